@@ -1,0 +1,75 @@
+# Two commands do everything: `make up` and `make test`. `make help` lists the rest.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# The first interpreter of 3.11 or newer that works; give your own as PYTHON=…
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	"$$p" -c 'import sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo "$$p" && break; done)
+BIN := .venv/bin
+INSTALLED := .venv/.installed node_modules/.installed
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help
+help: ## List the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+.PHONY: up down reset
+up: install ## Run the whole stack on this machine (SOURCES=file.opml for your own feeds)
+	@$(BIN)/sourcebook up $(if $(SOURCES),--sources "$(SOURCES)")
+
+down: install ## Stop it and keep its data
+	@$(BIN)/sourcebook down
+
+reset: install ## Stop it and forget its data
+	@$(BIN)/sourcebook reset
+
+.PHONY: test check format lint types contracts unit
+test: check ## All tests: the quick loop, then moto, the templates, and a true deployment
+	$(BIN)/pytest tests/integration tests/infra tests/e2e
+
+check: install format lint types contracts unit ## The quick loop before every commit
+
+format:
+	$(BIN)/ruff format $(if $(CI),--check) .
+
+lint:
+	$(BIN)/ruff check .
+
+types:
+	$(BIN)/mypy
+
+contracts:
+	$(BIN)/lint-imports
+
+unit:
+	$(BIN)/pytest tests/unit -q
+
+.PHONY: install lock clean
+install: $(INSTALLED) ## Make the virtual environment and install what it needs
+
+.venv/.installed: requirements/dev.txt layers/core/requirements.txt layers/sentiment/requirements.txt pyproject.toml
+	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11, 3.12 or 3.13 with venv is needed: install one, or say PYTHON=/path/to/python3" >&2; exit 1; fi
+	@echo "Making .venv with $$($(PYTHON) --version) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json
+	@command -v npm >/dev/null || { echo "Node 18 or newer with npm is needed for the CDK command line: install it and run this again" >&2; exit 1; }
+	@echo "Installing the CDK command line with Node $$(node --version) …"
+	@npm ci --silent
+	@touch $@
+
+lock: install ## Compile the requirement files again, with hashes and without addresses
+	for name in layers/core/requirements layers/sentiment/requirements requirements/dev requirements/cloud; do \
+		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+			$$([ $$name = layers/sentiment/requirements ] && echo --constraint layers/core/requirements.txt --no-emit-package requests \
+			--no-emit-package urllib3 --no-emit-package certifi --no-emit-package idna --no-emit-package charset-normalizer) \
+			$$name.in --output-file $$name.txt; \
+	done
+
+clean: ## Remove what was built; data and environments stay
+	rm -rf cdk.out .sourcebook/build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

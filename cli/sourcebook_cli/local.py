@@ -1,0 +1,158 @@
+"""The local stack: `up`, `down`, `reset` and `serve-folder`."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from sourcebook.errors import Terminal
+from sourcebook_cli.declarations import read_sources
+from sourcebook_cli.first_run import Watched, watch
+from sourcebook_cli.stack import Stack, running_cloud
+from sourcebook_local.project import HOME
+
+if TYPE_CHECKING:
+    from sourcebook.sources.model import SourceSpec
+
+_PATIENCE = click.option(
+    "--timeout",
+    default=300,
+    show_default=True,
+    help="Seconds to wait until every source was fetched and analyzed.",
+)
+
+
+@click.command()
+@click.option(
+    "--sources",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="An OPML or YAML file of real sources, instead of the samples.",
+)
+@_PATIENCE
+def up(sources: Path | None, timeout: int) -> None:
+    """Start the whole stack on this machine, load the sources and watch the first run go through."""
+    from sourcebook_local.cloud import LocalCloud
+    from sourcebook_local.deploy import deploy
+    from sourcebook_local.folder import start_remembered, start_server
+    from sourcebook_local.outputs import write_local_json
+    from sourcebook_local.samples import sample_sources
+
+    console = Console(highlight=False)
+    begun = time.monotonic()
+    specs = read_sources(sources) if sources else []
+
+    def say(line: str) -> None:
+        console.print(f"[dim]{time.monotonic() - begun:5.1f}s[/]  {line}")
+
+    cloud = LocalCloud(HOME, say=say)
+    cloud.start()
+    say(f"Embedded cloud ready on {cloud.endpoint_url}")
+    deployment = deploy(cloud, say=say)
+    say("Stacks deployed" if deployment.deployed else "Stacks unchanged: nothing to synthesize or deploy")
+    outputs = deployment.outputs
+    write_local_json(HOME / "local.json", cloud, outputs)
+    _, failed = start_remembered(HOME)
+    for name, reason in failed:
+        console.print(f"[yellow]The server of {name} did not start: {reason}[/]")
+    if not sources:
+        server = start_server(HOME)
+        specs = sample_sources(server.url)
+        say(f"Sample sources served on {server.url}")
+    stack = Stack.connect()
+    watched = _register(stack, specs, say)
+    counts = watch(stack, watched, console, timeout)
+    console.print()
+    console.print(f"[bold]Ready in {time.monotonic() - begun:.0f} s.[/]  API: [bold]{outputs.api_url}[/]")
+    console.print(
+        f"{counts.fetched} sources fetched, {counts.entries} entries seen, "
+        f"{counts.articles} articles stored, {counts.merged} merged across sources, "
+        f"{counts.analyzed} analyzed."
+    )
+    console.print(
+        "\nTry next:\n"
+        f"  curl '{outputs.api_url}/articles?sentiment=negative&limit=3'\n"
+        f"  curl '{outputs.api_url}/feeds'\n"
+        "  .venv/bin/sourcebook status\n"
+        "  .venv/bin/sourcebook serve-folder DIR    # your own feed files\n"
+        "  make down                                # stops; your data stays for the next `make up`"
+    )
+
+
+@click.command()
+def down() -> None:
+    """Stop the local stack and keep its data."""
+    from sourcebook_local.cloud import LocalCloud
+    from sourcebook_local.folder import stop_servers
+
+    stop_servers(HOME)
+    if LocalCloud(HOME).stop():
+        click.echo("Stopped. The data is kept: `make up` goes on with it, `make reset` forgets it.")
+    else:
+        raise Terminal(
+            "the embedded cloud had to be killed; what came since its start is lost. "
+            "`make up` starts from what was kept."
+        )
+
+
+@click.command()
+def reset() -> None:
+    """Stop the local stack and forget its data; what was built stays."""
+    from sourcebook_local.cloud import LocalCloud
+    from sourcebook_local.folder import stop_servers
+
+    stop_servers(HOME)
+    LocalCloud(HOME).reset()
+    for name in ("local.json", "servers.json"):
+        (HOME / name).unlink(missing_ok=True)
+    shutil.rmtree(HOME / "log", ignore_errors=True)
+    click.echo("Forgotten. `make up` starts afresh.")
+
+
+@click.command("serve-folder")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@_PATIENCE
+def serve_folder(folder: Path, timeout: int) -> None:
+    """Serve a folder of feed files on this machine, register them as sources and watch them being ingested.
+
+    The server goes on in the background until `make down`, and comes back with `make up`.
+    """
+    from sourcebook_local.folder import feeds_in, start_server
+
+    console = Console(highlight=False)
+    begun = time.monotonic()
+
+    def say(line: str) -> None:
+        console.print(f"[dim]{time.monotonic() - begun:5.1f}s[/]  {line}")
+
+    running_cloud()
+    server = start_server(HOME, folder)
+    feeds, skipped = feeds_in(folder, server.url)
+    say(f"{len(feeds)} feeds of {folder} served on {server.url}")
+    for path, reason in skipped:
+        console.print(f"        [dim]left out: {path.name}: {reason}[/]")
+    if not feeds:
+        raise Terminal(f"no feed file in {folder}: expected .xml, .rss, .atom, .rdf or JSON Feed files")
+    stack = Stack.connect()
+    watched = _register(stack, [spec for _, spec in feeds], say)
+    counts = watch(stack, watched, console, timeout)
+    healthy = counts.fetched - counts.failing
+    console.print(
+        f"\n{healthy} of {counts.sources} feeds ingested: {counts.entries} entries seen; the table now holds "
+        f"{counts.articles} articles, {counts.analyzed} of them analyzed."
+    )
+
+
+def _register(stack: Stack, specs: list[SourceSpec], say: object) -> Watched:
+    """Register sources and have them fetched now."""
+    registry = stack.registry
+    new = sum(registry.register(spec) for spec in specs)
+    if callable(say):
+        say(f"{len(specs)} sources registered, {new} of them new")
+    before = registry.get_many(spec.source_id for spec in specs if spec.enabled)
+    stack.dispatch(before)
+    return Watched({source_id: source.fetch_count for source_id, source in before.items()})

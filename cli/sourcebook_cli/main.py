@@ -1,0 +1,51 @@
+"""Entry point of the `sourcebook` command."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+_COMMANDS = {
+    "up": "sourcebook_cli.local:up",
+    "down": "sourcebook_cli.local:down",
+    "reset": "sourcebook_cli.local:reset",
+    "serve-folder": "sourcebook_cli.local:serve_folder",
+    "status": "sourcebook_cli.sources:status",
+    "sources": "sourcebook_cli.sources:sources",
+    "redrive": "sourcebook_cli.redrive:redrive",
+    "articles": "sourcebook_cli.articles:articles",
+    "feeds": "sourcebook_cli.feeds:feeds",
+}
+
+
+class _LazyGroup(click.Group):
+    """Loads a command's module when the command is used, so that the quick ones start at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's own signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        target = _COMMANDS.get(cmd_name)
+        if target is None:
+            return None
+        module, name = target.split(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
+        from sourcebook.errors import SourcebookError
+
+        try:
+            return super().invoke(ctx)
+        except SourcebookError as error:
+            click.secho(f"sourcebook: {error}", fg="red", err=True)
+            sys.exit(1)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="sourcebook")
+def main() -> None:
+    """Sourcebook: many sources, one record. The operator's hand on a deployed stack, local or on AWS."""

@@ -1,0 +1,78 @@
+"""Sources: `sources add`, `sources list`, `sources fetch`, and `status`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table as TextTable
+
+from sourcebook_cli.declarations import read_sources
+from sourcebook_cli.stack import Stack, count, on_aws
+
+
+@click.group()
+def sources() -> None:
+    """What is asked for news: add, list, fetch now."""
+
+
+@sources.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@on_aws
+def add(file: Path, aws: bool) -> None:
+    """Register the sources of an OPML or YAML file, or bring known ones up to date."""
+    registry = Stack.connect(aws=aws).registry
+    specs = read_sources(file)
+    new = sum(registry.register(spec) for spec in specs)
+    click.echo(f"{new} sources added, {len(specs) - new} known. They are fetched within a minute.")
+
+
+@sources.command("list")
+@on_aws
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def list_sources(aws: bool, as_json: bool) -> None:
+    """List every source with its health and its next fetch."""
+    registry = Stack.connect(aws=aws).registry
+    found = registry.get_many(registry.list_ids())
+    table = TextTable("source", "kind", "health", "next fetch", "entries", "cause")
+    for source in sorted(found.values(), key=lambda source: source.source_id):
+        if as_json:
+            click.echo(json.dumps(source.model_dump(mode="json") | {"health": source.health.value}))
+        else:
+            table.add_row(
+                source.source_id,
+                source.kind,
+                source.health.value,
+                f"{source.next_fetch_time:%Y-%m-%d %H:%M:%S}",
+                str(source.last_entries),
+                source.last_cause or "",
+            )
+    if not as_json:
+        Console(highlight=False).print(table)
+
+
+@sources.command()
+@click.argument("source_ids", nargs=-1, required=True)
+@on_aws
+def fetch(source_ids: tuple[str, ...], aws: bool) -> None:
+    """Have sources fetched now."""
+    counts = Stack.connect(aws=aws).dispatch(source_ids)
+    click.echo(f"{counts['due']} sources sent, {counts['skipped']} unknown or disabled.")
+
+
+@click.command()
+@on_aws
+def status(aws: bool) -> None:
+    """Say how many sources and articles there are, and how they are doing."""
+    stack = Stack.connect(aws=aws)
+    registry = stack.registry
+    found = registry.get_many(registry.list_ids())
+    counts = count(stack.table, found.values(), sum(s.last_success_at is not None for s in found.values()))
+    click.echo(
+        f"{counts.sources} sources ({counts.fetched} fetched at least once, {counts.failing} failing)\n"
+        f"{counts.articles} articles ({counts.analyzed} analyzed, {counts.pending} pending, "
+        f"{counts.errors} in error), "
+        f"{counts.merged} merges across sources"
+    )

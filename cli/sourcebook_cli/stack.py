@@ -1,0 +1,149 @@
+"""The deployed stack that a command works on: the local one, or one on AWS."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3.session
+import click
+from boto3.dynamodb.conditions import Key
+
+from sourcebook.errors import Terminal
+from sourcebook.sources.model import Source
+from sourcebook.sources.registry import SourceRegistry
+from sourcebook.table import keys
+from sourcebook.table.client import Table, aws_config
+
+if TYPE_CHECKING:
+    from sourcebook_local.cloud import LocalCloud
+
+PIPELINE_STACK = "SourcebookPipeline"
+
+on_aws = click.option(
+    "--aws", is_flag=True, help="The stack on AWS, with your own credentials, instead of the local one."
+)
+
+
+class NotDeployed(Terminal):
+    """There is no stack to work on."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A deployed stack, by its outputs."""
+
+    session: boto3.session.Session
+    outputs: Mapping[str, str]
+
+    @classmethod
+    def connect(cls, *, aws: bool = False) -> Stack:
+        """Find the stack.
+
+        Raises:
+            NotDeployed: if there is none.
+        """
+        if aws:
+            session = boto3.session.Session()
+            return cls(session, _outputs(session))
+        cloud = running_cloud()
+        session = cloud.session()
+        return cls(session, _outputs(session))
+
+    @property
+    def table(self) -> Table:
+        """The table."""
+        return Table(self.outputs["TableName"], self.session.client("dynamodb", config=aws_config()))
+
+    @property
+    def registry(self) -> SourceRegistry:
+        """The registry of sources."""
+        return SourceRegistry(self.table)
+
+    def dispatch(self, source_ids: Iterable[str]) -> dict[str, int]:
+        """Have these sources fetched now.
+
+        Raises:
+            Terminal: if dispatch fails, with its own message.
+        """
+        answer = self.session.client("lambda", config=aws_config()).invoke(
+            FunctionName=self.outputs["DispatchFunctionName"],
+            Payload=json.dumps({"source_ids": list(source_ids)}).encode(),
+        )
+        payload: Any = json.loads(answer["Payload"].read())
+        if "FunctionError" in answer:
+            raise Terminal(
+                f"dispatch_sources failed: {payload.get('errorType')}: {payload.get('errorMessage')}"
+            )
+        counts: dict[str, int] = payload
+        return counts
+
+
+def running_cloud(home: Path | None = None) -> LocalCloud:
+    """Return the embedded cloud that `make up` has started.
+
+    Raises:
+        NotDeployed: if it does not run.
+    """
+    from sourcebook_local.cloud import LocalCloud
+    from sourcebook_local.project import HOME
+
+    cloud = LocalCloud(home or HOME)
+    if not cloud.running():
+        raise NotDeployed("no local stack is running: start it with `make up`, or use --aws for one on AWS")
+    return cloud
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How far the sources and articles of a stack are."""
+
+    sources: int
+    fetched: int
+    failing: int
+    entries: int
+    merged: int
+    pending: int
+    analyzed: int
+    errors: int
+
+    @property
+    def articles(self) -> int:
+        """Articles in the table."""
+        return self.pending + self.analyzed + self.errors
+
+
+def count(table: Table, sources: Iterable[Source], fetched: int) -> Counts:
+    """Count what stands in the table. Reads the whole status index: for a local stack."""
+    known = list(sources)
+    by_status = {status: count_status(table, status) for status in ("pending", "analyzed", "error")}
+    return Counts(
+        sources=len(known),
+        fetched=fetched,
+        failing=sum(bool(source.consecutive_errors) or not source.enabled for source in known),
+        entries=sum(source.last_entries for source in known),
+        merged=sum(source.merged_total for source in known),
+        pending=by_status["pending"],
+        analyzed=by_status["analyzed"],
+        errors=by_status["error"],
+    )
+
+
+def count_status(table: Table, status: str) -> int:
+    """Count the articles with a status."""
+    found = table.query_all(Key("status").eq(status), index=keys.STATUS_INDEX)
+    return sum(item["SK"] == keys.ARTICLE_SORT_KEY for item in found)
+
+
+def _outputs(session: boto3.session.Session) -> dict[str, str]:
+    client = session.client("cloudformation", config=aws_config())
+    try:
+        stack = client.describe_stacks(StackName=PIPELINE_STACK)["Stacks"][0]
+    except client.exceptions.ClientError as error:
+        raise NotDeployed(
+            f"stack {PIPELINE_STACK} is not deployed here ({error}): run `make up`, or `cdk deploy` for AWS"
+        ) from error
+    return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}

@@ -1,0 +1,88 @@
+"""From new articles to analysed ones."""
+
+from __future__ import annotations
+
+import aws_cdk as cdk
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from constructs import Construct
+
+from infra.data_stack import DataStack
+from infra.deployment import Deployment
+from infra.functions import PythonFunction, WorkQueue, with_batches
+from infra.layers import Layers
+from sourcebook.table.keys import STATUS_INDEX
+
+
+class Analysis(Construct):
+    """Topic of new articles → queue → analyze_sentiment → table; heal_articles → the same topic.
+
+    Attributes:
+        work: the queue of articles that wait for their analysis.
+        analyze: the function that does it.
+        heal: announces again the articles whose announcement was lost.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        deployment: Deployment,
+        data: DataStack,
+        layers: Layers,
+        articles: sns.ITopic,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.analyze = PythonFunction(
+            self,
+            "AnalyzeSentiment",
+            name="analyze_sentiment",
+            description="Scores new articles, writes their mentions and marks them analysed",
+            layers=[layers.core, layers.dependencies, layers.sentiment],
+            environment={"TABLE_NAME": data.table.table_name, "BUCKET_NAME": data.bucket.bucket_name},
+            timeout=cdk.Duration.seconds(60),
+            memory_size=512,
+        )
+        self.analyze.allow(
+            ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:UpdateItem"], data.table.table_arn
+        )
+        self.work = WorkQueue(
+            self, "Analyze", visibility_timeout=self.analyze.visibility_timeout(), max_receive_count=5
+        )
+        articles.add_subscription(subscriptions.SqsSubscription(self.work.queue, raw_message_delivery=True))
+        self.analyze.function.add_event_source(
+            event_sources.SqsEventSource(
+                self.work.queue,
+                batch_size=50,
+                # Articles of one feed come within a second of one another.
+                max_batching_window=cdk.Duration.seconds(2),
+                report_batch_item_failures=True,
+                max_concurrency=deployment.analyze_concurrency,
+            )
+        )
+        self.heal = self._build_heal(deployment, data, layers, articles)
+
+    def _build_heal(
+        self, deployment: Deployment, data: DataStack, layers: Layers, articles: sns.ITopic
+    ) -> PythonFunction:
+        heal = PythonFunction(
+            self,
+            "HealArticles",
+            name="heal_articles",
+            description="Announces again the articles that have waited for their analysis too long",
+            layers=[layers.core, layers.dependencies],
+            environment={
+                "TABLE_NAME": data.table.table_name,
+                "BUCKET_NAME": data.bucket.bucket_name,
+                "ARTICLE_TOPIC_ARN": articles.topic_arn,
+            },
+            timeout=cdk.Duration.seconds(60),
+            memory_size=512,
+        )
+        heal.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{STATUS_INDEX}")
+        heal.allow(["dynamodb:BatchGetItem"], data.table.table_arn)
+        heal.allow(with_batches("sns:Publish", deployment), articles.topic_arn)
+        heal.run_every(cdk.Duration.minutes(15))
+        return heal

@@ -1,0 +1,41 @@
+"""The CDK app: two stacks, of which the one that holds data outlives the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import aws_cdk as cdk
+
+from infra.data_stack import DataStack
+from infra.deployment import Deployment
+from infra.pipeline_stack import PipelineStack
+
+
+def build_app(
+    *, outdir: Path | None = None, context: Mapping[str, object] | None = None, validate: bool = True
+) -> cdk.App:
+    """Return the app with both stacks, ready for ``synth()``.
+
+    Nothing is looked up in an account, so the same assembly deploys to any account and region.
+
+    Args:
+        outdir: where the assembly goes; the CDK command line's choice, or ``cdk.out``, when None.
+        context: context values, as with ``cdk -c``; the command line brings those of cdk.json itself.
+        validate: whether the CDK checks the templates against CloudFormation's schemas; half of a
+            synth's CPU. The environment variable ``CDK_VALIDATION=false`` also switches it off.
+
+    Raises:
+        ValueError: if a context value is not valid, a handler is missing, or a layer cannot be built.
+    """
+    app = cdk.App(
+        outdir=None if outdir is None else str(outdir),
+        context=None if context is None else dict(context),
+        analytics_reporting=False,
+        builtin_cloud_formation_validation=validate,
+    )
+    deployment = Deployment.from_context(app.node)
+    data = DataStack(app, "SourcebookData", deployment=deployment)
+    PipelineStack(app, "SourcebookPipeline", deployment=deployment, data=data)
+    cdk.Tags.of(app).add("project", "sourcebook")
+    return app

@@ -1,0 +1,118 @@
+"""What may differ from one deployment to the next, read from the CDK context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Final
+
+from constructs import Node
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+"""The checkout: where lambdas/, layers/ and statemachines/ lie."""
+
+
+class Target(StrEnum):
+    """What the functions run on."""
+
+    LAMBDA = "lambda"
+    """AWS Lambda: Python 3.13 on arm64."""
+    LOCAL = "local"
+    """The embedded cloud, which runs functions in an interpreter of this machine."""
+
+
+_LOOPBACK = "127.0.0.0/8,::1/128"
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """The choices of one deployment, each a context value (``cdk deploy -c name=value``).
+
+    Attributes:
+        target: what the layers are built for.
+        allowed_networks: comma-separated CIDR blocks that fetching may reach although they are
+            not public; empty on AWS, loopback on the embedded cloud, whose sample sources live there.
+        contact: an address or URL in the user agent, by which a publisher can reach the operator.
+        public_read: whether the read side answers callers who do not sign their requests.
+        fetch_concurrency: how many fetch_sources run at once, at most.
+        analyze_concurrency: how many analyze_sentiment run at once, at most.
+    """
+
+    target: Target
+    allowed_networks: str
+    contact: str
+    public_read: bool
+    fetch_concurrency: int
+    analyze_concurrency: int
+
+    @property
+    def is_local(self) -> bool:
+        """Whether this goes to the embedded cloud."""
+        return self.target is Target.LOCAL
+
+    @classmethod
+    def from_context(cls, node: Node) -> Deployment:
+        """Read the context.
+
+        Raises:
+            ValueError: naming the first value that is wrong and what would be right.
+        """
+        target = _target(node)
+        local = target is Target.LOCAL
+        return cls(
+            target=target,
+            allowed_networks=_networks(node, default=_LOOPBACK if local else ""),
+            contact=str(node.try_get_context("contact") or ""),
+            public_read=_boolean(node, "public_read", default=local),
+            # A process per concurrent call on the embedded cloud: three fetches fill two cores.
+            fetch_concurrency=_concurrency(node, "fetch_concurrency", default=3 if local else 50),
+            analyze_concurrency=_concurrency(node, "analyze_concurrency", default=2 if local else 20),
+        )
+
+
+def _target(node: Node) -> Target:
+    value = node.try_get_context("target") or Target.LAMBDA
+    try:
+        return Target(value)
+    except ValueError:
+        raise ValueError(f"context target={value!r}: expected one of {', '.join(Target)}") from None
+
+
+def _networks(node: Node, *, default: str) -> str:
+    value = node.try_get_context("allowed_networks")
+    parts = [part.strip() for part in str(default if value is None else value).split(",") if part.strip()]
+    for part in parts:
+        try:
+            ip_network(part)
+        except ValueError as error:
+            raise ValueError(
+                f"context allowed_networks: {part!r} is not a network ({error}); "
+                "expected comma-separated CIDR blocks such as 10.0.0.0/8"
+            ) from None
+    return ",".join(parts)
+
+
+def _boolean(node: Node, name: str, *, default: bool) -> bool:
+    value = node.try_get_context(name)
+    if value is None:
+        return default
+    match str(value).lower():
+        case "true":
+            return True
+        case "false":
+            return False
+        case _:
+            raise ValueError(f"context {name}={value!r}: expected true or false")
+
+
+def _concurrency(node: Node, name: str, *, default: int) -> int:
+    """SQS event source mappings take 2 to 1,000 (Lambda's MaximumConcurrency)."""
+    value = node.try_get_context(name)
+    if value is None:
+        return default
+    text = str(value)
+    if not text.isdecimal() or not 2 <= int(text) <= 1000:
+        raise ValueError(f"context {name}={value!r}: expected a whole number from 2 to 1000")
+    return int(text)

@@ -1,0 +1,196 @@
+"""How we make a Lambda."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import aws_cdk as cdk
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.deployment import ROOT, Deployment
+from infra.layers import ARCHITECTURE, NOT_SOURCE, RUNTIME
+from infra.nag import accept
+
+LOG_RETENTION: Final = logs.RetentionDays.ONE_MONTH
+
+_LAMBDAS = ROOT / "lambdas"
+
+
+class PythonFunction(Construct):
+    """A Lambda of the folder ``lambdas/<name>`` with a role and a log group of its own.
+
+    The role may write to that log group and nothing else; :meth:`allow` adds what the function
+    does. The function and its log group are named after the folder, so that a name seen in the
+    code is a name to look for in the console.
+
+    Attributes:
+        name: the folder in lambdas/.
+        timeout: after which Lambda kills it.
+        period: from one scheduled run to the next, if it has a schedule.
+        function: the Lambda itself.
+        role: what it may do.
+        log_group: where it logs.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        name: str,
+        description: str,
+        layers: Sequence[lambda_.ILayerVersion],
+        environment: Mapping[str, str],
+        timeout: cdk.Duration,
+        memory_size: int,
+    ) -> None:
+        """Make the function.
+
+        Args:
+            scope: the construct it belongs to.
+            construct_id: its name in there.
+            name: the folder in lambdas/.
+            description: one line for the console.
+            layers: the first is the uppermost.
+            environment: variables besides those that every function has.
+            timeout: after which Lambda kills it.
+            memory_size: MB; CPU comes in proportion, a whole one at 1,769.
+
+        Raises:
+            ValueError: if the folder has no handler.
+        """
+        super().__init__(scope, construct_id)
+        folder = _LAMBDAS / name
+        if not (folder / "handler.py").is_file():
+            raise ValueError(f"lambdas/{name}/handler.py is missing: it must define handler(event, context)")
+        function_name = f"{cdk.Stack.of(self).stack_name}-{name}"
+        self.name = name
+        self.timeout = timeout
+        self.period: cdk.Duration | None = None
+        self.log_group = logs.LogGroup(
+            self,
+            "Logs",
+            log_group_name=f"/aws/lambda/{function_name}",
+            retention=LOG_RETENTION,
+            # With its fixed name a retained group would make the next deployment of the stack fail.
+            removal_policy=cdk.RemovalPolicy.DESTROY,
+        )
+        self.role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            description=f"What {name} may do",
+        )
+        self.log_group.grant_write(self.role)
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            function_name=function_name,
+            description=description,
+            code=lambda_.Code.from_asset(
+                str(folder), exclude=list(NOT_SOURCE), ignore_mode=cdk.IgnoreMode.GIT
+            ),
+            handler="handler.handler",
+            runtime=RUNTIME,
+            architecture=ARCHITECTURE,
+            layers=layers,
+            role=self.role,
+            log_group=self.log_group,
+            timeout=timeout,
+            memory_size=memory_size,
+            # Every message carries a correlation id that joins the logs of one run; traces would say
+            # it again, for money. Switch to ACTIVE when latency between the steps is the question.
+            tracing=lambda_.Tracing.DISABLED,
+            environment={
+                "POWERTOOLS_SERVICE_NAME": name,
+                "POWERTOOLS_METRICS_NAMESPACE": "Sourcebook",
+                "POWERTOOLS_LOG_LEVEL": "INFO",
+                **environment,
+            },
+        )
+
+        accept(
+            self.function,
+            "AwsSolutions-L1",
+            "Python 3.13 and not the newest: the same code must run on the interpreter that a newcomer has, "
+            "and 3.13 is the newest that all the compiled dependencies are tested with on arm64.",
+        )
+
+    def allow(self, actions: Sequence[str], *resource_arns: str) -> None:
+        """Let the function do `actions` on the resources of these ARNs."""
+        self.role.add_to_principal_policy(
+            iam.PolicyStatement(actions=list(actions), resources=list(resource_arns))
+        )
+
+    def run_every(self, period: cdk.Duration) -> None:
+        """Call the function once each `period`.
+
+        A call that fails is not repeated: the next one finds the same work.
+        """
+        lifetime = cdk.Duration.seconds(min(period.to_seconds(), 6 * 3600))
+        self.period = period
+        self.function.configure_async_invoke(max_event_age=lifetime, retry_attempts=0)
+        events.Rule(
+            self,
+            "Schedule",
+            description=f"Runs {self.name}",
+            schedule=events.Schedule.rate(period),
+            targets=[targets.LambdaFunction(self.function, max_event_age=lifetime, retry_attempts=0)],
+        )
+
+    def visibility_timeout(self) -> cdk.Duration:
+        """Return how long a queue that feeds this function must hide a message that is being worked on.
+
+        Six times the function's timeout, as AWS asks for event source mappings: less, and a message
+        that waits for a free function comes back while it is still being worked on.
+        """
+        return cdk.Duration.seconds(6 * int(self.timeout.to_seconds()))
+
+
+def with_batches(action: str, deployment: Deployment) -> list[str]:
+    """Return what allows an operation and its batch form.
+
+    AWS checks both as the one action; the embedded cloud checks the batch form under its own name,
+    which no policy on AWS may hold.
+    """
+    return [action, f"{action}Batch"] if deployment.is_local else [action]
+
+
+class WorkQueue(Construct):
+    """A queue that feeds a function, and the queue where messages go that failed too often."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        visibility_timeout: cdk.Duration,
+        max_receive_count: int,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.dead_letters = sqs.Queue(
+            self,
+            "DeadLetters",
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            # The longest SQS offers: a weekend and a holiday must fit between failure and redrive.
+            retention_period=cdk.Duration.days(14),
+        )
+        self.queue = sqs.Queue(
+            self,
+            "Queue",
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            visibility_timeout=visibility_timeout,
+            retention_period=cdk.Duration.days(4),
+            dead_letter_queue=sqs.DeadLetterQueue(
+                queue=self.dead_letters, max_receive_count=max_receive_count
+            ),
+        )

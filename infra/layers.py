@@ -1,0 +1,241 @@
+"""The layers, built without Docker: wheels for the machine that will run them, unpacked by pip.
+
+A lock file names every wheel by its hash, so what a layer holds is decided by that file and the
+target alone. A built layer is kept under ``.sourcebook/build/layers`` and used again until one of
+the two changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import aws_cdk as cdk
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+from packaging.requirements import Requirement
+
+from infra.deployment import ROOT, Deployment, Target
+
+RUNTIME: Final = lambda_.Runtime.PYTHON_3_13
+ARCHITECTURE: Final = lambda_.Architecture.ARM_64
+
+NOT_SOURCE: Final = ("__pycache__", "*.pyc", ".*", "*~", "*.egg-info")
+"""Patterns of what lies in a source folder without belonging to it."""
+
+_CACHE = ROOT / ".sourcebook" / "build" / "layers"
+
+_LAMBDA_PIP = (
+    # Newest first; Amazon Linux 2023 has glibc 2.34, and pip does not derive the older tags itself.
+    *("--platform", "manylinux_2_34_aarch64"),
+    *("--platform", "manylinux_2_28_aarch64"),
+    *("--platform", "manylinux_2_17_aarch64"),
+    *("--platform", "manylinux2014_aarch64"),
+    *("--implementation", "cp"),
+    *("--python-version", "3.13"),
+    *("--abi", "cp313"),
+    *("--abi", "abi3"),
+    *("--abi", "none"),
+)
+_LAMBDA_MARKERS = {
+    "implementation_name": "cpython",
+    "implementation_version": "3.13.0",
+    "os_name": "posix",
+    "platform_machine": "aarch64",
+    "platform_python_implementation": "CPython",
+    "platform_release": "",
+    "platform_system": "Linux",
+    "platform_version": "",
+    "python_full_version": "3.13.0",
+    "python_version": "3.13",
+    "sys_platform": "linux",
+}
+
+# Of a distribution's metadata, what names the files' places and hashes differs from one
+# installer to the next. METADATA and the licences stay: they must travel with the code.
+_INSTALLER_NOISE = frozenset({"RECORD", "INSTALLER", "REQUESTED", "WHEEL", "direct_url.json"})
+_NOISE_FOLDERS = frozenset({"__pycache__", "tests", "test"})
+
+_BUILDER_VERSION = "2"
+"""Raise it when this module builds something else from the same lock file."""
+
+
+class Layers(Construct):
+    """The three layers.
+
+    Attributes:
+        core: the package `sourcebook`. It changes with every commit and is small.
+        dependencies: what that package imports. It changes with the lock file and is large.
+        sentiment: what only the analysis imports.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, deployment: Deployment) -> None:
+        super().__init__(scope, construct_id)
+        self.core = self._layer(
+            "Core",
+            lambda_.Code.from_asset(
+                str(ROOT / "layers" / "core"),
+                exclude=["/requirements.*", *NOT_SOURCE],
+                ignore_mode=cdk.IgnoreMode.GIT,
+            ),
+            "The package sourcebook",
+        )
+        self.dependencies = self._built("Dependencies", "core", deployment.target)
+        self.sentiment = self._built("Sentiment", "sentiment", deployment.target)
+
+    def _built(self, construct_id: str, name: str, target: Target) -> lambda_.LayerVersion:
+        lock = ROOT / "layers" / name / "requirements.txt"
+        return self._layer(
+            construct_id,
+            lambda_.Code.from_asset(str(build(lock, target))),
+            f"layers/{name}/requirements.txt",
+        )
+
+    def _layer(self, construct_id: str, code: lambda_.Code, description: str) -> lambda_.LayerVersion:
+        return lambda_.LayerVersion(
+            self,
+            construct_id,
+            code=code,
+            description=description,
+            compatible_runtimes=[RUNTIME],
+            compatible_architectures=[ARCHITECTURE],
+        )
+
+
+def build(lock: Path, target: Target, *, cache: Path = _CACHE) -> Path:
+    """Return the folder of a layer (its ``python/`` inside), built if the cache does not hold it.
+
+    Args:
+        lock: a requirements file of exact versions with hashes; its folder's name becomes the layer's.
+        target: what the wheels are for.
+        cache: where built layers are kept.
+
+    Raises:
+        ValueError: if a requirement has no wheel for the target, or pip fails otherwise.
+    """
+    requirements = lock.read_text("utf-8")
+    name = lock.parent.name
+    place = cache / f"{name}-{target}-{_key(requirements, target)}"
+    if place.is_dir():
+        return place
+    cache.mkdir(parents=True, exist_ok=True)
+    # Built aside and renamed whole, so that a build cut short is never taken for a layer.
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{name}-{target}-", dir=cache))
+    try:
+        _install(name, requirements, target, unfinished / "python")
+        _strip(unfinished / "python")
+        if target is Target.LOCAL:
+            _compile(unfinished / "python")
+        unfinished.chmod(0o755)
+        try:
+            unfinished.rename(place)
+        except OSError:
+            if not place.is_dir():  # otherwise another build came first, with the same result
+                raise
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    for outdated in cache.glob(f"{name}-{target}-*"):
+        if outdated != place:
+            shutil.rmtree(outdated, ignore_errors=True)
+    return place
+
+
+def requirements_for(requirements: str, target: Target) -> str:
+    """Return the lines of a universal lock that hold for a target, without their markers.
+
+    pip judges markers by the interpreter that runs it, even when it is told to install for another.
+
+    Raises:
+        ValueError: if a line is not a requirement.
+    """
+    kept: list[str] = []
+    for entry in _entries(requirements):
+        specification, *hashes = entry.split(" --hash=")
+        requirement = Requirement(specification)
+        environment = _LAMBDA_MARKERS if target is Target.LAMBDA else None
+        if requirement.marker is None or requirement.marker.evaluate(environment):
+            requirement.marker = None
+            kept.append(" ".join([str(requirement), *(f"--hash={digest}" for digest in hashes)]))
+    return "".join(f"{line}\n" for line in kept)
+
+
+def _entries(requirements: str) -> Iterator[str]:
+    """Yield the entries of a requirements file, each on one line, its comments and options left out."""
+    for line in requirements.replace("\\\n", " ").splitlines():
+        entry = " ".join(line.split("#", 1)[0].split())
+        if entry and not entry.startswith("-"):
+            yield entry
+
+
+def _key(requirements: str, target: Target) -> str:
+    if target is Target.LAMBDA:
+        runs_on = " ".join(_LAMBDA_PIP)
+    else:
+        runs_on = f"{sys.implementation.cache_tag} {sysconfig.get_platform()} {platform.libc_ver()[0]}"
+    parts = (_BUILDER_VERSION, requirements_for(requirements, target), runs_on)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _install(name: str, requirements: str, target: Target, place: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        lock = Path(folder) / "requirements.txt"
+        lock.write_text(requirements_for(requirements, target), "utf-8")
+        finished = subprocess.run(
+            [
+                *(sys.executable, "-m", "pip", "install", "--quiet", "--no-input"),
+                *("--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile"),
+                *("--disable-pip-version-check", "--target", str(place)),
+                *(_LAMBDA_PIP if target is Target.LAMBDA else ()),
+                *("--requirement", str(lock)),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            # A user's own settings for where pip installs would contradict --target.
+            env={key: value for key, value in os.environ.items() if key not in {"PIP_USER", "PIP_PREFIX"}},
+        )
+    if finished.returncode:
+        said = "\n".join(line for line in finished.stderr.splitlines() if line.startswith("ERROR"))
+        raise ValueError(
+            f"layer {name} for target {target}: pip could not install layers/{name}/requirements.txt\n"
+            f"{said or finished.stderr}\n"
+            "Every requirement needs a wheel for the target; after changing requirements.in run `make lock`."
+        )
+
+
+def _strip(place: Path) -> None:
+    """Remove what no function imports and what differs between two builds of the same lock."""
+    shutil.rmtree(place / "bin", ignore_errors=True)
+    for found in sorted(place.rglob("*"), reverse=True):  # a folder's content before the folder
+        if found.is_dir() and found.name in _NOISE_FOLDERS:
+            shutil.rmtree(found)
+        elif found.parent.suffix == ".dist-info" and found.name in _INSTALLER_NOISE:
+            found.unlink()
+
+
+def _compile(place: Path) -> None:
+    """Add bytecode, for this interpreter only.
+
+    The embedded cloud unpacks the layers for every process it starts, so each would compile them
+    anew: half a second of CPU. The bytecode is not held against its source's time, which unpacking
+    changes. Lambda gets none: what this interpreter writes, Python 3.13 may not read, and a layer
+    must not depend on who built it.
+    """
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"),
+            *("-s", str(place), str(place)),
+        ],
+        check=False,  # a file that does not compile is one that nobody imports
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+    )

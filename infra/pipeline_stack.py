@@ -1,0 +1,60 @@
+"""The stack of everything that can be made again: functions, queues, topic, API, workflows, alarms."""
+
+from __future__ import annotations
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from infra.analysis import Analysis
+from infra.api import Api
+from infra.data_stack import DataStack
+from infra.deployment import Deployment
+from infra.ingestion import Ingestion
+from infra.layers import Layers
+from infra.monitoring import Monitoring
+from infra.workflows import Workflow
+
+
+class PipelineStack(cdk.Stack):
+    """The way of the data, in its order. Deleting this stack loses no data, only messages in flight."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, deployment: Deployment, data: DataStack
+    ) -> None:
+        super().__init__(
+            scope, construct_id, description="Sourcebook: ingestion, analysis, read side, workflows, alarms."
+        )
+        layers = Layers(self, "Layers", deployment=deployment)
+        ingestion = Ingestion(self, "Ingestion", deployment=deployment, data=data, layers=layers)
+        analysis = Analysis(
+            self, "Analysis", deployment=deployment, data=data, layers=layers, articles=ingestion.articles
+        )
+        api = Api(self, "Api", deployment=deployment, data=data, layers=layers)
+        refresh = Workflow(
+            self,
+            "RefreshSources",
+            name="refresh_sources",
+            functions={"dispatch_sources": ingestion.dispatch},
+        )
+        monitoring = Monitoring(
+            self, "Monitoring", ingestion=ingestion, analysis=analysis, api=api, workflows=[refresh]
+        )
+        for name, value in {
+            "ApiId": api.api.api_id,
+            "ApiUrl": api.stage.url,
+            "TableName": data.table.table_name,
+            "BucketName": data.bucket.bucket_name,
+            "FetchQueueUrl": ingestion.work.queue.queue_url,
+            "FetchDeadLetterQueueUrl": ingestion.work.dead_letters.queue_url,
+            "AnalyzeQueueUrl": analysis.work.queue.queue_url,
+            "AnalyzeDeadLetterQueueUrl": analysis.work.dead_letters.queue_url,
+            "ArticleTopicArn": ingestion.articles.topic_arn,
+            "AlarmTopicArn": monitoring.topic.topic_arn,
+            "DispatchFunctionName": ingestion.dispatch.function.function_name,
+            "FetchFunctionName": ingestion.fetch.function.function_name,
+            "AnalyzeFunctionName": analysis.analyze.function.function_name,
+            "HealFunctionName": analysis.heal.function.function_name,
+            "ApiFunctionName": api.function.function.function_name,
+            "RefreshSourcesArn": refresh.machine.state_machine_arn,
+        }.items():
+            cdk.CfnOutput(self, name, value=value)

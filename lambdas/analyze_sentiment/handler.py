@@ -1,0 +1,55 @@
+"""Give articles that wait for it their sentiment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sourcebook.articles.analysis import Analysis, Analyzer
+from sourcebook.errors import InvalidInput, SourcebookError
+from sourcebook.events import ArticleCreated, read_message
+from sourcebook.sentiment.engines.lexicon import LexiconEngine
+from sourcebook.settings import required
+from sourcebook.table.client import Table
+
+logger = Logger()
+metrics = Metrics()
+analyzer = Analyzer(Table.connect(required("TABLE_NAME")), LexiconEngine())
+
+
+@metrics.log_metrics
+@logger.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
+    """Answer with the messages that must come back."""
+    messages: dict[str, str] = {}
+    failed: list[str] = []
+    for record in event["Records"]:
+        try:
+            messages[record["messageId"]] = read_message(ArticleCreated, record["body"]).dedup_key
+        except InvalidInput as error:
+            logger.warning(
+                "message_unreadable", extra={"message_id": record["messageId"], "reason": str(error)}
+            )
+            failed.append(record["messageId"])
+    outcomes = analyzer.analyze(messages.values())
+    for message_id, dedup_key in messages.items():
+        outcome = outcomes[dedup_key]
+        if isinstance(outcome, SourcebookError):
+            logger.error("analysis_failed", extra={"dedup_key": dedup_key, "reason": str(outcome)})
+            failed.append(message_id)
+    counts = Counter(outcome for outcome in outcomes.values() if isinstance(outcome, Analysis))
+    metrics.add_metric("ArticlesAnalyzed", MetricUnit.Count, counts[Analysis.ANALYZED])
+    metrics.add_metric("AnalysesFailed", MetricUnit.Count, len(failed))
+    logger.info(
+        "articles_analyzed",
+        extra={
+            **{outcome.value: n for outcome, n in counts.items()},
+            "failed": len(failed),
+            "engine": analyzer.engine.name,
+        },
+    )
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}

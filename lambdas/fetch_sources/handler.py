@@ -1,0 +1,72 @@
+"""Fetch the sources that a message names, in parallel, and store what is new."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import boto3
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sourcebook.articles.adapters.feed import FeedAdapter
+from sourcebook.articles.adapters.intake import Intake
+from sourcebook.articles.adapters.news_api import Finnhub, NewsApiAdapter, Tiingo
+from sourcebook.articles.announce import Announcer
+from sourcebook.articles.batch import Run, batch_item, ingestion_batch
+from sourcebook.articles.ingest import ArticleStore
+from sourcebook.clock import utc_now
+from sourcebook.events import FetchRequested, read_message
+from sourcebook.http import HttpClient, HttpPolicy, parse_networks
+from sourcebook.settings import FetchSettings
+from sourcebook.sources.poll import Poller, RoundReport, SourceAdapter
+from sourcebook.sources.registry import SourceRegistry
+from sourcebook.sources.report import failed_records, log_round, measure_round
+from sourcebook.sources.secrets import Secrets
+from sourcebook.table.client import Table, aws_config
+
+logger = Logger()
+metrics = Metrics()
+settings = FetchSettings.from_environment()
+table = Table.connect(settings.table_name)
+store = ArticleStore(table)
+announcer = Announcer(boto3.client("sns", config=aws_config()), settings.article_topic_arn)
+secrets = Secrets(boto3.client("secretsmanager", config=aws_config()))
+policy = HttpPolicy(contact=settings.contact, allowed_networks=parse_networks(settings.allowed_networks))
+
+
+async def fetch(message: FetchRequested, context: LambdaContext) -> RoundReport:
+    """Poll the sources of one message."""
+    async with HttpClient(policy) as http:
+        intake = Intake(store, announcer, message.correlation_id)
+        adapters: dict[str, SourceAdapter] = {
+            "feed": FeedAdapter(http, table, intake),
+            **{p.kind: NewsApiAdapter(p, http, table, intake, secrets) for p in (Tiingo(), Finnhub())},
+        }
+        poller = Poller(
+            SourceRegistry(table),
+            adapters,
+            seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
+        )
+        return await poller.run(message.sources)
+
+
+@metrics.log_metrics
+@logger.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Answer with the messages that must come back."""
+    failed: list[str] = []
+    for record in event["Records"]:
+        with failed_records(record["messageId"], failed, logger):
+            message = read_message(FetchRequested, record["body"])
+            logger.append_keys(correlation_id=message.correlation_id)
+            started = utc_now()
+            report = asyncio.run(fetch(message, context))
+            run = Run(record["messageId"], context.aws_request_id, started, utc_now())
+            if batch := ingestion_batch(report, run):
+                table.put(batch_item(batch, run))
+            log_round(report, logger)
+            measure_round(report, metrics)
+            if report.failures:
+                failed.append(record["messageId"])
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}

@@ -1,0 +1,32 @@
+"""Every fifteen minutes: announce again the articles that have waited for their analysis too long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import boto3
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sourcebook.articles.announce import Announcer
+from sourcebook.articles.heal import Healer
+from sourcebook.settings import required
+from sourcebook.table.client import Table, aws_config
+
+logger = Logger()
+metrics = Metrics()
+healer = Healer(
+    Table.connect(required("TABLE_NAME")),
+    Announcer(boto3.client("sns", config=aws_config()), required("ARTICLE_TOPIC_ARN")),
+)
+
+
+@metrics.log_metrics
+@logger.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001 - Lambda's own signature
+    """Answer with how many were announced."""
+    healed = healer.heal(context.aws_request_id)
+    metrics.add_metric("ArticlesHealed", MetricUnit.Count, healed)
+    logger.info("articles_healed", extra={"healed": healed})
+    return {"healed": healed}

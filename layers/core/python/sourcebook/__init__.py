@@ -1,0 +1,1 @@
+"""Sourcebook: many sources, one record. The domain package that every Lambda imports."""

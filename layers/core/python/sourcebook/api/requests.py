@@ -1,0 +1,155 @@
+"""A request as API Gateway hands it over (HTTP API, payload format 2.0), and its parameters, checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from sourcebook.clock import parse_iso
+from sourcebook.errors import InvalidInput
+
+PAGE_DEFAULT: Final = 20
+PAGE_LIMIT: Final = 100
+
+_CORRELATION_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_SPACE_FOR_PLUS: Final = re.compile(r"(T[0-9:.,]+) (\d\d(?::?\d\d)?)", re.ASCII)
+_TIME_EXPECTED: Final = (
+    "an ISO 8601 time with its zone such as 2026-11-27T21:56:00Z, or a date such as 2026-11-27"
+)
+_EARLIEST: Final = datetime(2, 1, 1, tzinfo=UTC)
+_LATEST: Final = datetime(9999, 12, 31, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request.
+
+    Attributes:
+        route: method and path template, e.g. ``GET /articles/{key+}``; empty if the event names none.
+        path: values of the template's variables.
+        query: parameters of the query, each once.
+    """
+
+    route: str
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, event: Mapping[str, Any]) -> Request:
+        """Read an event.
+
+        Raises:
+            InvalidInput: if a query parameter is repeated.
+        """
+        # In queryStringParameters a repeated parameter is joined by commas, and one value with a comma in it
+        # looks the same. Only hand-made events have nothing else.
+        pairs = parse_qsl(event.get("rawQueryString") or "", keep_blank_values=True)
+        pairs = pairs or list((event.get("queryStringParameters") or {}).items())
+        query = dict(pairs)
+        if len(query) < len(pairs):
+            repeated = next(name for name in query if sum(name == other for other, _ in pairs) > 1)
+            values = [value for name, value in pairs if name == repeated]
+            raise InvalidInput(repeated, values, f"{repeated} once, with one value")
+        return cls(event.get("routeKey") or "", event.get("pathParameters") or {}, query)
+
+    def only(self, *known: str) -> None:
+        """Refuse parameters that this operation does not have: a typo must not silently return everything.
+
+        Raises:
+            InvalidInput: naming the first of them, and all in its message.
+        """
+        unknown = [name for name in self.query if name not in known]
+        if unknown:
+            also = f" (nor are {', '.join(map(repr, unknown[1:4]))})" if len(unknown) > 1 else ""
+            having = f"only the parameters {', '.join(known)}" if known else "no parameters"
+            raise InvalidInput(unknown[0][:80], self.query[unknown[0]], f"{having} here{also}")
+
+    def choice(self, name: str, values: Sequence[str]) -> str | None:
+        """Return a parameter that has a fixed set of values, or None if it was not given.
+
+        Raises:
+            InvalidInput: if it has another value.
+        """
+        value = self.query.get(name)
+        if value is not None and value not in values:
+            raise InvalidInput(name, value, f"one of {', '.join(values)}")
+        return value
+
+    def text(self, name: str, *, longest: int) -> str | None:
+        """Return a parameter that is free text, or None if it was not given.
+
+        Raises:
+            InvalidInput: if it is empty or longer than `longest` characters.
+        """
+        value = self.query.get(name)
+        if value is not None and not 1 <= len(value) <= longest:
+            raise InvalidInput(name, value, f"1 to {longest} characters")
+        return value
+
+    def limit(self) -> int:
+        """Return how many items a page may have: the parameter `limit`, 20 if it was not given.
+
+        Raises:
+            InvalidInput: if it is not a whole number from 1 to 100.
+        """
+        value = self.query.get("limit")
+        if value is None:
+            return PAGE_DEFAULT
+        if not re.fullmatch(r"[0-9]{1,3}", value, re.ASCII) or not 1 <= int(value) <= PAGE_LIMIT:
+            raise InvalidInput("limit", value, f"a whole number from 1 to {PAGE_LIMIT}")
+        return int(value)
+
+    def moment(self, name: str) -> datetime | None:
+        """Return a parameter that is a time, in UTC, or None if it was not given.
+
+        A date is its first moment in UTC.
+
+        Raises:
+            InvalidInput: if it is neither a date nor an ISO 8601 time with its zone.
+        """
+        value = self.query.get(name)
+        if value is None:
+            return None
+        try:
+            moment = _read_moment(value)
+        except (ValueError, OverflowError) as error:
+            raise InvalidInput(name, value, _TIME_EXPECTED) from error
+        # Nothing is stored from beyond these, and a second more or less cannot overflow within them.
+        return min(max(moment, _EARLIEST), _LATEST)
+
+
+def _read_moment(text: str) -> datetime:
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+        return datetime.combine(date.fromisoformat(text), time.min, tzinfo=UTC)
+    # A plus sign that the client did not encode arrives as a space.
+    return parse_iso(_SPACE_FOR_PLUS.sub(r"\1+\2", text))
+
+
+def correlation_id(event: Mapping[str, Any], otherwise: str) -> str:
+    """Return the id that joins the logs of this request: the client's, the gateway's, or `otherwise`."""
+    given = header(event, "x-correlation-id")
+    if _CORRELATION_ID.fullmatch(given):
+        return given
+    context = event.get("requestContext")
+    return (
+        str(context["requestId"]) if isinstance(context, Mapping) and context.get("requestId") else otherwise
+    )
+
+
+def accepts_gzip(event: Mapping[str, Any]) -> bool:
+    """Whether the client takes a gzip body (RFC 9110, section 12.5.3)."""
+    weights: dict[str, bool] = {}
+    for part in header(event, "accept-encoding").lower().split(","):
+        coding, *parameters = (piece.strip() for piece in part.split(";"))
+        weights[coding] = not any(re.fullmatch(r"q=0(\.0*)?", parameter) for parameter in parameters)
+    return weights.get("gzip", weights.get("*", False))
+
+
+def header(event: Mapping[str, Any], name: str) -> str:
+    """Return a header's value, empty if there is none; the gateway writes names in lower case."""
+    headers = event.get("headers")
+    return str(headers.get(name, "")) if isinstance(headers, Mapping) else ""

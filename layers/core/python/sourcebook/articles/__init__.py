@@ -1,0 +1,1 @@
+"""News articles: many sources' word on one story, kept as one record."""

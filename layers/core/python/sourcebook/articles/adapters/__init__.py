@@ -1,0 +1,1 @@
+"""How each kind of source is asked for its articles."""

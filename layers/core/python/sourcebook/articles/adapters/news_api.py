@@ -1,0 +1,336 @@
+"""News APIs as sources of articles: Tiingo news and Finnhub company news.
+
+One call for each ticker, in parallel. What is common to both stands here; each provider only says how it
+is asked and what its answers mean. Field names are those of the providers' public documentation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar, Final, Protocol
+
+from sourcebook.articles.adapters.intake import Intake
+from sourcebook.articles.adapters.memory import recall, remember
+from sourcebook.articles.adapters.options import NewsApiOptions, read_options
+from sourcebook.articles.ingest import Outcome
+from sourcebook.articles.model import TEXT_LIMIT, IncomingArticle, parse_incoming
+from sourcebook.clock import Clock, to_utc, utc_now
+from sourcebook.errors import InvalidInput, Retryable, Terminal, shorten
+from sourcebook.feeds.parse import text_of
+from sourcebook.feeds.seen import EntryMark, Freshness
+from sourcebook.http import FetchCause, FetchError, HttpClient, Severity, error_for, fetch_error
+from sourcebook.sources.model import Source
+from sourcebook.sources.poll import PollResult, Rejected, Verdict
+from sourcebook.sources.quota import CircuitBreaker, DailyQuota
+from sourcebook.sources.secrets import Secrets
+from sourcebook.table.client import Table
+
+_UNAUTHORIZED: Final = frozenset({401, 403})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to a provider."""
+
+    params: Mapping[str, str]
+    headers: Mapping[str, str]
+
+
+class Provider(Protocol):
+    """How one provider is asked, and what its answers mean."""
+
+    kind: ClassVar[str]
+    calls_per_day: ClassVar[int]
+
+    def call(self, ticker: str, options: NewsApiOptions, key: str, now: datetime) -> Call:
+        """Return the request for the news of one ticker."""
+        ...
+
+    def read(self, record: Mapping[str, Any], ticker: str) -> dict[str, Any]:
+        """Return the fields of one article of an answer, as `parse_incoming` wants them.
+
+        Raises:
+            InvalidInput: naming the field that is missing or malformed.
+        """
+        ...
+
+
+class Tiingo:
+    """Tiingo's news endpoint, ``/tiingo/news``."""
+
+    kind: ClassVar[str] = "tiingo"
+    calls_per_day: ClassVar[int] = 500
+
+    def call(self, ticker: str, options: NewsApiOptions, key: str, now: datetime) -> Call:
+        """Ask by query, with the key in the Authorization header."""
+        return Call(
+            {
+                "tickers": ticker.lower(),
+                "startDate": f"{now - timedelta(days=options.window_days):%Y-%m-%d}",
+                "endDate": f"{now:%Y-%m-%d}",
+                "limit": str(options.limit),
+            },
+            {"Authorization": f"Token {key}"},
+        )
+
+    def read(self, record: Mapping[str, Any], ticker: str) -> dict[str, Any]:  # noqa: ARG002 - the protocol's
+        """Read one article."""
+        return {
+            "article_id": _required(record, "id"),
+            "url": _required(record, "url"),
+            "headline": _required(record, "title"),
+            "published_at": _moment(_required(record, "publishedDate"), "publishedDate"),
+            "source_name": record.get("source") or None,
+            "text": record.get("description") or "",
+            "tickers": [str(symbol).upper() for symbol in record.get("tickers") or ()],
+        }
+
+
+class Finnhub:
+    """Finnhub's company news, ``/api/v1/company-news``."""
+
+    kind: ClassVar[str] = "finnhub"
+    calls_per_day: ClassVar[int] = 1000
+
+    def call(self, ticker: str, options: NewsApiOptions, key: str, now: datetime) -> Call:
+        """Ask by query, with the key in a header of its own."""
+        return Call(
+            {
+                "symbol": ticker,
+                "from": f"{now - timedelta(days=options.window_days):%Y-%m-%d}",
+                "to": f"{now:%Y-%m-%d}",
+            },
+            {"X-Finnhub-Token": key},
+        )
+
+    def read(self, record: Mapping[str, Any], ticker: str) -> dict[str, Any]:
+        """Read one article; its time is given in seconds since 1970, which is UTC."""
+        seconds = record.get("datetime")
+        if not isinstance(seconds, int | float) or not 0 < seconds < 1e11:
+            raise InvalidInput("datetime", seconds, "seconds since 1970")
+        related = [part.strip().upper() for part in str(record.get("related") or "").split(",")]
+        return {
+            "article_id": _required(record, "id"),
+            "url": _required(record, "url"),
+            "headline": _required(record, "headline"),
+            "published_at": datetime.fromtimestamp(seconds, UTC),
+            "source_name": record.get("source") or None,
+            "text": record.get("summary") or "",
+            "tickers": sorted({*filter(None, related), ticker}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What one call came to: records or an error."""
+
+    ticker: str
+    records: Sequence[Any] = ()
+    error: FetchError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The articles of all answers."""
+
+    articles: dict[str, IncomingArticle] = field(default_factory=dict)
+    rejected: list[Rejected] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class NewsApiAdapter:
+    """Polls one news API: the adapter of the kinds `tiingo` and `finnhub`."""
+
+    provider: Provider
+    http: HttpClient
+    table: Table
+    intake: Intake
+    secrets: Secrets
+    clock: Clock = utc_now
+
+    async def poll(self, source: Source) -> PollResult:
+        """Ask for the news of every ticker and store what is new.
+
+        Raises:
+            Retryable: if the table or the topic could not take what was found.
+        """
+        now = self.clock()
+        circuit = CircuitBreaker.from_state(source.circuit)
+        if not circuit.allows(now):
+            return PollResult(
+                Verdict.FAILED,
+                "circuit_open",
+                "the provider failed repeatedly and is left alone until it is probed",
+                retry_after=circuit.closes_at,
+            )
+        try:
+            options = read_options(NewsApiOptions, source.options)
+            key = await asyncio.to_thread(self.secrets.api_key, options.secret)
+        except Terminal as error:
+            cause = "invalid_options" if isinstance(error, InvalidInput) else "secret_missing"
+            return PollResult(Verdict.BROKEN, cause, str(error))
+        except Retryable as error:
+            return PollResult(Verdict.FAILED, "secret_unavailable", str(error))
+        limit = options.calls_per_day or self.provider.calls_per_day
+        quota = DailyQuota(self.table, self.clock)
+        granted = await asyncio.to_thread(quota.take, source.source_id, len(options.tickers), limit)
+        if not granted:
+            return PollResult(
+                Verdict.FAILED,
+                "quota_exhausted",
+                f"the {limit} calls of today are used up; it goes on after midnight UTC",
+                retry_after=datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1),
+            )
+        answers, circuit = await self._ask(source, options, key, circuit, options.tickers[:granted])
+        if any(answer.error and answer.error.status in _UNAUTHORIZED for answer in answers):
+            self.secrets.forget(options.secret)
+        return await asyncio.to_thread(self._conclude, source, options, answers, circuit, now)
+
+    async def _ask(
+        self,
+        source: Source,
+        options: NewsApiOptions,
+        key: str,
+        circuit: CircuitBreaker,
+        tickers: Sequence[str],
+    ) -> tuple[list[_Answer], CircuitBreaker]:
+        """Make the calls; when the circuit was open, the first alone shows whether the provider is back."""
+        answers: list[_Answer] = []
+        remaining = list(tickers)
+        if circuit.is_probing(self.clock()):
+            probe = await self._one(source, options, key, remaining.pop(0))
+            answers.append(probe)
+            circuit = self._after(circuit, [probe])
+            if probe.error is not None:
+                return answers, circuit
+        rest = await asyncio.gather(*(self._one(source, options, key, ticker) for ticker in remaining))
+        return [*answers, *rest], self._after(circuit, rest)
+
+    def _after(self, circuit: CircuitBreaker, answers: Iterable[_Answer]) -> CircuitBreaker:
+        for answer in answers:
+            if answer.error is None:
+                circuit = circuit.succeeded()
+            elif answer.error.cause.severity is Severity.TRANSIENT:
+                circuit = circuit.failed(self.clock())
+        return circuit
+
+    async def _one(self, source: Source, options: NewsApiOptions, key: str, ticker: str) -> _Answer:
+        call = self.provider.call(ticker, options, key, self.clock())
+        try:
+            response = await self.http.get(source.url, params=call.params, headers=call.headers)
+            if not response.is_success:
+                return _Answer(ticker, error=error_for(response))
+            records = json.loads(response.body)
+        except FetchError as error:
+            return _Answer(ticker, error=error)
+        except ValueError:
+            records = None
+        if not isinstance(records, list):
+            problem = fetch_error(FetchCause.PROTOCOL_ERROR, source.url, "the answer is not a JSON list")
+            return _Answer(ticker, error=problem)
+        return _Answer(ticker, records[: options.limit])
+
+    def _conclude(
+        self,
+        source: Source,
+        options: NewsApiOptions,
+        answers: Sequence[_Answer],
+        circuit: CircuitBreaker,
+        now: datetime,
+    ) -> PollResult:
+        """Store what is new among all answers, and say how the poll went."""
+        state = {"circuit": circuit.to_state()}
+        errors = [answer.error for answer in answers if answer.error is not None]
+        if errors and len(errors) == len(answers):
+            return replace(_failure(errors), state=state)
+        found = self._articles(source, answers, now)
+        seen = recall(self.table, source)
+        marks = {id_: EntryMark(id_, _content(article)) for id_, article in found.articles.items()}
+        fresh = [a for id_, a in found.articles.items() if seen.freshness(marks[id_]) is not Freshness.KNOWN]
+        taken = self.intake.take(fresh)
+        remember(self.table, source, seen, list(marks.values()), now)
+        missing = len(options.tickers) - len(answers) + len(errors)
+        return PollResult(
+            Verdict.CHANGED if fresh or errors else Verdict.UNCHANGED,
+            "partial" if missing else "ok" if fresh else "no_new_entries",
+            message=f"{missing} of {len(options.tickers)} tickers failed: {errors[0]}" if errors else "",
+            http_status=200,
+            entries=sum(len(answer.records) for answer in answers),
+            fresh=len(fresh) + len(found.rejected),
+            tickers=tuple(answer.ticker for answer in answers),
+            created=taken.count(Outcome.CREATED),
+            merged=taken.count(Outcome.MERGED),
+            updated=taken.count(Outcome.UPDATED),
+            rejected=(*found.rejected, *taken.refused),
+            state=state,
+            retry_after=max((e.retry_after for e in errors if e.retry_after), default=None),
+        )
+
+    def _articles(self, source: Source, answers: Sequence[_Answer], now: datetime) -> _Found:
+        """Read the articles of all answers; one that stands in several has the tickers of all of them."""
+        found = _Found()
+        for answer in answers:
+            for position, record in enumerate(answer.records):
+                try:
+                    article = self._article(source, record, answer.ticker, now)
+                except InvalidInput as error:
+                    id_ = record.get("id", position) if isinstance(record, dict) else position
+                    found.rejected.append(Rejected(source.source_id, f"{answer.ticker} {id_}", str(error)))
+                    continue
+                known = found.articles.get(article.article_id)
+                if known is not None:
+                    tickers = tuple(sorted({*known.tickers, *article.tickers}))
+                    article = known.model_copy(update={"tickers": tickers})
+                found.articles[article.article_id] = article
+        return found
+
+    def _article(self, source: Source, record: object, ticker: str, now: datetime) -> IncomingArticle:
+        if not isinstance(record, dict):
+            raise InvalidInput("record", record, "a JSON object")
+        fields = self.provider.read(record, ticker)
+        fields["text"] = text_of(str(fields["text"]), TEXT_LIMIT)
+        return parse_incoming(
+            {
+                **fields,
+                "source": source.source_id,
+                "crawled_at": now,
+                "publishers": tuple(filter(None, (fields["source_name"],))),
+                "tags": source.tags,
+            }
+        )
+
+
+def _failure(errors: Sequence[FetchError]) -> PollResult:
+    worst = errors[0]
+    severities = {error.cause.severity for error in errors}
+    return PollResult(
+        Verdict.FAILED if Severity.TRANSIENT in severities else Verdict.BROKEN,
+        "unauthorized" if worst.status in _UNAUTHORIZED else worst.cause.value,
+        message=str(worst),
+        http_status=worst.status,
+        retry_after=max((error.retry_after for error in errors if error.retry_after), default=None),
+    )
+
+
+def _content(article: IncomingArticle) -> str:
+    return "\n".join((article.headline, article.url, article.text, *article.tickers))
+
+
+def _required(record: Mapping[str, Any], name: str) -> str:
+    value = record.get(name)
+    if value is None or isinstance(value, dict | list | bool) or not str(value).strip():
+        raise InvalidInput(name, value, "a value that is not empty")
+    return str(value)
+
+
+def _moment(text: str, name: str) -> datetime:
+    """Read an ISO 8601 time; one without a zone is UTC, as the provider documents."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidInput(name, shorten(text), "an ISO 8601 date and time") from error
+    return to_utc(moment if moment.tzinfo else moment.replace(tzinfo=UTC))

@@ -1,0 +1,149 @@
+"""Analysis: a pending article gets its sentiment, and each of its tags a mention.
+
+The mentions are written first and the article's status last, conditional on the article still being
+pending and unchanged. A crash in between leaves a pending article, whose second analysis writes the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr
+
+from sourcebook.articles.model import Status
+from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.errors import Retryable, SourcebookError, Terminal
+from sourcebook.sentiment.engines import Label, SentimentEngine
+from sourcebook.sentiment.mentions import write_mentions
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
+
+_RACES: Final = 10
+
+
+class Analysis(StrEnum):
+    """What became of the request to analyze an article."""
+
+    ANALYZED = "analyzed"
+    ALREADY = "already"
+    EXPIRED = "expired"
+
+
+class AnalysisFailed(Terminal):
+    """The engine could not label the article; its status is `error` until it is redriven."""
+
+
+class ArticleContended(Retryable):
+    """Sources kept adding to the article while it was analyzed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analyzer:
+    """Analyzes articles with one engine."""
+
+    table: Table
+    engine: SentimentEngine
+    clock: Clock = utc_now
+    workers: int = 8
+
+    def analyze(self, dedup_keys: Iterable[str]) -> dict[str, Analysis | SourcebookError]:
+        """Analyze articles; each key ends with what became of it, or with why it could not be done."""
+        wanted = list(dict.fromkeys(dedup_keys))
+        items = self.table.batch_get((keys.article(key) for key in wanted), consistent=True)
+        found = {item["dedup_key"]: item for item in items}
+        pending = [item for item in found.values() if item["status"] == Status.PENDING]
+        labels = dict(zip((item["dedup_key"] for item in pending), self._label(pending), strict=True))
+
+        def one(key: str) -> Analysis | SourcebookError:
+            item = found.get(key)
+            if item is None:
+                return Analysis.EXPIRED
+            if item["status"] == Status.ERROR:
+                return AnalysisFailed(
+                    f"article {key}: its status is error; redrive it once the cause is mended"
+                )
+            if item["status"] != Status.PENDING:
+                return Analysis.ALREADY
+            return _guarded(lambda: self._conclude(item, labels[key]))
+
+        with ThreadPoolExecutor(max(1, min(self.workers, len(wanted)))) as pool:
+            return dict(zip(wanted, pool.map(one, wanted), strict=True))
+
+    def _label(self, items: list[Item]) -> list[Label | AnalysisFailed]:
+        try:
+            return list(self.engine.label([text_of(item) for item in items]))
+        except Exception:  # noqa: BLE001 - an engine may raise anything; find out which text it was
+            return [self._label_alone(item) for item in items]
+
+    def _label_alone(self, item: Item) -> Label | AnalysisFailed:
+        try:
+            return self.engine.label([text_of(item)])[0]
+        except Exception as error:  # noqa: BLE001 - becomes the article's own failure
+            return AnalysisFailed(
+                f"article {item['dedup_key']}: {self.engine.name}: {type(error).__name__}: {error}"
+            )
+
+    def _conclude(self, item: Item, label: Label | AnalysisFailed) -> Analysis:
+        """Write an article's mentions and status, again if a source added to it meanwhile."""
+        if isinstance(label, AnalysisFailed):
+            self._mark_failed(item, label)
+            raise label
+        for _ in range(_RACES):
+            verdict: dict[str, Any] = {
+                "sentiment": label.sentiment,
+                "score": label.confidence,
+                "polarity": label.polarity,
+            }
+            write_mentions(self.table, {**item, **verdict})
+            try:
+                self.table.update(
+                    keys.article(item["dedup_key"]),
+                    assign={
+                        **verdict,
+                        "status": Status.ANALYZED.value,
+                        "engine": self.engine.name,
+                        "analyzed_at": isoformat(self.clock()),
+                    },
+                    condition=Attr("status").eq(Status.PENDING) & Attr("revision").eq(item["revision"]),
+                )
+            except ConditionFailed as found:
+                if found.item is None:
+                    return Analysis.EXPIRED
+                if found.item["status"] != Status.PENDING:
+                    return Analysis.ALREADY
+                item = found.item
+                relabelled = self._label_alone(item)
+                if isinstance(relabelled, AnalysisFailed):
+                    self._mark_failed(item, relabelled)
+                    raise relabelled from None
+                label = relabelled
+                continue
+            return Analysis.ANALYZED
+        raise ArticleContended(f"article {item['dedup_key']}: overtaken {_RACES} times; it is tried again")
+
+    def _mark_failed(self, item: Item, failure: AnalysisFailed) -> None:
+        try:
+            self.table.update(
+                keys.article(item["dedup_key"]),
+                assign={"status": Status.ERROR.value, "error_reason": str(failure)[:300]},
+                condition=Attr("status").eq(Status.PENDING),
+            )
+        except ConditionFailed:
+            return  # somebody else has concluded it, well or badly
+
+
+def text_of(item: Mapping[str, Any]) -> str:
+    """Return the text that an article is judged by: its headline, then what its source says of it."""
+    return "\n".join(filter(None, (item["headline"], item.get("text_for_analysis"))))
+
+
+def _guarded(run: Callable[[], Analysis]) -> Analysis | SourcebookError:
+    try:
+        return run()
+    except SourcebookError as error:
+        return error

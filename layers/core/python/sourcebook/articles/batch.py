@@ -1,0 +1,130 @@
+"""The record of one ingestion run: what it asked, what it stored, how often sources told the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from sourcebook.clock import epoch_seconds, isoformat
+from sourcebook.events import SCHEMA_VERSION
+from sourcebook.sources.poll import PollReport, RoundReport, Verdict
+from sourcebook.table import keys
+
+_KEPT: Final = timedelta(days=90)
+_ERRORS_KEPT: Final = 50
+
+
+class CollisionMetrics(BaseModel):
+    """How effective deduplication was in one run.
+
+    Attributes:
+        invocation_id: request id of the function's invocation.
+        timestamp: when it started, ISO 8601.
+        articles_fetched: articles that were not seen before, by source. What a source repeats poll after
+            poll is not counted: it would bury the rate.
+        articles_stored: articles that no source had told before.
+        collisions_detected: articles that another source had told already.
+        collision_rate: collisions_detected ÷ all articles fetched, 0 to 1.
+        duration_ms: milliseconds from start to end.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    invocation_id: str
+    timestamp: str
+    articles_fetched: dict[str, int]
+    articles_stored: int
+    collisions_detected: int
+    collision_rate: float
+    duration_ms: int
+
+
+class IngestionBatch(BaseModel):
+    """One ingestion run.
+
+    Attributes:
+        errors: sources that failed and articles that were refused, each with source, id and reason.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    batch_id: str
+    started_at: str
+    completed_at: str
+    tickers_processed: list[str]
+    sources_queried: list[str]
+    metrics: CollisionMetrics
+    errors: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One invocation that polled sources."""
+
+    batch_id: str
+    invocation_id: str
+    started: datetime
+    completed: datetime
+
+
+def collision_rate(polls: Iterable[PollReport]) -> float | None:
+    """Return the share of fetched articles that another source had told already; None without articles."""
+    totals: Counter[str] = Counter()
+    for poll in polls:
+        totals["fetched"] += poll.result.fresh
+        totals["merged"] += poll.result.merged
+    return round(totals["merged"] / totals["fetched"], 4) if totals["fetched"] else None
+
+
+def ingestion_batch(report: RoundReport, run: Run) -> IngestionBatch | None:
+    """Return the record of a run, or None if nothing changed and nothing failed.
+
+    A run over unchanged sources leaves no record: it costs one write for each of them and no more.
+    """
+    polls = [poll for poll in report.polls if poll.result.verdict is not Verdict.UNCHANGED]
+    if not polls and not report.failures:
+        return None
+    fetched: Counter[str] = Counter()
+    for poll in polls:
+        fetched[poll.source_id] += poll.result.fresh
+    errors = [f"{source_id}: {type(error).__name__}: {error}" for source_id, error in report.failures]
+    for poll in polls:
+        if poll.result.message:
+            errors.append(f"{poll.source_id}: {poll.result.message}")
+        errors += [f"{r.source_id} {r.article_id[:100]}: {r.reason}" for r in poll.result.rejected]
+    if len(errors) > _ERRORS_KEPT:
+        more = f"and {len(errors) - _ERRORS_KEPT} more: see the log of invocation {run.invocation_id}"
+        errors = [*errors[:_ERRORS_KEPT], more]
+    return IngestionBatch(
+        batch_id=run.batch_id,
+        started_at=isoformat(run.started, "milliseconds"),
+        completed_at=isoformat(run.completed, "milliseconds"),
+        tickers_processed=sorted({ticker for poll in polls for ticker in poll.result.tickers}),
+        sources_queried=sorted(poll.source_id for poll in report.polls),
+        metrics=CollisionMetrics(
+            invocation_id=run.invocation_id,
+            timestamp=isoformat(run.started, "milliseconds"),
+            articles_fetched={source: n for source, n in sorted(fetched.items()) if n},
+            articles_stored=sum(poll.result.created for poll in polls),
+            collisions_detected=sum(poll.result.merged for poll in polls),
+            collision_rate=collision_rate(polls) or 0.0,
+            duration_ms=round((run.completed - run.started).total_seconds() * 1000),
+        ),
+        errors=[error[:300] for error in errors],
+    )
+
+
+def batch_item(batch: IngestionBatch, run: Run) -> Mapping[str, Any]:
+    """Return the item that keeps the record of a run."""
+    return {
+        **keys.ingestion_batch(f"{run.started:%Y-%m-%d}", batch.started_at, batch.batch_id),
+        "entity_type": "IngestionBatch",
+        "schema_version": SCHEMA_VERSION,
+        **batch.model_dump(),
+        "ttl_timestamp": epoch_seconds(run.completed + _KEPT),
+    }

@@ -1,0 +1,54 @@
+"""The one tree of errors.
+
+::
+
+    SourcebookError
+    ├── Retryable            the same call may succeed later: retry with backoff
+    ├── Terminal             it will never succeed: record it and go on
+    │   └── InvalidInput     a value from outside is wrong: field, value, what would be right
+    └── Quarantine           a person must decide
+
+Step Functions matches errors by class name and HTTP answers map them by class, each in one place.
+A message is written for whoever reads it next: it says what is wrong and what would be right, and
+never carries a secret or a body.
+"""
+
+from __future__ import annotations
+
+_SHOWN = 80
+
+
+def shorten(value: object, limit: int = _SHOWN) -> str:
+    """Return ``repr(value)`` cut to `limit` characters, for messages."""
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+class SourcebookError(Exception):
+    """Base of every error that this project raises on purpose."""
+
+
+class Retryable(SourcebookError):
+    """The same call may succeed later."""
+
+
+class Terminal(SourcebookError):
+    """Repeating the call cannot help."""
+
+
+class Quarantine(SourcebookError):
+    """The data is kept aside until a person has looked at it."""
+
+
+class InvalidInput(Terminal):
+    """A value that came from outside breaks a rule.
+
+    Attributes:
+        field: the name of the field or parameter, as its sender knows it.
+        expected: what would be right, in words.
+    """
+
+    def __init__(self, field: str, value: object, expected: str) -> None:
+        self.field = field
+        self.expected = expected
+        super().__init__(f"{field}: {shorten(value)} is not valid; expected {expected}")

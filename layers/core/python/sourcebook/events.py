@@ -1,0 +1,64 @@
+"""Messages that travel between the functions, each checked where it is read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
+
+from sourcebook.clock import isoformat, to_utc
+from sourcebook.errors import InvalidInput
+
+SCHEMA_VERSION: Final = "1"
+
+UtcDatetime = Annotated[datetime, AfterValidator(to_utc), PlainSerializer(isoformat, return_type=str)]
+"""An aware datetime in UTC, written as ISO 8601 to the second."""
+
+
+class Message(BaseModel):
+    """What every message carries: the version of its schema, and the id that joins the logs of one run."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    schema_version: Literal["1"] = SCHEMA_VERSION
+    correlation_id: str = Field(min_length=1, max_length=128)
+
+
+class SourceDue(BaseModel):
+    """One source to fetch, and the due time that the message was made for."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    source_id: str = Field(min_length=1)
+    kind: str = Field(min_length=1)
+    due_at: UtcDatetime
+
+
+class FetchRequested(Message):
+    """dispatch_sources → SQS → fetch_sources."""
+
+    sources: tuple[SourceDue, ...] = Field(min_length=1)
+
+
+class ArticleCreated(Message):
+    """fetch_sources → SNS → SQS → analyze_sentiment: this article waits for its analysis."""
+
+    dedup_key: str = Field(pattern=r"^[0-9a-f]{32}$")
+
+
+MessageT = TypeVar("MessageT", bound=Message)
+
+
+def read_message(model: type[MessageT], body: str) -> MessageT:
+    """Read a message body.
+
+    Raises:
+        InvalidInput: naming the first field that is wrong.
+    """
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "body"
+        raise InvalidInput(field, first.get("input"), f"{first['msg']} in {model.__name__}") from error

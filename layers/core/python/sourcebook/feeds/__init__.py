@@ -1,0 +1,1 @@
+"""Feeds: RSS 2.0, RSS 1.0, Atom and JSON Feed."""

@@ -1,0 +1,203 @@
+"""Dates of feeds: RFC 822 and RFC 3339 by the book, and the forms that publishers really write.
+
+Every step works on at most `_LONGEST` characters, so that no input costs more than microseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+_LONGEST = 100
+_FIRST_YEAR = 1900  # programs write 0001-01-01 when they have no date
+
+_MONTHS = {
+    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
+    "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
+}  # fmt: skip
+# First letters of month names, beyond the English ones, in German, French, Spanish, Italian,
+# Portuguese, Dutch, Danish, Swedish and Norwegian. Longest match first.
+_MONTH_STEMS = {
+    "jän": 1, "gen": 1, "ene": 1, "fév": 2, "fev": 2, "mär": 3, "mrz": 3, "maart": 3, "mrt": 3, "avr": 4,
+    "abr": 4, "mai": 5, "mei": 5, "mag": 5, "maj": 5, "juin": 6, "giu": 6, "jui": 7, "lug": 7,
+    "aoû": 8, "aou": 8, "ago": 8, "set": 9, "okt": 10, "out": 10, "ott": 10, "dez": 12, "déc": 12,
+    "dic": 12, "des": 12,
+}  # fmt: skip
+
+_ZONES = {
+    "z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "ist": 330, "msk": 180,
+    "est": -300, "edt": -240, "et": -300, "cst": -360, "cdt": -300, "ct": -360,
+    "mst": -420, "mdt": -360, "mt": -420, "pst": -480, "pdt": -420, "pt": -480,
+    "ast": -240, "adt": -180, "akst": -540, "akdt": -480, "hst": -600, "nst": -210, "ndt": -150,
+    "bst": 60, "west": 60, "cet": 60, "met": 60, "mez": 60, "cest": 120, "mest": 120, "mesz": 120,
+    "eet": 120, "eest": 180, "sast": 120, "jst": 540, "kst": 540, "hkt": 480, "sgt": 480, "awst": 480,
+    "acst": 570, "acdt": 630, "aest": 600, "aedt": 660, "nzst": 720, "nzdt": 780, "brt": -180, "art": -180,
+}  # fmt: skip
+
+_RFC822 = re.compile(
+    r"(?:[A-Za-z]{3},? )?(\d\d?) ([A-Za-z]{3}) (\d{4}) (\d\d:\d\d(?::\d\d)?) (?:(GMT|UTC?|Z)|([+-]\d\d:?\d\d))$"
+)
+_TWO_DIGITS = {name.title(): f"{number:02}" for name, number in _MONTHS.items()}
+_TIME = re.compile(
+    r"(?<!\d)(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*([ap]\.?m\b\.?)?|\s*([ap]\.?m\b\.?))",
+    re.IGNORECASE,
+)
+_ZONE = re.compile(
+    r"\s*(?:\(?\b(?:etc/)?([a-z]{1,5})\b\)?)?\s*(?:([+-])\s?(\d{1,2}):?(\d{2})?(?!\d))?", re.IGNORECASE
+)
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4})(?!\d)")
+_DIGITS = re.compile(r"\d+")
+_WORDS = re.compile(r"[^\W\d_]+")
+_EAST_ASIAN = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]?")
+
+
+def parse_date(text: str | None) -> datetime | None:
+    """Return the time that a feed wrote, aware UTC; None when it is none that we can tell.
+
+    A form without a zone is taken as UTC (RFC 822 section 5 and RFC 3339 both require one). Two-digit
+    years are 1970 to 2069. Day and month in digits are year first, day first with dots and dashes,
+    month first with slashes, unless only the other reading is a date.
+    """
+    if not text:
+        return None
+    text = text.strip()
+    if len(text) > _LONGEST:
+        return None
+    if text[4:5] == "-":
+        moment = _from_iso(text)
+    else:
+        # The usual form of RSS goes by way of the interpreter's own parser too, which is far quicker.
+        match = _RFC822.match(text)
+        moment = None
+        if match is not None:
+            day, name, year, clock, utc, offset = match.groups()
+            month = _TWO_DIGITS.get(name)
+            if month is not None:
+                moment = _from_iso(f"{year}-{month}-{day:0>2}T{clock}{'Z' if utc else offset}")
+    return moment or _tolerant(text)
+
+
+def _from_iso(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        elif moment.tzinfo is not UTC:
+            moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment if moment.year >= _FIRST_YEAR else None
+
+
+def _build(date: tuple[int, int, int], time: tuple[int, int, int], offset: int) -> datetime | None:
+    """Return the moment; `offset` is minutes east of UTC. Hour 24 and leap seconds are let through."""
+    year, month, day = date
+    hour, minute, second = time
+    if year < _FIRST_YEAR or abs(offset) > 24 * 60:
+        return None
+    next_day = hour == 24 and minute == 0
+    try:
+        moment = datetime(year, month, day, 0 if next_day else hour, minute, min(second, 59), tzinfo=UTC)
+        if next_day:
+            moment += timedelta(days=1)
+        return moment - timedelta(minutes=offset) if offset else moment
+    except (ValueError, OverflowError):
+        return None
+
+
+def _tolerant(text: str) -> datetime | None:
+    if text.isdecimal():
+        return _from_digits(text)
+    rest = text.lower()
+    # The zone of a date without separators between date and time ("2016-06-29t15:07") stays readable.
+    rest = re.sub(r"(?<=\d)t(?=\d)", " ", rest)
+    time = (0, 0, 0)
+    offset = 0
+    clock = _TIME.search(rest)
+    if clock is not None:
+        time = _clock(clock)
+        tail = rest[clock.end() :]
+        zone = _ZONE.match(tail)
+        if zone is not None:
+            known = _offset(zone)
+            if known is not None:
+                offset = known
+                tail = tail[zone.end() :]
+        rest = f"{rest[: clock.start()]} {tail}"
+    date = _numeric_date(rest) or _named_date(rest)
+    if date is None:
+        return None
+    return _build(date, time, offset)
+
+
+def _clock(match: re.Match[str]) -> tuple[int, int, int]:
+    hour = int(match[1])
+    half = (match[4] or match[5] or "")[:1]
+    if half == "p" and hour < 12:
+        hour += 12
+    elif half == "a" and hour == 12:
+        hour = 0
+    return hour, int(match[2] or 0), int(match[3] or 0)
+
+
+def _offset(match: re.Match[str]) -> int | None:
+    """Minutes east of UTC, None when what follows the time is no zone."""
+    name, sign, hours, minutes = match.groups()
+    if name and name not in _ZONES:
+        return None
+    if sign:
+        offset = int(hours) * 60 + int(minutes or 0)
+        return -offset if sign == "-" else offset
+    return _ZONES[name] if name else None
+
+
+def _from_digits(text: str) -> datetime | None:
+    """Read seconds or milliseconds since 1970, or the digits of a date written together."""
+    if len(text) in (8, 14):
+        time = (int(text[8:10]), int(text[10:12]), int(text[12:])) if len(text) == 14 else (0, 0, 0)
+        return _build((int(text[:4]), int(text[4:6]), int(text[6:8])), time, 0)
+    if len(text) in (10, 13):
+        return datetime.fromtimestamp(int(text) / (1 if len(text) == 10 else 1000), tz=UTC)
+    return None
+
+
+def _numeric_date(text: str) -> tuple[int, int, int] | None:
+    match = _YEAR_FIRST.search(text) or _EAST_ASIAN.search(text)
+    if match is not None:
+        return int(match[1]), int(match[2]), int(match[3])
+    match = _YEAR_LAST.search(text)
+    if match is None:
+        return None
+    first, second, year = int(match[1]), int(match[3]), int(match[4])
+    month_first = match[2] == "/"
+    if month_first and first > 12:
+        month_first = False
+    elif not month_first and second > 12:
+        month_first = True
+    return (year, first, second) if month_first else (year, second, first)
+
+
+def _month(word: str) -> int | None:
+    for length in (5, 4, 3):
+        month = _MONTH_STEMS.get(word[:length])
+        if month is not None:
+            return month
+    return _MONTHS.get(word[:3])
+
+
+def _named_date(text: str) -> tuple[int, int, int] | None:
+    # The last one: a weekday may look like a month before it ("mar., 3 sept. 2015").
+    months = [number for word in _WORDS.findall(text) if (number := _month(word)) is not None]
+    if not months:
+        return None
+    month = months[-1]
+    numbers = _DIGITS.findall(text)
+    year = next((number for number in numbers if len(number) == 4), None)
+    if year is not None:
+        days = [int(number) for number in numbers if len(number) <= 2]
+        return int(year), month, days[0] if days else 1
+    short = [int(number) for number in numbers if len(number) <= 2]
+    if len(short) < 2:
+        return None
+    return short[1] + (2000 if short[1] < 70 else 1900), month, short[0]

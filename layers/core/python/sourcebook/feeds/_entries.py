@@ -1,0 +1,223 @@
+"""What all parsers share: from the raw words of an item to an entry, and how entries are told apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from sourcebook.feeds._text import shorten_text, text_of
+from sourcebook.feeds.model import Draft, FeedEntry, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+_MAX_TITLE = 1_000
+_DERIVED_TITLE = 100
+_COMPARED_TEXT = 20_000
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_NEVER_LINKS = frozenset(("javascript", "vbscript", "data", "about", "blob"))
+
+
+def resolve(address: str, base: str) -> str:
+    """Return `address` made absolute against `base`; "" when it is unusable or would run as a script."""
+    if address.startswith(("https://", "http://")):
+        return address
+    scheme = _SCHEME.match(address)
+    if scheme is not None and scheme[1].lower() in _NEVER_LINKS:
+        return ""
+    if not base or not address:
+        return address
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return ""
+
+
+def is_address(text: str) -> bool:
+    """Say whether a guid can serve as a link: an absolute http address, or a path on the site."""
+    return text.startswith(("https://", "http://")) or (text.startswith("/") and " " not in text)
+
+
+def add_entry(
+    draft: Draft,
+    position: int,
+    *,
+    link: str,
+    title: str,
+    published: datetime | None,
+    updated: datetime | None,
+    id: str,  # noqa: A002
+    summary: str,
+    content: str = "",
+    author: str | None = None,
+    categories: tuple[str, ...] = (),
+    language: str | None = None,
+    enclosure: str = "",
+    publisher: str | None = None,
+) -> None:
+    """Add one item to `draft`, or the reason why it is left out.
+
+    Args:
+        draft: the feed being read.
+        position: place of the item in its document, from 0.
+        link: its own link, absolute, "" when it has none; a permalink guid counts as one.
+        title: its own title as plain text, "" when it has none.
+        published: aware UTC or None.
+        updated: aware UTC or None.
+        id: its own guid.
+        summary: raw markup.
+        content: raw markup.
+        author: name.
+        categories: terms.
+        language: language tag.
+        enclosure: address of the first enclosure.
+        publisher: name of the feed that it was taken from.
+    """
+    if len(title) > _MAX_TITLE:
+        title = shorten_text(title, _MAX_TITLE)
+        draft.warnings.append(f"the title of item {position} was cut to {_MAX_TITLE} characters")
+    if not link and title:
+        # The page of a podcast episode is often missing; an attachment to an untitled note is not its page.
+        link = enclosure
+    if not (link or id or enclosure):
+        draft.skipped.append(Skipped(position, "it has neither a link nor an id"))
+        return
+    derived = not title
+    if derived:
+        title = shorten_text(text_of(summary or content, _DERIVED_TITLE * 5), _DERIVED_TITLE)
+        if not title:
+            title = _title_of_address(enclosure)
+        if not title:
+            draft.skipped.append(Skipped(position, "it has neither a title nor a text"))
+            return
+    draft.entries.append(
+        FeedEntry(
+            link,
+            title,
+            published,
+            updated,
+            id,
+            summary,
+            content,
+            author,
+            categories,
+            language,
+            enclosure,
+            derived,
+            publisher,
+        )
+    )
+
+
+def _title_of_address(address: str) -> str:
+    try:
+        return urlsplit(address).path.rpartition("/")[2][:_DERIVED_TITLE]
+    except ValueError:
+        return ""
+
+
+class EntryIdentity(NamedTuple):
+    """How an entry is found again.
+
+    Attributes:
+        primary: what it is stored under.
+        aliases: other names under which an earlier fetch may know it: its link when its guid is new
+            (guids made from the slug of a headline change when the headline is edited), and its text
+            with its time when both changed.
+    """
+
+    primary: str
+    aliases: tuple[str, ...]
+
+
+def entry_identity(entry: FeedEntry) -> str:
+    """Return the identity of one entry on its own: guid, then link, then title and text.
+
+    `identify` is better wherever the whole document is at hand, because only that shows a guid that
+    several entries share.
+    """
+    if entry.id:
+        return f"id:{entry.id}"
+    address = entry.address
+    return f"link:{address}" if address else _content_identity(entry)
+
+
+def identify(entries: Iterable[FeedEntry]) -> list[EntryIdentity]:
+    """Return the identity of every entry of one document, in order.
+
+    A guid that entries with different links or titles share says nothing, so those entries fall to
+    their link, and to title and text when the link is shared as well. The same item listed twice
+    keeps one identity.
+    """
+    entries = list(entries)
+    ids = _shared((entry.id, (entry.address, entry.title)) for entry in entries)
+    links = _shared((entry.address, (entry.title,)) for entry in entries)
+    texts = [_text_identity(entry) for entry in entries]
+    repeated_texts = Counter(texts)
+    identities = []
+    for entry, text in zip(entries, texts, strict=True):
+        ladder = []
+        if entry.id and entry.id not in ids:
+            ladder.append(f"id:{entry.id}")
+        address = entry.address
+        if address and address not in links:
+            ladder.append(f"link:{address}")
+        if not ladder:
+            ladder.append(_content_identity(entry))
+        if text and repeated_texts[text] == 1:
+            ladder.append(text)
+        identities.append(EntryIdentity(ladder[0], tuple(ladder[1:])))
+    return identities
+
+
+def _shared(pairs: Iterable[tuple[str, tuple[str, ...]]]) -> set[str]:
+    """Return the keys that stand for different things."""
+    first: dict[str, tuple[str, ...]] = {}
+    return {key for key, value in pairs if key and first.setdefault(key, value) != value}
+
+
+def _content_identity(entry: FeedEntry) -> str:
+    return f"content:{_digest(entry.title, text_of(entry.summary, _COMPARED_TEXT))}"
+
+
+def _text_identity(entry: FeedEntry) -> str:
+    """Return an identity from time and text, "" when they are too little to tell entries apart."""
+    if entry.published is None:
+        return ""
+    text = text_of(entry.summary, 1_000)
+    if len(text) < 80:
+        return ""
+    return f"text:{_digest(entry.published.isoformat(), text)}"
+
+
+# Words that say when rather than what: they change at every poll in pages that print the time.
+_CLOCK = re.compile(
+    r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?"
+    r"|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?(?:\s(?:gmt|utc|[ecmp][sd]?t|cest|mez|mesz)\b)?"
+    r"|\d+\s(?:seconds?|minutes?|mins?|hours?|hrs?|days?|weeks?|sekunden?|minuten?|stunden?|tag(?:en|e)?)\sago"
+    r"|(?:vor|il y a|hace)\s\d+\s\w+"
+)
+
+
+def content_fingerprint(entry: FeedEntry) -> str:
+    """Return 32 hex digits that change when a reader would call the entry edited.
+
+    Made of title, link without query and fragment, and the text of summary and content. Not of markup
+    (pixels and campaign links change at every poll), nor of the dates, because many feeds stamp every
+    item with the time of the poll. Times of day and ages ("3 hours ago") are left out of the text for
+    the same reason; other numbers stay, since "7 dead" for "5 dead" is an edit.
+    """
+    link = entry.address.partition("#")[0].partition("?")[0]
+    texts = [text_of(entry.summary, _COMPARED_TEXT)]
+    if entry.content and entry.content != entry.summary:
+        texts.append(text_of(entry.content, _COMPARED_TEXT))
+    words = _CLOCK.sub("", "\n".join((entry.title, *texts)).casefold())
+    return _digest(link, " ".join(words.split()))
+
+
+def _digest(*parts: str) -> str:
+    return sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:32]

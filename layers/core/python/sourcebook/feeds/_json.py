@@ -1,0 +1,105 @@
+"""JSON Feed 1.0 and 1.1 (https://www.jsonfeed.org/version/1.1/), read leniently."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from sourcebook.feeds._dates import parse_date
+from sourcebook.feeds._entries import add_entry, resolve
+from sourcebook.feeds._hints import Hints
+from sourcebook.feeds.model import Cause, Draft, NotAFeed, Skipped
+
+_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+
+
+def read_json(text: str, url: str, warnings: list[str]) -> Draft:
+    """Read a JSON Feed.
+
+    Raises:
+        NotAFeed: TRUNCATED, TOO_DEEP, PARSE_FAILED, or NOT_A_FEED for other JSON.
+    """
+    try:
+        document = json.loads(text, strict=False)
+    except RecursionError as error:
+        raise NotAFeed(Cause.TOO_DEEP, "the JSON nests too deep to be a feed; check the address") from error
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+            raise NotAFeed(
+                Cause.TRUNCATED, "the JSON ends in the middle; it will be asked for again"
+            ) from error
+        raise NotAFeed(
+            Cause.PARSE_FAILED, f"the JSON is damaged at character {error.pos}; ask the publisher to mend it"
+        ) from error
+    except ValueError as error:
+        raise NotAFeed(
+            Cause.PARSE_FAILED, "the JSON holds a number beyond reading; ask the publisher to mend it"
+        ) from error
+    if not isinstance(document, dict) or not isinstance(document.get("items"), list):
+        raise NotAFeed(
+            Cause.NOT_A_FEED,
+            "the body is JSON without a list of items; expected JSON Feed, so check the address",
+        )
+    if "jsonfeed.org/version/" not in _text(document, "version"):
+        warnings.append("the JSON does not name its version of JSON Feed")
+    base = _text(document, "feed_url") or url
+    draft = Draft(warnings=warnings)
+    draft.title = " ".join(_text(document, "title").split())
+    draft.link = resolve(_text(document, "home_page_url"), base)
+    draft.language = _text(document, "language") or None
+    hints = Hints()
+    hints.link("self", _text(document, "feed_url"))
+    for hub in _objects(document, "hubs"):
+        hints.link("hub", _text(hub, "url"))
+    draft.hints = hints.freeze()
+    for position, item in enumerate(document["items"]):
+        if isinstance(item, dict):
+            _add(draft, position, item, base)
+        else:
+            draft.skipped.append(Skipped(position, "it is no JSON object"))
+    return draft
+
+
+def _add(draft: Draft, position: int, item: dict[str, Any], base: str) -> None:
+    content = _text(item, "content_html") or _text(item, "content_text")
+    enclosure = next(
+        (address for part in _objects(item, "attachments") if (address := _text(part, "url"))), ""
+    )
+    authors = _objects(item, "authors") or _objects({"author": [item.get("author")]}, "author")
+    tags = item.get("tags")
+    add_entry(
+        draft,
+        position,
+        link=resolve(_text(item, "url") or _text(item, "external_url"), base),
+        title=" ".join(_text(item, "title").split()),
+        published=parse_date(_text(item, "date_published")),
+        updated=parse_date(_text(item, "date_modified")),
+        id=_text(item, "id"),
+        summary=_text(item, "summary") or content,
+        content=content,
+        author=next((name for author in authors if (name := _text(author, "name"))), None),
+        categories=tuple(dict.fromkeys(tag for tag in tags if isinstance(tag, str) and tag))
+        if isinstance(tags, list)
+        else (),
+        language=_text(item, "language") or None,
+        enclosure=resolve(enclosure, base),
+    )
+
+
+def _text(mapping: dict[str, Any], key: str) -> str:
+    """Return a member as text: numbers as they are written, since ids often are numbers."""
+    value = mapping.get(key)
+    if isinstance(value, bool):
+        return ""
+    if isinstance(value, int | float):
+        return str(value)
+    if not isinstance(value, str):
+        return ""
+    # Only unprintable characters can be unstorable, and printable text is told quickly.
+    return value.strip() if value.isprintable() else _UNSTORABLE.sub("", value).strip()
+
+
+def _objects(mapping: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    value = mapping.get(key)
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []

@@ -1,0 +1,151 @@
+"""From markup to plain text in one pass, and the repair of text that was encoded twice.
+
+Nothing here may cost more than a constant per character: every search that fails ends the scan.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+_INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q rp rt ruby s samp "
+    "small span strike strong sub sup time tt u var wbr".split()
+)
+_HIDDEN = frozenset(("script", "style", "template", "noscript", "iframe", "svg", "math", "head"))
+_KNOWN = (
+    _INLINE
+    | _HIDDEN
+    | frozenset(
+        "address article aside audio blockquote body br button canvas caption center col colgroup dd details dialog "
+        "dir div dl dt embed fieldset figcaption figure footer form frame h1 h2 h3 h4 h5 h6 header hr html img input "
+        "legend li link main map menu meta nav object ol option p param picture pre progress section select source "
+        "summary table tbody td textarea tfoot th thead title tr track ul video".split()
+    )
+)
+_NAME = re.compile(r"/?([a-zA-Z][a-zA-Z0-9:-]{0,40})")
+_LONG_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{8,};?")
+# Sought in UTF-8, because a search that begins with one byte is quick and one for a range is not.
+_C1 = re.compile(b"\xc2[\x80-\x9f]")
+_CP1252 = {
+    code: bytes((code,)).decode("cp1252")
+    for code in range(0x80, 0xA0)
+    if code not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+}
+_MARKUP_PER_TEXT = 20
+_LONGEST_TITLE = 20_000
+
+
+def clean(text: str) -> str:
+    """Return `text` without white space around it, repaired.
+
+    UTF-8 that was read as Latin-1 and encoded again is undone, and C1 controls are read as Windows-1252,
+    both as feedparser does it, field by field. Text that is right does not match: its non-ASCII
+    characters would have to form valid UTF-8 by accident.
+    """
+    text = text.strip()
+    return text if text.isascii() else _without_c1(_decode_twice(text))
+
+
+def _decode_twice(text: str) -> str:
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text
+
+
+def _without_c1(text: str) -> str:
+    return text.translate(_CP1252) if _C1.search(text.encode()) else text
+
+
+def unescape(text: str) -> str:
+    """Return `text` with HTML character references resolved. Absurdly long ones are replaced."""
+    if "&" not in text:
+        return text
+    if "&#" in text:
+        text = _LONG_REFERENCE.sub("\ufffd", text)
+    return html.unescape(text)
+
+
+def _strip_markup(markup: str, *, keep_unknown: bool) -> str:
+    """Return the text between the tags. Tags of blocks leave a space, tags inside words nothing."""
+    pieces: list[str] = []
+    position = 0
+    while True:
+        start = markup.find("<", position)
+        if start < 0:
+            pieces.append(markup[position:])
+            break
+        pieces.append(markup[position:start])
+        if markup.startswith("<!--", start):
+            end = markup.find("-->", start + 4)
+            if end < 0:
+                break
+            position = end + 3
+            continue
+        name = _NAME.match(markup, start + 1)
+        declaration = markup.startswith(("<!", "<?"), start)
+        if name is None and not declaration:
+            pieces.append("<")
+            position = start + 1
+            continue
+        end = markup.find(">", start + 1)
+        if end < 0:
+            # A tag that never ends: text cut off by its publisher.
+            if keep_unknown:
+                pieces.append(markup[start:])
+            break
+        position = end + 1
+        if name is None:
+            continue
+        tag = name[1].lower()
+        if keep_unknown and tag not in _KNOWN:
+            pieces.append(markup[start:position])
+            continue
+        if tag in _HIDDEN and markup[start + 1] != "/" and markup[end - 1] != "/":
+            close = re.compile(rf"</{tag}\b", re.IGNORECASE).search(markup, position)
+            if close is None:
+                break
+            end = markup.find(">", close.end())
+            if end < 0:
+                break
+            position = end + 1
+        if tag not in _INLINE:
+            pieces.append(" ")
+    return "".join(pieces)
+
+
+def text_of(markup: str, limit: int = 20_000) -> str:
+    """Return the plain text of HTML, for reading and analysis.
+
+    Scripts, styles and comments are left out, character references resolved, white space made single
+    spaces. Time is linear in `limit`: of very long markup only the beginning is looked at.
+
+    Args:
+        markup: HTML or plain text.
+        limit: most characters to return; longer text is cut at the end of a word.
+    """
+    text = markup[: limit * _MARKUP_PER_TEXT + 10_000]
+    if "<" in text:
+        text = _strip_markup(text, keep_unknown=False)
+    return shorten_text(" ".join(unescape(text).split()), limit)
+
+
+def plain_title(title: str) -> str:
+    """Return a title as plain text: known HTML tags removed, references resolved, one line.
+
+    Titles of RSS are HTML in practice and text by their specification, so words between angle
+    brackets that are no HTML element stay.
+    """
+    title = title[:_LONGEST_TITLE]
+    if "<" in title:
+        title = _strip_markup(title, keep_unknown=True)
+    return " ".join(unescape(title).split())
+
+
+def shorten_text(text: str, limit: int) -> str:
+    """Return `text` cut at the end of a word so that it has at most `limit` characters."""
+    if len(text) <= limit:
+        return text
+    cut = text.rfind(" ", 0, limit + 1)
+    return text[: cut if cut > limit // 2 else limit].rstrip()

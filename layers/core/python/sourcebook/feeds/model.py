@@ -1,0 +1,199 @@
+"""What a parsed feed is: entries, the publisher's hints, and why a body is not a feed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from sourcebook.errors import Terminal
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+ParserName = Literal["expat", "feedparser", "json"]
+
+_PERIOD_MINUTES = {
+    "hourly": 60,
+    "daily": 24 * 60,
+    "weekly": 7 * 24 * 60,
+    "monthly": 30 * 24 * 60,
+    "yearly": 365 * 24 * 60,
+}
+
+
+class Cause(StrEnum):
+    """Why a body gave no feed, or gave only a part of one. Written to the fetch history."""
+
+    EMPTY = "empty"
+    """No content, or nothing but white space."""
+    HTML_PAGE = "html_page"
+    """A web page."""
+    CHALLENGED = "challenged"
+    """A page that wants a person or a browser first (bot challenge, captcha)."""
+    NOT_A_FEED = "not_a_feed"
+    """Well-formed, or plain text, but no feed format that we know."""
+    TRUNCATED = "truncated"
+    """The body ends in the middle."""
+    ENTITIES_REFUSED = "entities_refused"
+    """It uses entities of its own that could grow without bound or read from elsewhere."""
+    TOO_DEEP = "too_deep"
+    """Elements nested deeper than any feed needs."""
+    TOO_MANY_ELEMENTS = "too_many_elements"
+    """More elements than any feed needs."""
+    PARSE_FAILED = "parse_failed"
+    """A feed by its first element, but damaged beyond what the parsers mend."""
+
+
+class NotAFeed(Terminal):
+    """A body that cannot be read as a feed.
+
+    Attributes:
+        cause: the machine-readable cause.
+    """
+
+    def __init__(self, cause: Cause, message: str) -> None:
+        self.cause = cause
+        super().__init__(message)
+
+
+class Skipped(NamedTuple):
+    """An item that was left out, so that the others could be kept.
+
+    Attributes:
+        position: its place in the feed, counted from 0.
+        reason: why, in words.
+    """
+
+    position: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """One entry, as its feed states it. Markup in `summary` and `content` is neither cleaned nor resolved.
+
+    Attributes:
+        link: absolute address of what the entry is about when the feed's address was known, "" when
+            the entry names none. A guid that is a permalink stands in for it, then the enclosure of an
+            item with a title (a podcast episode).
+        title: plain text, never empty. See `title_derived`.
+        published: when the entry says it was published, aware UTC; None when it does not say or the
+            form is unknown. May lie in the future.
+        updated: when the entry says it was last changed, aware UTC, or None.
+        id: the source's own guid or id, "" when it gives none. Use `identify` to tell entries apart.
+        summary: description or summary as HTML or text; the content when there is no description.
+        content: full content as HTML or text, "" when the feed gives none beside the summary.
+        author: name as given, or None.
+        categories: terms in the feed's order, without repeats.
+        language: language tag of the entry, or None when it states none of its own.
+        enclosure: absolute address of the first attached file, "" without one.
+        title_derived: the entry had no title; `title` holds the first words of its text.
+        publisher: name of the feed that the entry came from when this feed passes it on (RSS and Atom
+            `source`), or None.
+    """
+
+    link: str
+    title: str
+    published: datetime | None
+    updated: datetime | None
+    id: str
+    summary: str
+    content: str = ""
+    author: str | None = None
+    categories: tuple[str, ...] = ()
+    language: str | None = None
+    enclosure: str = ""
+    title_derived: bool = False
+    publisher: str | None = None
+
+    @property
+    def address(self) -> str:
+        """The best address of the entry: its link, otherwise its enclosure; "" without both."""
+        return self.link or self.enclosure
+
+
+@dataclass(frozen=True, slots=True)
+class FeedHints:
+    """What the publisher says about polling. Only statements, no policy.
+
+    Attributes:
+        ttl_minutes: RSS `ttl`.
+        skip_hours: RSS `skipHours`, hours of the day in UTC, 0 to 23, ascending.
+        skip_days: RSS `skipDays`, 0 is Monday, ascending.
+        update_period: `sy:updatePeriod` in lower case (hourly, daily, weekly, monthly, yearly).
+        update_frequency: `sy:updateFrequency`, updates in one period, 1 or more.
+        self_link: the feed's own address as it states it, "" when it does not.
+        hub_links: WebSub hubs.
+    """
+
+    ttl_minutes: int | None = None
+    skip_hours: tuple[int, ...] = ()
+    skip_days: tuple[int, ...] = ()
+    update_period: str | None = None
+    update_frequency: int | None = None
+    self_link: str = ""
+    hub_links: tuple[str, ...] = ()
+
+    @property
+    def interval_minutes(self) -> int | None:
+        """Minutes between updates by the syndication module (period ÷ frequency), None when not stated."""
+        minutes = _PERIOD_MINUTES.get(self.update_period or "")
+        if minutes is None:
+            return None
+        return max(1, minutes // max(1, self.update_frequency or 1))
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFeed:
+    """A feed that was read.
+
+    Attributes:
+        title: plain text, "" when the feed has none.
+        link: address of the site, "" when the feed names none.
+        language: language tag as given, or None.
+        entries: in the feed's order.
+        hints: what the publisher says about polling.
+        parser: which parser read it.
+        warnings: what was mended or missing, one sentence each.
+        skipped: items left out, with the reason.
+        cause: TRUNCATED when the body ended in the middle and the entries before that were kept.
+    """
+
+    title: str
+    link: str
+    language: str | None
+    entries: tuple[FeedEntry, ...]
+    hints: FeedHints
+    parser: ParserName
+    warnings: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    cause: Cause | None = None
+
+
+@dataclass(slots=True)
+class Draft:
+    """A feed while it is being read; the parsers fill it and `parse_feed` freezes it."""
+
+    title: str = ""
+    link: str = ""
+    language: str | None = None
+    entries: list[FeedEntry] = field(default_factory=list)
+    hints: FeedHints = field(default_factory=FeedHints)
+    warnings: list[str] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    cause: Cause | None = None
+
+    def freeze(self, parser: ParserName) -> ParsedFeed:
+        """Return the finished feed."""
+        return ParsedFeed(
+            title=self.title,
+            link=self.link,
+            language=self.language,
+            entries=tuple(self.entries),
+            hints=self.hints,
+            parser=parser,
+            warnings=tuple(self.warnings),
+            skipped=tuple(self.skipped),
+            cause=self.cause,
+        )

@@ -1,0 +1,142 @@
+"""Parsing of feeds: bytes in, a `ParsedFeed` or a `NotAFeed` with its cause out.
+
+Two ways lead there. ``fast`` reads the document with the interpreter's own XML parser and mends what
+is cheap to mend; what it cannot read goes to feedparser. ``reference`` is feedparser alone, to switch
+to when the fast way is in doubt, and to compare it with.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from sourcebook.feeds._document import read_document
+from sourcebook.feeds._entries import (
+    EntryIdentity,
+    content_fingerprint,
+    entry_identity,
+    identify,
+)
+from sourcebook.feeds._expat import Damaged, read_with_expat
+from sourcebook.feeds._json import read_json
+from sourcebook.feeds._reference import read_with_feedparser
+from sourcebook.feeds._text import text_of
+from sourcebook.feeds.model import Cause, NotAFeed, ParsedFeed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "Cause",
+    "EntryIdentity",
+    "NotAFeed",
+    "ParsedFeed",
+    "content_fingerprint",
+    "describe",
+    "entry_identity",
+    "identify",
+    "parse_feed",
+    "text_of",
+]
+
+
+def parse_feed(
+    body: bytes,
+    *,
+    url: str,
+    content_type: str | None = None,
+    charset: str | None = None,
+    mode: Literal["fast", "reference"] = "fast",
+) -> ParsedFeed:
+    """Read RSS 2.0 and its ancestors, RSS 1.0, Atom 1.0 and 0.3, and JSON Feed.
+
+    CPU time is bounded by the size of the body. Nothing outside the body is read.
+
+    Args:
+        body: the bytes of the answer, decompressed.
+        url: where it came from, to resolve relative addresses; "" when unknown.
+        content_type: the header of that name; only its charset is used, the format is told from the body.
+        charset: the charset of the answer, when the caller knows it apart from the header.
+        mode: "reference" for feedparser alone (JSON Feed, which it does not read, is read all the same).
+
+    Raises:
+        NotAFeed: nothing could be read; its `cause` says why.
+    """
+    document = read_document(body, content_type=content_type, charset=charset)
+    if document.kind == "json":
+        return read_json(document.text(), url, document.warnings).freeze("json")
+    if mode == "reference":
+        return read_with_feedparser(document.text(), url, document.warnings).freeze("feedparser")
+    try:
+        return read_with_expat(document, url).freeze("expat")
+    except Damaged as damage:
+        return _fall_back(document.text(), url, damage)
+
+
+def _fall_back(text: str, url: str, damage: Damaged) -> ParsedFeed:
+    """Read a damaged document with feedparser; what was read before the damage is the last resort."""
+    draft = damage.draft
+    warnings = [f"not well-formed ({damage}); read by feedparser"]
+    try:
+        return read_with_feedparser(text, url, warnings).freeze("feedparser")
+    except NotAFeed as refusal:
+        if refusal.cause is Cause.TOO_DEEP or not draft.entries:
+            raise
+        draft.cause = Cause.PARSE_FAILED
+        draft.warnings.append(f"not well-formed ({damage}); only the entries before the damage could be read")
+        return draft.freeze("expat")
+
+
+def describe(parsed: ParsedFeed | NotAFeed, file: Path | str) -> dict[str, Any]:
+    """Return what ``sourcebook feeds parse --json`` prints for one file.
+
+    The entries carry the source's own words, comparable field by field with other parsers; what we
+    make of them stands beside.
+
+    Returns:
+        ``file``: the path as given. ``parser``: "expat", "feedparser", "json", or null without a feed.
+        ``cause``: a value of `Cause`, or null. ``message``: what to do about the cause, or null.
+        ``warnings``: list of sentences. ``skipped``: list of ``{"position", "reason"}``.
+        ``title``, ``link``: of the feed, or null.
+        ``entries``: list of objects with ``link``, ``title``, ``id``, ``summary`` (each a string or
+        null), ``published`` (seconds since 1970, else those of the last change, else null),
+        ``identity`` (what the entry is told apart by) and ``headline`` (its title, or the one derived
+        from its text).
+    """
+    if isinstance(parsed, NotAFeed):
+        return {
+            "file": str(file),
+            "parser": None,
+            "cause": parsed.cause.value,
+            "message": str(parsed),
+            "warnings": [],
+            "skipped": [],
+            "title": None,
+            "link": None,
+            "entries": [],
+        }
+    identities = identify(parsed.entries)
+    entries = []
+    for entry, identity in zip(parsed.entries, identities, strict=True):
+        moment = entry.published or entry.updated
+        entries.append(
+            {
+                "link": entry.link or None,
+                "title": None if entry.title_derived else entry.title,
+                "published": int(moment.timestamp()) if moment else None,
+                "id": entry.id or None,
+                "summary": entry.summary or None,
+                "identity": identity.primary,
+                "headline": entry.title,
+            }
+        )
+    return {
+        "file": str(file),
+        "parser": parsed.parser,
+        "cause": parsed.cause.value if parsed.cause else None,
+        "message": None,
+        "warnings": list(parsed.warnings),
+        "skipped": [skipped._asdict() for skipped in parsed.skipped],
+        "title": parsed.title or None,
+        "link": parsed.link or None,
+        "entries": entries,
+    }

@@ -1,0 +1,35 @@
+"""Outgoing HTTP: one guarded client for everything that this system fetches."""
+
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import (
+    FetchCause,
+    FetchError,
+    RetryableFetchError,
+    Severity,
+    TerminalFetchError,
+    fetch_error,
+)
+from sourcebook.http.guard import Resolver, SystemResolver
+from sourcebook.http.policy import HttpPolicy, parse_networks
+from sourcebook.http.response import Headers, HttpResponse, Redirect, error_for, parse_http_date
+from sourcebook.http.urls import redact_url
+
+__all__ = [
+    "FetchCause",
+    "FetchError",
+    "Headers",
+    "HttpClient",
+    "HttpPolicy",
+    "HttpResponse",
+    "Redirect",
+    "Resolver",
+    "RetryableFetchError",
+    "Severity",
+    "SystemResolver",
+    "TerminalFetchError",
+    "error_for",
+    "fetch_error",
+    "parse_http_date",
+    "parse_networks",
+    "redact_url",
+]

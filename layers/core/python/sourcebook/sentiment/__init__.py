@@ -1,0 +1,1 @@
+"""What is felt about each subject."""

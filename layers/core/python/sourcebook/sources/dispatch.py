@@ -1,0 +1,161 @@
+"""Who is due? Dispatch turns the due sources into messages, one host's sources together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from boto3.dynamodb.conditions import Key
+
+from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
+from sourcebook.errors import InvalidInput
+from sourcebook.events import SCHEMA_VERSION, FetchRequested, SourceDue
+from sourcebook.sources.registry import SourceRegistry
+from sourcebook.table import keys
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+SOURCES_PER_MESSAGE: Final = 20
+MOST_PER_DISPATCH: Final = 5_000
+"""Sources sent by one dispatch; those left are the first ones a minute later."""
+
+_SQS_BATCH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchCounts:
+    """What one dispatch did.
+
+    Attributes:
+        due: sources that were due, or were asked for and could be made due.
+        messages: messages that the queue took.
+        skipped: sources asked for that are unknown or disabled.
+        refused: messages that the queue refused; their sources are still due and are sent again next time.
+    """
+
+    due: int
+    messages: int
+    skipped: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    source_id: str
+    kind: str
+    host: str
+    priority: int
+    due_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatcher:
+    """Sends due sources to the fetch queue.
+
+    A source stays due until its fetch has moved it on, so a minute later it is sent again if the first
+    message has not been worked off. That is harmless: a message names the due time it was made for.
+    """
+
+    registry: SourceRegistry
+    queue: SQSClient
+    queue_url: str
+    clock: Clock = utc_now
+
+    def send_due(self, correlation_id: str) -> DispatchCounts:
+        """Send every source that is due, in the order of priority and then of due time."""
+        # '$' is the character after '#', so this includes the sources due at this very second.
+        until = f"{isoformat(self.clock())}$"
+        items = self.registry.table.query_all(
+            Key("GSI1PK").eq(keys.DUE_SOURCES) & Key("GSI1SK").lt(until),
+            index=keys.ELIGIBILITY_INDEX,
+            most=MOST_PER_DISPATCH,
+        )
+        due = [_due(item) for item in items]
+        sent, refused = self._send(due, correlation_id)
+        self._tick()
+        return DispatchCounts(due=len(due), messages=sent, refused=refused)
+
+    def _tick(self) -> None:
+        """Leave the time of this dispatch, by which the health check knows that the schedule runs."""
+        self.registry.table.put(
+            {
+                **keys.dispatch_tick(),
+                "entity_type": "DispatchTick",
+                "schema_version": SCHEMA_VERSION,
+                "ticked_at": isoformat(self.clock()),
+            }
+        )
+
+    def send(self, source_ids: Iterable[str], correlation_id: str) -> DispatchCounts:
+        """Make these sources due now and send them."""
+        wanted = dict.fromkeys(source_ids)
+        found = [source for source_id in wanted if (source := self.registry.make_due(source_id))]
+        due = [_Due(s.source_id, s.kind, s.host, s.priority, isoformat(s.next_fetch_time)) for s in found]
+        sent, refused = self._send(due, correlation_id)
+        return DispatchCounts(due=len(due), messages=sent, skipped=len(wanted) - len(due), refused=refused)
+
+    def _send(self, due: Sequence[_Due], correlation_id: str) -> tuple[int, int]:
+        sent = refused = 0
+        messages = (
+            FetchRequested(
+                correlation_id=correlation_id,
+                sources=tuple(
+                    SourceDue(source_id=s.source_id, kind=s.kind, due_at=parse_iso(s.due_at)) for s in chunk
+                ),
+            )
+            for chunk in chunks_by_host(due)
+        )
+        while batch := list(islice(messages, _SQS_BATCH)):
+            answer = self.queue.send_message_batch(
+                QueueUrl=self.queue_url,
+                Entries=[{"Id": str(n), "MessageBody": m.model_dump_json()} for n, m in enumerate(batch)],
+            )
+            sent += len(answer.get("Successful", ()))
+            refused += len(answer.get("Failed", ()))
+        return sent, refused
+
+
+def chunks_by_host(due: Sequence[_Due], size: int = SOURCES_PER_MESSAGE) -> Iterator[list[_Due]]:
+    """Yield the sources in chunks, the most urgent first and the sources of one host in one chunk.
+
+    One function then fetches all that a host is asked for, so politeness needs no shared lock. A host with
+    more than `size` sources makes a chunk of its own as long as it takes, up to five times `size`.
+    """
+    by_host: dict[str, list[_Due]] = {}
+    for source in sorted(due, key=lambda source: (source.priority, source.due_at)):
+        by_host.setdefault(source.host, []).append(source)
+    chunk: list[_Due] = []
+    for group in by_host.values():
+        for start in range(0, len(group), size * 5):
+            part = group[start : start + size * 5]
+            if chunk and len(chunk) + len(part) > size:
+                yield chunk
+                chunk = []
+            chunk.extend(part)
+    if chunk:
+        yield chunk
+
+
+def read_dispatch_request(event: Mapping[str, Any]) -> list[str] | None:
+    """Return the sources that an event asks for, or None if it asks for all that are due.
+
+    A scheduled event asks for all; so does ``{}``. ``{"source_ids": [...]}`` asks for those.
+
+    Raises:
+        InvalidInput: if `source_ids` is not a list of ids.
+    """
+    wanted = event.get("source_ids")
+    if wanted is None:
+        return None
+    if not isinstance(wanted, list) or not all(isinstance(source_id, str) for source_id in wanted):
+        raise InvalidInput("source_ids", wanted, 'a list of source ids, such as ["reuters-world"]')
+    return wanted
+
+
+def _due(item: dict[str, Any]) -> _Due:
+    return _Due(
+        item["source_id"], item["kind"], item.get("host", ""), item["priority"], item["next_fetch_time"]
+    )

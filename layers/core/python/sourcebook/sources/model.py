@@ -1,0 +1,161 @@
+"""A source: what a person declares of it, and what polling has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from sourcebook.errors import InvalidInput
+from sourcebook.events import SCHEMA_VERSION, UtcDatetime
+from sourcebook.table import keys
+
+ABSENT_PRIORITY: Final = 999
+"""Priority of a source that declares none; the lower number wins."""
+
+DEFAULT_INTERVAL_MINUTES: Final = 15
+
+
+def _http_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("not an http or https URL with a host")
+    if parts.username or parts.password:
+        raise ValueError("a URL must not carry a user name or password")
+    return url
+
+
+HttpUrl = Annotated[str, Field(max_length=2000), AfterValidator(_http_url)]
+"""An http or https URL kept exactly as it was given; the field's source is RFC 3986."""
+
+SourceId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+"""Lower-case letters, digits and hyphens, at most 63: it stands in keys, URLs and log lines."""
+
+Tag = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class SourceSpec(BaseModel):
+    """What a person declares of a source.
+
+    Attributes:
+        priority: the lower number is fetched first, and wins where sources disagree.
+        tags: given to everything that the source brings.
+        options: what only its kind knows, such as the tickers to ask for; its adapter checks them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+    source_id: SourceId
+    kind: str = Field(default="feed", pattern=r"^[a-z][a-z0-9_]{0,31}$")
+    url: HttpUrl
+    name: str = Field(default="", max_length=200)
+    priority: int = Field(default=ABSENT_PRIORITY, ge=0, le=9999)
+    tags: tuple[Tag, ...] = Field(default=(), max_length=10)
+    enabled: bool = True
+    interval_minutes: int = Field(default=DEFAULT_INTERVAL_MINUTES, ge=1, le=1440)
+    options: Mapping[str, Any] = Field(default_factory=dict)
+
+    @property
+    def host(self) -> str:
+        """Host of the URL, lower case: sources of one host are fetched politely, together."""
+        return (urlsplit(self.url).hostname or "").lower()
+
+
+class Health(StrEnum):
+    """How a source is doing, in one word."""
+
+    NEW = "new"
+    HEALTHY = "healthy"
+    FAILING = "failing"
+    DISABLED = "disabled"
+
+
+class Source(SourceSpec):
+    """A source with the state that polling keeps: the item `SOURCE#<source_id>` / `STATE`.
+
+    Kept below 1 kB, so that an unchanged poll costs one write unit and one index move.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    created_at: UtcDatetime
+    next_fetch_time: UtcDatetime
+    etag: str | None = None
+    last_modified: str | None = None
+    body_hash: str | None = None
+    last_fetch_at: UtcDatetime | None = None
+    last_success_at: UtcDatetime | None = None
+    last_change_at: UtcDatetime | None = None
+    last_cause: str | None = None
+    last_error: str | None = None
+    consecutive_errors: int = 0
+    unchanged_count: int = 0
+    unchanged_since: UtcDatetime | None = None
+    fetch_count: int = 0
+    last_entries: int = 0
+    created_total: int = 0
+    merged_total: int = 0
+    circuit: Mapping[str, Any] | None = None
+
+    @property
+    def health(self) -> Health:
+        """How it is doing now."""
+        if not self.enabled:
+            return Health.DISABLED
+        if self.consecutive_errors:
+            return Health.FAILING
+        return Health.HEALTHY if self.last_success_at else Health.NEW
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Source:
+        """Read the item `SOURCE#<source_id>` / `STATE`."""
+        return cls.model_validate({name: value for name, value in item.items() if value is not None})
+
+
+def state_item(spec: SourceSpec, *, now: str) -> dict[str, Any]:
+    """Return the STATE item of a source that was just declared: due at once.
+
+    Args:
+        spec: the declaration.
+        now: the present time, ISO 8601 to the second.
+    """
+    index = keys.due(spec.source_id, now) if spec.enabled else keys.disabled(spec.source_id, now)
+    return {
+        **keys.source(spec.source_id),
+        **index,
+        "entity_type": "Source",
+        "schema_version": SCHEMA_VERSION,
+        **declared(spec),
+        "next_fetch_time": now,
+        "created_at": now,
+        "consecutive_errors": 0,
+        "unchanged_count": 0,
+        "fetch_count": 0,
+        "last_entries": 0,
+        "created_total": 0,
+        "merged_total": 0,
+    }
+
+
+def declared(spec: SourceSpec) -> dict[str, Any]:
+    """Return the attributes of a STATE item that a person decides."""
+    fields = SourceSpec.model_fields
+    attributes = {name: value for name, value in spec.model_dump(mode="json").items() if name in fields}
+    return attributes | {"host": spec.host, "options": attributes["options"] or None}
+
+
+def parse_spec(values: Mapping[str, Any]) -> SourceSpec:
+    """Check a declaration read from a file or a request.
+
+    Raises:
+        InvalidInput: naming the first field that is wrong.
+    """
+    try:
+        return SourceSpec.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "source"
+        raise InvalidInput(field, first.get("input"), first["msg"].removeprefix("Value error, ")) from error

@@ -1,0 +1,1 @@
+"""The single DynamoDB table: keys, item encoding, client and paging."""

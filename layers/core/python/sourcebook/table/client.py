@@ -1,0 +1,386 @@
+"""The table as this project uses it: conditional writes that say what they found, bounded reads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import boto3
+from boto3.dynamodb.conditions import Attr, ConditionBase, ConditionExpressionBuilder
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sourcebook.errors import Retryable, SourcebookError, Terminal
+from sourcebook.table.codec import Item, decode_item, encode, encode_item
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from sourcebook.table.keys import Key
+
+Path: TypeAlias = str | tuple[str, ...]
+"""Name of an attribute, or the names on the way to a nested one."""
+
+Assignments: TypeAlias = Mapping[Any, object]
+"""Values by `Path`."""
+
+_BATCH_GET_LIMIT = 100
+_BATCH_WRITE_LIMIT = 25
+_BATCH_ATTEMPTS = 8
+_RETRYABLE_CODES = frozenset(
+    {
+        "InternalServerError",
+        "LimitExceededException",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "ServiceUnavailable",
+        "ThrottlingException",
+        "TransactionCanceledException",
+        "TransactionConflictException",
+    }
+)
+
+
+class TableBusy(Retryable):
+    """DynamoDB throttled the call, failed or did not answer, and retries did not help."""
+
+
+class TableRefused(Terminal):
+    """DynamoDB refused the call: a mistake of ours, or a missing permission."""
+
+
+class ConditionFailed(SourcebookError):
+    """A conditional write found the item in another state.
+
+    Attributes:
+        item: the item as it is, or None if there is none.
+    """
+
+    def __init__(self, item: Item | None) -> None:
+        self.item = item
+        super().__init__("the item is not in the state that this write was made for")
+
+
+def aws_config(**overrides: Any) -> Config:  # noqa: ANN401 - botocore's own options
+    """Return the botocore configuration that every client of this project uses."""
+    options: dict[str, Any] = {
+        "retries": {"mode": "standard", "total_max_attempts": 5},
+        "connect_timeout": 3,
+        "read_timeout": 15,
+        "max_pool_connections": 32,
+    }
+    return Config(**(options | overrides))
+
+
+@dataclass(slots=True)
+class Table:
+    """One DynamoDB table. Safe to share between threads.
+
+    Every method raises `TableBusy` when DynamoDB is not able to answer now, and `TableRefused` when it
+    never will.
+    """
+
+    name: str
+    client: DynamoDBClient
+    sleep: Callable[[float], None] = field(default=time.sleep)
+
+    @classmethod
+    def connect(cls, name: str) -> Table:
+        """Return the table with this name in the account and region of the environment."""
+        return cls(name, boto3.client("dynamodb", config=aws_config()))
+
+    def get(self, key: Key, *, consistent: bool = False) -> Item | None:
+        """Return an item, or None if there is none."""
+        with _mapped_errors():
+            answer = self.client.get_item(
+                TableName=self.name, Key=encode_item(key), ConsistentRead=consistent
+            )
+        return decode_item(answer["Item"]) if "Item" in answer else None
+
+    def batch_get(
+        self, keys: Iterable[Key], *, attributes: Sequence[str] = (), consistent: bool = False
+    ) -> list[Item]:
+        """Return the items that exist among these keys, in no order, reading 100 a request.
+
+        `attributes` limits what is returned; PK and SK always are.
+        """
+        remaining = iter({(key["PK"], key["SK"]): key for key in keys}.values())
+        found: list[Item] = []
+        while chunk := list(islice(remaining, _BATCH_GET_LIMIT)):
+            found.extend(self._batch_get(chunk, attributes, consistent=consistent))
+        return found
+
+    def _batch_get(self, chunk: list[Key], attributes: Sequence[str], *, consistent: bool) -> Iterator[Item]:
+        wanted: dict[str, Any] = {
+            "Keys": [encode_item(key) for key in chunk],
+            "ConsistentRead": consistent,
+        }
+        if attributes:
+            names = {f"#a{n}": name for n, name in enumerate(dict.fromkeys(("PK", "SK", *attributes)))}
+            wanted |= {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
+        request = {self.name: wanted}
+        for attempt in range(_BATCH_ATTEMPTS):
+            with _mapped_errors():
+                answer = self.client.batch_get_item(RequestItems=request)  # type: ignore[arg-type]
+            yield from map(decode_item, answer["Responses"].get(self.name, ()))
+            if not (request := answer["UnprocessedKeys"]):  # type: ignore[assignment]
+                return
+            self.sleep(min(0.05 * 2**attempt, 2.0))
+        raise TableBusy(f"{self.name}: keys were still unprocessed after {_BATCH_ATTEMPTS} attempts")
+
+    def put(self, item: Mapping[str, object], condition: ConditionBase | None = None) -> None:
+        """Write a whole item.
+
+        Raises:
+            ConditionFailed: if `condition` does not hold.
+        """
+        request: dict[str, Any] = {"TableName": self.name, "Item": encode_item(item)}
+        if condition is not None:
+            expression = _Expression()
+            request["ConditionExpression"] = expression.condition(condition)
+            request |= expression.placeholders()
+            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        with _mapped_errors():
+            self.client.put_item(**request)
+
+    def create(self, item: Mapping[str, object]) -> Item | None:
+        """Write an item if its key is free.
+
+        Returns:
+            None if it was written, otherwise the item that is there.
+        """
+        try:
+            self.put(item, Attr("PK").not_exists())
+        except ConditionFailed as found:
+            if found.item is None:
+                # It was there, and gone before it could be returned: its turn comes with the retry.
+                raise TableBusy(f"{item['PK']}: the item vanished while it was being created") from found
+            return found.item
+        return None
+
+    def update(
+        self,
+        key: Key,
+        *,
+        assign: Assignments | None = None,
+        remove: Iterable[Path] = (),
+        increment: Mapping[str, int] | None = None,
+        condition: ConditionBase | None = None,
+    ) -> Item:
+        """Change some attributes of an item and return it as it is afterwards.
+
+        A None in `assign` removes the attribute, so that no null reaches an index.
+
+        Raises:
+            ConditionFailed: if `condition` does not hold.
+        """
+        expression = _Expression()
+        values = dict(assign or {})
+        gone = [*remove, *(path for path, value in values.items() if value is None)]
+        clauses = [
+            (
+                "SET",
+                [f"{expression.path(p)} = {expression.value(v)}" for p, v in values.items() if v is not None],
+            ),
+            ("REMOVE", [expression.path(p) for p in gone]),
+            ("ADD", [f"{expression.path(p)} {expression.value(n)}" for p, n in (increment or {}).items()]),
+        ]
+        request: dict[str, Any] = {
+            "TableName": self.name,
+            "Key": encode_item(key),
+            "UpdateExpression": " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts),
+            "ReturnValues": "ALL_NEW",
+        }
+        if condition is not None:
+            request["ConditionExpression"] = expression.condition(condition)
+            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        request |= expression.placeholders()
+        with _mapped_errors():
+            return decode_item(self.client.update_item(**request)["Attributes"])
+
+    def delete(self, key: Key, condition: ConditionBase | None = None) -> None:
+        """Delete an item; one that is not there is no error.
+
+        Raises:
+            ConditionFailed: if `condition` does not hold.
+        """
+        request: dict[str, Any] = {"TableName": self.name, "Key": encode_item(key)}
+        if condition is not None:
+            expression = _Expression()
+            request["ConditionExpression"] = expression.condition(condition)
+            request |= expression.placeholders()
+            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        with _mapped_errors():
+            self.client.delete_item(**request)
+
+    def delete_in_favour_of(self, survivor: Key, key: Key, condition: ConditionBase) -> None:
+        """Delete an item if, at the same instant, `survivor` exists: of two items one remains, never none.
+
+        Raises:
+            ConditionFailed: if `condition` does not hold or the survivor is gone.
+        """
+        gives_way, remains = _Expression(), _Expression()
+        writes: Any = [
+            {
+                "Delete": {
+                    "TableName": self.name,
+                    "Key": encode_item(key),
+                    "ConditionExpression": gives_way.condition(condition),
+                    **gives_way.placeholders(),
+                }
+            },
+            {
+                "ConditionCheck": {
+                    "TableName": self.name,
+                    "Key": encode_item(survivor),
+                    "ConditionExpression": remains.condition(Attr("PK").exists()),
+                    **remains.placeholders(),
+                }
+            },
+        ]
+        with _mapped_errors():
+            self.client.transact_write_items(TransactItems=writes)
+
+    def put_many(self, items: Sequence[Mapping[str, object]]) -> None:
+        """Write whole items without conditions, 25 a request. Their keys must differ."""
+        for start in range(0, len(items), _BATCH_WRITE_LIMIT):
+            chunk = items[start : start + _BATCH_WRITE_LIMIT]
+            request: Any = {self.name: [{"PutRequest": {"Item": encode_item(item)}} for item in chunk]}
+            for attempt in range(_BATCH_ATTEMPTS):
+                with _mapped_errors():
+                    request = self.client.batch_write_item(RequestItems=request)["UnprocessedItems"]
+                if not request:
+                    break
+                self.sleep(min(0.05 * 2**attempt, 2.0))
+            else:
+                raise TableBusy(f"{self.name}: items were still unprocessed after {_BATCH_ATTEMPTS} attempts")
+
+    def query(
+        self,
+        condition: ConditionBase,
+        *,
+        index: str | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+        start: Mapping[str, object] | None = None,
+        attributes: Sequence[str] = (),
+    ) -> QueryPage:
+        """Return one page of a query.
+
+        `start` is the `next_key` of the page before; `limit` counts items read.
+        """
+        expression = _Expression()
+        request: dict[str, Any] = {
+            "TableName": self.name,
+            "KeyConditionExpression": expression.condition(condition, is_key=True),
+            "ScanIndexForward": not newest_first,
+        }
+        if index:
+            request["IndexName"] = index
+        if limit:
+            request["Limit"] = limit
+        if start:
+            request["ExclusiveStartKey"] = encode_item(start)
+        if attributes:
+            request["ProjectionExpression"] = ", ".join(expression.path(name) for name in attributes)
+        request |= expression.placeholders()
+        with _mapped_errors():
+            answer = self.client.query(**request)
+        last = answer.get("LastEvaluatedKey")
+        return QueryPage([decode_item(item) for item in answer["Items"]], decode_item(last) if last else None)
+
+    def query_all(
+        self,
+        condition: ConditionBase,
+        *,
+        index: str | None = None,
+        most: int | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[Item]:
+        """Yield the items of a query, page after page, up to `most` of them."""
+        start: Item | None = None
+        given = 0
+        while True:
+            page = self.query(condition, index=index, start=start, newest_first=newest_first)
+            for item in page.items:
+                if most is not None and given >= most:
+                    return
+                given += 1
+                yield item
+            if (start := page.next_key) is None:
+                return
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPage:
+    """Items of one page, and the key that the next one starts after."""
+
+    items: list[Item]
+    next_key: Item | None
+
+
+class _Expression:
+    """Collects the placeholders of one request's expressions."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._values: dict[str, Any] = {}
+        self._conditions = ConditionExpressionBuilder()
+
+    def path(self, path: Path) -> str:
+        parts = (path,) if isinstance(path, str) else path
+        return ".".join(self._names.setdefault(part, f"#p{len(self._names)}") for part in parts)
+
+    def value(self, value: object) -> str:
+        placeholder = f":p{len(self._values)}"
+        self._values[placeholder] = encode(value)
+        return placeholder
+
+    def condition(self, condition: ConditionBase, *, is_key: bool = False) -> str:
+        built = self._conditions.build_expression(condition, is_key_condition=is_key)
+        self._condition_names = built.attribute_name_placeholders
+        self._values |= {name: encode(value) for name, value in built.attribute_value_placeholders.items()}
+        return built.condition_expression
+
+    _condition_names: Mapping[str, str] = {}
+
+    def placeholders(self) -> dict[str, Any]:
+        names = {placeholder: name for name, placeholder in self._names.items()} | dict(self._condition_names)
+        request: dict[str, Any] = {}
+        if names:
+            request["ExpressionAttributeNames"] = names
+        if self._values:
+            request["ExpressionAttributeValues"] = self._values
+        return request
+
+
+class _mapped_errors:  # noqa: N801 - reads as the context manager it is
+    """Turns botocore's errors into this project's."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ClientError):
+            code = error.response.get("Error", {}).get("Code", "")
+            if code == "TransactionCanceledException" and _condition_was_the_reason(error.response):
+                raise ConditionFailed(None) from error
+            if code == "ConditionalCheckFailedException":
+                raw = error.response.get("Item")
+                raise ConditionFailed(decode_item(raw) if raw else None) from error  # type: ignore[arg-type]
+            if (
+                code in _RETRYABLE_CODES
+                or error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0) >= 500
+            ):
+                raise TableBusy(f"DynamoDB: {code}: try again later") from error
+            raise TableRefused(f"DynamoDB: {error}") from error
+        if isinstance(error, BotoCoreError):
+            raise TableBusy(f"DynamoDB did not answer: {type(error).__name__}") from error
+
+
+def _condition_was_the_reason(response: Any) -> bool:  # noqa: ANN401 - botocore's own shape
+    reasons = {reason.get("Code") for reason in response.get("CancellationReasons", ())}
+    return "ConditionalCheckFailed" in reasons

@@ -1,0 +1,91 @@
+"""Python values to DynamoDB's typed JSON and back. Decimal is met nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+Item: TypeAlias = dict[str, Any]
+"""An item or part of one as plain Python values."""
+
+
+def encode(value: object) -> dict[str, Any]:
+    """Return the typed form of one value.
+
+    Strings, booleans, integers, floats, Decimals, bytes, lists, tuples, mappings and non-empty sets of
+    strings are known; None becomes NULL.
+
+    Raises:
+        TypeError: for any other type, a datetime for one: the caller decides how time is written.
+        ValueError: for a float that is not finite, which DynamoDB cannot hold.
+    """
+    match value:
+        case str():
+            return {"S": value}
+        case bool():
+            return {"BOOL": value}
+        case int():
+            return {"N": str(value)}
+        case float():
+            if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124
+                raise ValueError(f"DynamoDB has no number {value!r}")
+            return {"N": repr(value)}
+        case Decimal():
+            return {"N": str(value)}
+        case bytes():
+            return {"B": value}
+        case None:
+            return {"NULL": True}
+        case Mapping():
+            return {"M": {str(key): encode(member) for key, member in value.items()}}
+        case set() | frozenset():
+            return {"SS": sorted(value)}
+        case list() | tuple():
+            return {"L": [encode(member) for member in value]}
+    raise TypeError(f"{type(value).__name__} has no form in the table: {value!r:.80}")
+
+
+def encode_item(item: Mapping[str, object]) -> dict[str, Any]:
+    """Return an item's typed form without its absent (None) attributes.
+
+    An index refuses null and empty keys, and an absent attribute costs nothing.
+    """
+    return {name: encode(value) for name, value in item.items() if value is not None}
+
+
+def decode(value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the type is in the data
+    """Return the Python value of one typed value; numbers become int when integral, float otherwise."""
+    ((kind, content),) = value.items()
+    match kind:
+        case "S" | "BOOL" | "B":
+            return content
+        case "N":
+            return _number(content)
+        case "NULL":
+            return None
+        case "M":
+            return {name: decode(member) for name, member in content.items()}
+        case "L":
+            return [decode(member) for member in content]
+        case "SS":
+            return set(content)
+    raise TypeError(f"unknown DynamoDB type {kind!r}")
+
+
+def decode_item(item: Mapping[str, Mapping[str, Any]]) -> Item:
+    """Return an item as plain Python values."""
+    return {name: decode(value) for name, value in item.items()}
+
+
+def decode_items(items: Iterable[Mapping[str, Mapping[str, Any]]]) -> list[Item]:
+    """Return several items as plain Python values."""
+    return [decode_item(item) for item in items]
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        number = Decimal(text)
+        return int(number) if number == number.to_integral_value() else float(number)

@@ -1,0 +1,1 @@
+"""The embedded cloud on this machine."""

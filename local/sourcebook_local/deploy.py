@@ -1,0 +1,256 @@
+"""Synthesizing the stacks and deploying them to the embedded cloud, with the CDK's own command line.
+
+Both are skipped when nothing that shapes the stacks has changed. The assembly carries the hash of what
+it was made from beside it; the deployment's hash is a parameter in the cloud itself, so that it comes
+and goes with the state it describes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import process
+from .cloud import ACCOUNT, REGION
+from .outputs import Outputs, stack_outputs
+from .project import ROOT, LocalCloudError, Say, quiet, tail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from .cloud import LocalCloud
+
+LOCAL_CONTEXT: Mapping[str, str] = {"target": "local"}
+"""CDK context of the local stack. What follows from the target, such as that loopback may be fetched
+from, where the sample sources are served, infra/deployment.py knows."""
+
+_SHAPING = (
+    "app.py", "cdk.json", "package.json", "infra", "lambdas", "layers", "statemachines", "web",
+)  # fmt: skip
+_SHAPING_PACKAGES = ("aws-cdk-lib", "constructs", "cdk-nag")
+_MARK = "/sourcebook/local/deployment"
+_BOOTSTRAP_MARK = "/cdk-bootstrap/hnb659fds/version"
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What a deployment came to.
+
+    Attributes:
+        outputs: of the stacks.
+        synthesized: whether the stacks were synthesized now.
+        deployed: whether they were deployed now; False if the cloud had them already.
+        seconds: how long it took.
+    """
+
+    outputs: Outputs
+    synthesized: bool
+    deployed: bool
+    seconds: float
+
+
+def deploy(
+    cloud: LocalCloud,
+    *,
+    context: Mapping[str, str] = LOCAL_CONTEXT,
+    assembly: Path | None = None,
+    project: Path = ROOT,
+    say: Say = quiet,
+) -> Deployment:
+    """Bring the running cloud to what the project's sources say.
+
+    Args:
+        cloud: a running cloud.
+        context: CDK context values.
+        assembly: where the cloud assembly is kept, by default in the cloud's home; clouds may share one.
+        project: the folder with cdk.json and node_modules.
+        say: told what takes time.
+
+    Raises:
+        LocalCloudError: if a step fails; the message has the end of the CDK's output.
+    """
+    begun = time.monotonic()
+    wanted = content_hash(project, context)
+    cdk = _Cdk(cloud, project)
+    assembly = assembly or cloud.home / "assembly"
+    synthesized = synthesize(cloud, assembly, context=context, project=project, say=say)
+    deployed = _parameter(cloud, _MARK) != wanted
+    if deployed:
+        _bootstrap(cloud, cdk, say)
+        say("Deploying the stacks …")
+        _forget(cloud, _MARK)
+        cdk.run(
+            "deploy --all --require-approval never --method direct --concurrency 2 --progress events",
+            "--app", str(assembly),
+            what="the deployment",
+        )  # fmt: skip
+        cloud.session().client("ssm").put_parameter(Name=_MARK, Value=wanted, Type="String")
+    values = stack_outputs(cloud, stack_names(assembly))
+    outputs = Outputs.from_stacks(values, cloud.api_url(values.get("ApiId", "")))
+    return Deployment(outputs, synthesized, deployed, time.monotonic() - begun)
+
+
+def synthesize(
+    cloud: LocalCloud,
+    assembly: Path,
+    *,
+    context: Mapping[str, str] = LOCAL_CONTEXT,
+    project: Path = ROOT,
+    say: Say = quiet,
+) -> bool:
+    """Make the assembly, unless it is there and nothing has changed.
+
+    Returns:
+        Whether there was anything to do.
+
+    Raises:
+        LocalCloudError: if it fails; the message has the end of the CDK's output.
+    """
+    stamp = assembly.with_name(f"{assembly.name}.sha256")
+    assembly.parent.mkdir(parents=True, exist_ok=True)
+    with process.lock(assembly.with_name(f"{assembly.name}.lock")):
+        wanted = content_hash(project, context)
+        if stamp.exists() and stamp.read_text() == wanted and (assembly / "manifest.json").exists():
+            return False
+        say("Synthesizing the stacks (the first time, the layers' packages are fetched too) …")
+        stamp.unlink(missing_ok=True)
+        # Into the same folder as before: the CDK does not build an asset again that is there.
+        options = [f"--context={key}={value}" for key, value in context.items()]
+        app = f"{shlex.quote(sys.executable)} app.py"
+        _Cdk(cloud, project).run(
+            "synth --quiet", "--output", str(assembly), "--app", app, *options, what="the synthesis"
+        )
+        _remove_stale_assets(assembly)
+        stamp.write_text(wanted)
+        return True
+
+
+def stack_names(assembly: Path) -> list[str]:
+    """Return the names of the stacks in an assembly."""
+    artifacts = json.loads((assembly / "manifest.json").read_text())["artifacts"]
+    return [
+        artifact.get("properties", {}).get("stackName", name)
+        for name, artifact in artifacts.items()
+        if artifact["type"] == "aws:cloudformation:stack"
+    ]
+
+
+def content_hash(project: Path, context: Mapping[str, str]) -> str:
+    """Return a hash over everything that shapes the stacks.
+
+    That is: the sources of the stacks, the functions, the layers and the state machines, the context,
+    the interpreter (wheels are built for it), and the versions of the CDK.
+    """
+    digest = hashlib.sha256()
+    versions = {name: importlib.metadata.version(name) for name in _SHAPING_PACKAGES}
+    digest.update(json.dumps([dict(context), versions, sys.version, str(project)], sort_keys=True).encode())
+    for path in _shaping_files(project):
+        digest.update(f"\0{path.relative_to(project).as_posix()}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _shaping_files(project: Path) -> Iterator[Path]:
+    for name in _SHAPING:
+        top = project / name
+        if top.is_file():
+            yield top
+            continue
+        for path in sorted(top.rglob("*")):
+            parts = path.relative_to(project).parts
+            ignored = any(part.startswith(".") or part == "__pycache__" for part in parts)
+            if not ignored and path.suffix != ".pyc" and path.is_file():
+                yield path
+
+
+def _remove_stale_assets(assembly: Path) -> None:
+    """Remove what earlier syntheses left; a changed layer leaves tens of megabytes each time."""
+    named = "".join(path.read_text() for path in assembly.rglob("*.assets.json"))
+    for path in assembly.glob("asset.*"):
+        if path.name not in named:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _bootstrap(cloud: LocalCloud, cdk: _Cdk, say: Say) -> None:
+    if _parameter(cloud, _BOOTSTRAP_MARK) is not None:
+        return
+    say("Bootstrapping the embedded cloud …")
+    # From an empty folder: beside a cdk.json the CDK would synthesize the app again, without layers.
+    with tempfile.TemporaryDirectory() as empty:
+        cdk.run("bootstrap", f"aws://{ACCOUNT}/{REGION}", what="the bootstrapping", folder=Path(empty))
+
+
+def _parameter(cloud: LocalCloud, name: str) -> str | None:
+    client = cloud.session().client("ssm")
+    try:
+        return str(client.get_parameter(Name=name)["Parameter"]["Value"])
+    except client.exceptions.ParameterNotFound:
+        return None
+
+
+def _forget(cloud: LocalCloud, name: str) -> None:
+    """Remove a parameter: a deployment that fails half way is none."""
+    client = cloud.session().client("ssm")
+    try:
+        client.delete_parameter(Name=name)
+    except client.exceptions.ParameterNotFound:
+        return
+
+
+class _Cdk:
+    """The CDK's command line, its output kept in the cloud's log folder."""
+
+    def __init__(self, cloud: LocalCloud, project: Path) -> None:
+        self._cloud = cloud
+        self._project = project
+        self._command = project / "node_modules" / ".bin" / "cdk"
+        self._log = cloud.log_file.with_name("cdk.log")
+
+    def run(self, verb: str, *arguments: str, what: str, folder: Path | None = None) -> None:
+        """Run one command.
+
+        Raises:
+            LocalCloudError: if it is not installed or fails.
+        """
+        if not self._command.exists():
+            raise LocalCloudError(f"{self._command} is missing: run `make install`")
+        command = [str(self._command), *verb.split(), *arguments, "--no-notices", "--no-color", "--ci"]
+        environment = self._cloud.environment() | {
+            "CDK_HOME": str(self._cloud.home / "cdk"),
+            "CDK_DISABLE_VERSION_CHECK": "1",
+            "CDK_DISABLE_CLI_TELEMETRY": "true",
+            # Half of a synthesis; the tests of infra/ validate the same templates.
+            "CDK_VALIDATION": "false",
+            # Warnings about the age of a Node release would bury what matters in the log.
+            "NODE_NO_WARNINGS": "1",
+            "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+            "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION": "1",
+        }
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        with self._log.open("w") as output:
+            output.write(f"$ {shlex.join(command)}\n")
+            output.flush()
+            done = subprocess.run(
+                command,
+                cwd=folder or self._project,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        if done.returncode:
+            raise LocalCloudError(
+                f"{what} failed; the end of {self._log}:\n{tail(self._log)}\n"
+                f"Mend what it names and try again; {self._cloud.log_file} has the cloud's side of it."
+            )

@@ -1,0 +1,73 @@
+"""The deployed stack that all end-to-end tests share.
+
+IAM and TLS are on, so that a function without a permission it needs fails here. With
+SOURCEBOOK_E2E_REUSE=<folder> the cloud is kept in that folder between runs, still running: for work on
+the tests, not for a verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from sourcebook_local.cloud import LocalCloud
+from sourcebook_local.deploy import deploy
+from sourcebook_local.project import HOME
+from tests.e2e.stack import Stack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+HERE = Path(__file__).parent
+VENV = HOME / "cloud-venv"
+KEPT_LOGS = HOME / "log" / "e2e"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if terminalreporter.stats.keys() & {"failed", "error"} and KEPT_LOGS.exists():
+        terminalreporter.write_line(f"The logs of the embedded clouds are in {KEPT_LOGS}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture(scope="session")
+def new_cloud(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Callable[[str], LocalCloud]]:
+    """Make clouds, not started, with IAM and TLS on; stopped at the end, their logs kept on failure."""
+    made: list[LocalCloud] = []
+
+    def make(name: str) -> LocalCloud:
+        home = tmp_path_factory.mktemp(name)
+        made.append(LocalCloud(home, venv=VENV, port=0, auth=True, tls=True, say=print))
+        return made[-1]
+
+    yield make
+    for cloud in made:
+        cloud.stop()
+        if request.session.testsfailed and (cloud.home / "log").exists():
+            kept = KEPT_LOGS / cloud.home.name
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(cloud.home / "log", kept)
+
+
+@pytest.fixture(scope="session")
+def stack(new_cloud: Callable[[str], LocalCloud]) -> Iterator[Stack]:
+    """The application as `cdk deploy` leaves it."""
+    if reused := os.environ.get("SOURCEBOOK_E2E_REUSE"):
+        cloud = LocalCloud(Path(reused), venv=VENV, port=0, auth=True, tls=True, say=print)
+    else:
+        cloud = new_cloud("stack")
+    cloud.start()
+    outputs = deploy(cloud, assembly=HOME / "assembly", say=print).outputs
+    with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
+        yield Stack(cloud, outputs, cloud.session(), api)

@@ -1,0 +1,55 @@
+"""Context values: what an operator may choose, and what a wrong choice is told."""
+
+from __future__ import annotations
+
+import re
+
+import aws_cdk as cdk
+import pytest
+
+from infra.deployment import Deployment, Target
+
+pytestmark = pytest.mark.infra
+
+
+def _deployment(**context: object) -> Deployment:
+    return Deployment.from_context(cdk.App(context=context, analytics_reporting=False).node)
+
+
+def test_aws_is_the_default_and_lets_nothing_private_through() -> None:
+    chosen = _deployment()
+    assert chosen.target is Target.LAMBDA
+    assert chosen.allowed_networks == ""
+    assert chosen.public_read is False
+
+
+def test_values_come_as_text_from_the_command_line() -> None:
+    chosen = _deployment(
+        target="local", public_read="False", allowed_networks=" 10.0.0.0/8 , ::1/128", analyze_concurrency="4"
+    )
+    assert chosen.is_local
+    assert chosen.public_read is False
+    assert chosen.allowed_networks == "10.0.0.0/8,::1/128"
+    assert chosen.analyze_concurrency == 4
+
+
+def test_an_empty_list_of_networks_closes_loopback_too() -> None:
+    assert _deployment(target="local", allowed_networks="").allowed_networks == ""
+
+
+@pytest.mark.parametrize(
+    ("context", "message"),
+    [
+        ({"target": "aws"}, "target='aws': expected one of lambda, local"),
+        ({"allowed_networks": "10.0.0.1/8"}, "allowed_networks: '10.0.0.1/8' is not a network"),
+        ({"public_read": "yes"}, "public_read='yes': expected true or false"),
+        ({"fetch_concurrency": "1"}, "fetch_concurrency='1': expected a whole number from 2 to 1000"),
+        (
+            {"analyze_concurrency": "many"},
+            "analyze_concurrency='many': expected a whole number from 2 to 1000",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_would_be_right(context: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        _deployment(**context)

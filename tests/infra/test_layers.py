@@ -1,0 +1,155 @@
+"""Layers: what is in them, for which machine, and that they come out the same each time."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from infra.deployment import Target
+from infra.layers import build, requirements_for
+from tests.infra.conftest import synthesize
+from tests.templates import ROOT
+
+if TYPE_CHECKING:
+    from tests.infra.conftest import Assembly
+
+pytestmark = pytest.mark.infra
+
+AARCH64 = 183
+"""e_machine of an ELF file, from elf.h."""
+
+
+def _layer(assembly: Assembly, description: str) -> Path:
+    (found,) = (
+        layer
+        for layer in assembly.properties("AWS::Lambda::LayerVersion")
+        if layer["Description"] == description
+    )
+    return assembly.asset(found["Content"])
+
+
+def _files(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_the_core_layer_is_the_package_and_nothing_else(aws: Assembly) -> None:
+    source = ROOT / "layers" / "core" / "python"
+    expected = {
+        f"python/{path.relative_to(source).as_posix()}"
+        for path in (source / "sourcebook").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert set(_files(_layer(aws, "The package sourcebook"))) == expected
+    assert all(name.endswith((".py", "py.typed")) for name in expected)
+
+
+@pytest.mark.parametrize("name", ["core", "sentiment"])
+def test_a_lambda_layer_holds_no_bytecode_tests_or_installer_files(aws: Assembly, name: str) -> None:
+    files = _files(_layer(aws, f"layers/{name}/requirements.txt"))
+    assert files
+    for file in files:
+        parts = Path(file).parts
+        assert parts[0] == "python"
+        assert not {"__pycache__", "tests", "test", "bin"} & set(parts[:-1]), file
+        assert parts[-1] not in {"RECORD", "INSTALLER", "REQUESTED", "WHEEL", "direct_url.json"}, file
+
+
+def test_the_licences_travel_with_the_code(aws: Assembly) -> None:
+    files = _files(_layer(aws, "layers/core/requirements.txt"))
+    assert [name for name in files if ".dist-info/licenses/" in name]
+
+
+def test_compiled_code_is_for_the_machine_that_lambda_has(aws: Assembly) -> None:
+    compiled = list(_layer(aws, "layers/core/requirements.txt").rglob("*.so"))
+    assert compiled
+    for path in compiled:
+        (machine,) = struct.unpack_from("<H", path.read_bytes(), 18)
+        assert machine == AARCH64, path.name
+        assert "cpython-313" in path.name or "abi3" in path.name
+
+
+def test_the_local_layer_is_for_this_interpreter_and_brings_its_bytecode(local: Assembly) -> None:
+    layer = _layer(local, "layers/core/requirements.txt")
+    tag = sys.implementation.cache_tag
+    assert list(layer.rglob(f"*.{tag}.pyc"))
+    compiled = list(layer.rglob("*.so"))
+    assert compiled
+    assert all(tag in path.name or "abi3" in path.name for path in compiled)
+
+
+def test_boto3_is_left_to_the_runtime(aws: Assembly) -> None:
+    for name in ("core", "sentiment"):
+        packages = {Path(file).parts[1] for file in _files(_layer(aws, f"layers/{name}/requirements.txt"))}
+        assert not packages & {"boto3", "botocore"}
+
+
+@pytest.mark.parametrize("target", list(Target))
+def test_a_layer_built_twice_is_the_same_to_the_byte(tmp_path: Path, target: Target) -> None:
+    lock = ROOT / "layers" / "sentiment" / "requirements.txt"
+    first = build(lock, target, cache=tmp_path / "one")
+    second = build(lock, target, cache=tmp_path / "two")
+    assert first.name == second.name
+    assert _files(first) == _files(second)
+
+
+def test_two_synths_make_the_same_templates(aws: Assembly, tmp_path: Path) -> None:
+    again = synthesize(tmp_path, Target.LAMBDA)
+    assert again.data == aws.data
+    assert again.pipeline == aws.pipeline
+
+
+def test_a_built_layer_is_used_again(tmp_path: Path) -> None:
+    lock = ROOT / "layers" / "sentiment" / "requirements.txt"
+    place = build(lock, Target.LOCAL, cache=tmp_path)
+    (place / "mark").write_text("still here")
+    assert build(lock, Target.LOCAL, cache=tmp_path) == place
+    assert (place / "mark").exists()
+
+
+def test_a_requirement_without_a_wheel_is_named_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    lock = tmp_path / "science" / "requirements.txt"
+    lock.parent.mkdir()
+    lock.write_text(f"only-an-sdist==1.0 \\\n    --hash=sha256:{'0' * 64}\n")
+    with pytest.raises(ValueError, match=r"layer science for target lambda(.|\n)*only-an-sdist==1\.0"):
+        build(lock, Target.LAMBDA, cache=tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+LOCK = """\
+# a comment
+always==1.0 \\
+    --hash=sha256:aa \\
+    --hash=sha256:bb
+old-python==2.0 ; python_full_version < '3.13' \\
+    --hash=sha256:cc
+windows==3.0 ; sys_platform == 'win32' \\
+    --hash=sha256:dd
+arm==4.0 ; platform_machine == 'aarch64' and python_full_version >= '3.13' \\
+    --hash=sha256:ee
+"""
+
+
+def test_markers_are_judged_for_lambda_whatever_interpreter_builds() -> None:
+    assert requirements_for(LOCK, Target.LAMBDA) == (
+        "always==1.0 --hash=sha256:aa --hash=sha256:bb\narm==4.0 --hash=sha256:ee\n"
+    )
+
+
+def test_markers_are_judged_for_this_interpreter_locally() -> None:
+    kept = requirements_for(LOCK, Target.LOCAL)
+    assert kept.startswith("always==1.0 ")
+    assert ("old-python" in kept) == (sys.version_info < (3, 13))
+    assert ("windows" in kept) == (sys.platform == "win32")

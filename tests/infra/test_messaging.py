@@ -1,0 +1,147 @@
+"""Schedule, queues and topics."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from infra.deployment import Target
+from tests.infra.conftest import synthesize
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.infra.conftest import Assembly
+
+pytestmark = pytest.mark.infra
+
+
+def _mapping(assembly: Assembly, name: str) -> dict[str, Any]:
+    logical_id, _ = assembly.function_resource(name)
+    (found,) = (
+        mapping
+        for mapping in assembly.properties("AWS::Lambda::EventSourceMapping")
+        if mapping["FunctionName"] == {"Ref": logical_id}
+    )
+    return found
+
+
+def _queue_of(assembly: Assembly, name: str) -> dict[str, Any]:
+    logical_id = _mapping(assembly, name)["EventSourceArn"]["Fn::GetAtt"][0]
+    properties: dict[str, Any] = assembly.resources("AWS::SQS::Queue")[logical_id]["Properties"]
+    return properties
+
+
+SCHEDULED = {"dispatch_sources": "rate(1 minute)", "heal_articles": "rate(15 minutes)"}
+
+
+def test_what_runs_by_the_clock_and_how_often(aws: Assembly) -> None:
+    found = {}
+    for rule in aws.properties("AWS::Events::Rule"):
+        assert rule["State"] == "ENABLED"
+        (target,) = rule["Targets"]
+        found[target["Arn"]["Fn::GetAtt"][0]] = rule["ScheduleExpression"]
+    assert found == {aws.function_resource(name)[0]: rate for name, rate in SCHEDULED.items()}
+
+
+def test_a_failed_run_waits_for_the_next_one(aws: Assembly) -> None:
+    retries = {
+        config["FunctionName"]["Ref"]: config["MaximumRetryAttempts"]
+        for config in aws.properties("AWS::Lambda::EventInvokeConfig")
+    }
+    assert retries == {aws.function_resource(name)[0]: 0 for name in SCHEDULED}
+
+
+def test_a_dispatch_ends_before_the_next_one_begins(aws: Assembly) -> None:
+    assert aws.function("dispatch_sources")["Timeout"] < 60
+
+
+@pytest.mark.parametrize(
+    ("name", "batch_size", "receive_count"), [("fetch_sources", 1, 3), ("analyze_sentiment", 50, 5)]
+)
+def test_a_queue_feeds_its_function_in_partial_batches_and_gives_up_into_dead_letters(
+    aws: Assembly, name: str, batch_size: int, receive_count: int
+) -> None:
+    mapping, queue = _mapping(aws, name), _queue_of(aws, name)
+    assert mapping["BatchSize"] == batch_size
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == receive_count
+    dead_letters = aws.resources("AWS::SQS::Queue")[
+        queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]
+    ]["Properties"]
+    assert dead_letters["MessageRetentionPeriod"] == 14 * 24 * 3600
+    assert "RedrivePolicy" not in dead_letters
+
+
+@pytest.mark.parametrize("name", ["fetch_sources", "analyze_sentiment"])
+def test_a_message_stays_hidden_six_times_as_long_as_its_function_may_run(aws: Assembly, name: str) -> None:
+    assert _queue_of(aws, name)["VisibilityTimeout"] >= 6 * aws.function(name)["Timeout"]
+
+
+def test_a_fetch_has_two_minutes(aws: Assembly) -> None:
+    assert aws.function("fetch_sources")["Timeout"] == 120
+
+
+@pytest.mark.parametrize(("name", "most"), [("fetch_sources", 3), ("analyze_sentiment", 2)])
+def test_the_embedded_cloud_runs_few_at_once(local: Assembly, name: str, most: int) -> None:
+    assert _mapping(local, name)["ScalingConfig"] == {"MaximumConcurrency": most}
+
+
+def test_concurrency_is_the_operators_choice(tmp_path: Path) -> None:
+    chosen = synthesize(tmp_path, Target.LAMBDA, fetch_concurrency="7")
+    assert _mapping(chosen, "fetch_sources")["ScalingConfig"] == {"MaximumConcurrency": 7}
+
+
+def test_new_articles_reach_the_analysis_unwrapped(aws: Assembly) -> None:
+    (subscription,) = aws.properties("AWS::SNS::Subscription")
+    assert subscription["Protocol"] == "sqs"
+    assert subscription["RawMessageDelivery"] is True
+    queue = _mapping(aws, "analyze_sentiment")["EventSourceArn"]
+    assert subscription["Endpoint"] == queue
+    assert "IngestionArticles" in subscription["TopicArn"]["Ref"]
+
+
+def test_queues_are_encrypted(aws: Assembly) -> None:
+    queues = aws.properties("AWS::SQS::Queue")
+    assert len(queues) == 4
+    assert {queue["SqsManagedSseEnabled"] for queue in queues} == {True}
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy_kind", "refers"),
+    [
+        ("AWS::SQS::Queue", "AWS::SQS::QueuePolicy", "Queues"),
+        ("AWS::SNS::Topic", "AWS::SNS::TopicPolicy", "Topics"),
+        ("AWS::S3::Bucket", "AWS::S3::BucketPolicy", "Bucket"),
+    ],
+)
+def test_plain_http_is_refused(aws: Assembly, kind: str, policy_kind: str, refers: str) -> None:
+    policies = aws.properties(policy_kind)
+    assert aws.resources(kind)
+    for logical_id in aws.resources(kind):
+        statements = [
+            statement
+            for policy in policies
+            if f'"{logical_id}"' in json.dumps(policy[refers])
+            for statement in policy["PolicyDocument"]["Statement"]
+        ]
+        assert [
+            statement
+            for statement in statements
+            if statement["Effect"] == "Deny"
+            and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+            and statement["Principal"] in ({"AWS": "*"}, "*")
+        ], logical_id
+
+
+def test_alarms_of_this_account_alone_may_publish_to_their_topic(aws: Assembly) -> None:
+    (policy,) = (
+        policy
+        for policy in aws.properties("AWS::SNS::TopicPolicy")
+        if "MonitoringAlarms" in json.dumps(policy["Topics"])
+    )
+    (allow,) = (s for s in policy["PolicyDocument"]["Statement"] if s["Effect"] == "Allow")
+    assert allow["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert allow["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}

@@ -1,0 +1,134 @@
+"""Alarms and the runbook."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.templates import ROOT
+
+if TYPE_CHECKING:
+    from tests.infra.conftest import Assembly
+
+pytestmark = pytest.mark.infra
+
+ALARMS = {
+    "fetch-dead-letters": "ApproximateNumberOfMessagesVisible",
+    "analyze-dead-letters": "ApproximateNumberOfMessagesVisible",
+    "fetch-backlog": "ApproximateAgeOfOldestMessage",
+    "analyze-backlog": "ApproximateAgeOfOldestMessage",
+    "dispatch-sources-errors": "Errors",
+    "fetch-sources-errors": "Errors",
+    "analyze-sentiment-errors": "Errors",
+    "heal-articles-errors": "Errors",
+    "api-errors": "Errors",
+    "dispatch-sources-throttles": "Throttles",
+    "fetch-sources-throttles": "Throttles",
+    "analyze-sentiment-throttles": "Throttles",
+    "heal-articles-throttles": "Throttles",
+    "api-throttles": "Throttles",
+    "schedule-not-ticking": "Invocations",
+    "api-server-errors": "5xx",
+    "refresh-sources-failed": "ExecutionsFailed",
+    "refresh-sources-timed-out": "ExecutionsTimedOut",
+}
+
+
+def _alarms(assembly: Assembly) -> dict[str, dict[str, Any]]:
+    return {
+        alarm["AlarmName"].removeprefix("SourcebookPipeline-"): alarm
+        for alarm in assembly.properties("AWS::CloudWatch::Alarm")
+    }
+
+
+def _entries() -> dict[str, str]:
+    """Return the runbook's entries by the anchor that GitHub gives their headings."""
+    text = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    parts = re.split(r"^### (.+)$", text, flags=re.MULTILINE)[1:]
+    return {
+        re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-"): re.split(
+            r"^## ", body, flags=re.MULTILINE
+        )[0]
+        for heading, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def test_every_trouble_has_its_alarm(aws: Assembly) -> None:
+    assert {name: alarm["MetricName"] for name, alarm in _alarms(aws).items()} == ALARMS
+
+
+def test_every_queue_and_function_and_workflow_is_watched(aws: Assembly) -> None:
+    text = json.dumps([alarm["Dimensions"] for alarm in _alarms(aws).values()])
+    for kind in ("AWS::SQS::Queue", "AWS::Lambda::Function", "AWS::StepFunctions::StateMachine"):
+        for logical_id in aws.resources(kind):
+            assert f'"{logical_id}"' in text
+
+
+def test_every_alarm_says_what_to_do_and_where_to_read_on(aws: Assembly) -> None:
+    entries = _entries()
+    named = set()
+    for name, alarm in _alarms(aws).items():
+        found = re.fullmatch(r"(.{30,}) Runbook: docs/operations\.md#([\w-]+)", alarm["AlarmDescription"])
+        assert found, name
+        assert found[2] in entries, name
+        named.add(found[2])
+    assert named == set(entries), "an entry without an alarm"
+
+
+def test_every_entry_has_a_meaning_something_to_look_at_and_something_to_do() -> None:
+    for anchor, entry in _entries().items():
+        for part in ("**What it means.**", "**What to look at.**", "**What to do.**"):
+            assert part in entry, (anchor, part)
+        assert re.search(r"^aws ", entry, flags=re.MULTILINE), f"{anchor} has no command"
+
+
+def test_links_within_the_runbook_lead_somewhere() -> None:
+    text = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    assert set(re.findall(r"\]\(#([\w-]+)\)", text)) <= set(_entries())
+
+
+def test_the_runbooks_commands_name_outputs_and_log_groups_that_exist(aws: Assembly) -> None:
+    text = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    outputs = set(re.findall(r"\$\(out (\w+)\)", text))
+    assert outputs
+    assert outputs <= set(aws.pipeline["Outputs"])
+    groups = set(re.findall(r"(?<=\s)(/aws/[\w/-]+)", text))
+    assert groups
+    assert groups <= {group["LogGroupName"] for group in aws.properties("AWS::Logs::LogGroup")}
+
+
+def test_every_alarm_tells_somebody(aws: Assembly) -> None:
+    (topic,) = (key for key in aws.resources("AWS::SNS::Topic") if "Alarms" in key)
+    for name, alarm in _alarms(aws).items():
+        assert alarm["AlarmActions"] == [{"Ref": topic}], name
+        assert alarm["OKActions"] == [{"Ref": topic}], name
+
+
+def test_silence_of_the_schedule_is_an_alarm_and_silence_of_all_else_is_none(aws: Assembly) -> None:
+    for name, alarm in _alarms(aws).items():
+        expected = "breaching" if name == "schedule-not-ticking" else "notBreaching"
+        assert alarm["TreatMissingData"] == expected, name
+    schedule = _alarms(aws)["schedule-not-ticking"]
+    assert schedule["ComparisonOperator"] == "LessThanThreshold"
+    assert schedule["Period"] * schedule["EvaluationPeriods"] == 300
+
+
+def test_a_message_that_is_only_being_repeated_is_not_late(aws: Assembly) -> None:
+    longest = max(queue.get("VisibilityTimeout", 30) for queue in aws.properties("AWS::SQS::Queue"))
+    for name in ("fetch-backlog", "analyze-backlog"):
+        assert _alarms(aws)[name]["Threshold"] > 2 * longest
+
+
+def test_an_alarm_of_a_scheduled_function_can_ring_at_all(aws: Assembly) -> None:
+    # Two of three periods without a run in them would never be bad.
+    periods = {name: alarm["Period"] for name, alarm in _alarms(aws).items()}
+    assert periods["dispatch-sources-errors"] == 60
+    assert periods["heal-articles-errors"] == 15 * 60
+
+
+def test_there_is_a_dashboard(aws: Assembly) -> None:
+    (dashboard,) = aws.properties("AWS::CloudWatch::Dashboard")
+    assert dashboard["DashboardName"] == "SourcebookPipeline"

@@ -1,0 +1,119 @@
+"""What cfn-lint and cdk-nag say of the stacks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import aws_cdk as cdk
+import pytest
+from cdk_nag import AwsSolutionsChecks
+
+from infra.application import build_app
+from tests.templates import cdk_context
+
+if TYPE_CHECKING:
+    from tests.infra.conftest import Assembly
+
+pytestmark = pytest.mark.infra
+
+ACCEPTED_OF_CFN_LINT = {
+    "W3005": "the CDK writes DependsOn beside a reference that already means it",
+    "W6001": "the pipeline's outputs repeat the table's and bucket's names for whoever has only that stack",
+}
+ACCEPTED_LOCALLY = {
+    "W3037": "the embedded cloud checks batch operations under names that AWS does not know",
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "accepted"),
+    [("aws", ACCEPTED_OF_CFN_LINT), ("local", ACCEPTED_OF_CFN_LINT | ACCEPTED_LOCALLY)],
+)
+def test_cfn_lint_finds_nothing(
+    target: str, accepted: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    assembly: Assembly = request.getfixturevalue(target)
+    cfn_lint = str(Path(sys.executable).with_name("cfn-lint"))
+    templates = map(str, sorted(assembly.folder.glob("*.template.json")))
+    finished = subprocess.run(
+        [cfn_lint, "--format", "parseable", "--ignore-checks", *accepted, "--", *templates],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.stdout == ""
+    assert finished.stderr == ""
+    assert finished.returncode == 0
+
+
+@pytest.mark.parametrize("target", ["lambda", "local"])
+def test_cdk_nag_finds_nothing_that_is_not_accepted_for_a_reason(tmp_path: Path, target: str) -> None:
+    app = build_app(outdir=tmp_path, context=cdk_context(target=target), validate=False)
+    cdk.Aspects.of(app).add(AwsSolutionsChecks(verbose=True, reports=False))
+    assembly = app.synth()
+    findings = [
+        f"{message.id}: {message.entry.data}"
+        for stack in assembly.stacks
+        for message in stack.messages
+        if message.level is not cdk.cx_api.SynthesisMessageLevel.INFO
+    ]
+    assert findings == []
+
+
+def test_reasons_for_what_is_accepted_are_sentences_and_few(aws: Assembly) -> None:
+    accepted = [
+        (rule["id"], rule["reason"])
+        for template in (aws.data, aws.pipeline)
+        for resource in template["Resources"].values()
+        for rule in resource.get("Metadata", {}).get("cdk_nag", {}).get("rules_to_suppress", ())
+    ]
+    assert sorted({rule for rule, _ in accepted}) == [
+        "AwsSolutions-APIG4",
+        "AwsSolutions-IAM5",
+        "AwsSolutions-L1",
+        "AwsSolutions-S1",
+        "AwsSolutions-SF2",
+    ]
+    for rule, reason in accepted:
+        assert len(reason.split()) >= 10, rule
+        assert reason.endswith("."), rule
+
+
+def test_the_stacks_go_to_any_account_and_region(aws: Assembly) -> None:
+    manifest = json.loads((aws.folder / "manifest.json").read_text("utf-8"))
+    assert not manifest.get("missing"), "a lookup"
+    for name in ("SourcebookData", "SourcebookPipeline"):
+        assert manifest["artifacts"][name]["environment"] == "aws://unknown-account/unknown-region"
+
+
+def test_the_stacks_describe_themselves_and_tag_what_they_make(aws: Assembly) -> None:
+    for template in (aws.data, aws.pipeline):
+        assert template["Description"].startswith("Sourcebook: ")
+    for kind in ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::Lambda::Function", "AWS::SQS::Queue"):
+        for resource in aws.properties(kind):
+            assert {"Key": "project", "Value": "sourcebook"} in resource["Tags"], kind
+
+
+def test_the_pipeline_says_where_its_parts_are(aws: Assembly) -> None:
+    assert set(aws.pipeline["Outputs"]) == {
+        "ApiId",
+        "ApiUrl",
+        "TableName",
+        "BucketName",
+        "FetchQueueUrl",
+        "FetchDeadLetterQueueUrl",
+        "AnalyzeQueueUrl",
+        "AnalyzeDeadLetterQueueUrl",
+        "ArticleTopicArn",
+        "AlarmTopicArn",
+        "DispatchFunctionName",
+        "FetchFunctionName",
+        "AnalyzeFunctionName",
+        "ApiFunctionName",
+        "HealFunctionName",
+        "RefreshSourcesArn",
+    }

@@ -1,0 +1,88 @@
+"""What GET /health says of the table and of the schedule."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from sourcebook.api.health import HealthCheck
+from sourcebook.clock import isoformat
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+from tests.unit.api.stored import put_source
+
+pytestmark = pytest.mark.integration
+
+NOW = datetime(2026, 11, 27, 21, 56, 39, tzinfo=UTC)
+
+
+def check(table: Table) -> tuple[bool, dict[str, Any]]:
+    health = HealthCheck(table, clock=lambda: NOW).run()
+    assert health.answer["timestamp"] == isoformat(NOW)
+    assert health.answer["status"] == ("healthy" if health.ok else "degraded")
+    return health.ok, health.answer["checks"]
+
+
+def put_tick(table: Table, ago: timedelta, **about: str) -> None:
+    table.put({**keys.dispatch_tick(), "ticked_at": isoformat(NOW - ago), **about})
+
+
+def test_a_deployment_whose_schedule_has_not_run_yet_is_healthy(table: Table) -> None:
+    assert check(table) == (
+        True,
+        {"table": "ok", "scheduler": None, "active_feeds": 0, "last_successful_fetch": None},
+    )
+
+
+def test_a_schedule_that_never_runs_is_noticed_by_the_feeds_that_wait(table: Table) -> None:
+    put_source(table, "a", isoformat(NOW - timedelta(minutes=4)))
+    assert check(table)[0]
+    put_source(table, "b", isoformat(NOW - timedelta(minutes=6)))
+    ok, checks = check(table)
+    assert not ok
+    assert checks["scheduler"] is None
+    assert checks["active_feeds"] == 2
+
+
+@pytest.mark.parametrize(
+    ("ago", "ok"),
+    [(timedelta(seconds=20), True), (timedelta(minutes=5), True), (timedelta(minutes=5, seconds=1), False)],
+)
+def test_the_last_tick_says_whether_the_schedule_runs(table: Table, ago: timedelta, *, ok: bool) -> None:
+    put_tick(table, ago)
+    waiting = isoformat(NOW - timedelta(hours=1))
+    put_source(table, "waiting-long", waiting, last_success_at="2026-11-27T21:50:00Z")
+    put_source(table, "another", waiting, last_success_at="2026-11-27T21:40:00Z")
+    assert check(table) == (
+        ok,
+        {
+            "table": "ok",
+            "scheduler": ago.total_seconds(),
+            "active_feeds": 2,
+            "last_successful_fetch": "2026-11-27T21:50:00Z",
+        },
+    )
+
+
+def test_a_tick_from_a_clock_that_is_ahead_counts_as_now(table: Table) -> None:
+    put_tick(table, timedelta(seconds=-3))
+    ok, checks = check(table)
+    assert ok
+    assert checks["scheduler"] == 0
+
+
+def test_only_enabled_feeds_are_active(table: Table) -> None:
+    put_source(table, "a", isoformat(NOW))
+    put_source(table, "page", isoformat(NOW), kind="page")
+    put_source(table, "off", isoformat(NOW), enabled=False)
+    assert check(table)[1]["active_feeds"] == 1
+
+
+def test_a_table_that_does_not_answer_is_degraded_and_the_reason_is_kept_for_the_log(table: Table) -> None:
+    health = HealthCheck(Table("no-such-table", table.client), clock=lambda: NOW).run()
+    assert not health.ok
+    assert health.answer["checks"]["table"] == "unavailable"
+    assert health.cause is not None
+    assert "no-such-table" not in str(health.answer)

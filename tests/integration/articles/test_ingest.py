@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from typing import Any
+
+import pytest
+from boto3.dynamodb.conditions import Key
+
+from sourcebook.articles.ingest import ArticleStore, Outcome
+from sourcebook.errors import InvalidInput
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+from tests.incoming import NOON, word
+
+
+def articles(table: Table) -> list[dict[str, Any]]:
+    found = table.query_all(Key("status").eq("pending"), index=keys.STATUS_INDEX)
+    return table.batch_get({"PK": item["PK"], "SK": item["SK"]} for item in found)
+
+
+def test_a_new_story_becomes_a_pending_article_that_is_announced(table: Table) -> None:
+    stored = ArticleStore(table).store(
+        word("tiingo", headline="Apple Reports Q4 Earnings Beat - Reuters", publishers=("Reuters",))
+    )
+    assert stored.outcome is Outcome.CREATED
+    assert stored.announce
+    [item] = articles(table)
+    assert item["PK"] == f"dedup:{stored.dedup_key}" == item["source_id"]
+    assert item["SK"] == "ARTICLE"
+    assert item["headline"] == "Apple Reports Q4 Earnings Beat - Reuters"
+    assert item["normalized_headline"] == "apple reports q4 earnings beat"
+    assert item["sources"] == ["tiingo"]
+    assert item["status"] == "pending"
+    assert item["timestamp"] == "2026-11-27T12:00:00Z"
+    assert item["ttl_timestamp"] == int((NOON + timedelta(days=30)).timestamp())
+
+
+def test_the_same_story_from_another_source_is_merged_and_not_announced_again(table: Table) -> None:
+    store = ArticleStore(table)
+    first = store.store(word("tiingo", headline="Apple Reports Q4 Earnings Beat - Reuters"))
+    second = store.store(word("finnhub", crawled_minute=1))
+    assert second.outcome is Outcome.MERGED
+    assert not second.announce
+    assert second.dedup_key == first.dedup_key
+    [item] = articles(table)
+    assert item["sources"] == ["tiingo", "finnhub"]
+    assert item["source_attribution"]["finnhub"]["original_headline"] == "Apple reports Q4 earnings beat"
+
+
+def test_the_same_word_twice_changes_nothing(table: Table) -> None:
+    store = ArticleStore(table)
+    store.store(word("tiingo"))
+    before = articles(table)
+    assert store.store(word("tiingo")).outcome is Outcome.UNCHANGED
+    assert articles(table) == before
+
+
+def test_an_article_whose_maker_died_before_announcing_it_is_announced_by_the_next_run(table: Table) -> None:
+    store = ArticleStore(table)
+    store.store(word("tiingo"))  # and the run dies here
+    assert store.store(word("tiingo")).announce
+
+
+def test_a_run_that_died_between_alias_and_article_is_completed_by_the_next(table: Table) -> None:
+    store = ArticleStore(table)
+    stored = store.store(word("tiingo"))
+    table.delete(keys.article(stored.dedup_key))
+    again = store.store(word("tiingo"))
+    assert again.outcome is Outcome.CREATED
+    assert again.announce
+    assert len(articles(table)) == 1
+
+
+def test_an_edited_headline_finds_its_article_through_the_alias(table: Table) -> None:
+    store = ArticleStore(table)
+    store.store(word("tiingo"))
+    edited = store.store(word("tiingo", crawled_minute=5, headline="Apple reports record Q4 earnings"))
+    assert edited.outcome is Outcome.UPDATED
+    [item] = articles(table)
+    assert item["headline"] == "Apple reports record Q4 earnings"
+
+
+def test_headlines_that_differ_in_a_number_stay_two_articles(table: Table) -> None:
+    store = ArticleStore(table)
+    up, down = (
+        store.store(word("tiingo", headline="Shares move +3%")),
+        store.store(word("finnhub", headline="Shares move -3%")),
+    )
+    assert up.dedup_key != down.dedup_key
+    assert len(articles(table)) == 2
+    again = store.store(word("harbor", headline="Shares move -3%"))
+    assert again.outcome is Outcome.MERGED
+    assert again.dedup_key == down.dedup_key
+
+
+def test_an_article_of_two_keys_keeps_its_alias_right(table: Table) -> None:
+    store = ArticleStore(table)
+    store.store(word("tiingo", headline="Shares move +3%"))
+    down = store.store(word("finnhub", headline="Shares move -3%"))
+    alias = table.get(keys.article_alias("finnhub", "1"))
+    assert alias is not None
+    assert alias["dedup_key"] == down.dedup_key
+    assert store.store(word("finnhub", headline="Shares move -3%")).outcome is Outcome.UNCHANGED
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_story_told_on_both_sides_of_midnight_is_one_article(table: Table, order: tuple[int, int]) -> None:
+    words = [
+        word("tiingo", published_at=datetime(2026, 11, 27, 23, 50, tzinfo=UTC)),
+        word("finnhub", published_at=datetime(2026, 11, 28, 0, 10, tzinfo=UTC)),
+    ]
+    store = ArticleStore(table)
+    outcomes = [store.store(words[n]).outcome for n in order]
+    assert outcomes == [Outcome.CREATED, Outcome.MERGED]
+    [item] = articles(table)
+    assert set(item["sources"]) == {"tiingo", "finnhub"}
+
+
+def test_the_same_headline_on_another_day_is_another_article(table: Table) -> None:
+    store = ArticleStore(table)
+    store.store(word("tiingo", "1"))
+    store.store(word("tiingo", "2", published_at=NOON + timedelta(days=1), crawled_minute=1440))
+    assert len(articles(table)) == 2
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_any_order_of_three_sources_ends_in_the_same_article(table: Table, order: tuple[int, ...]) -> None:
+    words = [
+        word("tiingo", crawled_minute=2, tickers=("AAPL",), text="Revenue rose."),
+        word("finnhub", crawled_minute=0, headline="UPDATE 1-Apple reports Q4 earnings beat"),
+        word("harbor", crawled_minute=1, tags=("earnings",), text="Cupertino said."),
+    ]
+    store = ArticleStore(table)
+    for n in order:
+        store.store(words[n])
+    [item] = articles(table)
+    assert item["sources"] == ["finnhub", "harbor", "tiingo"]
+    assert item["headline"] == "UPDATE 1-Apple reports Q4 earnings beat"
+    assert item["text_for_analysis"] == "Cupertino said."
+    assert item["tags"] == ["AAPL", "earnings"]
+    assert item["matched_tickers"] == ["AAPL"]
+    assert item["created_at"] == "2026-11-27T12:00:00Z"
+    assert item["updated_at"] == "2026-11-27T12:02:00Z"
+
+
+def test_an_article_of_the_older_key_format_is_left_as_it_is(table: Table) -> None:
+    old = {**keys.article_alias("tiingo", "1"), "headline": "From before", "source_id": "tiingo:1"}
+    table.put(old)
+    assert ArticleStore(table).store(word("tiingo", "1")).outcome is Outcome.UNCHANGED
+    assert table.get(keys.article_alias("tiingo", "1")) == old
+
+
+def test_a_headline_of_which_nothing_remains_is_refused_and_the_others_are_stored(table: Table) -> None:
+    results = ArticleStore(table, workers=1).store_many(
+        [word("tiingo", "1", headline="?!"), word("tiingo", "2")]
+    )
+    assert isinstance(results[0][1], InvalidInput)
+    assert len(articles(table)) == 1

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sourcebook.errors import InvalidInput
+from sourcebook.sources.dispatch import _Due, chunks_by_host, read_dispatch_request
+
+due_sources = st.lists(
+    st.builds(
+        _Due,
+        source_id=st.uuids().map(str),
+        kind=st.just("feed"),
+        host=st.sampled_from(["a.example", "b.example", "c.example", "d.example"]),
+        priority=st.integers(0, 3),
+        due_at=st.sampled_from(["2026-11-27T12:00:00Z", "2026-11-27T12:01:00Z"]),
+    ),
+    max_size=150,
+)
+
+
+@given(due_sources)
+def test_every_due_source_is_sent_once(due: list[_Due]) -> None:
+    sent = [source for chunk in chunks_by_host(due, size=20) for source in chunk]
+    assert sorted(s.source_id for s in sent) == sorted(s.source_id for s in due)
+
+
+@given(due_sources)
+def test_the_sources_of_one_host_travel_together_while_they_are_few(due: list[_Due]) -> None:
+    chunks = list(chunks_by_host(due, size=20))
+    for host in {source.host for source in due}:
+        expected = 1 if sum(s.host == host for s in due) <= 100 else 2
+        assert sum(any(s.host == host for s in chunk) for chunk in chunks) == expected
+
+
+def test_the_most_urgent_source_is_in_the_first_chunk() -> None:
+    due = [_Due(f"s{n}", "feed", f"h{n}.example", 999, "2026-11-27T12:00:00Z") for n in range(50)]
+    due.append(_Due("urgent", "feed", "urgent.example", 1, "2026-11-27T12:00:30Z"))
+    assert next(iter(chunks_by_host(due)))[0].source_id == "urgent"
+
+
+def test_a_scheduled_event_asks_for_all_that_are_due() -> None:
+    assert read_dispatch_request({"source": "aws.events", "detail-type": "Scheduled Event"}) is None
+
+
+@pytest.mark.parametrize("wanted", ["harbor-ledger", [1], {"id": "harbor-ledger"}])
+def test_source_ids_that_are_no_list_of_ids_are_refused(wanted: object) -> None:
+    with pytest.raises(InvalidInput, match=r"source_ids: .* expected a list of source ids"):
+        read_dispatch_request({"source_ids": wanted})

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from sourcebook.errors import InvalidInput
+from sourcebook.sources.model import Health, Source, parse_spec, state_item
+from sourcebook.sources.poll import PollResult, Verdict, history_item, state_changes
+
+NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
+OK = PollResult(Verdict.CHANGED, "ok", http_status=200, entries=10, created=7, merged=2)
+
+
+def source(**state: Any) -> Source:
+    spec = parse_spec({"source_id": "harbor", "url": "https://harbor.example/feed"})
+    return Source.from_item({**state_item(spec, now="2026-11-27T12:00:00Z"), **state})
+
+
+def test_a_source_that_answered_is_due_after_its_interval() -> None:
+    changes = state_changes(source(interval_minutes=5), OK, NOON)
+    assert changes["next_fetch_time"] == "2026-11-27T12:05:00Z"
+    assert changes["GSI1SK"] == "2026-11-27T12:05:00Z#harbor"
+
+
+@pytest.mark.parametrize(
+    ("failures", "minutes"), [(0, 15), (1, 15), (3, 16), (4, 32), (5, 60), (9, 60), (60, 60)]
+)
+def test_a_failing_source_is_tried_later_and_later_up_to_an_hour(failures: int, minutes: int) -> None:
+    failed = PollResult(Verdict.FAILED, "timeout", "timeout: no answer")
+    changes = state_changes(source(consecutive_errors=failures), failed, NOON)
+    assert changes["next_fetch_time"] == f"{NOON + timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%SZ}"
+    assert changes["consecutive_errors"] == failures + 1
+
+
+def test_the_servers_own_wish_is_a_lower_bound() -> None:
+    limited = PollResult(Verdict.FAILED, "rate_limited", "429", retry_after=NOON + timedelta(hours=5))
+    assert state_changes(source(), limited, NOON)["next_fetch_time"] == "2026-11-27T17:00:00Z"
+
+
+def test_success_clears_the_failures() -> None:
+    changes = state_changes(source(consecutive_errors=4, last_error="timeout"), OK, NOON)
+    assert changes["consecutive_errors"] == 0
+    assert changes["last_error"] is None
+
+
+@pytest.mark.parametrize(("failures", "enabled"), [(0, True), (8, True), (9, False)])
+def test_a_source_that_is_broken_ten_times_in_a_row_is_disabled(failures: int, enabled: bool) -> None:
+    broken = PollResult(Verdict.BROKEN, "not_found", "404")
+    changes = state_changes(source(consecutive_errors=failures), broken, NOON)
+    assert changes.get("enabled", True) is enabled
+    assert changes["GSI1PK"] == ("SOURCE" if enabled else "SOURCE#DISABLED")
+
+
+def test_a_source_that_is_gone_is_disabled_at_once() -> None:
+    changes = state_changes(source(), PollResult(Verdict.GONE, "gone", "410"), NOON)
+    assert changes["enabled"] is False
+
+
+def test_a_network_failure_never_disables_a_source() -> None:
+    changes = state_changes(
+        source(consecutive_errors=500), PollResult(Verdict.FAILED, "dns", "no such host"), NOON
+    )
+    assert "enabled" not in changes
+
+
+def test_the_due_time_always_moves_on() -> None:
+    ahead = source(next_fetch_time="2026-11-27T13:00:00Z")
+    assert state_changes(ahead, OK, NOON)["next_fetch_time"] == "2026-11-27T13:00:01Z"
+
+
+def test_unchanged_polls_are_counted_from_the_first_one() -> None:
+    same = PollResult(Verdict.UNCHANGED, "not_modified", http_status=304)
+    assert state_changes(source(), same, NOON)["unchanged_since"] == "2026-11-27T12:00:00Z"
+    again = state_changes(source(unchanged_since="2026-11-27T11:00:00Z"), same, NOON)
+    assert "unchanged_since" not in again
+
+
+def test_the_history_of_a_poll_is_kept_under_the_due_time_it_was_made_for() -> None:
+    item = history_item(source(), OK, NOON + timedelta(seconds=3), 1200)
+    assert item["SK"] == "FETCH#2026-11-27T12:00:00Z"
+    assert item["ttl_timestamp"] == int((NOON + timedelta(days=30, seconds=3)).timestamp())
+
+
+def test_health_is_one_word() -> None:
+    assert source().health is Health.NEW
+    assert source(last_success_at="2026-11-27T12:00:00Z").health is Health.HEALTHY
+    assert source(consecutive_errors=1).health is Health.FAILING
+    assert source(enabled=False).health is Health.DISABLED
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("source_id", "Harbor Ledger"),
+        ("source_id", ""),
+        ("url", "ftp://harbor.example/feed"),
+        ("url", "https://user:secret@harbor.example/feed"),
+        ("url", "not a url"),
+        ("priority", -1),
+        ("interval_minutes", 0),
+        ("kind", "Feed!"),
+        ("no_such_field", 1),
+    ],
+)
+def test_a_declaration_that_breaks_a_rule_is_refused_by_its_field(field: str, value: object) -> None:
+    declaration = {"source_id": "harbor", "url": "https://harbor.example/feed", field: value}
+    with pytest.raises(InvalidInput) as refused:
+        parse_spec(declaration)
+    assert refused.value.field == field
