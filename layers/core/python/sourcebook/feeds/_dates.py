@@ -35,7 +35,8 @@ _ZONES = {
 }  # fmt: skip
 
 _RFC822 = re.compile(
-    r"(?:[A-Za-z]{3},? )?(\d\d?) ([A-Za-z]{3}) (\d{4}) (\d\d:\d\d(?::\d\d)?) (?:(GMT|UTC?|Z)|([+-]\d\d:?\d\d))$"
+    r"(?:[A-Za-z]{3},? )?(\d\d?) ([A-Za-z]{3}) (\d{4}) (\d\d:\d\d(?::\d\d)?) "
+    r"(?:(GMT|UTC?|Z)|([+-]\d\d:?\d\d))$"
 )
 _TWO_DIGITS = {name.title(): f"{number:02}" for name, number in _MONTHS.items()}
 _TIME = re.compile(

@@ -55,7 +55,8 @@ _CHALLENGE = re.compile(
             "cf-turnstile", r"attention required! \| cloudflare", "checking your browser", "ddos-guard",
             "ddos protection by", "_incapsula_resource", "distil_r_captcha", "px-captcha", "perimeterx",
             "datadome", "awswafcookiedomainlist", "gokuprops", "sgcaptcha", "g-recaptcha", "h-captcha",
-            r"hcaptcha\.com", "slowaes", "are you (?:a )?(?:human|robot)", "verify (?:that )?you are (?:a )?human",
+            r"hcaptcha\.com", "slowaes", "are you (?:a )?(?:human|robot)",
+            "verify (?:that )?you are (?:a )?human",
             "enable javascript and cookies to continue", "please enable javascript to continue",
         )
     ),
@@ -335,7 +336,7 @@ def check_tags(text: str, limit: int) -> None:
             )
         if match[1]:
             depth -= depth > 0
-        elif text[end - 2] != "/" and name.lower() not in _VOID:
+        elif not text.startswith("/>", end - 2) and name.lower() not in _VOID:
             depth += 1
             if depth > MAX_DEPTH:
                 raise too_deep()
@@ -345,7 +346,7 @@ def check_tags(text: str, limit: int) -> None:
 
 _LONGEST_TAG = 20_000
 _TAG = re.compile(
-    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(/?)([A-Za-z_][\w.:-]*+)[^<>]*+>", re.DOTALL
+    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(/?)([A-Za-z_][\w.:-]*+)[^<>]*+>?", re.DOTALL
 )
 _VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "meta", "param", "track", "wbr")

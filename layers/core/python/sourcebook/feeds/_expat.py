@@ -18,7 +18,7 @@ from sourcebook.feeds._document import MAX_DEPTH, too_deep
 from sourcebook.feeds._entries import add_entry, is_address, resolve
 from sourcebook.feeds._hints import Hints
 from sourcebook.feeds._mend import CUT_OFF, TEXT_BEHIND, mend
-from sourcebook.feeds._text import clean, plain_title, unescape
+from sourcebook.feeds._text import clean, plain_title, unescape, without_cdata
 from sourcebook.feeds.model import Cause, Draft, NotAFeed
 
 if TYPE_CHECKING:
@@ -113,12 +113,15 @@ def read_with_expat(document: Document, url: str) -> Draft:
         Damaged: it is not well-formed and must be read by the tolerant parser.
         NotAFeed: TOO_DEEP, or TRUNCATED when it ends before its first entry.
     """
-    draft, failure = _read(document.data, document, url)
+    draft, failure = _read(document.data, url)
+    mends: list[str] = []
     if failure is not None and failure.code not in _TOLERABLE:
+        refused = document.data
         # Bytes that are no UTF-8 are an error to expat; as text they have been replaced.
-        mended = mend(document.text(), document.warnings)
-        if mended is not document.data:
-            draft, failure = _read(mended, document, url)
+        mended = mend(document.text(), mends)
+        if mended is not refused:
+            draft, failure = _read(mended, url)
+    draft.warnings[:0] = [*document.warnings, *mends]
     if failure is None:
         return draft
     if failure.code == TEXT_BEHIND:
@@ -136,8 +139,8 @@ def read_with_expat(document: Document, url: str) -> Draft:
     return draft
 
 
-def _read(data: bytes | str, document: Document, url: str) -> tuple[Draft, expat.ExpatError | None]:
-    draft = Draft(warnings=document.warnings)
+def _read(data: bytes | str, url: str) -> tuple[Draft, expat.ExpatError | None]:
+    draft = Draft()
     # Most documents state no base at all; then none is looked for.
     has_base = b"xml:base" in data if isinstance(data, bytes) else "xml:base" in data
     failure = _Reader(draft, url, has_base=has_base).read(data)
@@ -189,7 +192,7 @@ class _Reader:
         self.draft.hints = self.hints.freeze()
         return failure
 
-    def _handle(self, parser: expat.XMLParserType, data: bytes) -> Callable[[bool], None]:  # noqa: PLR0915
+    def _handle(self, parser: expat.XMLParserType, data: bytes) -> Callable[[bool], None]:  # noqa: C901, PLR0915
         """Set the handlers of `parser`; return what closes the elements that a damaged document left open.
 
         They are closures over local names, in one function, because they run twice for every element:
@@ -247,7 +250,7 @@ class _Reader:
             elif name and name in _OPENING:
                 open_element(name, attrs)
 
-        def end(tag: str) -> None:
+        def end(_tag: str) -> None:
             nonlocal depth, field, markup_start
             if field:
                 if depth == field_depth:
@@ -258,6 +261,8 @@ class _Reader:
                         text = _markup(text, data[markup_start : parser.CurrentByteIndex])
                         markup_start = 0
                     text = text.strip()
+                    if text[:9] == "<![CDATA[":
+                        text = without_cdata(text)
                     if not text.isascii():
                         text = clean(text)
                     if field in _LISTS:

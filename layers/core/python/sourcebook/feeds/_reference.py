@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import xml.sax
+import xml.sax.handler
 from calendar import timegm
 from datetime import UTC, datetime
 from io import BytesIO
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
-import feedparser
+from feedparser.api import LooseFeedParser, StrictFeedParser
 
 from sourcebook.feeds._dates import parse_date
 from sourcebook.feeds._document import check_tags
 from sourcebook.feeds._entries import add_entry, is_address, resolve
 from sourcebook.feeds._hints import Hints
-from sourcebook.feeds._text import clean, plain_title
+from sourcebook.feeds._text import clean, plain_title, unescape, without_cdata
 from sourcebook.feeds.model import Cause, Draft, FeedHints, NotAFeed
 
 if TYPE_CHECKING:
@@ -21,19 +24,68 @@ if TYPE_CHECKING:
 
 _LONGEST = 4_000_000
 _MAX_TAGS = 60_000
+_CPU_SECONDS = 1.0
 
 
-def read_with_feedparser(text: str, url: str, warnings: list[str]) -> Draft:
-    """Read a document with feedparser, its cost bounded by what it is given.
+class _Bounded:
+    """Ends a parser of feedparser's that has used up its CPU time: some of its steps are quadratic."""
 
-    feedparser has no limits of its own, so length, number of tags and depth are checked first. It
-    resolves addresses against the document's own xml:base; what stays relative is resolved here against
-    `url`, so that an id never depends on where a feed was fetched from.
+    _calls = 0
+    deadline = float("inf")
+    """CPU time of this thread, in seconds, at which it ends."""
+
+    def _tick(self) -> None:
+        self._calls += 1
+        if not self._calls & 0x3F and thread_time() > self.deadline:
+            raise NotAFeed(
+                Cause.PARSE_FAILED,
+                f"feedparser used more than {_CPU_SECONDS} s of CPU time on the document; "
+                "ask the publisher for a shorter feed, or to mend it",
+            )
+
+    def unknown_starttag(self, tag: str, attrs: list[tuple[str, str]]) -> None:
+        """Count a start tag, then let feedparser handle it."""
+        self._tick()
+        super().unknown_starttag(tag, attrs)  # type: ignore[misc]
+
+    def handle_data(self, text: str, escape: int = 1) -> None:
+        """Count a piece of text, then let feedparser handle it."""
+        self._tick()
+        super().handle_data(text, escape)  # type: ignore[misc]
+
+    def handle_entityref(self, ref: str) -> None:
+        """Count an entity reference, then let feedparser handle it."""
+        self._tick()
+        super().handle_entityref(ref)  # type: ignore[misc]
+
+    def handle_charref(self, ref: str) -> None:
+        """Count a character reference, then let feedparser handle it."""
+        self._tick()
+        super().handle_charref(ref)  # type: ignore[misc]
+
+
+class _Strict(_Bounded, StrictFeedParser):  # type: ignore[misc]
+    """feedparser over a strict XML parser."""
+
+
+class _Loose(_Bounded, LooseFeedParser):  # type: ignore[misc]
+    """feedparser over a parser of tag soup."""
+
+
+def read_with_feedparser(text: str, url: str, warnings: list[str], *, well_formed: bool = True) -> Draft:
+    """Read a document with feedparser, its cost bounded.
+
+    feedparser has no limits of its own, so length, number of tags and depth are checked first, and its
+    CPU time while it works. Charset and document type are done with, so its parsers are called directly;
+    sanitizing and the resolving of addresses inside markup are left out. It resolves links against the
+    document's own xml:base; what stays relative is resolved here against `url`, so that an id never
+    depends on where a feed was fetched from.
 
     Args:
-        text: the document, as `read_document` returns it.
+        text: the document, without document type.
         url: address of the feed, "" when unknown.
         warnings: what was mended so far.
+        well_formed: False when it is known to be damaged, so that only the loose parser is tried.
 
     Raises:
         NotAFeed: TOO_DEEP, TOO_MANY_ELEMENTS or PARSE_FAILED.
@@ -42,56 +94,85 @@ def read_with_feedparser(text: str, url: str, warnings: list[str]) -> Draft:
     if len(text) > _LONGEST:
         raise NotAFeed(
             Cause.PARSE_FAILED,
-            f"the document has {len(text)} characters, more than the {_LONGEST} that the tolerant parser is given; "
+            f"the document has {len(text)} characters, more than the {_LONGEST} that feedparser is given; "
             "ask the publisher for a shorter feed, or to mend it",
         )
     if text.startswith("<?xml"):  # it may name another encoding
         text = text.partition("?>")[2]
-    body = BytesIO(b'<?xml version="1.0" encoding="utf-8"?>\n' + text.encode("utf-8", "replace"))
     try:
-        parsed = feedparser.parse(body, sanitize_html=False, resolve_relative_uris=False)
+        parsed = _parse(text, "", well_formed=well_formed)
+        # Bases that are relative themselves it resolves only from an absolute one.
+        resolved = _parse(text, url, well_formed=well_formed) if url and "xml:base" in text else parsed
     except (ValueError, LookupError, AttributeError, TypeError, AssertionError, RecursionError) as error:
         raise NotAFeed(
             Cause.PARSE_FAILED,
-            f"feedparser gave up on the document ({type(error).__name__}); ask the publisher",
+            f"feedparser gave up on the document ({type(error).__name__}); ask the publisher to mend it",
         ) from error
     draft = Draft(warnings=warnings)
-    feed = parsed.feed
+    feed = parsed.feeddata
     draft.title = plain_title(_string(feed, "title"))
     draft.link = resolve(_string(feed, "link"), url)
     draft.language = _string(feed, "language") or None
     draft.hints = _hints(feed, url)
-    for position, item in enumerate(parsed.entries):
-        _add(draft, position, item, url)
+    atom = str(parsed.version).startswith("atom")
+    for position, (item, links) in enumerate(zip(parsed.entries, resolved.entries, strict=True)):
+        _add(draft, position, item, links, url, atom=atom)
     return draft
+
+
+def _parse(text: str, base: str, *, well_formed: bool) -> Any:  # noqa: ANN401 - feedparser has no types
+    """Return a parser of feedparser's that has read `text`: the strict one, else the loose one."""
+    deadline = thread_time() + _CPU_SECONDS
+    if well_formed:
+        strict = _Strict(base, None, "utf-8")
+        strict.sanitize_html = strict.resolve_relative_uris = False
+        strict.deadline = deadline
+        reader = xml.sax.make_parser()  # noqa: S317 - the document type is gone, so nothing can expand
+        reader.setFeature(xml.sax.handler.feature_namespaces, True)
+        reader.setFeature(xml.sax.handler.feature_external_ges, False)
+        reader.setContentHandler(strict)
+        reader.setErrorHandler(strict)
+        try:
+            reader.parse(BytesIO(text.encode("utf-8", "replace")))
+        except xml.sax.SAXException:
+            pass
+        else:
+            return strict
+    loose = _Loose(base, None, "utf-8", {})
+    loose.sanitize_html = loose.resolve_relative_uris = False
+    loose.deadline = deadline
+    loose.feed(text)
+    return loose
 
 
 def _string(mapping: Mapping[str, Any], key: str) -> str:
     value = dict.get(mapping, key)  # type: ignore[call-overload]
-    return clean(value) if isinstance(value, str) else ""
+    return without_cdata(clean(value)) if isinstance(value, str) else ""
 
 
-def _add(draft: Draft, position: int, item: Mapping[str, Any], url: str) -> None:
+def _add(
+    draft: Draft, position: int, item: Mapping[str, Any], resolved: Mapping[str, Any], url: str, *, atom: bool
+) -> None:
     guid = _string(item, "id")
-    link = _string(item, "link")
-    if link == guid and not is_address(link):
+    link = _string(resolved, "link")
+    if _string(item, "link") == guid and not is_address(guid):
         link = ""
     enclosure = ""
-    for other in item.get("links", ()):
+    for other in resolved.get("links", ()):
         href = other.get("href") or ""
         if other.get("rel") == "enclosure":
             enclosure = enclosure or href
         elif not link and other.get("rel") == "alternate":
             link = href
     content = next((part.get("value") or "" for part in item.get("content", ())), "")
-    detail = item.get("title_detail") or {}
+    content = without_cdata(content)
     title = _string(item, "title")
-    literal = detail.get("type") == "text/plain" and "<" not in title
+    literal = atom and (item.get("title_detail") or {}).get("type") == "text/plain"
     add_entry(
         draft,
         position,
         link=resolve(link, url),
-        title=" ".join(title.split()) if literal and "&" not in title else plain_title(title),
+        title=" ".join(unescape(title).split()) if literal else plain_title(title),
         published=_date(item, "published"),
         updated=_date(item, "updated"),
         id=guid,

@@ -8,22 +8,24 @@ from __future__ import annotations
 import html
 import re
 
-_INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q rp rt ruby s samp "
-    "small span strike strong sub sup time tt u var wbr".split()
-)
-_HIDDEN = frozenset(("script", "style", "template", "noscript", "iframe", "svg", "math", "head"))
-_KNOWN = (
-    _INLINE
-    | _HIDDEN
-    | frozenset(
-        "address article aside audio blockquote body br button canvas caption center col colgroup dd details dialog "
-        "dir div dl dt embed fieldset figcaption figure footer form frame h1 h2 h3 h4 h5 h6 header hr html img input "
-        "legend li link main map menu meta nav object ol option p param picture pre progress section select source "
-        "summary table tbody td textarea tfoot th thead title tr track ul video".split()
-    )
-)
+_INLINE = frozenset({
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+    "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp", "small",
+    "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+})  # fmt: skip
+_HIDDEN = frozenset({"script", "style", "template", "noscript", "iframe", "svg", "math", "head"})
+_BLOCK = frozenset({
+    "address", "article", "aside", "audio", "blockquote", "body", "br", "button", "canvas", "caption",
+    "center", "col", "colgroup", "dd", "details", "dialog", "dir", "div", "dl", "dt", "embed",
+    "fieldset", "figcaption", "figure", "footer", "form", "frame", "h1", "h2", "h3", "h4", "h5", "h6",
+    "header", "hr", "html", "img", "input", "legend", "li", "link", "main", "map", "menu", "meta",
+    "nav", "object", "ol", "option", "p", "param", "picture", "pre", "progress", "section", "select",
+    "source", "summary", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "title", "tr",
+    "track", "ul", "video",
+})  # fmt: skip
+_KNOWN = _INLINE | _HIDDEN | _BLOCK
 _NAME = re.compile(r"/?([a-zA-Z][a-zA-Z0-9:-]{0,40})")
+_CLOSE = {tag: re.compile(rf"</{tag}\b", re.IGNORECASE) for tag in _HIDDEN}
 _LONG_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{8,};?")
 # Sought in UTF-8, because a search that begins with one byte is quick and one for a range is not.
 _C1 = re.compile(b"\xc2[\x80-\x9f]")
@@ -45,6 +47,13 @@ def clean(text: str) -> str:
     """
     text = text.strip()
     return text if text.isascii() else _without_c1(_decode_twice(text))
+
+
+def without_cdata(text: str) -> str:
+    """Return text that was wrapped in CDATA and then escaped, without the wrapping."""
+    if not text.startswith("<![CDATA["):
+        return text
+    return text[len("<![CDATA[") :].removesuffix("]]>").strip()
 
 
 def _decode_twice(text: str) -> str:
@@ -71,48 +80,36 @@ def _strip_markup(markup: str, *, keep_unknown: bool) -> str:
     """Return the text between the tags. Tags of blocks leave a space, tags inside words nothing."""
     pieces: list[str] = []
     position = 0
-    while True:
-        start = markup.find("<", position)
-        if start < 0:
-            pieces.append(markup[position:])
-            break
+    while (start := markup.find("<", position)) >= 0:
         pieces.append(markup[position:start])
-        if markup.startswith("<!--", start):
-            end = markup.find("-->", start + 4)
-            if end < 0:
-                break
-            position = end + 3
-            continue
-        name = _NAME.match(markup, start + 1)
-        declaration = markup.startswith(("<!", "<?"), start)
-        if name is None and not declaration:
-            pieces.append("<")
-            position = start + 1
-            continue
-        end = markup.find(">", start + 1)
-        if end < 0:
-            # A tag that never ends: text cut off by its publisher.
-            if keep_unknown:
-                pieces.append(markup[start:])
-            break
-        position = end + 1
-        if name is None:
-            continue
-        tag = name[1].lower()
-        if keep_unknown and tag not in _KNOWN:
-            pieces.append(markup[start:position])
-            continue
-        if tag in _HIDDEN and markup[start + 1] != "/" and markup[end - 1] != "/":
-            close = re.compile(rf"</{tag}\b", re.IGNORECASE).search(markup, position)
-            if close is None:
-                break
-            end = markup.find(">", close.end())
-            if end < 0:
-                break
-            position = end + 1
-        if tag not in _INLINE:
-            pieces.append(" ")
+        left, position = _read_tag(markup, start, keep_unknown=keep_unknown)
+        pieces.append(left)
+    pieces.append(markup[position:])
     return "".join(pieces)
+
+
+def _read_tag(markup: str, start: int, *, keep_unknown: bool) -> tuple[str, int]:
+    """Return what a tag leaves behind, and where the text goes on. What never ends swallows the rest."""
+    if markup.startswith("<!--", start):
+        return "", _behind(markup, "-->", start + 4)
+    name = _NAME.match(markup, start + 1)
+    if name is None:
+        if markup.startswith(("<!", "<?"), start):
+            return "", _behind(markup, ">", start)
+        return "<", start + 1
+    position = _behind(markup, ">", start)
+    tag = name[1].lower()
+    if keep_unknown and (tag not in _KNOWN or markup[position - 1] != ">"):
+        return markup[start:position], position
+    if tag in _HIDDEN and markup[start + 1] != "/" and not markup.endswith("/>", start, position):
+        close = _CLOSE[tag].search(markup, position)
+        position = len(markup) if close is None else _behind(markup, ">", close.end())
+    return "" if tag in _INLINE else " ", position
+
+
+def _behind(markup: str, mark: str, start: int) -> int:
+    found = markup.find(mark, start)
+    return len(markup) if found < 0 else found + len(mark)
 
 
 def text_of(markup: str, limit: int = 20_000) -> str:

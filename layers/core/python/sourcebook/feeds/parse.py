@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from sourcebook.feeds._document import read_document
+from sourcebook.feeds._document import Document, read_document
 from sourcebook.feeds._entries import (
     EntryIdentity,
     content_fingerprint,
@@ -69,15 +69,16 @@ def parse_feed(
     try:
         return read_with_expat(document, url).freeze("expat")
     except Damaged as damage:
-        return _fall_back(document.text(), url, damage)
+        return _fall_back(document, url, damage)
 
 
-def _fall_back(text: str, url: str, damage: Damaged) -> ParsedFeed:
+def _fall_back(document: Document, url: str, damage: Damaged) -> ParsedFeed:
     """Read a damaged document with feedparser; what was read before the damage is the last resort."""
     draft = damage.draft
-    warnings = [f"not well-formed ({damage}); read by feedparser"]
+    text = document.text()
+    warnings = [*document.warnings, f"not well-formed ({damage}); read by feedparser"]
     try:
-        return read_with_feedparser(text, url, warnings).freeze("feedparser")
+        return read_with_feedparser(text, url, warnings, well_formed=False).freeze("feedparser")
     except NotAFeed as refusal:
         if refusal.cause is Cause.TOO_DEEP or not draft.entries:
             raise

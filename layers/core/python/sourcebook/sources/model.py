@@ -99,6 +99,17 @@ class Source(SourceSpec):
     created_total: int = 0
     merged_total: int = 0
     circuit: Mapping[str, Any] | None = None
+    rate: float = 0.0
+    histogram: bytes | None = None
+    entries_counted: int = 0
+    hint_minutes: int = 0
+    skip: Mapping[str, Any] | None = None
+    redirect_url: str | None = None
+    redirect_count: int = 0
+    previous_url: str | None = None
+    full_fetch_at: UtcDatetime | None = None
+    validators_stuck: bool = False
+    observed_day: str | None = None
 
     @property
     def health(self) -> Health:

@@ -1,0 +1,301 @@
+"""From the address of a site to the address of its feed.
+
+First what the page itself announces (``<link rel="alternate">`` with the type of a feed, WHATWG HTML section
+4.6.7.1), then the paths where common software puts its feed. Only what has been fetched and read as a feed
+counts: sites announce feeds that they no longer have.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin, urlsplit
+
+from sourcebook.errors import InvalidInput
+from sourcebook.feeds.model import NotAFeed
+from sourcebook.feeds.opml import clean_url, same_url
+from sourcebook.feeds.parse import parse_feed
+from sourcebook.http.errors import FetchCause, FetchError
+from sourcebook.http.response import error_for
+
+if TYPE_CHECKING:
+    from sourcebook.feeds.model import ParsedFeed
+    from sourcebook.http import HttpClient, HttpResponse
+
+COMMON_PATHS: Final = (
+    "feed",
+    "rss",
+    "feed.xml",
+    "rss.xml",
+    "atom.xml",
+    "index.xml",
+    "feeds/posts/default",
+    "feed.json",
+)
+"""Where WordPress, Ghost, Jekyll, Hugo, Blogger and others put their feeds, from the site's address."""
+
+MOST_REQUESTS: Final = 16
+SECONDS: Final = 20.0
+"""For a whole search: below the 29 seconds of the API."""
+
+_FEED_TYPES: Final = re.compile(
+    r"application/(?:rss|atom|rdf|feed)\+(?:xml|json)|application/rss|application/x-rss\+xml|application/json"
+    r"|(?:application|text)/xml",
+    re.IGNORECASE,
+)
+_SCANNED: Final = 500_000
+_MOST_LINKS: Final = 50
+_LONGEST_TAG: Final = 4_000
+_TAG: Final = re.compile(r"<(link|base)\b", re.IGNORECASE)
+_ATTRIBUTE: Final = re.compile(
+    r"""([A-Za-z:-]{1,40})\s{0,20}=\s{0,20}(?:"([^"]{0,4000})"|'([^']{0,4000})'|([^\s"'<>]{1,4000}))"""
+)
+_NOT_CONTENT: Final = re.compile(r"comment", re.IGNORECASE)
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
+_NO_SUCH_SCHEME: Final = frozenset({FetchCause.CONNECT, FetchCause.TLS, FetchCause.TIMEOUT, FetchCause.RESET})
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFeed:
+    """A feed that was fetched and read.
+
+    Attributes:
+        url: where it is to be polled.
+        title: its own title, "" without one.
+        entries: how many entries it holds now.
+    """
+
+    url: str
+    title: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """A feed that a page announces, not yet fetched."""
+
+    url: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What was found at an address.
+
+    Attributes:
+        feed: the best feed.
+        how: "is_feed" when the address is the feed's own, "announced" by the page, or "common_path".
+        others: addresses of the other feeds that the page announces; not fetched.
+    """
+
+    feed: FoundFeed
+    how: str
+    others: tuple[str, ...] = ()
+
+
+class NoFeedFound(InvalidInput):
+    """There is no feed at an address nor where its site would have one.
+
+    Attributes:
+        tried: address and outcome of each request, in order.
+    """
+
+    def __init__(self, address: str, tried: Sequence[tuple[str, str]]) -> None:
+        self.tried = tuple(tried)
+        first = f" ({tried[0][1]})" if tried else ""
+        super().__init__(
+            "site",
+            address,
+            f"a feed or a page that announces one; {len(tried)} addresses were tried{first}. Give the "
+            "feed's own address if you know it",
+        )
+
+
+@dataclass(slots=True)
+class _Search:
+    """One search: what it has asked, and how much it still may."""
+
+    http: HttpClient
+    tried: list[tuple[str, str]] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    last_error: FetchError | None = None
+
+    async def fetch(self, url: str) -> HttpResponse | None:
+        """Fetch a URL once; None if it gave no document."""
+        if same_url(url) in self.asked or len(self.asked) >= MOST_REQUESTS:
+            return None
+        self.asked.add(same_url(url))
+        try:
+            response = await self.http.get(url)
+            if not response.is_success or response.is_challenge:
+                raise error_for(response)
+        except FetchError as error:
+            self.last_error = error
+            self.tried.append((url, str(error)))
+            return None
+        return response
+
+    async def read(self, url: str, response: HttpResponse) -> FoundFeed | None:
+        """Return the feed of an answer, or None if it is none."""
+        try:
+            feed: ParsedFeed = await asyncio.to_thread(
+                parse_feed, response.body, url=response.url, charset=response.charset
+            )
+        except NotAFeed as error:
+            self.tried.append((url, str(error)))
+            return None
+        return FoundFeed(response.permanent_url or url, feed.title, len(feed.entries))
+
+    async def feed(self, url: str) -> FoundFeed | None:
+        """Fetch a URL and read it as a feed."""
+        response = await self.fetch(url)
+        return await self.read(url, response) if response else None
+
+
+async def discover(http: HttpClient, address: str) -> Discovery:
+    """Find the feed of a site.
+
+    Args:
+        http: the guarded client: addresses that it refuses are not asked.
+        address: of a feed or a page; without a scheme, https is tried before http.
+
+    Raises:
+        InvalidInput: if it is no web address.
+        NoFeedFound: if there is no feed.
+        FetchError: if the address itself could not be fetched.
+    """
+    search = _Search(http)
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await _discover(search, address)
+    except TimeoutError as error:
+        search.tried.append((address, f"not done after {SECONDS:.0f} seconds"))
+        raise NoFeedFound(address, search.tried) from error
+
+
+async def _discover(search: _Search, address: str) -> Discovery:
+    response, url = await _first_answer(search, address)
+    if found := await search.read(url, response):
+        return Discovery(found, "is_feed")
+    announced = announced_feeds(_text(response), response.url)
+    for position, link in enumerate(announced):
+        if found := await search.feed(link.url):
+            others = (other.url for other in (*announced[:position], *announced[position + 1 :]))
+            return Discovery(found, "announced", tuple(others))
+    for candidate in _common_addresses(response.url):
+        if found := await search.feed(candidate):
+            return Discovery(found, "common_path")
+    raise NoFeedFound(address, search.tried)
+
+
+async def _first_answer(search: _Search, address: str) -> tuple[HttpResponse, str]:
+    """Fetch the address that was given.
+
+    Raises:
+        InvalidInput: if it is no web address.
+        FetchError: if it could not be fetched.
+    """
+    for url in _addresses(address):
+        response = await search.fetch(url)
+        if response is not None:
+            return response, url
+        error = search.last_error
+        if error is not None and error.cause not in _NO_SUCH_SCHEME:
+            break
+    if search.last_error is None:  # pragma: no cover - a search that has asked nothing asks
+        raise NoFeedFound(address, search.tried)
+    if search.last_error.cause is FetchCause.INVALID_URL:
+        raise InvalidInput(
+            "site", address, "a web address such as https://news.example"
+        ) from search.last_error
+    raise search.last_error
+
+
+def _addresses(address: str) -> list[str]:
+    """Return the URLs that an address may mean.
+
+    Raises:
+        InvalidInput: if it cannot be a web address.
+    """
+    cleaned = clean_url(address)
+    if not _SCHEME.match(cleaned):
+        cleaned = cleaned.removeprefix("//")
+        urls = [f"https://{cleaned}", f"http://{cleaned}"]
+    else:
+        urls = [cleaned]
+    try:
+        parts = urlsplit(urls[0])
+        fits = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.username is None
+    except ValueError:
+        fits = False
+    if not fits or len(cleaned) > 2000 or re.search(r"\s", cleaned):
+        raise InvalidInput("site", address, "a web address such as https://news.example, without a user name")
+    return urls
+
+
+def announced_feeds(page: str, url: str) -> list[Announced]:
+    """Return the feeds that a page announces, those of comments last.
+
+    Args:
+        page: the HTML.
+        url: where it came from; its ``<base>`` is honoured.
+    """
+    base, links = url, list[Announced]()
+    for name, attributes in _tags(page[:_SCANNED]):
+        href = attributes.get("href", "").strip()
+        if not href:
+            continue
+        if name == "base":
+            base = _join(url, href) if base == url else base
+        elif _announces_feed(attributes) and (target := _join(base, clean_url(href))):
+            links.append(Announced(target, attributes.get("title", "").strip()[:200]))
+    distinct = {same_url(link.url): link for link in reversed(links)}
+    kept = [link for link in links if distinct.get(same_url(link.url)) is link][:_MOST_LINKS]
+    return sorted(kept, key=lambda link: bool(_NOT_CONTENT.search(f"{link.title} {link.url}")))
+
+
+def _announces_feed(attributes: dict[str, str]) -> bool:
+    relations = attributes.get("rel", "").lower().split()
+    kind = attributes.get("type", "").partition(";")[0].strip()
+    if "stylesheet" in relations or "wp-json" in attributes.get("href", ""):
+        return False
+    return ("alternate" in relations and bool(_FEED_TYPES.fullmatch(kind))) or "feed" in relations
+
+
+def _tags(page: str) -> Iterator[tuple[str, dict[str, str]]]:
+    for match in _TAG.finditer(page):
+        end = page.find(">", match.end(), match.end() + _LONGEST_TAG)
+        if end < 0:
+            continue
+        attributes: dict[str, str] = {}
+        for name, *values in _ATTRIBUTE.findall(page, match.end(), end):
+            attributes.setdefault(name.lower(), html.unescape(next(filter(None, values), "")))
+        yield match[1].lower(), attributes
+
+
+def _join(base: str, href: str) -> str:
+    try:
+        joined = urljoin(base, href)
+        return joined if urlsplit(joined).scheme in {"http", "https"} else ""
+    except ValueError:
+        return ""
+
+
+def _common_addresses(url: str) -> list[str]:
+    """Return where a site's feed usually is: below the page that was asked for, then below the root."""
+    here = url.partition("?")[0].partition("#")[0]
+    folder = here if here.endswith("/") or "." not in here.rpartition("/")[2] else here.rpartition("/")[0]
+    folder = folder.rstrip("/") + "/"
+    root = urljoin(url, "/")
+    nearby = [urljoin(folder, path) for path in COMMON_PATHS]
+    if folder == root:
+        return nearby
+    return [*nearby[:4], *(urljoin(root, path) for path in COMMON_PATHS)]
+
+
+def _text(response: HttpResponse) -> str:
+    return response.body[: 4 * _SCANNED].decode(response.charset or "utf-8", "replace")

@@ -1,0 +1,371 @@
+"""Managing feeds: adding, changing, removing, and lists of them in and out.
+
+The API and the command line do the same by this. pydantic is imported only by what writes, for the API's
+cold start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.clock import Clock, utc_now
+from sourcebook.errors import InvalidInput, shorten
+from sourcebook.feeds.opml import (
+    OpmlFeed,
+    OpmlProblem,
+    clean_url,
+    declaration,
+    parse_opml,
+    same_url,
+    source_id_for,
+    write_opml,
+)
+from sourcebook.feeds.settings import FeedSettings
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
+
+if TYPE_CHECKING:
+    from sourcebook.sources.model import SourceSpec
+    from sourcebook.sources.registry import SourceRegistry
+
+FEED: Final = "feed"
+MOST_IMPORTED: Final = 5_000
+"""Feeds of one document that are imported: more than that do not fit the time of a request."""
+CHANGEABLE: Final = ("enabled", "priority", "name", "tags")
+"""What may be changed of a feed. Its address may not: that is another feed."""
+
+_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_NAME_LENGTH: Final = 200
+_TAG_LENGTH: Final = 64
+_MOST_TAGS: Final = 10
+
+
+class AlreadyRegistered(InvalidInput):
+    """What is to be added is there, as something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What adding a feed came to.
+
+    Attributes:
+        new: False if it was there already.
+        item: its STATE item.
+    """
+
+    new: bool
+    item: Item
+
+    @property
+    def feed_id(self) -> str:
+        """Its id."""
+        return str(self.item["source_id"])
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What importing a list of feeds came to.
+
+    Attributes:
+        added: ids of the feeds that are new, in the order of the document.
+        known: ids of those that were there already; nothing of them was changed.
+        problems: outlines that were left out or taken in part, and why.
+        mended: what was wrong with the document as a whole, "" when nothing.
+    """
+
+    added: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
+    problems: list[OpmlProblem] = field(default_factory=list)
+    mended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedManager:
+    """The feeds in the table, to be changed.
+
+    Attributes:
+        settings: the interval of a new feed comes from here.
+        parallel: writes under way at once while a list is imported.
+    """
+
+    table: Table
+    clock: Clock = utc_now
+    settings: FeedSettings = field(default_factory=FeedSettings)
+    parallel: int = 8
+
+    def add(self, values: Mapping[str, Any], *, name: str = "") -> Added:
+        """Add a feed, due at once. Adding it again changes nothing and is no error.
+
+        Args:
+            values: ``url``, and if wanted ``feed_id`` and what `CHANGEABLE` names.
+            name: for a new feed that is given none, such as the title that it has itself.
+
+        Raises:
+            InvalidInput: naming the field that is wrong.
+            AlreadyRegistered: if its id belongs to something else, its URL to another id, or the feed is
+                there with other values than those given.
+        """
+        checked = check_values(values, also=("url", "feed_id"))
+        url = checked.pop("url", None)
+        if not isinstance(url, str) or not url.strip():
+            raise InvalidInput("url", url, "the address of a feed such as https://news.example/feed.xml")
+        url = clean_url(url)
+        wanted = checked.pop("feed_id", None)
+        known = self._known([url]).get(same_url(url))
+        if known is not None and wanted is not None and known != wanted:
+            raise AlreadyRegistered("feed_id", wanted, f"{known}, the id by which this feed is registered")
+        title = name.strip()[:_NAME_LENGTH]
+        spec = self._spec(
+            {"name": title, **checked, "source_id": wanted or known or source_id_for(url), "url": url}
+        )
+        existing = self._registry.add(spec)
+        if existing is None:
+            created = self.table.get(keys.source(spec.source_id), consistent=True)
+            return Added(new=True, item=created or {})
+        if existing["kind"] != FEED or same_url(url) not in _addresses(existing):
+            what = f"{existing['kind']} {shorten(existing['url'])}"
+            raise AlreadyRegistered(
+                "feed_id", spec.source_id, f"an id that is free: it belongs to the {what}"
+            )
+        for given, value in checked.items():
+            present = list(existing.get("tags") or ()) if given == "tags" else existing.get(given, "")
+            if present != value:
+                raise AlreadyRegistered(
+                    given,
+                    value,
+                    f"{present!r}, as {spec.source_id} is registered; change it instead of adding it",
+                )
+        return Added(new=False, item=existing)
+
+    def change(self, feed_id: str, values: Mapping[str, Any]) -> Item | None:
+        """Change what is declared of a feed.
+
+        Args:
+            feed_id: the feed.
+            values: some of what `CHANGEABLE` names.
+
+        Returns:
+            Its STATE item afterwards, or None if there is no such feed.
+
+        Raises:
+            InvalidInput: naming the field that is wrong.
+        """
+        changes = check_values(values)
+        if not _ID.fullmatch(feed_id):
+            return None
+        if not changes:
+            raise InvalidInput("body", dict(values), f"at least one of {', '.join(CHANGEABLE)}")
+        enabled = changes.pop("enabled", None)
+        return self._registry.change(feed_id, changes, enabled=enabled, kind=FEED)
+
+    def remove(self, feed_id: str) -> bool:
+        """Delete a feed with its history; its articles stay until they expire.
+
+        Returns:
+            False if there is no such feed.
+        """
+        return bool(_ID.fullmatch(feed_id)) and self._registry.delete(feed_id, kind=FEED)
+
+    def import_opml(self, content: bytes | str) -> ImportReport:
+        """Add the feeds of an OPML document; known ones are left as they are.
+
+        Importing again is harmless: it adds what is missing.
+
+        Raises:
+            InvalidInput: if it is not OPML, or lists too many feeds.
+            Retryable: if the table did not take all of them; import again.
+        """
+        document = parse_opml(content)
+        if len(document.feeds) > MOST_IMPORTED:
+            raise InvalidInput(
+                "opml", f"{len(document.feeds)} feeds", f"at most {MOST_IMPORTED} in one document: split it"
+            )
+        report = ImportReport(problems=list(document.problems), mended=document.mended)
+        known = self._known(feed.url for feed in document.feeds)
+        specs: list[tuple[OpmlFeed, SourceSpec]] = []
+        for feed in document.feeds:
+            if registered := known.get(same_url(feed.url)):
+                report.known.append(registered)
+            elif spec := self._imported(feed, report):
+                specs.append((feed, spec))
+        for (feed, spec), existing in zip(specs, self._add_all(spec for _, spec in specs), strict=True):
+            if existing is None:
+                report.added.append(spec.source_id)
+            elif existing["kind"] == FEED and same_url(feed.url) in _addresses(existing):
+                report.known.append(spec.source_id)
+            else:
+                self._import_under_own_id(feed, report)
+        report.problems.sort(key=lambda problem: problem.line)
+        return report
+
+    def export_opml(self, *, version: str = "2.0") -> str:
+        """Return all feeds as an OPML document, by id.
+
+        Raises:
+            InvalidInput: if there is no such version.
+        """
+        feeds = sorted(self.feeds(), key=lambda item: str(item["source_id"]))
+        served = (
+            {
+                "feed_id": item["source_id"],
+                "url": item["url"],
+                "name": item.get("name", ""),
+                "tags": item.get("tags", ()),
+                "priority": item["priority"],
+                "enabled": item["enabled"],
+            }
+            for item in feeds
+        )
+        return write_opml(served, title="Feeds of Sourcebook", now=self.clock(), version=version)
+
+    def feeds(self) -> Iterator[Item]:
+        """Yield the STATE items of all feeds, each once, in no order."""
+        yield from self._feeds_where(lambda _: True)
+
+    @property
+    def _registry(self) -> SourceRegistry:
+        from sourcebook.sources.registry import SourceRegistry  # noqa: PLC0415 - pydantic
+
+        return SourceRegistry(self.table, self.clock)
+
+    def _spec(self, values: Mapping[str, Any]) -> SourceSpec:
+        """Return a declaration.
+
+        Raises:
+            InvalidInput: naming the field by its name here.
+        """
+        from sourcebook.sources.model import parse_spec  # noqa: PLC0415 - pydantic
+
+        interval = self.settings.max_refresh_interval_minutes
+        try:
+            return parse_spec({"kind": FEED, "interval_minutes": interval, **values})
+        except InvalidInput as error:
+            field_name = "feed_id" if error.field == "source_id" else error.field
+            raise InvalidInput(field_name, values.get(error.field), _in_words(error)) from error
+
+    def _imported(self, feed: OpmlFeed, report: ImportReport) -> SourceSpec | None:
+        """Return the declaration of a feed in a document; what is wrong with it goes into the report."""
+        try:
+            return self._spec(declaration(feed))
+        except InvalidInput as error:
+            report.problems.append(OpmlProblem(feed.line, str(error)))
+            if error.field == "feed_id" and feed.feed_id is not None:
+                return self._imported(_without_id(feed), report)
+            return None
+
+    def _import_under_own_id(self, feed: OpmlFeed, report: ImportReport) -> None:
+        """Add a feed of a document whose id belongs to something else here."""
+        try:
+            added = self.add({**_own_values(feed), "url": feed.url})
+        except InvalidInput as error:
+            report.problems.append(OpmlProblem(feed.line, str(error)))
+            return
+        (report.added if added.new else report.known).append(added.feed_id)
+
+    def _add_all(self, specs: Iterable[SourceSpec]) -> list[Item | None]:
+        if self.parallel < 2:
+            return [self._registry.add(spec) for spec in specs]
+        with ThreadPoolExecutor(self.parallel) as threads:
+            return list(threads.map(self._registry.add, specs))
+
+    def _known(self, urls: Iterable[str]) -> dict[str, str]:
+        """Return the ids of the registered ones among feeds, by `same_url`.
+
+        The index has the host of each source and not its URL, so only sources of these hosts are read.
+        """
+        hosts = {host for url in urls if (host := _host(url))}
+        found: dict[str, str] = {}
+        for item in self._feeds_where(lambda entry: entry.get("host", "") in hosts):
+            found |= dict.fromkeys(_addresses(item), str(item["source_id"]))
+        return found
+
+    def _feeds_where(self, wanted: Callable[[Item], bool]) -> Iterator[Item]:
+        ids: dict[str, None] = {}
+        for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES):
+            condition = KeyCondition("GSI1PK").eq(partition)
+            for entry in self.table.query_all(condition, index=keys.ELIGIBILITY_INDEX):
+                if entry["kind"] == FEED and wanted(entry):
+                    ids[entry["source_id"]] = None
+        yield from self.table.batch_get(keys.source(source_id) for source_id in ids)
+
+
+def check_values(values: Mapping[str, Any], *, also: Iterable[str] = ()) -> dict[str, Any]:
+    """Return what a person wants of a feed, checked.
+
+    Raises:
+        InvalidInput: naming the first field that is unknown or wrong.
+    """
+    known = (*also, *CHANGEABLE)
+    for name in values:
+        if name not in known:
+            raise InvalidInput(str(name)[:80], values[name], f"only the fields {', '.join(known)}")
+    checked = dict(values)
+    for name, (right, expected) in _RULES.items():
+        if name in checked and not right(checked[name]):
+            raise InvalidInput(name, checked[name], expected)
+    if "tags" in checked:
+        checked["tags"] = list(dict.fromkeys(tag.strip() for tag in checked["tags"]))
+    if "name" in checked:
+        checked["name"] = checked["name"].strip()
+    return checked
+
+
+def _is_tags(value: object) -> bool:
+    return (
+        isinstance(value, list | tuple)
+        and len(value) <= _MOST_TAGS
+        and all(isinstance(tag, str) and 1 <= len(tag.strip()) <= _TAG_LENGTH for tag in value)
+    )
+
+
+_RULES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "url": (lambda value: isinstance(value, str), "the address of a feed, as text"),
+    "feed_id": (lambda value: isinstance(value, str), "lower-case letters, digits and hyphens, at most 63"),
+    "enabled": (lambda value: isinstance(value, bool), "true or false"),
+    "priority": (
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 9999,
+        "a whole number from 0 to 9999; the lower number is fetched first",
+    ),
+    "name": (
+        lambda value: isinstance(value, str) and len(value.strip()) <= _NAME_LENGTH,
+        f"a text of at most {_NAME_LENGTH} characters",
+    ),
+    "tags": (_is_tags, f"a list of at most {_MOST_TAGS} texts of 1 to {_TAG_LENGTH} characters"),
+}
+
+
+def _in_words(error: InvalidInput) -> str:
+    if error.field == "url":
+        return f"an http or https address of at most 2000 characters, without a user name ({error.expected})"
+    if error.field == "source_id":
+        return "lower-case letters, digits and hyphens, at most 63"
+    return error.expected
+
+
+def _addresses(item: Item) -> set[str]:
+    """Return the addresses that a feed is known by: its own, and the one that it has moved away from."""
+    return {same_url(url) for name in ("url", "previous_url") if (url := item.get(name))}
+
+
+def _own_values(feed: OpmlFeed) -> dict[str, Any]:
+    values = {"name": feed.name, "tags": list(feed.tags), "priority": feed.priority, "enabled": feed.enabled}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _without_id(feed: OpmlFeed) -> OpmlFeed:
+    return OpmlFeed(feed.url, feed.name, feed.tags, None, feed.priority, feed.enabled, feed.line)
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(clean_url(url)).hostname or "").lower()
+    except ValueError:
+        return ""

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from sourcebook.feeds._dates import parse_date
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("Fri, 27 Nov 2026 21:56:00 GMT", "2026-11-27T21:56:00"),
+        ("Fri, 27 Nov 2026 21:56:00 +0130", "2026-11-27T20:26:00"),
+        ("27 Nov 2026 21:56 UT", "2026-11-27T21:56:00"),
+        ("2026-11-27T21:56:00Z", "2026-11-27T21:56:00"),
+        ("2026-11-27T21:56:00.123456789+02:00", "2026-11-27T19:56:00"),
+        ("2026-11-27", "2026-11-27T00:00:00"),
+        ("2026-11-27 21:56:00 +0200", "2026-11-27T19:56:00"),
+        ("2016/6/29 15:07:41", "2016-06-29T15:07:41"),
+        ("03 Sep 15 08:30:00 +0200", "2015-09-03T06:30:00"),
+        ("Mo, 07 Sep 2015 10:00:00 +0200", "2015-09-07T08:00:00"),
+        ("Mon, 07 Sep 2015 10:00:00 MEST", "2015-09-07T08:00:00"),
+        ("Mon, May 25 2020 10:11:12 GMT", "2020-05-25T10:11:12"),
+        ("5 November 2025 - 09:01", "2025-11-05T09:01:00"),
+        ("Mon, 07 Sep 2015 10:00:00 EST", "2015-09-07T15:00:00"),
+        ("mar., 03 sept. 2015 10:00", "2015-09-03T10:00:00"),
+        ("25 déc. 2020 à 18:30", "2020-12-25T18:30:00"),
+        ("Di, 03 März 2020 08:00:00 +0100", "2020-03-03T07:00:00"),
+        ("14.10.2015 10:00", "2015-10-14T10:00:00"),
+        ("12/25/2020 3:04 PM", "2020-12-25T15:04:00"),
+        ("25/12/2020 12:04 am", "2020-12-25T00:04:00"),
+        ("2021年3月4日 10:00", "2021-03-04T10:00:00"),
+        ("Wed Oct 14 10:00:00 PDT 2015", "2015-10-14T17:00:00"),
+        ("20170107101112", "2017-01-07T10:11:12"),
+        ("1700000000", "2023-11-14T22:13:20"),
+        ("Thu, 31 Dec 2020 24:00:00 GMT", "2021-01-01T00:00:00"),
+        ("Thu, 31 Dec 2020 23:59:60 GMT", "2020-12-31T23:59:59"),
+    ],
+)
+def test_forms_that_publishers_write_are_read(written: str, expected: str) -> None:
+    moment = parse_date(written)
+
+    assert moment is not None
+    assert moment.replace(microsecond=0) == datetime.fromisoformat(expected).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        None,
+        "tomorrow",
+        "3 hours ago",
+        "0001-01-01T00:00:00Z",
+        "31 Feb 2020 10:00",
+        "99:99",
+        "2020",
+        "20181301",
+    ],
+)
+def test_what_is_no_date_gives_none(written: str | None) -> None:
+    assert parse_date(written) is None
+
+
+@pytest.mark.parametrize("written", ["1:" * 1_000_000, "9" * 1_000_000, "Mon, " * 200_000, "- " * 500_000])
+def test_endless_dates_cost_nothing(written: str) -> None:
+    started = time.process_time()
+
+    assert parse_date(written) is None
+    assert time.process_time() - started < 0.5

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sourcebook.feeds.model import FeedEntry
+from sourcebook.feeds.parse import content_fingerprint, entry_identity, identify
+
+ENTRY = FeedEntry(
+    link="https://news.example/1",
+    title="Ferry late",
+    published=datetime(2026, 11, 27, 21, 56, tzinfo=UTC),
+    updated=None,
+    id="n-1",
+    summary="<p>The ferry is late.</p>",
+)
+
+
+def test_the_ladder_goes_from_guid_to_link_to_title_and_content() -> None:
+    assert entry_identity(ENTRY) == "id:n-1"
+    assert entry_identity(replace(ENTRY, id="")) == "link:https://news.example/1"
+    assert entry_identity(replace(ENTRY, id="", link="")).startswith("content:")
+
+
+def test_the_enclosure_identifies_an_item_without_link() -> None:
+    entry = replace(ENTRY, id="", link="", enclosure="https://news.example/1.mp3")
+
+    assert entry_identity(entry) == "link:https://news.example/1.mp3"
+
+
+def test_an_item_listed_twice_is_one() -> None:
+    first, second = identify([ENTRY, ENTRY])
+
+    assert first.primary == second.primary == "id:n-1"
+
+
+def test_shared_guids_and_links_fall_to_title_and_content() -> None:
+    entries = [replace(ENTRY, id="same", link="https://news.example/", title=title) for title in ("a", "b")]
+
+    first, second = identify(entries)
+
+    assert first.primary != second.primary
+    assert first.primary.startswith("content:")
+
+
+def test_a_shared_link_is_no_alias() -> None:
+    entries = [replace(ENTRY, id=guid, link="https://news.example/", title=guid) for guid in ("a", "b")]
+
+    assert [identity.primary for identity in identify(entries)] == ["id:a", "id:b"]
+    assert not any(alias.startswith("link:") for identity in identify(entries) for alias in identity.aliases)
+
+
+def test_a_shared_guid_is_found_again_when_only_one_item_is_left() -> None:
+    entries = [replace(ENTRY, id="same", link=f"https://news.example/{n}", title=f"t{n}") for n in range(3)]
+
+    stored = {identity.primary for identity in identify(entries)}
+    (later,) = identify(entries[:1])
+
+    assert stored & {later.primary, *later.aliases}
+
+
+def test_short_texts_identify_nothing() -> None:
+    (identity,) = identify([ENTRY])
+
+    assert identity.aliases == ("link:https://news.example/1",)
+
+
+def test_the_fingerprint_ignores_dates_markup_and_campaigns() -> None:
+    polled = replace(
+        ENTRY,
+        link="https://news.example/1?utm_source=rss#top",
+        published=datetime(2026, 11, 27, 22, 1, tzinfo=UTC),
+        summary='<p class="x">The  ferry is late.</p><img src="/pixel?7">',
+    )
+
+    assert content_fingerprint(polled) == content_fingerprint(ENTRY)
+
+
+def test_the_fingerprint_sees_title_text_and_content() -> None:
+    fingerprints = {
+        content_fingerprint(entry)
+        for entry in (
+            ENTRY,
+            replace(ENTRY, title="Ferry off"),
+            replace(ENTRY, summary="The ferry is off."),
+            replace(ENTRY, content="More."),
+            replace(ENTRY, link="https://news.example/2"),
+        )
+    }
+
+    assert len(fingerprints) == 5

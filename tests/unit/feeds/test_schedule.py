@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sourcebook.feeds.schedule import (
+    Hints,
+    Rhythm,
+    explain,
+    histogram_by_hour,
+    learned_hints,
+    next_fetch,
+    skip_state,
+)
+from sourcebook.sources.model import Source, parse_spec, state_item
+
+NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)  # a Friday
+
+
+def source(**state: Any) -> Source:
+    spec = parse_spec({"source_id": "harbor", "url": "https://harbor.example/feed"})
+    known = {"last_success_at": "2026-11-27T11:45:00Z", "last_fetch_at": "2026-11-27T11:45:00Z"}
+    return Source.from_item({**state_item(spec, now="2026-11-01T12:00:00Z"), **known, **state})
+
+
+def minutes(rate: float, *, hints: Hints | None = None, all_new: bool = False, **state: Any) -> float:
+    decision = next_fetch(source(**state), Rhythm(rate), hints or Hints(), NOON, all_new=all_new)
+    return (decision.due - NOON) / timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("rate", "wait"),
+    [(0, 15), (1, 15), (20, 15), (30, 10), (60, 5), (300, 1), (100_000, 1)],
+)
+def test_the_next_fetch_comes_when_five_new_entries_are_expected(rate: float, wait: float) -> None:
+    assert minutes(rate) == pytest.approx(wait)
+
+
+def test_a_new_feed_starts_at_its_longest_interval() -> None:
+    assert minutes(300, last_success_at=None) == 15
+
+
+def test_a_quiet_feed_may_be_left_alone_for_a_day_if_so_declared() -> None:
+    assert minutes(0.1, interval_minutes=1440) == pytest.approx(1440)
+    assert minutes(1, interval_minutes=1440) == pytest.approx(300)
+
+
+def test_a_document_full_of_new_entries_halves_the_interval() -> None:
+    assert minutes(1, all_new=True) == 7.5
+
+
+def test_what_the_server_asks_for_is_a_lower_bound_within_the_range() -> None:
+    hourly = Hints(at_least=timedelta(hours=1))
+    assert minutes(300, hints=hourly) == 15
+    assert minutes(300, hints=hourly, interval_minutes=240) == 60
+    assert minutes(1, hints=Hints(at_least=timedelta(minutes=2))) == 15
+
+
+def test_hours_that_the_server_skips_are_slept_through_as_far_as_the_range_allows() -> None:
+    siesta = Hints(skip_hours=frozenset({12, 13}))
+    assert minutes(300, hints=siesta, interval_minutes=240) == 120
+    assert minutes(300, hints=siesta) == 15
+    assert minutes(300, hints=Hints(skip_days=frozenset({4})), interval_minutes=1440) == 720
+
+
+def test_a_busy_hour_is_polled_more_often_than_a_quiet_one() -> None:
+    histogram = bytearray(168)
+    for day in range(7):
+        histogram[day * 24 + 12] = 30
+    busy = Rhythm(10, bytes(histogram), entries=50)
+    at_noon = next_fetch(source(), busy, Hints(), NOON).due - NOON
+    evening = NOON + timedelta(hours=8)
+    assert at_noon < timedelta(minutes=5) < next_fetch(source(), busy, Hints(), evening).due - evening
+
+
+def test_a_busy_hour_that_is_about_to_come_is_not_slept_through() -> None:
+    histogram = bytearray(168)
+    for day in range(7):
+        histogram[day * 24 + 13] = 200
+    rhythm = Rhythm(10, bytes(histogram), entries=50)
+    almost_one = datetime(2026, 11, 27, 12, 55, tzinfo=UTC)
+    wait = next_fetch(source(), rhythm, Hints(), almost_one).due - almost_one
+    assert timedelta(minutes=5) < wait < timedelta(minutes=8)
+
+
+def test_the_hour_of_the_week_counts_once_there_is_history() -> None:
+    histogram = bytearray(168)
+    for hour in range(4 * 24, 5 * 24):  # Fridays only
+        histogram[hour] = 40
+    rhythm = Rhythm(10, bytes(histogram), entries=960)
+    assert rhythm.factor(NOON, weekly=True) > 5
+    assert rhythm.factor(NOON + timedelta(days=1), weekly=True) < 0.5
+    assert rhythm.factor(NOON, weekly=False) == pytest.approx(1)
+
+
+def test_the_rate_counts_entries_by_the_hour_and_not_by_the_fetch() -> None:
+    """Four entries an hour are that, asked for every quarter of an hour or every four hours."""
+    often = seldom = Rhythm()
+    now = NOON
+    for quarter in range(4 * 24 * 14):
+        before, now = now, now + timedelta(minutes=15)
+        often = often.after([now], now, before)
+        if quarter % 16 == 15:
+            seldom = seldom.after([now] * 16, now, now - timedelta(hours=4))
+    assert often.rate == pytest.approx(4, rel=0.01)
+    assert seldom.rate == pytest.approx(4, rel=0.01)
+
+
+def test_a_rate_fades_in_a_day_of_silence() -> None:
+    rhythm = Rhythm(10).after([], NOON, NOON - timedelta(hours=24))
+    assert rhythm.rate == pytest.approx(10 / 2.71828, rel=0.01)
+
+
+def test_a_first_document_is_a_sample_of_the_last_week() -> None:
+    published = [NOON - timedelta(hours=n) for n in range(1, 25)] + [NOON - timedelta(days=300)]
+    rhythm = Rhythm().after(published, NOON, None)
+    assert rhythm.rate == pytest.approx(1)
+    assert rhythm.entries == 24
+
+
+@given(
+    st.lists(st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1)), max_size=400),  # noqa: DTZ001
+    st.floats(0, 1e6),
+    st.floats(0, 1),
+    st.integers(1, 1440),
+    st.booleans(),
+)
+def test_any_history_gives_an_interval_within_the_range(
+    published: list[datetime], rate: float, jitter: float, longest: int, all_new: bool
+) -> None:
+    aware = [moment.replace(tzinfo=UTC) for moment in published]
+    rhythm = Rhythm(rate).after(aware, NOON, NOON - timedelta(minutes=3))
+    assert rhythm.rate >= 0
+    assert len(rhythm.histogram) == 168
+    decision = next_fetch(
+        source(interval_minutes=longest), rhythm, Hints(), NOON, all_new=all_new, jitter=jitter
+    )
+    assert timedelta(minutes=1) <= decision.due - NOON <= timedelta(minutes=longest)
+
+
+def test_a_rhythm_survives_being_kept() -> None:
+    rhythm = Rhythm().after([NOON - timedelta(hours=2)] * 5, NOON, None)
+    assert Rhythm.of(source(**rhythm.to_state())) == rhythm
+    assert histogram_by_hour(rhythm.histogram)[10] == 5
+
+
+def test_the_longest_wish_of_an_answer_counts() -> None:
+    wishes: dict[str, Any] = {"ttl": 30, "period": 60, "max_age": 600, "expires": None, "now": NOON}
+    assert learned_hints(**wishes) == 60
+    assert learned_hints(**{**wishes, "max_age": 7200}) == 120
+    later = NOON + timedelta(hours=5)
+    assert learned_hints(ttl=None, period=None, max_age=None, expires=later, now=NOON) == 300
+    assert learned_hints(ttl=None, period=None, max_age=60, expires=later, now=NOON) == 1
+    assert learned_hints(ttl=None, period=None, max_age=None, expires=None, now=NOON) == 0
+
+
+def test_nothing_to_skip_is_not_kept() -> None:
+    assert skip_state((), ()) is None
+    assert skip_state((1, 2), ()) == {"hours": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({}, "new entries an hour on average"),
+        ({"fetch_count": 1}, "new feeds start at 15 minutes"),
+        ({"consecutive_errors": 3, "last_error": "timeout"}, "It failed 3 times in a row (timeout)"),
+        ({"enabled": False, "last_cause": "gone"}, "It is disabled (gone); this is a probe."),
+        ({"last_fetch_at": None, "last_success_at": None}, "It has not been fetched yet."),
+    ],
+)
+def test_a_person_is_told_why_the_next_fetch_is_when_it_is(state: dict[str, Any], words: str) -> None:
+    known = {"fetch_count": 9, "next_fetch_time": "2026-11-27T12:10:00Z"}
+    lines = explain(source(**{**known, **state}), NOON)
+    assert lines[0] == "The next fetch is due at 2026-11-27 12:10:00 UTC, in 10 minutes."
+    assert words in " ".join(lines)

@@ -1,0 +1,247 @@
+"""Shapes of real feeds that break readers, each with the outcome that is right."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from sourcebook.feeds.model import Cause, NotAFeed
+from sourcebook.feeds.parse import content_fingerprint, identify, parse_feed
+from tests.unit.feeds.documents import URL, atom, entries_of, entry_of, rss
+
+ITEM = "<title>t</title><link>https://news.example/1</link><guid>1</guid>"
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("2016/6/29 15:07:41", datetime(2016, 6, 29, 15, 7, 41, tzinfo=UTC)),
+        ("03 Sep 15 08:30:00 +0200", datetime(2015, 9, 3, 6, 30, tzinfo=UTC)),
+        ("Mo, 07 Sep 2015 10:00:00 +0200", datetime(2015, 9, 7, 8, tzinfo=UTC)),
+        ("Mon, 07 Sep 2015 10:00:00 MEST", datetime(2015, 9, 7, 8, tzinfo=UTC)),
+        ("Mon, May 25 2020 10:11:12 GMT", datetime(2020, 5, 25, 10, 11, 12, tzinfo=UTC)),
+        ("5 November 2025 - 09:01", datetime(2025, 11, 5, 9, 1, tzinfo=UTC)),
+        ("Mon, 07 Sep 2015 10:00:00 EST", datetime(2015, 9, 7, 15, tzinfo=UTC)),
+    ],
+)
+@pytest.mark.parametrize("mode", ["fast", "reference"])
+def test_odd_dates_are_read(written: str, expected: datetime, mode: str) -> None:
+    body = rss(f"{ITEM}<pubDate>{written}</pubDate>")
+
+    parsed = parse_feed(body, url=URL, mode="fast" if mode == "fast" else "reference")
+
+    assert parsed.entries[0].published == expected
+
+
+def test_a_newline_before_the_declaration_is_no_complaint() -> None:
+    parsed = parse_feed(b"\n\n" + rss(ITEM), url=URL)
+
+    assert (len(parsed.entries), parsed.warnings, parsed.parser) == (1, (), "expat")
+
+
+def test_a_few_bad_bytes_do_not_change_the_charset() -> None:
+    body = rss("<title>Zürich, Genève, Łódź, bad: XX</title><guid>1</guid>").replace(b"XX", b"\xff\xe9")
+
+    parsed = parse_feed(body, url=URL)
+
+    assert parsed.entries[0].title == "Zürich, Genève, Łódź, bad: \ufffd\ufffd"
+    assert any("not valid UTF-8" in warning for warning in parsed.warnings)
+
+
+@pytest.mark.parametrize("content_first", [True, False])
+def test_the_order_of_content_and_description_does_not_matter(content_first: bool) -> None:
+    parts = ["<content:encoded>Long</content:encoded>", "<description>Short</description>"]
+
+    entry = entry_of(rss(ITEM + "".join(parts if content_first else reversed(parts))))
+
+    assert (entry.summary, entry.content) == ("Short", "Long")
+
+
+@pytest.mark.parametrize("summary_first", [True, False])
+def test_description_wins_over_itunes_summary(summary_first: bool) -> None:
+    parts = ["<itunes:summary>Podcast</itunes:summary>", "<description>Short</description>"]
+
+    assert entry_of(rss(ITEM + "".join(parts if summary_first else reversed(parts)))).summary == "Short"
+
+
+@pytest.mark.parametrize("media_first", [True, False])
+def test_content_wins_over_media_description(media_first: bool) -> None:
+    parts = ["<media:description>Caption</media:description>", "<content:encoded>Long</content:encoded>"]
+
+    entry = entry_of(rss(ITEM + "".join(parts if media_first else reversed(parts))))
+
+    assert (entry.summary, entry.content) == ("Long", "Long")
+
+
+def test_media_description_in_a_group_serves_where_there_is_nothing_else() -> None:
+    entry = entry_of(
+        rss(
+            f"{ITEM}<media:group><media:title>m</media:title><media:description>Caption</media:description></media:group>"
+        )
+    )
+
+    assert (entry.title, entry.summary) == ("t", "Caption")
+
+
+def test_an_enclosure_link_without_address_gives_way_to_the_alternate() -> None:
+    entry = entry_of(
+        atom('<title>t</title><id>1</id><link rel="enclosure"/><link href="https://news.example/1"/>')
+    )
+
+    assert entry.link == "https://news.example/1"
+
+
+def test_escaped_cdata_is_its_text() -> None:
+    entry = entry_of(rss(f"{ITEM}<description>&lt;![CDATA[Half price]]&gt;</description>"))
+
+    assert entry.summary == "Half price"
+
+
+def test_an_item_with_only_an_enclosure_links_to_it() -> None:
+    entry = entry_of(rss('<title>Episode 1</title><enclosure url="https://news.example/1.mp3"/>'))
+
+    assert entry.link == "https://news.example/1.mp3"
+
+
+def test_an_untitled_note_with_an_attachment_is_kept() -> None:
+    entry = entry_of(rss('<description>A song</description><enclosure url="https://news.example/1.mp3"/>'))
+
+    assert (entry.link, entry.address) == ("", "https://news.example/1.mp3")
+
+
+@pytest.mark.parametrize("character", ["\x1e", "\x00", "\x0b", "\ufffe"])
+def test_control_characters_are_dropped(character: str) -> None:
+    parsed = parse_feed(rss(f"<title>be{character}fore</title><guid>1</guid>"), url=URL)
+
+    assert (parsed.entries[0].title, parsed.parser) == ("before", "expat")
+
+
+def test_a_bare_ampersand_is_kept() -> None:
+    assert entry_of(rss("<title>D&D night</title><guid>1</guid>")).title == "D&D night"
+
+
+def test_one_guid_on_ten_items_is_ten_articles() -> None:
+    body = rss(
+        *(f"<title>t{n}</title><link>https://news.example/{n}</link><guid>same</guid>" for n in range(10))
+    )
+
+    assert len({identity.primary for identity in identify(entries_of(body))}) == 10
+
+
+def test_a_guid_made_of_the_headlines_slug_is_one_article_after_an_edit() -> None:
+    stamp = "<pubDate>Fri, 27 Nov 2026 21:56:00 GMT</pubDate>"
+    text = f"<description>{'The ferry to the island was cancelled this morning. ' * 3}</description>"
+    before = rss(
+        f"<title>Ferry late</title><link>https://news.example/1</link><guid>ferry-late</guid>{stamp}{text}"
+    )
+    after = rss(
+        f"<title>Ferry off</title><link>https://news.example/1</link><guid>ferry-off</guid>{stamp}{text}"
+    )
+    moved = rss(f"<title>Ferry off</title><guid>https://news.example/ferry-off</guid>{stamp}{text}")
+
+    (first,), (second,), (third,) = (identify(entries_of(body)) for body in (before, after, moved))
+
+    names = {first.primary, *first.aliases}
+    assert names & {second.primary, *second.aliases}
+    assert names & {third.primary, *third.aliases}
+
+
+def test_without_a_guid_the_link_is_the_identity() -> None:
+    (identity,) = identify(entries_of(rss("<title>t</title><link>https://news.example/1</link>")))
+
+    assert identity.primary == "link:https://news.example/1"
+
+
+def test_an_item_without_id_and_link_is_skipped_and_the_feed_kept() -> None:
+    parsed = parse_feed(rss("<title>lost</title><description>x</description>", ITEM), url=URL)
+
+    assert [entry.id for entry in parsed.entries] == ["1"]
+    assert parsed.skipped == ((0, "it has neither a link nor an id"),)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Updated at 21:56:07 GMT. Rain.", "Updated at 22:01:13 GMT. Rain."),
+        ("Rain. 3 hours ago", "Rain. 4 hours ago"),
+        ("Rain. Vor 3 Minuten", "Rain. Vor 5 Minuten"),
+        ("as of 2026-11-27T21:56:00Z rain", "as of 2026-11-27T22:56:00Z rain"),
+        ('Rain.&lt;img src="/p?1"&gt;', 'Rain.&lt;img src="/p?2"&gt;'),
+    ],
+)
+def test_content_that_carries_the_time_of_day_is_no_update(one: str, other: str) -> None:
+    before, after = (entry_of(rss(f"{ITEM}<description>{text}</description>")) for text in (one, other))
+
+    assert content_fingerprint(before) == content_fingerprint(after)
+
+
+def test_an_edit_is_an_update() -> None:
+    texts = ("5 people were rescued", "7 people were rescued")
+    before, after = (entry_of(rss(f"{ITEM}<description>{text}</description>")) for text in texts)
+
+    assert content_fingerprint(before) != content_fingerprint(after)
+
+
+@pytest.mark.parametrize("mode", ["fast", "reference"])
+def test_nested_relative_bases_are_resolved_at_every_level(mode: str) -> None:
+    body = (
+        b'<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/blog/"><title>x</title>'
+        b'<entry xml:base="2026/"><id>urn:1</id><title>t</title><link href="one"/></entry></feed>'
+    )
+
+    parsed = parse_feed(body, url=URL, mode="fast" if mode == "fast" else "reference")
+
+    assert parsed.entries[0].link == "https://news.example/blog/2026/one"
+
+
+def test_links_of_other_relations_never_win() -> None:
+    entry = entry_of(
+        atom(
+            '<title>t</title><id>1</id><link rel="replies" type="text/html" href="https://news.example/1/replies"/>'
+            '<link rel="alternate" type="text/html" href="https://news.example/1"/>'
+            '<link rel="edit" href="https://news.example/1/edit"/>'
+        )
+    )
+
+    assert entry.link == "https://news.example/1"
+
+
+@pytest.mark.parametrize("attribute", ["", ' isPermaLink="true"'])
+def test_a_permalink_guid_is_the_link(attribute: str) -> None:
+    entry = entry_of(rss(f"<title>t</title><guid{attribute}>https://news.example/1</guid>"))
+
+    assert (entry.link, entry.id) == ("https://news.example/1", "https://news.example/1")
+
+
+def test_a_guid_that_is_no_permalink_is_no_link() -> None:
+    assert entry_of(rss('<title>t</title><guid isPermaLink="false">https://news.example/1</guid>')).link == ""
+    assert entry_of(rss("<title>t</title><guid>n-1</guid>")).link == ""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<html><head><title>Just a moment...</title></head></html>",
+        "<!DOCTYPE html><html><script src='/cdn-cgi/challenge-platform/h/b'></script></html>",
+        "<script>document.cookie='x';window.gokuProps={}</script>",
+        "<html><body>Please enable JavaScript and cookies to continue</body></html>",
+    ],
+)
+def test_a_challenge_page_is_named(page: str) -> None:
+    with pytest.raises(NotAFeed) as caught:
+        parse_feed(page.encode(), url=URL)
+
+    assert caught.value.cause is Cause.CHALLENGED
+
+
+def test_a_missing_date_stays_missing() -> None:
+    entry = entry_of(rss(ITEM))
+
+    assert (entry.published, entry.updated) == (None, None)
+
+
+def test_a_date_in_the_future_is_kept_as_given() -> None:
+    entry = entry_of(rss(f"{ITEM}<pubDate>Fri, 01 Jan 2100 00:00:00 GMT</pubDate>"))
+
+    assert entry.published == datetime(2100, 1, 1, tzinfo=UTC)
