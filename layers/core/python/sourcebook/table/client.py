@@ -248,15 +248,24 @@ class Table:
         """Write whole items without conditions, 25 a request. Their keys must differ."""
         for start in range(0, len(items), _BATCH_WRITE_LIMIT):
             chunk = items[start : start + _BATCH_WRITE_LIMIT]
-            request: Any = {self.name: [{"PutRequest": {"Item": encode_item(item)}} for item in chunk]}
-            for attempt in range(_BATCH_ATTEMPTS):
-                with _mapped_errors():
-                    request = self.client.batch_write_item(RequestItems=request)["UnprocessedItems"]
-                if not request:
-                    break
-                self.sleep(min(0.05 * 2**attempt, 2.0))
-            else:
-                raise TableBusy(f"{self.name}: items were still unprocessed after {_BATCH_ATTEMPTS} attempts")
+            self._batch_write([{"PutRequest": {"Item": encode_item(item)}} for item in chunk])
+
+    def delete_many(self, keys: Sequence[Key]) -> None:
+        """Delete items without conditions, 25 a request; those that are not there are no error."""
+        distinct = list({(key["PK"], key["SK"]): key for key in keys}.values())
+        for start in range(0, len(distinct), _BATCH_WRITE_LIMIT):
+            chunk = distinct[start : start + _BATCH_WRITE_LIMIT]
+            self._batch_write([{"DeleteRequest": {"Key": encode_item(key)}} for key in chunk])
+
+    def _batch_write(self, writes: list[dict[str, Any]]) -> None:
+        request: Any = {self.name: writes}
+        for attempt in range(_BATCH_ATTEMPTS):
+            with _mapped_errors():
+                request = self.client.batch_write_item(RequestItems=request)["UnprocessedItems"]
+            if not request:
+                return
+            self.sleep(min(0.05 * 2**attempt, 2.0))
+        raise TableBusy(f"{self.name}: items were still unprocessed after {_BATCH_ATTEMPTS} attempts")
 
     def query(
         self,
@@ -267,10 +276,12 @@ class Table:
         limit: int | None = None,
         start: Mapping[str, object] | None = None,
         attributes: Sequence[str] = (),
+        consistent: bool = False,
     ) -> QueryPage:
         """Return one page of a query.
 
-        `start` is the `next_key` of the page before; `limit` counts items read.
+        `start` is the `next_key` of the page before; `limit` counts items read. An index cannot be read
+        consistently.
         """
         expression = _Expression()
         request: dict[str, Any] = {
@@ -278,6 +289,8 @@ class Table:
             "KeyConditionExpression": expression.condition(condition, is_key=True),
             "ScanIndexForward": not newest_first,
         }
+        if consistent:
+            request["ConsistentRead"] = True
         if index:
             request["IndexName"] = index
         if limit:
@@ -299,12 +312,15 @@ class Table:
         index: str | None = None,
         most: int | None = None,
         newest_first: bool = False,
+        consistent: bool = False,
     ) -> Iterator[Item]:
         """Yield the items of a query, page after page, up to `most` of them."""
         start: Item | None = None
         given = 0
         while True:
-            page = self.query(condition, index=index, start=start, newest_first=newest_first)
+            page = self.query(
+                condition, index=index, start=start, newest_first=newest_first, consistent=consistent
+            )
             for item in page.items:
                 if most is not None and given >= most:
                     return

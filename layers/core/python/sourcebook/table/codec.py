@@ -1,4 +1,4 @@
-"""Python values to DynamoDB's typed JSON and back. Decimal is met nowhere else."""
+"""Python values to DynamoDB's typed JSON and back. Numbers come back as int or float, never as Decimal."""
 
 from __future__ import annotations
 

@@ -13,12 +13,47 @@ ARTICLE_SORT_KEY: Final = "ARTICLE"
 STATE_SORT_KEY: Final = "STATE"
 SEEN_SORT_KEY: Final = "SEEN"
 FETCH_PREFIX: Final = "FETCH#"
+EVENT_SORT_KEY: Final = "EVENT"
+MEMBER_PREFIX: Final = "MEMBER#"
+IDEA_PREFIX: Final = "IDEA#"
 TAG_PREFIX: Final = "TAG#"
+SUBJECT_SORT_KEY: Final = "TOOL"
+DAY_PREFIX: Final = "DAY#"
+DIRTY_PREFIX: Final = "DIRTY#"
+HOUR_PREFIX: Final = "HOUR#"
+METADATA_SORT_KEY: Final = "METADATA"
+NOVA_SORT_KEY: Final = "NOVA"
+NOVA_NAME_PREFIX: Final = "NAME#"
+REFERENCE_PREFIX: Final = "REF#"
+JOB_RUN_PREFIX: Final = "JOBRUN#"
+ATTEMPT_PREFIX: Final = "ATTEMPT#"
+QUARANTINE_SORT_KEY: Final = "QUARANTINE"
+
+OBSERVATION_PREFIX: Final = "OBS#"
+OBSERVATIONS: Final = "OBSERVATIONS"
+"""PK of what is known of observations as a whole: banks, series, scrapes."""
+BANK_PREFIX: Final = "BANK#"
+SERIES_PREFIX: Final = "SERIES#"
+SCRAPE_PREFIX: Final = "SCRAPE#"
+MIGRATIONS: Final = "MIGRATIONS"
 
 DUE_SOURCES: Final = "SOURCE"
 """GSI1PK of the sources that are polled; GSI1SK orders them by when they are due."""
 DISABLED_SOURCES: Final = "SOURCE#DISABLED"
 """GSI1PK of the disabled ones, so that they can be listed and, rarely, probed."""
+SOURCE_PARTITIONS: Final = "SOURCE#*"
+"""Pattern of the partition keys of `source`, for policies."""
+ACTIVE_SUBJECTS: Final = "TOOL"
+"""GSI1PK of the subjects that are looked for in articles, ordered by their ids."""
+RETIRED_SUBJECTS: Final = "TOOL#RETIRED"
+"""GSI1PK of those that no longer are; what was counted for them can still be read."""
+SUBJECT_PARTITIONS: Final = "TOOL#*"
+"""Pattern of the partition keys of `subject`, for policies."""
+
+UNGROUPED: Final = "GROUPING#UNGROUPED"
+"""PK of the articles that wait for grouping; SK orders them by when their analysis ended."""
+GROUPING_LOG: Final = "GROUPING#LOG"
+"""PK of grouping's log of decisions."""
 
 
 class Key(TypedDict):
@@ -38,6 +73,12 @@ class EligibilityKey(TypedDict):
 def article(dedup_key: str) -> Key:
     """Key of the article with this dedup key (32 hexadecimal characters)."""
     return {"PK": f"dedup:{dedup_key}", "SK": ARTICLE_SORT_KEY}
+
+
+def dedup_key_of(partition_key: str) -> str | None:
+    """Return the dedup key of an article or mention by its PK; None if it is something else's."""
+    prefix, _, dedup_key = partition_key.partition(":")
+    return dedup_key if prefix == "dedup" else None
 
 
 def article_tag(dedup_key: str, tag: str) -> Key:
@@ -88,6 +129,239 @@ def ingestion_batch(day: str, started_at: str, batch_id: str) -> Key:
     }
 
 
+def observation_partition(bank: str, series: str, term: str) -> str:
+    """PK of all that was observed of a bank, a series and a term (its code, ``-`` for none)."""
+    return f"SERIES#{_escaped(bank)}#{series}#{term}"
+
+
+def observation(bank: str, series: str, term: str, day: str, source_id: str) -> Key:
+    """Key of what a source said on a day (``2026-01-06``, of the source's own calendar)."""
+    return {"PK": observation_partition(bank, series, term), "SK": f"{OBSERVATION_PREFIX}{day}#{source_id}"}
+
+
+def latest_partition(series: str) -> str:
+    """PK of the newest observations of a series."""
+    return f"LATEST#{series}"
+
+
+def latest(series: str, term: str, bank: str) -> Key:
+    """Key of the newest observation that each source has of a bank, a series and a term."""
+    return {"PK": latest_partition(series), "SK": f"{term}#{_escaped(bank)}"}
+
+
+def read_latest(key: Key) -> tuple[str, str, str]:
+    """Return bank, series and term of a key that `latest` made."""
+    term, _, bank = key["SK"].partition("#")
+    return bank.replace("%23", "#").replace("%25", "%"), key["PK"].removeprefix("LATEST#"), term
+
+
+def observed_bank(bank: str) -> Key:
+    """Key of the fact that there are observations of a bank."""
+    return {"PK": OBSERVATIONS, "SK": f"{BANK_PREFIX}{_escaped(bank)}"}
+
+
+def observed_series(series: str) -> Key:
+    """Key of a series: its name and kind."""
+    return {"PK": OBSERVATIONS, "SK": f"{SERIES_PREFIX}{series}"}
+
+
+def observing_source(source_id: str) -> Key:
+    """Key of how the last scrape of a source went."""
+    return {"PK": OBSERVATIONS, "SK": f"{SCRAPE_PREFIX}{source_id}"}
+
+
+def observation_sequence() -> Key:
+    """Key of the counter that numbers observations in the order of their arrival."""
+    return {"PK": OBSERVATIONS, "SK": "SEQUENCE"}
+
+
+def migration(step_id: str) -> Key:
+    """Key of the record that a migration was run."""
+    return {"PK": MIGRATIONS, "SK": f"STEP#{step_id}"}
+
+
+def _escaped(name: str) -> str:
+    """Return a name in which ``#``, which parts the keys, does not stand."""
+    return name.replace("%", "%25").replace("#", "%23")
+
+
 def dispatch_tick() -> Key:
     """Key of the time at which the last scheduled dispatch ran."""
     return {"PK": "WORKFLOW#dispatch_sources", "SK": "TICK"}
+
+
+def job_run(partition: str, workflow: str, started_at: str, job_run_id: str) -> Key:
+    """Key of the record of one execution.
+
+    `partition` is a nova's id, or `workflow_partition` before there is one; the state machines of
+    statemachines/ spell the same.
+    """
+    return {"PK": partition, "SK": f"{JOB_RUN_PREFIX}{workflow}#{started_at}#{job_run_id}"}
+
+
+def workflow_partition(workflow: str, correlation_id: str) -> str:
+    """Partition of a run's records when it belongs to no nova."""
+    return f"WORKFLOW#{workflow}#{correlation_id}"
+
+
+def job_run_by_id(job_run_id: str) -> str:
+    """GSI1PK under which the record of an execution is found by its id alone."""
+    return f"{JOB_RUN_PREFIX}{job_run_id}"
+
+
+def attempts_of(job_run_id: str) -> str:
+    """What the sort keys of a run's attempts begin with, in the partition of the run."""
+    return f"{ATTEMPT_PREFIX}{job_run_id}#"
+
+
+def attempt(partition: str, job_run_id: str, task_name: str, attempt_no: int, timestamp: str) -> Key:
+    """Key of one invocation of a task; `timestamp` in ISO 8601 with milliseconds."""
+    return {
+        "PK": partition,
+        "SK": f"{attempts_of(job_run_id)}{task_name}#{attempt_no}#{timestamp}",
+    }
+
+
+def lock(name: str) -> Key:
+    """Key of a lock, ``<workflow>:<identity>:<schema_version>:<day>``."""
+    return {"PK": f"LOCK#{name}", "SK": "LOCK"}
+
+
+def nova(nova_id: str) -> Key:
+    """Key of a nova."""
+    return {"PK": nova_id, "SK": NOVA_SORT_KEY}
+
+
+def nova_names(normalized: str) -> str:
+    """Partition of the novae that a normalized name may mean; more than one row makes it ambiguous."""
+    return f"NAME#{normalized}"
+
+
+def nova_name(normalized: str, nova_id: str) -> Key:
+    """Key of the mapping of a normalized name to a nova."""
+    return {"PK": nova_names(normalized), "SK": f"NOVA#{nova_id}"}
+
+
+def nova_own_name(nova_id: str, normalized: str) -> Key:
+    """Key of the same mapping in the nova's own partition, where all its names are listed."""
+    return {"PK": nova_id, "SK": f"{NOVA_NAME_PREFIX}{normalized}"}
+
+
+def sky_cell(cell: str) -> str:
+    """Partition of the novae in one cell of the sky."""
+    return f"SKY#{cell}"
+
+
+def nova_position(cell: str, nova_id: str) -> Key:
+    """Key of a nova's place in its cell of the sky."""
+    return {"PK": sky_cell(cell), "SK": f"NOVA#{nova_id}"}
+
+
+def photometry_table(nova_id: str) -> Key:
+    """Key of a nova's one photometry table."""
+    return {"PK": nova_id, "SK": "PRODUCT#PHOTOMETRY_TABLE"}
+
+
+def reference(nova_id: str, reference_id: str) -> Key:
+    """Key of a publication about a nova."""
+    return {"PK": nova_id, "SK": f"{REFERENCE_PREFIX}{reference_id}"}
+
+
+def nova_reference(nova_id: str, reference_id: str) -> Key:
+    """Key of what a publication is to a nova."""
+    return {"PK": nova_id, "SK": f"NOVAREF#{reference_id}"}
+
+
+def quarantined(quarantine_id: str) -> Key:
+    """Key of something that waits for a person's decision, or has had it."""
+    return {"PK": f"QUARANTINE#{quarantine_id}", "SK": QUARANTINE_SORT_KEY}
+
+
+def archive_addresses() -> Key:
+    """Key of the addresses of the archives where they are not the public ones."""
+    return {"PK": "ARCHIVE#SETTINGS", "SK": "ADDRESSES"}
+
+
+def archive_answer(archive: str, name: str) -> Key:
+    """Key of what an archive last said of a name."""
+    return {"PK": f"ARCHIVE#{archive}", "SK": f"ANSWER#{name}"}
+
+
+def archive_pause(address: str) -> Key:
+    """Key of the time until which an archive does not want to be asked at an address."""
+    return {"PK": f"ARCHIVE#ADDRESS#{address}", "SK": "PAUSE"}
+
+
+def subject(tool_id: str) -> Key:
+    """Key of a subject whose sentiment is kept."""
+    return {"PK": f"TOOL#{tool_id}", "SK": SUBJECT_SORT_KEY}
+
+
+def active_subject(tool_id: str) -> EligibilityKey:
+    """Index key of a subject that is looked for in articles."""
+    return {"GSI1PK": ACTIVE_SUBJECTS, "GSI1SK": tool_id}
+
+
+def retired_subject(tool_id: str) -> EligibilityKey:
+    """Index key of a subject that is no longer looked for."""
+    return {"GSI1PK": RETIRED_SUBJECTS, "GSI1SK": tool_id}
+
+
+def subject_catalog() -> Key:
+    """Key of the version of the list of subjects, by which its readers notice a change."""
+    return {"PK": "CATALOG#SUBJECTS", "SK": "VERSION"}
+
+
+def hour_rollup(tool_id: str, hour: str) -> Key:
+    """Key of a subject's counts for an hour (``2026-11-27T21``, UTC)."""
+    return {"PK": f"TOOL#{tool_id}", "SK": f"{HOUR_PREFIX}{hour}"}
+
+
+def day_rollup(tool_id: str, day: str) -> Key:
+    """Key of a subject's counts for a day (``2026-11-27``, UTC)."""
+    return {"PK": f"TOOL#{tool_id}", "SK": f"{DAY_PREFIX}{day}"}
+
+
+def dirty_hour(tool_id: str, hour: str) -> Key:
+    """Key of the mark that an hour of a subject has to be counted again."""
+    return {"PK": f"TOOL#{tool_id}", "SK": f"{DIRTY_PREFIX}{hour}"}
+
+
+def cache_entry(tool_id: str, period: str) -> Key:
+    """Key of a subject's pre-computed sentiment for a period such as ``HOUR_24``."""
+    return {"PK": f"TOOL#{tool_id}", "SK": f"CACHE#{period}"}
+
+
+def cache_metadata() -> Key:
+    """Key of what is known about the cache as a whole."""
+    return {"PK": "CACHE#METADATA", "SK": METADATA_SORT_KEY}
+
+
+def cache_hour(hour: str) -> Key:
+    """Key of the cache's hits, misses and errors in an hour (``2026-11-27T21``, UTC)."""
+    return {"PK": "CACHE#METADATA", "SK": f"{HOUR_PREFIX}{hour}"}
+
+
+def ungrouped(since: str, dedup_key: str) -> Key:
+    """Key of the mark of an analyzed article that waits for grouping since then (ISO 8601, milliseconds)."""
+    return {"PK": UNGROUPED, "SK": f"{since}#{dedup_key}"}
+
+
+def grouping_chunk(number: int) -> Key:
+    """Key of one chunk of grouping's log; numbers are consecutive."""
+    return {"PK": GROUPING_LOG, "SK": f"CHUNK#{number:012d}"}
+
+
+def event(event_id: str) -> Key:
+    """Key of an event: articles that tell of the same."""
+    return {"PK": f"EVENT#{event_id}", "SK": EVENT_SORT_KEY}
+
+
+def event_member(event_id: str, dedup_key: str) -> Key:
+    """Key of an article's membership in an event."""
+    return {"PK": f"EVENT#{event_id}", "SK": f"{MEMBER_PREFIX}{dedup_key}"}
+
+
+def event_idea(event_id: str, time: str, digest: str) -> Key:
+    """Key of what was concluded from an event as it stood at `time`; `digest` is that of the inputs."""
+    return {"PK": f"EVENT#{event_id}", "SK": f"{IDEA_PREFIX}{time}#{digest}"}

@@ -1,0 +1,1 @@
+"""The catalogue of novae: one identity from many names."""

@@ -1,0 +1,1 @@
+"""The services that know of novae, each behind the same few words."""

@@ -1,0 +1,55 @@
+"""The 88 constellations of the IAU: abbreviation, nominative and genitive.
+
+Source: IAU, "The Constellations", with the three-letter abbreviations of 1922.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_TABLE: Final = """
+And Andromeda Andromedae|Ant Antlia Antliae|Aps Apus Apodis|Aqr Aquarius Aquarii|Aql Aquila Aquilae
+Ara Ara Arae|Ari Aries Arietis|Aur Auriga Aurigae|Boo Bootes Bootis|Cae Caelum Caeli
+Cam Camelopardalis Camelopardalis|Cnc Cancer Cancri|CVn Canes_Venatici Canum_Venaticorum
+CMa Canis_Major Canis_Majoris|CMi Canis_Minor Canis_Minoris|Cap Capricornus Capricorni
+Car Carina Carinae|Cas Cassiopeia Cassiopeiae|Cen Centaurus Centauri|Cep Cepheus Cephei|Cet Cetus Ceti
+Cha Chamaeleon Chamaeleontis|Cir Circinus Circini|Col Columba Columbae
+Com Coma_Berenices Comae_Berenices|CrA Corona_Australis Coronae_Australis
+CrB Corona_Borealis Coronae_Borealis|Crv Corvus Corvi|Crt Crater Crateris|Cru Crux Crucis
+Cyg Cygnus Cygni|Del Delphinus Delphini|Dor Dorado Doradus|Dra Draco Draconis|Equ Equuleus Equulei
+Eri Eridanus Eridani|For Fornax Fornacis|Gem Gemini Geminorum|Gru Grus Gruis|Her Hercules Herculis
+Hor Horologium Horologii|Hya Hydra Hydrae|Hyi Hydrus Hydri|Ind Indus Indi|Lac Lacerta Lacertae
+Leo Leo Leonis|LMi Leo_Minor Leonis_Minoris|Lep Lepus Leporis|Lib Libra Librae|Lup Lupus Lupi
+Lyn Lynx Lyncis|Lyr Lyra Lyrae|Men Mensa Mensae|Mic Microscopium Microscopii
+Mon Monoceros Monocerotis|Mus Musca Muscae|Nor Norma Normae|Oct Octans Octantis
+Oph Ophiuchus Ophiuchi|Ori Orion Orionis|Pav Pavo Pavonis|Peg Pegasus Pegasi|Per Perseus Persei
+Phe Phoenix Phoenicis|Pic Pictor Pictoris|Psc Pisces Piscium|PsA Piscis_Austrinus Piscis_Austrini
+Pup Puppis Puppis|Pyx Pyxis Pyxidis|Ret Reticulum Reticuli|Sge Sagitta Sagittae
+Sgr Sagittarius Sagittarii|Sco Scorpius Scorpii|Scl Sculptor Sculptoris|Sct Scutum Scuti
+Ser Serpens Serpentis|Sex Sextans Sextantis|Tau Taurus Tauri|Tel Telescopium Telescopii
+Tri Triangulum Trianguli|TrA Triangulum_Australe Trianguli_Australis|Tuc Tucana Tucanae
+UMa Ursa_Major Ursae_Majoris|UMi Ursa_Minor Ursae_Minoris|Vel Vela Velorum|Vir Virgo Virginis
+Vol Volans Volantis|Vul Vulpecula Vulpeculae
+"""
+
+
+def _rows() -> list[tuple[str, str, str]]:
+    rows = [row.split() for line in _TABLE.split("\n") for row in line.split("|") if row.strip()]
+    return [
+        (short, nominative.replace("_", " "), genitive.replace("_", " "))
+        for short, nominative, genitive in rows
+    ]
+
+
+ABBREVIATIONS: Final = tuple(short for short, _, _ in _rows())
+"""As the IAU writes them, e.g. ``CrB``."""
+
+BY_NAME: Final[dict[str, str]] = {
+    name.casefold(): short.casefold()
+    for short, nominative, genitive in _rows()
+    for name in (short, nominative, genitive)
+}
+"""Abbreviation, nominative and genitive, all lower case, to the abbreviation in lower case."""
+
+DISPLAYED: Final = {short.casefold(): short for short in ABBREVIATIONS}
+"""Abbreviation in lower case to the way it is written."""

@@ -1,0 +1,91 @@
+"""Holding a nova's names against what the authorities call it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sourcebook.catalog.adapters.identity import Identity
+from sourcebook.catalog.coordinates import Closeness, closeness, separation_arcsec
+from sourcebook.catalog.model import NameSource, Nova, QuarantineReason
+from sourcebook.catalog.names import display_name, is_designation, normalize_name
+from sourcebook.catalog.store import Named, NovaStore
+from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.runs.errors import Held
+
+_SOURCES: Final = {"simbad": NameSource.SIMBAD, "tns": NameSource.TNS}
+
+
+class NoAuthorityAnswered(Retryable):
+    """None of the authorities could be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameReconciler:
+    """Adds the names that authorities have, and takes over SIMBAD's choice of the primary one."""
+
+    store: NovaStore
+
+    def reconcile(self, nova_id: str, answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return UPDATED or NO_CHANGE as `outcome`, how many names were added, and the primary name.
+
+        Args:
+            nova_id: the nova.
+            answers: one for each authority: ``{"authority": …, "status": OK or the trouble, "identity": …}``.
+
+        Raises:
+            Held: if an authority means another place by the name, or gives a name that another nova has.
+            NoAuthorityAnswered: if there is not one answer.
+            NoSuchNova: if there is no active nova with this id.
+        """
+        nova = self.store.active(nova_id)
+        answered = [answer for answer in answers if answer.get("status") == "OK"]
+        if not answered:
+            raise NoAuthorityAnswered(
+                "no authority could be asked: " + ", ".join(str(a.get("authority")) for a in answers)
+            )
+        known = [Identity.of(answer["identity"]) for answer in answered if answer.get("identity")]
+        for identity in known:
+            self._check(nova, identity)
+        added = 0
+        for identity in known:
+            source = _SOURCES.get(identity.archive, NameSource.OTHER)
+            names = [Named(name, source) for name in (identity.main_name, *identity.names)]
+            added += self.store.add_names(nova, names)
+        renamed = False
+        chosen = next((identity for identity in known if identity.archive == "simbad"), None)
+        if chosen is not None:
+            renamed = self.store.rename(nova, chosen.main_name, NameSource.SIMBAD)
+        return {
+            "outcome": "UPDATED" if added or renamed else "NO_CHANGE",
+            "names_added": added,
+            "primary_name": display_name(chosen.main_name) if chosen and renamed else nova.primary_name,
+            "authorities": [str(answer.get("authority")) for answer in answered],
+        }
+
+    def _check(self, nova: Nova, identity: Identity) -> None:
+        if nova.position is not None and identity.position is not None:
+            arcsec = separation_arcsec(nova.position, identity.position)
+            if closeness(arcsec) is not Closeness.SAME:
+                raise Held(
+                    QuarantineReason.COORDINATES_UNSURE,
+                    f"{identity.archive} has {identity.main_name} {arcsec:.1f}″ from where "
+                    f"{nova.primary_name} is: say which is right",
+                    {"identity": identity.to_dict(), "separation_arcsec": round(arcsec, 3)},
+                )
+        for name in (identity.main_name, *identity.names):
+            try:
+                normalized = normalize_name(display_name(name))
+            except InvalidInput:
+                continue
+            if is_designation(normalized):
+                continue
+            others = [other for other in self.store.find(normalized) if other.nova_id != nova.nova_id]
+            if others:
+                raise Held(
+                    QuarantineReason.NAME_CONFLICT,
+                    f"{identity.archive} gives {nova.primary_name} the name {name!r}, "
+                    f"which is {others[0].primary_name}'s",
+                    {"name": name, "candidates": [other.nova_id for other in others]},
+                )

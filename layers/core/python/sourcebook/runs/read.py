@@ -1,0 +1,183 @@
+"""Job runs and their attempts, as they are served."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import ConditionBase
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.clock import Clock, parse_iso, utc_now
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
+from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, merge_newest_first, walk
+
+STATUSES: Final = ("RUNNING", "SUCCEEDED", "FAILED")
+LONGEST_RUN: Final = timedelta(minutes=30)
+"""No state machine may run longer; a run that is RUNNING after this has been aborted or lost."""
+
+RUN_FIELDS: Final = (
+    "job_run_id",
+    "workflow_name",
+    "subject",
+    "nova_id",
+    "status",
+    "outcome",
+    "started_at",
+    "ended_at",
+    "correlation_id",
+    "execution_arn",
+    "error_type",
+    "error_message",
+)
+"""Fields of a job run as it is served, besides `result` and `lost`; null when it has none."""
+ATTEMPT_FIELDS: Final = (
+    "task_name",
+    "attempt_no",
+    "status",
+    "error_type",
+    "error_message",
+    "error_fingerprint",
+    "duration_ms",
+    "created_at",
+)
+"""Fields of an attempt."""
+
+_ATTEMPTS_AT_MOST: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunReader:
+    """Reads the records that workflows leave."""
+
+    table: Table
+    clock: Clock = utc_now
+
+    def get(self, job_run_id: str) -> dict[str, Any] | None:
+        """Return a job run with its attempts in order, or None if there is none with this id.
+
+        Up to 1,000 attempts are given; `attempts_left_out` says whether there are more.
+        """
+        if not job_run_id or len(job_run_id) > 80:
+            return None
+        index = KeyCondition("GSI1PK").eq(keys.job_run_by_id(job_run_id))
+        found = self.table.query(index, index=keys.ELIGIBILITY_INDEX, limit=1).items
+        run = self.table.get({"PK": found[0]["PK"], "SK": found[0]["SK"]}) if found else None
+        if run is None:
+            return None
+        attempts = list(self.attempts(run["PK"], job_run_id, most=_ATTEMPTS_AT_MOST + 1))
+        shown = [{name: a.get(name) for name in ATTEMPT_FIELDS} for a in attempts[:_ATTEMPTS_AT_MOST]]
+        return self._public(run) | {
+            "attempts": shown,
+            "attempts_left_out": len(attempts) > _ATTEMPTS_AT_MOST,
+        }
+
+    def attempts(self, record: str, job_run_id: str, *, most: int | None = None) -> list[Item]:
+        """Return the attempts of a run, by the time they began."""
+        prefix = KeyCondition("PK").eq(record) & KeyCondition("SK").begins_with(keys.attempts_of(job_run_id))
+        return sorted(
+            self.table.query_all(prefix, most=most), key=lambda item: (item["created_at"], item["SK"])
+        )
+
+    def page(
+        self, *, status: str | None = None, workflow: str | None = None, limit: int, cursor: str | None = None
+    ) -> Page[dict[str, Any]]:
+        """Return one page of all runs, newest first.
+
+        Args:
+            status: one of `STATUSES`, or None for all.
+            workflow: name of a workflow, or None for all.
+            limit: runs of a full page.
+            cursor: the `next_cursor` of the page before.
+
+        Raises:
+            InvalidInput: if the cursor is not one of this list with these filters.
+        """
+        listing = Listing.of("job-runs", {"status": status, "workflow": workflow})
+        after = None
+        if cursor is not None:
+            after = listing.position(cursor, parts=2)
+            if not _is_time(after[0]):
+                raise bad_cursor(cursor)
+
+        def stream(name: str) -> Iterator[Item]:
+            condition: ConditionBase = KeyCondition("status").eq(name)
+            if after is not None:
+                condition = condition & KeyCondition("timestamp").lte(after[0])
+            found = walk(
+                self.table, condition, index=keys.STATUS_INDEX, newest_first=True, page_size=limit + 1
+            )
+            return (
+                item | {"run": item["PK"], "PK": f"{item['PK']} {item['SK']}"}
+                for item in found
+                if item["SK"].startswith(keys.JOB_RUN_PREFIX)
+                and (workflow is None or item["SK"].startswith(f"{keys.JOB_RUN_PREFIX}{workflow}#"))
+            )
+
+        entries = merge_newest_first([stream(name) for name in ([status] if status else STATUSES)], after)
+
+        def load(entries: list[Item]) -> list[dict[str, Any] | None]:
+            wanted: list[keys.Key] = [{"PK": entry["run"], "SK": entry["SK"]} for entry in entries]
+            items = {(item["PK"], item["SK"]): item for item in self.table.batch_get(wanted)}
+            runs = [items.get((key["PK"], key["SK"])) for key in wanted]
+            return [self._public(run) if run and status in {None, run["status"]} else None for run in runs]
+
+        return fill_page(
+            entries,
+            listing=listing,
+            position=lambda entry: (entry["timestamp"], entry["PK"]),
+            load=load,
+            limit=limit,
+        )
+
+    def of_nova(self, nova_id: str, *, limit: int, cursor: str | None = None) -> Page[dict[str, Any]]:
+        """Return one page of a nova's runs: by workflow, the newest of each first.
+
+        Raises:
+            InvalidInput: if the cursor is not one of this nova's runs.
+        """
+        listing = Listing.of("nova-job-runs", {"nova_id": nova_id})
+        start = None
+        if cursor is not None:
+            (sort_key,) = listing.position(cursor, parts=1)
+            if not sort_key.startswith(keys.JOB_RUN_PREFIX):
+                raise bad_cursor(cursor)
+            start = {"PK": nova_id, "SK": sort_key}
+        runs = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.JOB_RUN_PREFIX)
+        return fill_page(
+            walk(self.table, runs, newest_first=True, start=start, page_size=limit + 1),
+            listing=listing,
+            position=lambda item: (item["SK"],),
+            load=lambda items: [self._public(item) for item in items],
+            limit=limit,
+        )
+
+    def _public(self, run: Mapping[str, Any]) -> dict[str, Any]:
+        lost = run["status"] == "RUNNING" and self.clock() - parse_iso(run["started_at"]) > LONGEST_RUN
+        return {name: run.get(name) for name in RUN_FIELDS} | {
+            "result": _result(run.get("result")),
+            "lost": lost,
+        }
+
+
+def _result(text: object) -> object:
+    """Return what a run came to; the state machines write it as JSON, having no other way."""
+    if not isinstance(text, str):
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _is_time(text: str) -> bool:
+    try:
+        parse_iso(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,186 @@
+"""One Attempt for each invocation of a task: written before the work, completed after it."""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.errors import InvalidInput, SourcebookError
+from sourcebook.events import SCHEMA_VERSION
+from sourcebook.runs.errors import Held, as_step_functions_knows, error_fingerprint, short_message
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
+
+Handler: TypeAlias = Callable[[dict[str, Any], Any], Any]
+
+_ID = re.compile(r"[0-9A-Za-z_-]{1,80}")
+_TIES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRun:
+    """What a state machine tells a task of its run: the member `run` of its payload.
+
+    Attributes:
+        record: partition of the run's records.
+        task_name: name of the state.
+        attempt_no: 1, and one more for each retry.
+    """
+
+    workflow_name: str
+    job_run_id: str
+    correlation_id: str
+    execution_arn: str
+    record: str
+    task_name: str
+    attempt_no: int
+
+    @classmethod
+    def of(cls, event: Mapping[str, Any]) -> TaskRun:
+        """Read the member `run` of a task's payload.
+
+        Raises:
+            InvalidInput: naming what is missing or wrong.
+        """
+        given = event.get("run")
+        if not isinstance(given, Mapping):
+            raise InvalidInput("run", given, "the run's ids, as the state machines pass them")
+        for name in ("workflow_name", "job_run_id", "correlation_id", "execution_arn", "record", "task_name"):
+            if not isinstance(given.get(name), str) or not given[name]:
+                raise InvalidInput(f"run.{name}", given.get(name), "a text")
+        attempt_no = given.get("attempt_no")
+        if not isinstance(attempt_no, int) or attempt_no < 1:
+            raise InvalidInput("run.attempt_no", attempt_no, "a whole number from 1")
+        if not _ID.fullmatch(given["job_run_id"]):
+            raise InvalidInput("run.job_run_id", given["job_run_id"], "a UUID")
+        return cls(
+            given["workflow_name"],
+            given["job_run_id"],
+            given["correlation_id"],
+            given["execution_arn"],
+            given["record"],
+            given["task_name"],
+            attempt_no,
+        )
+
+    def log_fields(self) -> dict[str, object]:
+        """Return what every log line of the task carries."""
+        return {
+            "workflow_name": self.workflow_name,
+            "execution_arn": self.execution_arn,
+            "job_run_id": self.job_run_id,
+            "state_name": self.task_name,
+            "attempt_number": self.attempt_no,
+            "schema_version": SCHEMA_VERSION,
+            "correlation_id": self.correlation_id,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecorder:
+    """Records the attempts of a Lambda's task.
+
+    Attributes:
+        table: where they are written.
+        logger: gets the run's fields, and one line for each attempt.
+    """
+
+    table: Table
+    logger: Logger
+    clock: Clock = utc_now
+    monotonic: Callable[[], float] = time.monotonic
+
+    def recorded(self, handler: Handler) -> Handler:
+        """Wrap a handler so that each invocation leaves an Attempt.
+
+        STARTED is written first: what crashes or times out stays STARTED and is seen. An invocation that
+        no state machine made (there is no `run` in its payload) is none of a workflow and leaves none.
+        """
+
+        @functools.wraps(handler)
+        def run(event: dict[str, Any], context: Any) -> Any:  # noqa: ANN401 - Lambda's own types
+            if "run" not in event:
+                return handler(event, context)
+            return self._attempt(TaskRun.of(event), lambda: handler(event, context))
+
+        return run
+
+    def _attempt(self, task: TaskRun, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - the handler's own
+        self.logger.append_keys(**task.log_fields())
+        begun = self.monotonic()
+        try:
+            key = self._start(task)
+        except Exception as error:
+            raise as_step_functions_knows(error) from error
+        try:
+            result = work()
+        except Exception as error:
+            self._fail(key, error, begun)
+            raise as_step_functions_knows(error) from error
+        self._end(key, {"status": "SUCCEEDED"}, begun)
+        return result
+
+    def _start(self, task: TaskRun) -> keys.Key:
+        now = self.clock()
+        for tie in range(_TIES):
+            # Several items of a map may start within one millisecond.
+            moment = isoformat(now + timedelta(milliseconds=tie), "milliseconds")
+            key = keys.attempt(task.record, task.job_run_id, task.task_name, task.attempt_no, moment)
+            there = self.table.create(
+                {
+                    **key,
+                    "entity_type": "Attempt",
+                    "schema_version": SCHEMA_VERSION,
+                    "job_run_id": task.job_run_id,
+                    "task_name": task.task_name,
+                    "attempt_no": task.attempt_no,
+                    "status": "STARTED",
+                    "created_at": moment,
+                    "updated_at": moment,
+                }
+            )
+            if there is None:
+                return key
+        raise InvalidInput("run", task.task_name, f"fewer than {_TIES} attempts within a millisecond")
+
+    def _fail(self, key: keys.Key, error: Exception, begun: float) -> None:
+        fingerprint = error_fingerprint(error)
+        values: dict[str, object] = {
+            "status": "FAILED",
+            "error_type": type(error).__name__,
+            "error_message": short_message(error),
+            "error_fingerprint": fingerprint,
+        }
+        if isinstance(error, Held):
+            values["held"] = {"reason_code": error.reason_code, "context": error.context}
+        level = self.logger.warning if isinstance(error, SourcebookError) else self.logger.error
+        level(
+            "task_failed",
+            extra={
+                "error_class": type(error).__name__,
+                "error_fingerprint": fingerprint,
+                "reason": str(error),
+            },
+            exc_info=not isinstance(error, SourcebookError),
+        )
+        self._end(key, values, begun)
+
+    def _end(self, key: keys.Key, values: dict[str, object], begun: float) -> None:
+        duration = round((self.monotonic() - begun) * 1000)
+        moment = isoformat(self.clock(), "milliseconds")
+        try:
+            self.table.update(key, assign={**values, "duration_ms": duration, "updated_at": moment})
+        except (SourcebookError, ConditionFailed) as error:
+            # The work is done, or has its own error to tell: a record that stays STARTED is the lesser harm.
+            self.logger.exception("attempt_not_recorded", extra={"reason": str(error)})
+            return
+        self.logger.info("task_ended", extra={"outcome": values["status"], "duration_ms": duration})

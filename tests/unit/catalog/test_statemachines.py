@@ -1,0 +1,156 @@
+"""What a state of the catalogue's workflows reads, a state before it has produced."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+STATEMACHINES = Path(__file__).parents[3] / "statemachines"
+WORKFLOWS = ("initialize_nova", "ingest_new_nova", "refresh_references", "name_check_and_reconcile")
+
+RETURNS = {
+    "find_nova": {"match", "normalized", "nova_id", "name"},
+    "resolve_name": {"found", "identity"},
+    "establish_nova": {"outcome", "nova_id", "separation_arcsec"},
+    "prepare_nova": {"nova_id", "photometry_table_created"},
+    "fetch_references": {"chunks", "found", "truncated"},
+    "store_references": {"created", "updated", "unchanged", "quarantined"},
+    "date_discovery": {"discovery_date", "changed"},
+    "reconcile_names": {"outcome", "names_added", "primary_name", "authorities"},
+    "hold_for_review": {"quarantine_id", "reason_code", "new"},
+}
+"""Members that each task may answer with; tests/integration/catalog holds the functions to them."""
+
+
+def states_of(name: str) -> dict[str, dict[str, Any]]:
+    definition = json.loads((STATEMACHINES / f"{name}.asl.json").read_text("utf-8"))
+    states: dict[str, dict[str, Any]] = definition["States"]
+    return states
+
+
+def texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for part in value.values():
+                yield from texts(part)
+        case list():
+            for part in value:
+                yield from texts(part)
+
+
+def read(value: Any, root: str) -> set[str]:
+    return {
+        name for text in texts(value) for name in re.findall(rf"\$states\.{re.escape(root)}\.(\w+)", text)
+    }
+
+
+def own(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state without its inner states, which read what the map gives them."""
+    return {key: value for key, value in state.items() if key != "ItemProcessor"}
+
+
+def function_of(state: dict[str, Any]) -> str | None:
+    found = re.fullmatch(r"\$\{(\w+)_arn\}", str(state.get("Arguments", {}).get("FunctionName", "")))
+    return found[1] if found else None
+
+
+def produced(state: dict[str, Any], given: set[str]) -> set[str]:
+    """Return the members of a state's output, given those of its input."""
+    output = state.get("Output", "{% $states.input %}")
+    if isinstance(output, dict):
+        return set(output)
+    if output == "{% $states.input %}":
+        return given
+    if output == "{% $states.result.Payload %}":
+        return RETURNS[str(function_of(state))]
+    # An object that is put together: its members are spelled out.
+    return set(re.findall(r"'(\w+)':", output)) | ({"identity"} & set(re.findall(r"\w+", output)))
+
+
+def following(state: dict[str, Any]) -> Iterator[str]:
+    yield from (state[key] for key in ("Next", "Default") if key in state)
+    yield from (choice["Next"] for choice in state.get("Choices", ()))
+
+
+def flow(states: dict[str, dict[str, Any]], start: str, given: set[str]) -> dict[str, set[str]]:
+    """Return what may be in the input of each state that is reached without a failure."""
+    inputs: dict[str, set[str]] = {}
+    waiting = [(start, given)]
+    while waiting:
+        name, members = waiting.pop()
+        if name in inputs and members <= inputs[name]:
+            continue
+        inputs[name] = inputs.get(name, set()) | members
+        waiting += [(after, produced(states[name], inputs[name])) for after in following(states[name])]
+    return inputs
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_a_state_reads_what_the_state_before_it_has_produced(workflow: str) -> None:
+    states = states_of(workflow)
+    accepted = {"candidate_name", "nova_id", "quarantine_id", "correlation_id", "Comment"}
+    inputs = flow(states, "Check the input", accepted)
+    for name, members in inputs.items():
+        assert read(own(states[name]), "input") <= members, name
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_the_states_of_a_map_read_what_it_gives_them(workflow: str) -> None:
+    for name, state in states_of(workflow).items():
+        if state["Type"] != "Map":
+            continue
+        given = set(state.get("ItemSelector", {})) or set(state["Items"][0])
+        processor = state["ItemProcessor"]
+        for inner, members in flow(processor["States"], processor["StartAt"], given).items():
+            assert read(processor["States"][inner], "input") <= members, (name, inner)
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_a_task_reads_only_what_its_function_answers(workflow: str) -> None:
+    for name, state in states_of(workflow).items():
+        inner = state.get("ItemProcessor", {}).get("States", {})
+        for task_name, task in {name: own(state), **inner}.items():
+            function = function_of(task)
+            if function is not None:
+                assert read(task, "result.Payload") <= RETURNS[function], task_name
+    mapped = states_of("refresh_references")["Store the references"]
+    assert read(own(mapped), "result") <= RETURNS["store_references"]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_every_way_to_the_end_says_how_it_ended(workflow: str) -> None:
+    """No way leads to "Finalize the job run" without an assignment of `ending` on it."""
+    states = states_of(workflow)
+    waiting, seen = [("Check the input", False)], set()
+    while waiting:
+        name, said = waiting.pop()
+        if (name, said) in seen:
+            continue
+        seen.add((name, said))
+        state = states[name]
+        assert said or name != "Finalize the job run"
+        here = said or "ending" in state.get("Assign", {})
+        waiting += [(state[key], here) for key in ("Next", "Default") if key in state]
+        for branch in (*state.get("Choices", ()), *state.get("Catch", ())):
+            waiting.append((branch["Next"], said or "ending" in branch.get("Assign", {})))
+    assert ("Finalize the job run", True) in seen
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS)
+def test_only_names_ids_and_pointers_are_accepted(workflow: str) -> None:
+    check = states_of(workflow)["Check the input"]
+    known = set(re.findall(r"'(\w+)'", check["Choices"][0]["Condition"])) - {"object"}
+    own_field = "candidate_name" if workflow == "initialize_nova" else "nova_id"
+    review = {"quarantine_id"} if workflow == "initialize_nova" else set()
+    assert (
+        known
+        == {own_field, "correlation_id", "Comment", "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID"} | review
+    )
+    assert check["Default"] == "Refuse the input"
