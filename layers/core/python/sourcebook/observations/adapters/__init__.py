@@ -1,0 +1,36 @@
+"""From a fetched document to observations: one module for each kind of document, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Final
+
+from sourcebook.observations.model import Parsed
+from sourcebook.observations.options import CSV, HTML_TABLE, JSON_API, read_observation_options
+from sourcebook.sources.model import SourceSpec
+
+_READERS: Final[Mapping[str, str]] = {
+    HTML_TABLE: "sourcebook.observations.adapters.html_table",
+    JSON_API: "sourcebook.observations.adapters.json_api",
+    CSV: "sourcebook.observations.adapters.csv_file",
+}
+
+
+def parse_document(spec: SourceSpec, body: bytes, *, charset: str | None = None) -> Parsed:
+    """Return what a document of a source yields.
+
+    Args:
+        spec: the source.
+        body: the document.
+        charset: that the server named, if it did.
+
+    Raises:
+        InvalidInput: if the declaration is wrong.
+        BadDocument: if the document is not what it should be; then nothing of it may be stored.
+    """
+    options = read_observation_options(spec)
+    # Loaded when needed: a function that only fetches feeds must not pay for an HTML parser.
+    read: Callable[..., Any] = import_module(_READERS[spec.kind]).read
+    parsed: Parsed = read(body, options, charset=charset)
+    return parsed

@@ -1,0 +1,214 @@
+"""Pages of figures as a source: fetch if it changed or a day began, keep the page, store the figures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.errors import InvalidInput
+from sourcebook.events import SCHEMA_VERSION
+from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
+from sourcebook.observations.adapters import parse_document
+from sourcebook.observations.adapters.document import BadDocument, DocumentCause
+from sourcebook.observations.canonical import Canonical, Standing
+from sourcebook.observations.model import Observed, Parsed
+from sourcebook.observations.options import JSON_API, ObservationOptions, read_observation_options
+from sourcebook.observations.raw import Outcome, RawStore, Scrape
+from sourcebook.observations.snapshots import Snapshots
+from sourcebook.sources.model import Source
+from sourcebook.sources.poll import PollResult, Rejected, Verdict
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+
+_VERDICTS: Final = {
+    Severity.TRANSIENT: Verdict.FAILED,
+    Severity.SOFT: Verdict.BROKEN,
+    Severity.FINAL: Verdict.GONE,
+}
+# These come and go with the site; the others stay until somebody mends the declaration.
+_MAY_PASS: Final = frozenset({DocumentCause.EMPTY_PAGE, DocumentCause.LOGIN_PAGE})
+_ACCEPT: Final = {JSON_API: "application/json, */*;q=0.5"}
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationAdapter:
+    """Polls one page of figures: the adapter of kinds `html_table`, `json_api` and `csv`.
+
+    Attributes:
+        workers: figures stored at the same time.
+    """
+
+    http: HttpClient
+    table: Table
+    snapshots: Snapshots
+    clock: Clock = utc_now
+    workers: int = 8
+
+    async def poll(self, source: Source) -> PollResult:
+        """Fetch a page and store its figures.
+
+        A page that has not changed is not read again on the same day of its source's calendar; the first time
+        on a new day it is, for each day has an observation of its own.
+
+        Raises:
+            Retryable: if the table or the bucket could not take what was found.
+        """
+        try:
+            options = read_observation_options(source)
+        except InvalidInput as error:
+            return PollResult(Verdict.BROKEN, "invalid_options", message=str(error))
+        moment = self.clock()
+        day = moment.astimezone(options.zone).date().isoformat()
+        read_today = source.observed_day == day
+        try:
+            response = await self.http.get(
+                source.url,
+                headers={"Accept": _ACCEPT.get(source.kind, "text/html, text/csv, */*;q=0.5")},
+                etag=source.etag if read_today else None,
+                last_modified=source.last_modified if read_today else None,
+            )
+            if response.not_modified:
+                return PollResult(Verdict.UNCHANGED, "not_modified", http_status=304)
+            if not response.is_success or response.is_challenge:
+                return _failed(error_for(response))
+        except FetchError as error:
+            return _failed(error)
+        digest = sha256(response.body).hexdigest()
+        if read_today and source.body_hash == digest[:32]:
+            validators = _validators(source, response)
+            return PollResult(Verdict.UNCHANGED, "same_body", http_status=response.status, state=validators)
+        scrape = Scrape(source.source_id, isoformat(moment, "milliseconds"), day, digest[:16])
+        return await asyncio.to_thread(self._take_in, source, options, response, digest, scrape)
+
+    def _take_in(
+        self, source: Source, options: ObservationOptions, response: HttpResponse, digest: str, scrape: Scrape
+    ) -> PollResult:
+        if response.body and source.body_hash != digest[:32]:
+            self.snapshots.keep(source.source_id, digest, response.body, response.content_type)
+        try:
+            parsed = parse_document(source, response.body, charset=response.charset)
+            Canonical(self.table).ensure(
+                (row.key for row in parsed.rows),
+                {series.code: (series.kind, series.name) for series in options.series},
+            )
+        except BadDocument as error:
+            verdict = Verdict.FAILED if error.cause in _MAY_PASS else Verdict.BROKEN
+            return PollResult(
+                verdict,
+                error.cause.value,
+                message=str(error),
+                http_status=response.status,
+                anomaly=anomaly(source.last_entries, 0, options.warn_fewer_rows_pct),
+            )
+        except InvalidInput as error:
+            return PollResult(Verdict.BROKEN, "invalid_options", message=str(error))
+        outcomes = self.store(scrape, parsed.rows, Standing.of(source.model_dump()))
+        odd = anomaly(source.last_entries, len(parsed.rows), options.warn_fewer_rows_pct)
+        self._record(source=source, options=options, scrape=scrape, digest=digest, parsed=parsed, odd=odd)
+        return PollResult(
+            Verdict.CHANGED,
+            "ok",
+            http_status=response.status,
+            entries=len(parsed.rows),
+            created=outcomes.count(Outcome.CREATED),
+            updated=outcomes.count(Outcome.UPDATED),
+            rejected=tuple(_rejected(source.source_id, parsed)),
+            dropped=parsed.reasons(),
+            anomaly=odd,
+            state={**_validators(source, response), "body_hash": digest[:32], "observed_day": scrape.day},
+        )
+
+    def store(self, scrape: Scrape, rows: list[Observed], standing: Standing) -> list[Outcome]:
+        """Store the figures of one scrape in the raw layer and offer them to the canonical one.
+
+        The LATEST items must be there, see `Canonical.ensure`.
+        """
+        raw, canonical = RawStore(self.table), Canonical(self.table)
+        first = raw.reserve(len(rows))
+
+        def one(numbered: tuple[int, Observed]) -> Outcome:
+            sequence, row = numbered
+            outcome, observation = raw.store(scrape, row, sequence)
+            canonical.offer(row.key, observation, standing)
+            return outcome
+
+        numbered = list(enumerate(rows, first))
+        if self.workers == 1:
+            outcomes = [one(row) for row in numbered]
+        else:
+            with ThreadPoolExecutor(self.workers) as pool:
+                outcomes = list(pool.map(one, numbered))
+        # Whoever changed the priority or removed the source since this poll began may have rebuilt the
+        # slots before they were written. Looked at now, one of the two sees the other.
+        if canonical.standings([scrape.source_id]).get(scrape.source_id) != standing:
+            for row in rows:
+                canonical.rebuild(row.key, [scrape.source_id])
+        return outcomes
+
+    def _record(
+        self,
+        *,
+        source: Source,
+        options: ObservationOptions,
+        scrape: Scrape,
+        digest: str,
+        parsed: Parsed,
+        odd: str,
+    ) -> None:
+        """Keep how the scrape went, for whoever asks how fresh everything is."""
+        self.table.put(
+            {
+                **keys.observing_source(source.source_id),
+                "entity_type": "Scrape",
+                "schema_version": SCHEMA_VERSION,
+                "source_id": source.source_id,
+                "name": source.name or None,
+                "url": source.url,
+                "series": [series.code for series in options.series],
+                "scraped_at": scrape.scraped_at,
+                "observed_day": scrape.day,
+                "rows": len(parsed.rows),
+                "dropped": parsed.reasons(),
+                "notes": list(parsed.notes) or None,
+                "anomaly": odd or None,
+                "snapshot": digest,
+            }
+        )
+
+
+def anomaly(before: int, now: int, share_pct: int = 30) -> str:
+    """Return in words that a scrape yielded far fewer rows than the last, or nothing if it did not.
+
+    Args:
+        before: rows of the last scrape, 0 if there was none.
+        now: rows of this one.
+        share_pct: share of rows missing, in percent, from which it is told.
+    """
+    if before and (before - now) * 100 >= share_pct * before:
+        return f"{now} rows where the last scrape yielded {before}"
+    return ""
+
+
+def _rejected(source_id: str, parsed: Parsed) -> Iterator[Rejected]:
+    for dropped in parsed.dropped:
+        yield Rejected(source_id, f"row {dropped.position}", f"{dropped.reason}: {dropped.detail}")
+
+
+def _validators(source: Source, response: HttpResponse) -> Mapping[str, str | None]:
+    found: dict[str, str | None] = {"etag": response.etag, "last_modified": response.last_modified}
+    return {name: value for name, value in found.items() if value != getattr(source, name)}
+
+
+def _failed(error: FetchError) -> PollResult:
+    return PollResult(
+        _VERDICTS[error.cause.severity],
+        error.cause.value,
+        message=str(error),
+        http_status=error.status,
+        retry_after=error.retry_after,
+    )

@@ -1,0 +1,223 @@
+"""From the records of a document to its figures: what all kinds of documents share."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from sourcebook.errors import shorten
+from sourcebook.observations.adapters.document import BadDocument, DocumentCause
+from sourcebook.observations.model import Dropped, Observed, Parsed, clean_name
+from sourcebook.observations.options import FieldRef, ObservationOptions, SeriesDeclaration, ValueRef
+from sourcebook.observations.terms import NO_TERM, parse_term
+from sourcebook.observations.values import DecimalMark, Reason, Unreadable, Warn, parse_rate
+
+_BANK_LIMIT: Final = 120
+_MARKS = re.compile(r"[\s*†‡§¹²³⁰⁴-⁹⁽⁾:]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands in one place.
+
+    Attributes:
+        text: as it is written.
+        is_number: whether the document itself says that it is a number, so that ``.`` is its decimal mark.
+    """
+
+    text: str
+    is_number: bool = False
+
+
+class Record(Protocol):
+    """One row, card or object of a document."""
+
+    @property
+    def position(self) -> int:
+        """Its place in the document, from 1."""
+
+    def cell(self, where: FieldRef) -> Cell | None:
+        """Return what stands in a place, None if this record has no such place.
+
+        Raises:
+            Unreadable: if the record as a whole cannot be trusted.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of figures."""
+
+    where: ValueRef
+    term: str | None
+
+
+def observe(
+    records: Iterable[Record],
+    options: ObservationOptions,
+    columns: Sequence[Column],
+    notes: tuple[str, ...] = (),
+) -> Parsed:
+    """Return the figures of a document's records.
+
+    Raises:
+        BadDocument: if there is none, or what is there is no rates for the most part.
+    """
+    parsed = Parsed(notes=notes)
+    seen: set[tuple[str, str, str]] = set()
+    for record in records:
+        for found in _figures(record, options, columns):
+            if isinstance(found, Dropped):
+                parsed.dropped.append(found)
+            elif found.key in seen:
+                said = f"{found.bank}, {found.series} and its term stand in the document before"
+                parsed.dropped.append(Dropped(found.position, Reason.REPEATED.value, said, found.raw_value))
+            else:
+                seen.add(found.key)
+                parsed.rows.append(found)
+    _check(parsed)
+    return parsed
+
+
+def _figures(
+    record: Record, options: ObservationOptions, columns: Sequence[Column]
+) -> Iterator[Observed | Dropped]:
+    try:
+        bank = _bank(record, options)
+        series = _series(record, options)
+    except Unreadable as error:
+        yield Dropped(record.position, error.reason.value, error.detail)
+        return
+    for column in columns:
+        cell: Cell | None = None
+        try:
+            cell = record.cell(column.where)
+            yield _figure(record, options, column, bank, series, cell)
+        except Unreadable as error:
+            raw = " ".join(cell.text.split())[:100] if cell else ""
+            yield Dropped(record.position, error.reason.value, error.detail, raw)
+
+
+def _figure(  # noqa: PLR0917 - what was found out on the way
+    record: Record,
+    options: ObservationOptions,
+    column: Column,
+    bank: str,
+    series: SeriesDeclaration | None,
+    cell: Cell | None,
+) -> Observed:
+    """Return one figure of a record.
+
+    Raises:
+        Unreadable: if there is none.
+    """
+    if cell is None:
+        raise Unreadable(Reason.NO_VALUE, "the record has no figure there")
+    chosen = options.declared(column.where.series) if column.where.series else series
+    if chosen is None:
+        raise Unreadable(Reason.NO_SERIES, "the record does not say its series")
+    term = _term(record, options, column, chosen)
+    mark: DecimalMark = "point" if cell.is_number else options.decimal_mark
+    rate = parse_rate(cell.text, unit=options.unit, decimal_mark=mark)
+    limits = options.limits_pct
+    ends = [end for end in (rate.low, rate.high) if end is not None]
+    if limits and not all(limits[0] <= end <= limits[1] for end in ends):
+        raise Unreadable(
+            Reason.VALUE_OUT_OF_RANGE, f"{rate.value} % is outside of {limits[0]} to {limits[1]}"
+        )
+    return Observed(
+        bank=bank,
+        series=chosen.code,
+        kind=chosen.kind,
+        term=term,
+        rate_min_pct=rate.low,
+        rate_max_pct=rate.high,
+        rate_pct=rate.value,
+        raw_value=rate.raw,
+        parse_warnings=rate.warnings,
+        position=record.position,
+    )
+
+
+def _bank(record: Record, options: ObservationOptions) -> str:
+    name = unmarked(_text(record, options.bank))
+    name = options.bank.map.get(name, name)
+    if not name or not any(char.isalnum() for char in name):
+        raise Unreadable(Reason.NO_BANK, "the record names no bank")
+    if len(name) > _BANK_LIMIT:
+        raise Unreadable(Reason.NO_BANK, f"{shorten(name)} is too long for a bank's name")
+    return name
+
+
+def _series(record: Record, options: ObservationOptions) -> SeriesDeclaration | None:
+    """Return the series of a record; None if only its columns know."""
+    where = options.series_field
+    if where is None:
+        return options.series[0] if len(options.series) == 1 or not options.values else None
+    text = unmarked(_text(record, where))
+    wanted = heading_key(where.map.get(text, text))
+    if not wanted:
+        raise Unreadable(Reason.NO_SERIES, "the record names no series")
+    for series in options.series:
+        if wanted in {series.code, heading_key(series.name)}:
+            return series
+    known = ", ".join(series.code for series in options.series)
+    raise Unreadable(Reason.UNKNOWN_SERIES, f"{shorten(text)} is none of the declared series {known}")
+
+
+def _term(record: Record, options: ObservationOptions, column: Column, series: SeriesDeclaration) -> str:
+    if series.kind == "loan":
+        if column.term is not None:
+            raise Unreadable(Reason.TERM_OF_A_LOAN, f"{series.code} is a loan and has no term_months")
+        return NO_TERM
+    if column.term is not None:
+        return column.term
+    if options.term is None:
+        raise Unreadable(Reason.NO_TERM, "neither the record nor the declaration says the term")
+    text = unmarked(_text(record, options.term))
+    return parse_term(options.term.map.get(text, text), bare=options.bare_term).code
+
+
+def _text(record: Record, where: FieldRef) -> str:
+    if where.const is not None:
+        return where.const
+    cell = record.cell(where)
+    return "" if cell is None else cell.text
+
+
+def declared_columns(options: ObservationOptions) -> list[Column]:
+    """Return the columns of figures that the declaration names."""
+    return [Column(v, parse_term(v.term).code if v.term is not None else None) for v in options.values]
+
+
+def unmarked(text: str) -> str:
+    """Return a name or heading without the footnote marks behind it."""
+    return clean_name(_MARKS.sub("", unicodedata.normalize("NFC", text)))
+
+
+def heading_key(text: str) -> str:
+    """Return what two headings that mean the same have in common."""
+    return unmarked(text).casefold()
+
+
+def _check(parsed: Parsed) -> None:
+    if not parsed.rows:
+        reasons = Counter(dropped.reason for dropped in parsed.dropped).most_common(3)
+        said = ", ".join(f"{count} × {reason}" for reason, count in reasons) or "no records"
+        first = f"; the first: {parsed.dropped[0].detail}" if parsed.dropped else ""
+        raise BadDocument(
+            DocumentCause.NO_ROWS,
+            f"nothing could be taken ({said}{first}). Look at the page and mend the source's declaration",
+        )
+    odd = sum(Warn.IMPLAUSIBLE.value in row.parse_warnings for row in parsed.rows)
+    if odd * 2 > len(parsed.rows) and odd > 1:
+        example = next(row for row in parsed.rows if Warn.IMPLAUSIBLE.value in row.parse_warnings)
+        raise BadDocument(
+            DocumentCause.IMPLAUSIBLE_VALUES,
+            f"{odd} of {len(parsed.rows)} figures can be no rates, such as {shorten(example.raw_value)}: "
+            "another column stands where the rates stood, or unit or decimal_mark is wrong",
+        )

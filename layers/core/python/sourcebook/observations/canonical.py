@@ -1,0 +1,298 @@
+"""The canonical layer: of several sources' figures, the one that counts.
+
+The rule is one order: priority (the lower number wins), then the time of the scrape (the later wins), then
+the order of arrival (the later wins). For the newest figures each source's newest stands ready in one item,
+a slot for each source, and the order is applied when it is read; for the history it is applied day by day.
+So no write ever has to know who wins, and none can get it wrong.
+
+A slot only ever moves forward, by a conditional write. `Canonical.rebuild` makes it anew from the raw layer
+and the registered sources: after a source's priority was changed, or a source was removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr, ConditionBase
+
+from sourcebook.clock import parse_iso
+from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.observations.model import SCHEMA_VERSION
+from sourcebook.observations.raw import RawStore
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
+
+ABSENT_PRIORITY: Final = 999
+"""Of a source that declares none."""
+
+_CONTESTED: Final = 8
+"""Times that a slot is looked at again when others write it at the same moment."""
+
+
+class Contested(Retryable):
+    """A slot was written by others each time that it was to be rebuilt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a source's registration says of the standing of its figures."""
+
+    priority: int
+    max_age_days: int | None = None
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any]) -> Standing:
+        """Read a source's STATE item."""
+        options = state.get("options") or {}
+        age = options.get("max_age_days")
+        return cls(int(state.get("priority", ABSENT_PRIORITY)), None if age is None else int(age))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One source's figure in the running.
+
+    Attributes:
+        source_id: of the source.
+        priority: of the source, the lower wins.
+        scraped_at: when it was last seen.
+        sequence: order of arrival.
+        stale: whether it is older than it may be.
+        item: the figure.
+    """
+
+    source_id: str
+    priority: int
+    scraped_at: str
+    sequence: int
+    stale: bool
+    item: Mapping[str, Any]
+
+
+def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return candidates in the order in which they win.
+
+    Priority, then the later scrape, then the later arrival; whatever is stale comes after all that is not.
+    """
+    last = sorted(candidates, key=lambda c: c.source_id)
+    last.sort(key=lambda c: (c.scraped_at, c.sequence), reverse=True)
+    return sorted(last, key=lambda c: (c.stale, c.priority))
+
+
+def decided_by(order: Sequence[Candidate]) -> str:
+    """Return what put the first of ranked candidates before the second.
+
+    One of ``only_source``, ``freshness``, ``priority``, ``scraped_at`` and ``sequence``.
+    """
+    if len(order) < 2:
+        return "only_source"
+    first, second = order[:2]
+    if first.stale != second.stale:
+        return "freshness"
+    if first.priority != second.priority:
+        return "priority"
+    return "scraped_at" if first.scraped_at != second.scraped_at else "sequence"
+
+
+def candidates_of(
+    latest: Mapping[str, Any], now: datetime, max_age_days: int | None = None
+) -> list[Candidate]:
+    """Return the slots of a LATEST item as candidates.
+
+    Args:
+        latest: the item.
+        now: the present, by which a slot is stale.
+        max_age_days: age from which a figure is stale, instead of what its source declares.
+    """
+    slots: Mapping[str, Mapping[str, Any]] = latest.get("sources") or {}
+    return [
+        Candidate(
+            source_id=source_id,
+            priority=int(slot["priority"]),
+            scraped_at=slot["last_seen_at"],
+            sequence=int(slot["sequence"]),
+            stale=_stale(slot["last_seen_at"], now, max_age_days or slot.get("max_age_days")),
+            item=slot,
+        )
+        for source_id, slot in slots.items()
+    ]
+
+
+def _stale(seen_at: str, now: datetime, max_age_days: int | None) -> bool:
+    return max_age_days is not None and now - parse_iso(seen_at) > timedelta(days=max_age_days)
+
+
+_SLOT_FIELDS: Final = (
+    "observed_day",
+    "first_seen_at",
+    "last_seen_at",
+    "sequence",
+    "rate_pct",
+    "rate_min_pct",
+    "rate_max_pct",
+    "raw_value",
+    "parse_warnings",
+)
+
+
+def slot_of(observation: Mapping[str, Any], standing: Standing) -> dict[str, Any]:
+    """Return what a LATEST item keeps of a source's newest observation."""
+    kept = {name: observation[name] for name in _SLOT_FIELDS if observation.get(name) is not None}
+    slot = kept | {"priority": standing.priority}
+    return slot if standing.max_age_days is None else slot | {"max_age_days": standing.max_age_days}
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """The LATEST items in the table."""
+
+    table: Table
+
+    def ensure(self, targets: Iterable[tuple[str, str, str]], kinds: Mapping[str, tuple[str, str]]) -> None:
+        """Make sure that there is a LATEST item for each bank, series and term, before anything is stored.
+
+        It is by these items that everything in the raw layer is found again.
+
+        Args:
+            targets: bank, series and term.
+            kinds: kind and name of each series.
+
+        Raises:
+            InvalidInput: if a series is known with another kind.
+        """
+        wanted = {(k["PK"], k["SK"]): (k, t) for t in targets for k in [keys.latest(t[1], t[2], t[0])]}
+        self._ensure_series({series for _, (_, (_, series, _)) in wanted.items()}, kinds)
+        found = self.table.batch_get([k for k, _ in wanted.values()], attributes=["entity_type"])
+        there = {(item["PK"], item["SK"]) for item in found}
+        missing = [(key, target) for place, (key, target) in wanted.items() if place not in there]
+        for bank in sorted({bank for _, (bank, _, _) in missing}):
+            about = {"entity_type": "ObservedBank", "schema_version": SCHEMA_VERSION, "bank_name": bank}
+            self.table.create({**keys.observed_bank(bank), **about})
+        for key, _ in missing:
+            about = {"entity_type": "Latest", "schema_version": SCHEMA_VERSION}
+            self.table.create({**key, **about, "sources": {}})
+
+    def _ensure_series(self, codes: Iterable[str], kinds: Mapping[str, tuple[str, str]]) -> None:
+        known = {
+            str(item["series_code"]): item
+            for item in self.table.batch_get(keys.observed_series(code) for code in codes)
+        }
+        for code in sorted(codes):
+            kind, name = kinds[code]
+            item: Item | None = known.get(code)
+            if item is None:
+                about = {"entity_type": "Series", "schema_version": SCHEMA_VERSION, "series_code": code}
+                item = self.table.create(
+                    {**keys.observed_series(code), **about, "kind": kind, "name": name or code}
+                )
+            if item is not None and item["kind"] != kind:
+                raise InvalidInput(
+                    "options.series", code, f"the kind {item['kind']} that it has in other sources"
+                )
+
+    def offer(self, target: tuple[str, str, str], observation: Mapping[str, Any], standing: Standing) -> bool:
+        """Put an observation into its source's slot unless a newer one is there.
+
+        Returns:
+            Whether it was put there.
+        """
+        bank, series, term = target
+        source_id = str(observation["source_id"])
+        try:
+            self.table.update(
+                keys.latest(series, term, bank),
+                assign={("sources", source_id): slot_of(observation, standing)},
+                condition=_not_newer(source_id, observation["last_seen_at"], int(observation["sequence"])),
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+    def rebuild(self, target: tuple[str, str, str], source_ids: Iterable[str] | None = None) -> bool:
+        """Make the slots of one bank, series and term anew from the raw layer and the registered sources.
+
+        Args:
+            target: bank, series and term.
+            source_ids: only these sources' slots; all when None.
+
+        Returns:
+            Whether anything changed.
+
+        Raises:
+            Contested: if others kept writing the same slot.
+        """
+        bank, series, term = target
+        key = keys.latest(series, term, bank)
+        for _ in range(_CONTESTED):
+            latest = self.table.get(key, consistent=True)
+            if latest is None:
+                return False
+            # The slots are read before the raw layer: what is stored in between makes the write fail.
+            newest = self._newest(target)
+            wanted = set(newest) | set(latest["sources"])
+            if source_ids is not None:
+                wanted &= set(source_ids)
+            standings = self.standings(wanted)
+            try:
+                # A list, so that one change does not keep the next from being looked at.
+                changes = [
+                    self._mend(key, latest["sources"].get(id_), id_, newest.get(id_), standings.get(id_))
+                    for id_ in sorted(wanted)
+                ]
+                return any(changes)
+            except ConditionFailed:
+                continue
+        raise Contested(f"{bank}, {series}, {term}: its newest figures keep changing; rebuild it again later")
+
+    def standings(self, source_ids: Iterable[str]) -> dict[str, Standing]:
+        """Return the standing of the registered ones among these sources."""
+        states = self.table.batch_get((keys.source(id_) for id_ in source_ids), consistent=True)
+        return {str(state["source_id"]): Standing.of(state) for state in states}
+
+    def _newest(self, target: tuple[str, str, str]) -> dict[str, Item]:
+        newest: dict[str, Item] = {}
+        for item in RawStore(self.table).of(*target):
+            known = newest.get(item["source_id"])
+            if known is None or _age(item) > _age(known):
+                newest[item["source_id"]] = item
+        return newest
+
+    def _mend(
+        self,
+        key: keys.Key,
+        slot: Mapping[str, Any] | None,
+        source_id: str,
+        newest: Mapping[str, Any] | None,
+        standing: Standing | None,
+    ) -> bool:
+        """Bring one slot to what it should be; raises ConditionFailed if somebody wrote it meanwhile."""
+        path = ("sources", source_id)
+        place = f"sources.{source_id}"
+        unchanged: ConditionBase = Attr(place).not_exists() if slot is None else Attr(place).eq(dict(slot))
+        if newest is None or standing is None:
+            if slot is None:
+                return False
+            self.table.update(key, remove=[path], condition=unchanged)
+            return True
+        should_be = slot_of(newest, standing)
+        if slot == should_be:
+            return False
+        self.table.update(key, assign={path: should_be}, condition=unchanged)
+        return True
+
+
+def _age(item: Mapping[str, Any]) -> tuple[str, int]:
+    return str(item["last_seen_at"]), int(item["sequence"])
+
+
+def _not_newer(source_id: str, seen_at: str, sequence: int) -> ConditionBase:
+    place = f"sources.{source_id}"
+    same_time = Attr(f"{place}.last_seen_at").eq(seen_at) & Attr(f"{place}.sequence").lte(sequence)
+    condition: ConditionBase = (
+        Attr(place).not_exists() | Attr(f"{place}.last_seen_at").lt(seen_at) | same_time
+    )
+    return condition

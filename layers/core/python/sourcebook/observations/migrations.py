@@ -1,0 +1,156 @@
+"""Bringing stored items up to the form that the code writes: numbered steps, each recorded when it is done.
+
+A step finds by `schema_version` what it has not changed yet, so one that was cut short goes on where it was,
+one that is run twice finds nothing to do, and items written while it runs are as they should be already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.observations.model import upgraded
+from sourcebook.observations.read import ObservationReader
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
+
+
+class Interrupted(Retryable):
+    """An item was written while it was being migrated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One migration.
+
+    Attributes:
+        step_id: number and name; the order of the ids is the order of the steps.
+        description: what it changes, for a person.
+        apply: changes the items, and returns how many it changed. It may be repeated at any time.
+    """
+
+    step_id: str
+    description: str
+    apply: Callable[[Table], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of one step.
+
+    Attributes:
+        step_id: of the step.
+        changed: items changed by this run.
+        applied_at: when it was first completed, None if it never was.
+        ran: whether it ran now.
+    """
+
+    step_id: str
+    changed: int
+    applied_at: str | None
+    ran: bool
+
+
+def seen_times_and_sequence(table: Table) -> int:
+    """Give observations of schema version 1, which had one time only, a first and a last time seen.
+
+    Version 1 kept `scraped_at`. Its order of arrival is not known, so it comes before all that is numbered.
+    """
+    changed = 0
+    for target in ObservationReader(table).targets():
+        for item in _of_version(table, keys.observation_partition(*target), "1"):
+            now = upgraded(item)
+            gained = ("first_seen_at", "last_seen_at", "sequence", "schema_version")
+            # A scrape of this very moment may have written a newer time: then the item is looked at again.
+            unchanged = Attr("schema_version").eq("1") & (
+                Attr("last_seen_at").eq(item["last_seen_at"])
+                if "last_seen_at" in item
+                else Attr("last_seen_at").not_exists()
+            )
+            try:
+                table.update(
+                    {"PK": item["PK"], "SK": item["SK"]},
+                    assign={name: now[name] for name in gained} | {"scraped_at": None},
+                    condition=unchanged,
+                )
+            except ConditionFailed as found:
+                if found.item is not None and found.item.get("schema_version") == "1":
+                    raise Interrupted(
+                        f"{item['PK']}: {item['SK']} was written meanwhile; migrate again"
+                    ) from found
+                continue  # another run was faster
+            changed += 1
+    return changed
+
+
+STEPS: Final = (
+    Step(
+        "0001-seen-times-and-sequence",
+        "Observations: scraped_at becomes first_seen_at and last_seen_at; sequence is added",
+        seen_times_and_sequence,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Migrations:
+    """The steps of one table."""
+
+    table: Table
+    steps: tuple[Step, ...] = STEPS
+    clock: Clock = utc_now
+
+    def status(self) -> list[Applied]:
+        """Return every step with the time at which it was applied."""
+        return [Applied(s.step_id, 0, self._applied_at(s), ran=False) for s in self.steps]
+
+    def run(self, *, again: str | None = None) -> Iterator[Applied]:
+        """Run the steps that were not applied, in their order, and record each.
+
+        Args:
+            again: id of a step to run though it was applied.
+
+        Raises:
+            InvalidInput: if there is no such step.
+        """
+        if again is not None and again not in {step.step_id for step in self.steps}:
+            known = ", ".join(step.step_id for step in self.steps)
+            raise InvalidInput("step", again, f"one of {known}")
+        for step in self.steps:
+            before = self._applied_at(step)
+            if before is not None and step.step_id != again:
+                yield Applied(step.step_id, 0, before, ran=False)
+                continue
+            changed = step.apply(self.table)
+            yield Applied(step.step_id, changed, self._record(step, changed), ran=True)
+
+    def _record(self, step: Step, changed: int) -> str:
+        now = isoformat(self.clock())
+        record: dict[str, Any] = {
+            **keys.migration(step.step_id),
+            "entity_type": "Migration",
+            "schema_version": "1",
+            "step_id": step.step_id,
+            "description": step.description,
+            "applied_at": now,
+            "changed": changed,
+        }
+        existing = self.table.create(record)
+        return now if existing is None else str(existing["applied_at"])
+
+    def _applied_at(self, step: Step) -> str | None:
+        record = self.table.get(keys.migration(step.step_id), consistent=True)
+        return None if record is None else str(record["applied_at"])
+
+
+def _of_version(table: Table, partition: str, version: str) -> Iterator[Item]:
+    for item in table.query_all(KeyCondition("PK").eq(partition), consistent=True):
+        if item.get("schema_version") == version:
+            yield item

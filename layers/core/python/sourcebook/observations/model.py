@@ -1,0 +1,131 @@
+"""An observation: what one source says of one bank, series and term on one day."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from sourcebook.observations.terms import months_of
+
+SCHEMA_VERSION: Final = "2"
+"""Of the items of this package; `sourcebook.observations.migrations` brings older ones up to date."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One figure as a page has it.
+
+    Attributes:
+        bank: its name, spaces collapsed.
+        series: code of the series.
+        kind: ``deposit`` or ``loan``.
+        term: code of the term, see `sourcebook.observations.terms.Term`.
+        rate_min_pct, rate_max_pct, rate_pct: in percent.
+        raw_value: what stood there.
+        parse_warnings: codes of `sourcebook.observations.values.Warn`.
+        position: of the record in the document, from 1.
+    """
+
+    bank: str
+    series: str
+    kind: str
+    term: str
+    rate_min_pct: Decimal | None
+    rate_max_pct: Decimal | None
+    rate_pct: Decimal
+    raw_value: str
+    parse_warnings: tuple[str, ...] = ()
+    position: int = 0
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is a figure of: bank, series, term."""
+        return self.bank, self.series, self.term
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as `sourcebook observations parse` shows it."""
+        return {
+            "bank": self.bank,
+            "series": self.series,
+            "term_months": months_of(self.term),
+            "rate_min_pct": number(self.rate_min_pct),
+            "rate_max_pct": number(self.rate_max_pct),
+            "rate_pct": number(self.rate_pct),
+            "raw_value": self.raw_value,
+            "parse_warnings": list(self.parse_warnings),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A figure or a record that could not be taken.
+
+    Attributes:
+        position: of the record in the document, from 1.
+        reason: code of `sourcebook.observations.values.Reason`.
+        detail: the same in words.
+        raw: what stood there, shortened.
+    """
+
+    position: int
+    reason: str
+    detail: str
+    raw: str = ""
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as `sourcebook observations parse` shows it."""
+        return {"row": self.position, "reason": self.reason, "detail": self.detail, "raw": self.raw}
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a document yields.
+
+    Attributes:
+        rows: the figures.
+        dropped: what could not be taken.
+        notes: what was odd about the document as a whole, in words.
+    """
+
+    rows: list[Observed] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+
+    def reasons(self) -> dict[str, int]:
+        """Return how many were dropped, by reason."""
+        return dict(sorted(Counter(d.reason for d in self.dropped).items()))
+
+
+def number(value: Decimal | None) -> int | float | None:
+    """Return a figure as JSON has it."""
+    if value is None:
+        return None
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def clean_name(text: str) -> str:
+    """Return a bank's name as it is kept: spaces collapsed."""
+    return " ".join(text.split())
+
+
+def upgraded(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an observation of the raw layer in the present form; version 1 knew one time only."""
+    if item.get("schema_version") != "1":
+        return dict(item)
+    moment = item["scraped_at"]
+    kept = {name: value for name, value in item.items() if name != "scraped_at"}
+    return {
+        "first_seen_at": moment,
+        "last_seen_at": moment,
+        "sequence": 0,
+        **kept,
+        "schema_version": SCHEMA_VERSION,
+    }
+
+
+def rates(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of an item, null where it has none."""
+    return {name: item.get(name) for name in ("rate_pct", "rate_min_pct", "rate_max_pct")}

@@ -1,0 +1,120 @@
+"""The raw layer: one item for each source, bank, series, term and day. No source overwrites another.
+
+What an item holds depends only on the scrapes that were taken and not on their order: its figures are those
+of the latest scrape of the day, its first and last time seen the earliest and the latest. Only `sequence`,
+the last tie-breaker, tells in which order items came into being.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.observations.model import SCHEMA_VERSION, Observed, upgraded
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
+
+
+class Outcome(StrEnum):
+    """What became of one figure."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    """The source had given a figure for this day before; this one is newer."""
+    KNOWN = "known"
+    """It was there already, or a newer one was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """One reading of a source's page.
+
+    Attributes:
+        source_id: of the source.
+        scraped_at: when, ISO 8601 with milliseconds.
+        day: the source's local date then.
+        snapshot: hash of the page, by which it is found in the bucket.
+    """
+
+    source_id: str
+    scraped_at: str
+    day: str
+    snapshot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RawStore:
+    """Observations in the table."""
+
+    table: Table
+
+    def reserve(self, count: int) -> int:
+        """Return the first of `count` numbers that nothing else gets: the order of arrival."""
+        counter = self.table.update(
+            keys.observation_sequence(),
+            assign={"entity_type": "Sequence", "schema_version": SCHEMA_VERSION},
+            increment={"value": count},
+        )
+        return int(counter["value"]) - count + 1
+
+    def store(self, scrape: Scrape, row: Observed, sequence: int) -> tuple[Outcome, Item]:
+        """Store one figure of a scrape.
+
+        Storing it again changes nothing, and neither does a scrape that arrives after a later one, except
+        for the first time seen.
+
+        Returns:
+            What became of it, and the observation of the day as it is now.
+        """
+        figures = {
+            "rate_pct": row.rate_pct,
+            "rate_min_pct": row.rate_min_pct,
+            "rate_max_pct": row.rate_max_pct,
+            "raw_value": row.raw_value,
+            "parse_warnings": list(row.parse_warnings) or None,
+            "snapshot": scrape.snapshot or None,
+            "last_seen_at": scrape.scraped_at,
+        }
+        key = keys.observation(*row.key, scrape.day, scrape.source_id)
+        item: dict[str, Any] = {
+            **key,
+            "entity_type": "Observation",
+            "schema_version": SCHEMA_VERSION,
+            "source_id": scrape.source_id,
+            "observed_day": scrape.day,
+            "first_seen_at": scrape.scraped_at,
+            "sequence": sequence,
+            **figures,
+        }
+        existing = self.table.create(item)
+        if existing is None:
+            return Outcome.CREATED, {name: value for name, value in item.items() if value is not None}
+        existing = upgraded(existing)
+        if existing["first_seen_at"] > scrape.scraped_at:
+            existing = self._seen_earlier(key, scrape.scraped_at) or existing
+        if existing["last_seen_at"] >= scrape.scraped_at:
+            return Outcome.KNOWN, existing
+        try:
+            newer = Attr("last_seen_at").lt(scrape.scraped_at) | Attr("last_seen_at").not_exists()
+            return Outcome.UPDATED, upgraded(self.table.update(key, assign=figures, condition=newer))
+        except ConditionFailed as found:
+            return Outcome.KNOWN, found.item or existing
+
+    def _seen_earlier(self, key: keys.Key, moment: str) -> Item | None:
+        try:
+            return self.table.update(
+                key, assign={"first_seen_at": moment}, condition=Attr("first_seen_at").gt(moment)
+            )
+        except ConditionFailed as found:
+            return found.item
+
+    def of(self, bank: str, series: str, term: str) -> Iterator[Item]:
+        """Yield every observation of a bank, a series and a term, oldest day first, read consistently."""
+        partition = KeyCondition("PK").eq(keys.observation_partition(bank, series, term))
+        yield from map(upgraded, self.table.query_all(partition, consistent=True))

@@ -1,0 +1,30 @@
+"""Declarations and pages for the tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sourcebook.observations.adapters import parse_document
+from sourcebook.observations.model import Parsed
+from sourcebook.sources.model import SourceSpec, parse_spec
+
+
+def spec(kind: str, **options: Any) -> SourceSpec:
+    declared: dict[str, Any] = {
+        "series": "deposit_online",
+        "bank": "Bank",
+        "term": "Term",
+        "value": "Rate",
+    }
+    declared |= options
+    kept = {name: value for name, value in declared.items() if value is not None}
+    return parse_spec({"source_id": "a", "kind": kind, "url": "https://a.example/rates", "options": kept})
+
+
+def parse(kind: str, page: str | bytes, charset: str | None = None, **options: Any) -> Parsed:
+    body = page.encode() if isinstance(page, str) else page
+    return parse_document(spec(kind, **options), body, charset=charset)
+
+
+def figures(parsed: Parsed) -> list[tuple[str, str, float]]:
+    return [(row.bank, row.term, float(row.rate_pct)) for row in parsed.rows]
