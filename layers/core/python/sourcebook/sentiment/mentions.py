@@ -1,16 +1,37 @@
-"""Mentions: one item per article and tag, from which a subject's articles and sentiment are read."""
+"""Mentions: one item per article and tag, from which a subject's articles and sentiment are read.
+
+The article is the truth and its mentions follow from it. Whoever changes them first looks at those that
+are there, marks the hours whose counts will change, and then writes conditionally on the article's revision:
+an older revision never undoes a newer one, and repeating it changes nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
 
-from sourcebook.events import SCHEMA_VERSION
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.sentiment import SCHEMA_VERSION
+from sourcebook.sentiment.rollups import DirtyHours
+from sourcebook.sentiment.windows import hour_of
 from sourcebook.table import keys
-from sourcebook.table.client import Table
+from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
+
+_COUNTED: Final = ("timestamp", "label", "polarity")
+"""What a subject's counts depend on."""
 
 
-def mention_items(article: Mapping[str, Any]) -> list[dict[str, Any]]:
+def tags_of(article: Mapping[str, Any]) -> list[str]:
+    """Return all tags of an article: those that its sources gave it, and the subjects found in its text."""
+    return sorted({*article.get("tags", ()), *article.get("subjects", ())})
+
+
+def mention_items(article: Mapping[str, Any]) -> list[Item]:
     """Return the mentions of an analyzed article, one for each of its tags.
 
     The class is called `label` here: an attribute `sentiment` would put every mention into the index
@@ -27,13 +48,86 @@ def mention_items(article: Mapping[str, Any]) -> list[dict[str, Any]]:
             "score": article["score"],
             "polarity": article["polarity"],
             "headline": article["headline"],
+            "revision": article["revision"],
             "ttl_timestamp": article["ttl_timestamp"],
         }
-        for tag in article.get("tags", ())
+        for tag in tags_of(article)
     ]
 
 
-def write_mentions(table: Table, article: Mapping[str, Any]) -> None:
-    """Write the mentions of an analyzed article; writing them again changes nothing."""
-    if items := mention_items(article):
-        table.put_many(items)
+@dataclass(frozen=True, slots=True)
+class MentionStore:
+    """Brings the mentions of articles into line with the articles."""
+
+    table: Table
+    dirty: DirtyHours
+
+    def write(self, article: Mapping[str, Any], subjects: Collection[str]) -> None:
+        """Make the mentions of an analyzed article what they should be.
+
+        Args:
+            article: the article with its sentiment, tags and subjects.
+            subjects: ids of all subjects, to know for which tags counts are kept.
+
+        Raises:
+            TableBusy: if the table is not able to answer now. Doing it again completes it.
+        """
+        # A first revision may have been written in part before; it can only have been this very one.
+        known = {} if article["revision"] == 1 else self._known(article["dedup_key"])
+        wanted = {item["SK"]: item for item in mention_items(article)}
+        self._change(known, wanted, article["revision"], subjects)
+
+    def check(self, article: Mapping[str, Any], subjects: Collection[str]) -> None:
+        """Do the same for an article that somebody else has concluded, in case mentions of ours linger."""
+        wanted = {item["SK"]: item for item in mention_items(article)}
+        self._change(self._known(article["dedup_key"]), wanted, article["revision"], subjects)
+
+    def withdraw(self, dedup_key: str, subjects: Collection[str]) -> None:
+        """Remove the mentions of an article that is no more."""
+        self._change(self._known(dedup_key), {}, None, subjects)
+
+    def _known(self, dedup_key: str) -> dict[str, Item]:
+        found = self.table.query_all(
+            KeyCondition("PK").eq(keys.article(dedup_key)["PK"])
+            & KeyCondition("SK").begins_with(keys.TAG_PREFIX),
+            consistent=True,
+        )
+        return {item["SK"]: item for item in found}
+
+    def _change(
+        self,
+        known: Mapping[str, Item],
+        wanted: Mapping[str, Item],
+        revision: int | None,
+        subjects: Collection[str],
+    ) -> None:
+        put = [item for key, item in wanted.items() if not _is_same(known.get(key), item)]
+        gone = [item for key, item in known.items() if key not in wanted]
+        self.dirty.mark(
+            (state["tag"], hour_of(state["timestamp"]))
+            for item in (*put, *gone)
+            if item["tag"] in subjects and _counts_change(known.get(item["SK"]), wanted.get(item["SK"]))
+            for state in (known.get(item["SK"]), wanted.get(item["SK"]))
+            if state is not None
+        )
+        no_newer = (
+            None if revision is None else Attr("revision").not_exists() | Attr("revision").lte(revision)
+        )
+        # A condition that fails means that a later revision of the article has written the mention.
+        for item in put:
+            with suppress(ConditionFailed):
+                self.table.put(item, no_newer)
+        for item in gone:
+            with suppress(ConditionFailed):
+                self.table.delete(keys.Key(PK=item["PK"], SK=item["SK"]), no_newer)
+
+
+def _is_same(before: Item | None, after: Item) -> bool:
+    """Whether a mention says what it should; that it was written for an earlier revision does not matter."""
+    return before is not None and {**before, "revision": None} == {**after, "revision": None}
+
+
+def _counts_change(before: Item | None, after: Item | None) -> bool:
+    if before is None or after is None:
+        return True
+    return any(before[name] != after[name] for name in _COUNTED)

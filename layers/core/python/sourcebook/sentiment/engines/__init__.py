@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol, TypeAlias
 
 Sentiment: TypeAlias = Literal["positive", "neutral", "negative"]
+
+SENTIMENTS: Final[tuple[Sentiment, ...]] = ("negative", "neutral", "positive")
+"""The classes, in the order in which our own engines compute them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +20,14 @@ class Label:
         sentiment: the class.
         confidence: how sure the engine is of it, 0 to 1.
         polarity: from -1 (as negative as can be) to 1.
+        scores: the engine's own scores by their names, if it has any; for the model and the fallback
+            they are the probabilities of the three classes.
     """
 
     sentiment: Sentiment
     confidence: float
     polarity: float
+    scores: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 class SentimentEngine(Protocol):
@@ -35,3 +41,23 @@ class SentimentEngine(Protocol):
     def label(self, texts: Sequence[str]) -> list[Label]:
         """Label each text, in order. An empty text is neutral."""
         ...
+
+
+EMPTY: Final = Label("neutral", 1.0, 0.0, {"negative": 0.0, "neutral": 1.0, "positive": 0.0})
+"""The label of a text that says nothing."""
+
+
+def from_probabilities(probabilities: Sequence[float]) -> Label:
+    """Return the label of calibrated probabilities, in the order of SENTIMENTS.
+
+    The confidence is the probability of the class chosen; the polarity is how much more probable
+    positive is than negative.
+    """
+    negative, _, positive = probabilities
+    best = max(range(len(SENTIMENTS)), key=probabilities.__getitem__)
+    return Label(
+        SENTIMENTS[best],
+        round(probabilities[best], 4),
+        round(positive - negative, 4),
+        {name: round(value, 4) for name, value in zip(SENTIMENTS, probabilities, strict=True)},
+    )

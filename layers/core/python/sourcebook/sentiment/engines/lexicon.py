@@ -26,9 +26,10 @@ class LexiconEngine:
         return [self._one(text) for text in texts]
 
     def _one(self, text: str) -> Label:
-        compound = float(self._analyzer.polarity_scores(text)["compound"])
+        scores: dict[str, float] = self._analyzer.polarity_scores(text)
+        compound = float(scores["compound"])
         if compound >= CLASS_BOUNDARY:
-            return Label("positive", round(0.5 + compound / 2, 4), compound)
+            return Label("positive", round(0.5 + compound / 2, 4), compound, scores)
         if compound <= -CLASS_BOUNDARY:
-            return Label("negative", round(0.5 - compound / 2, 4), compound)
-        return Label("neutral", round(1 - abs(compound), 4), compound)
+            return Label("negative", round(0.5 - compound / 2, 4), compound, scores)
+        return Label("neutral", round(1 - abs(compound), 4), compound, scores)

@@ -1,0 +1,281 @@
+"""The sentiment cache: a subject's sentiment in each period, computed ahead so that one read answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.clock import Clock, epoch_seconds, utc_now
+from sourcebook.errors import SourcebookError, Terminal
+from sourcebook.sentiment import SCHEMA_VERSION
+from sourcebook.sentiment.rollups import Counts, Ledger
+from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, floor_hour, floor_second, hour_name
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
+
+TTL: Final = timedelta(minutes=30)
+"""An entry is stale when it is older. It stays, to be served when no newer one can be computed."""
+
+_TENTHS: Final = 1_000
+_FLUSH_AFTER: Final = 10
+_FLUSH_EVERY: Final = timedelta(seconds=30)
+_COUNTERS_KEPT: Final = 3 * DAY
+
+ENTRY_FIELDS: Final = (
+    "id",
+    "tool_id",
+    "period",
+    "total_mentions",
+    "positive_count",
+    "negative_count",
+    "neutral_count",
+    "positive_percentage",
+    "negative_percentage",
+    "neutral_percentage",
+    "average_sentiment",
+    "period_start_ts",
+    "period_end_ts",
+    "last_updated_ts",
+    "_ts",
+)
+"""Fields of a SentimentCacheEntry that are stored; `is_stale` is told when it is read."""
+
+
+class InvalidCacheEntry(Terminal):
+    """A computed entry breaks a rule of the data model; it is not stored."""
+
+
+def percentages(counts: Counts) -> tuple[float, float, float]:
+    """Return the percentages of positive, negative and neutral mentions, with one decimal.
+
+    They sum to 100.0 exactly, by the largest-remainder method: each is cut to a tenth, and the tenths that
+    are left go to those that lost most; of equals, the one with more mentions, then positive before negative
+    before neutral. Without mentions all are 0.0.
+    """
+    numbers = (counts.positive, counts.negative, counts.neutral)
+    if not counts.total:
+        return 0.0, 0.0, 0.0
+    shares = [divmod(number * _TENTHS, counts.total) for number in numbers]
+    tenths = [whole for whole, _ in shares]
+    by_loss = sorted(range(3), key=lambda n: (-shares[n][1], -numbers[n], n))
+    for n in by_loss[: _TENTHS - sum(tenths)]:
+        tenths[n] += 1
+    positive, negative, neutral = (tenth / 10 for tenth in tenths)
+    return positive, negative, neutral
+
+
+def aggregate(counts: Counts) -> Item:
+    """Return counts, percentages and average as the data model names them."""
+    positive, negative, neutral = percentages(counts)
+    return {
+        "total_mentions": counts.total,
+        "positive_count": counts.positive,
+        "negative_count": counts.negative,
+        "neutral_count": counts.neutral,
+        "positive_percentage": positive,
+        "negative_percentage": negative,
+        "neutral_percentage": neutral,
+        "average_sentiment": counts.average,
+    }
+
+
+def entry(tool_id: str, period: str, counts: Counts, now: datetime) -> Item:
+    """Return the cache entry of a subject for the period that ends at `now`, a whole second.
+
+    Raises:
+        InvalidCacheEntry: if it would break a rule of the data model.
+    """
+    end = epoch_seconds(now)
+    made: Item = {
+        **keys.cache_entry(tool_id, period),
+        "entity_type": "SentimentCacheEntry",
+        "schema_version": SCHEMA_VERSION,
+        "id": f"{tool_id}:{period}",
+        "tool_id": tool_id,
+        "period": period,
+        **aggregate(counts),
+        "period_start_ts": end - PERIODS[period] * 3_600,
+        "period_end_ts": end,
+        "last_updated_ts": end,
+        "_ts": end,
+    }
+    if broken := broken_rule(made, now):
+        raise InvalidCacheEntry(
+            f"{made['id']}: {broken}; it is not stored. This is a mistake of ours: report it"
+        )
+    return made
+
+
+def broken_rule(made: Mapping[str, Any], now: datetime) -> str | None:
+    """Return the first of the data model's validation rules that an entry breaks, or None."""
+    classes = ("positive", "negative", "neutral")
+    counts = [made[f"{name}_count"] for name in classes]
+    shares = [round(made[f"{name}_percentage"] * 10) for name in classes]
+    rules = {
+        "a count is negative": min(counts) < 0,
+        "total_mentions is not the sum of the counts": made["total_mentions"] != sum(counts),
+        "the percentages do not sum to 100": sum(shares) != (_TENTHS if sum(counts) else 0),
+        "a percentage is not within 0 and 100": not all(0 <= share <= _TENTHS for share in shares),
+        "average_sentiment is not within -1 and 1": not -1 <= made["average_sentiment"] <= 1,
+        "the period ends before it begins": made["period_start_ts"] >= made["period_end_ts"],
+        "last_updated_ts lies in the future": made["last_updated_ts"] > now.timestamp(),
+        "the period is unknown": made["period"] not in PERIODS,
+    }
+    return next((rule for rule, is_broken in rules.items() if is_broken), None)
+
+
+def is_stale(made: Mapping[str, Any], now: datetime) -> bool:
+    """Whether an entry is older than `TTL`."""
+    return bool(now.timestamp() - made["last_updated_ts"] > TTL.total_seconds())
+
+
+@dataclass(frozen=True, slots=True)
+class SentimentCache:
+    """The entries in the table."""
+
+    table: Table
+    clock: Clock = utc_now
+
+    def get(self, tool_id: str, period: str) -> Item | None:
+        """Return an entry, or None if there is none: one request, half a read unit."""
+        return self.table.get(keys.cache_entry(tool_id, period))
+
+    def put(self, made: Item) -> Item:
+        """Store an entry, unless there is a newer one; return the one that is there then."""
+        try:
+            self.table.put(
+                made,
+                Attr("last_updated_ts").not_exists() | Attr("last_updated_ts").lte(made["last_updated_ts"]),
+            )
+        except ConditionFailed as found:
+            return found.item or made
+        return made
+
+    def compute(self, ledger: Ledger, period: str) -> Item:
+        """Return the entry that a ledger gives for a period; it is not stored.
+
+        Raises:
+            TableBusy: if the table is not able to answer now.
+        """
+        counts = ledger.window(ledger.now - PERIODS[period] * HOUR, ledger.now)
+        return entry(ledger.tool_id, period, counts, ledger.now)
+
+    def invalidate(self, tool_id: str) -> None:
+        """Delete a subject's entries: its mentions have been judged anew."""
+        for period in PERIODS:
+            self.table.delete(keys.cache_entry(tool_id, period))
+
+
+@dataclass(slots=True)
+class CacheCounters:
+    """Counts hits, misses and errors here, and adds them to the hour's counters in batches.
+
+    What a function has not yet added when it ends is lost, at most `_FLUSH_AFTER` hits: the counters
+    serve monitoring and must not cost a write for each read.
+    """
+
+    table: Table
+    clock: Clock = utc_now
+    _waiting: dict[str, int] = field(default_factory=dict)
+    _since: datetime | None = None
+
+    def hit(self) -> None:
+        """Count an answer from the cache."""
+        now = self.clock()
+        self._since = self._since or now
+        self._add("hits")
+        if self._waiting["hits"] >= _FLUSH_AFTER or now - self._since >= _FLUSH_EVERY:
+            self.flush()
+
+    def miss(self, *, error: bool = False) -> None:
+        """Count an answer that had to be computed, and whether that failed. It is slow already: add now."""
+        self._add("misses")
+        if error:
+            self._add("errors")
+        self.flush()
+
+    def errors(self, number: int) -> None:
+        """Count computations that failed."""
+        if number:
+            self._add("errors", number)
+            self.flush()
+
+    def flush(self) -> None:
+        """Add what was counted. A counter is not worth failing for: it stays for the next time."""
+        if not self._waiting:
+            return
+        now = self.clock()
+        try:
+            self.table.update(
+                keys.cache_hour(hour_name(now)),
+                assign={
+                    "entity_type": "CacheCounters",
+                    "schema_version": SCHEMA_VERSION,
+                    "ttl_timestamp": epoch_seconds(floor_hour(now) + _COUNTERS_KEPT),
+                },
+                increment=self._waiting,
+            )
+        except SourcebookError:
+            return
+        self._waiting = {}
+        self._since = None
+
+    def _add(self, name: str, number: int = 1) -> None:
+        self._waiting[name] = self._waiting.get(name, 0) + number
+
+
+@dataclass(frozen=True, slots=True)
+class CacheHealth:
+    """CacheMetadata: how the cache does."""
+
+    table: Table
+    clock: Clock = utc_now
+
+    def read(self) -> Item:
+        """Return the metadata, with the counts of the last 24 hours: this one and the 23 before.
+
+        Raises:
+            TableBusy: if the table is not able to answer now.
+        """
+        key = keys.cache_metadata()
+        rows = list(self.table.query_all(KeyCondition("PK").eq(key["PK"])))
+        first = keys.cache_hour(hour_name(self.clock() - 23 * HOUR))["SK"]
+        hours = [row for row in rows if first <= row["SK"] < key["SK"]]
+        counted = {name: sum(row.get(name, 0) for row in hours) for name in ("hits", "misses", "errors")}
+        last = next((row for row in rows if row["SK"] == key["SK"]), {})
+        reads = counted["hits"] + counted["misses"]
+        return {
+            "id": "metadata",
+            "last_refresh_ts": last.get("last_refresh_ts"),
+            "last_refresh_duration_ms": last.get("last_refresh_duration_ms"),
+            "total_entries": last.get("total_entries", 0),
+            "cache_hits_24h": counted["hits"],
+            "cache_misses_24h": counted["misses"],
+            "cache_hit_rate": round(counted["hits"] / reads, 4) if reads else 0.0,
+            "error_count_24h": counted["errors"],
+            "tools_refreshed": last.get("tools_refreshed", []),
+            "_ts": last.get("_ts"),
+        }
+
+    def refreshed(self, tools: list[str], *, entries: int, duration_ms: int) -> None:
+        """Record a refresh that succeeded."""
+        now = epoch_seconds(floor_second(self.clock()))
+        self.table.put(
+            {
+                **keys.cache_metadata(),
+                "entity_type": "CacheMetadata",
+                "schema_version": SCHEMA_VERSION,
+                **self.read(),
+                "last_refresh_ts": now,
+                "last_refresh_duration_ms": max(0, duration_ms),
+                "total_entries": entries,
+                "tools_refreshed": tools,
+                "_ts": now,
+            }
+        )

@@ -1,0 +1,198 @@
+"""The default engine: a small fine-tuned transformer (MiniLM-L6) in int8, run by onnxruntime.
+
+Its files lie in the package `sourcebook_model`, which comes with the sentiment layer; what they must be
+is pinned by ``model.json`` beside this module. ``docs/model-card.md`` tells how it was made and how good
+it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from sourcebook.errors import Terminal
+from sourcebook.sentiment.engines import EMPTY, Label, from_probabilities
+from sourcebook.sentiment.engines.fallback import FallbackEngine
+
+MODEL_PACKAGE: Final = "sourcebook_model"
+PIN: Final = Path(__file__).with_name("model.json")
+
+MAX_TOKENS: Final = 96
+"""A text is judged by its first tokens, about 70 words: headline and opening of its summary."""
+
+_LONGEST: Final = 2000
+"""Characters that are looked at; MAX_TOKENS are found long before."""
+
+_TOKENS_AT_ONCE: Final = 320
+"""Tokens of a batch, padding included. A batch of long texts would need 200 MB more than one of headlines."""
+
+
+class ModelUnavailable(Terminal):
+    """The model cannot be loaded here: its layer is missing, or is not the one that this code pins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Which model this code was made with.
+
+    Attributes:
+        name: name and version.
+        files: SHA-256 of each file, in hexadecimal.
+        temperature: what the logits are divided by so that confidences are calibrated (Guo et al., 2017).
+        companion: how much the n-grams' word counts beside the transformer's, which counts one.
+    """
+
+    name: str
+    files: Mapping[str, str]
+    temperature: float
+    companion: float
+
+    @classmethod
+    def read(cls, path: Path = PIN) -> Pin:
+        """Read the pin that comes with this package.
+
+        Raises:
+            ModelUnavailable: if it is not there or says something else.
+        """
+        try:
+            content = json.loads(path.read_text("utf-8"))
+            return cls(
+                name=f"{content['name']}-{content['version']}",
+                files=content["files"],
+                temperature=float(content["temperature"]),
+                companion=float(content["companion"]),
+            )
+        except (OSError, ValueError, KeyError) as error:
+            raise ModelUnavailable(
+                f"{path} does not pin a model ({type(error).__name__}: {error}): "
+                "run `python -m training.export_model`"
+            ) from error
+
+
+class ModelEngine:
+    """Labels headlines in English. One thread; about 100 MB."""
+
+    def __init__(self, folder: Path | None = None, pin: Pin | None = None) -> None:
+        """Load the model.
+
+        Args:
+            folder: where its files lie; the package `sourcebook_model` unless given.
+            pin: what they must be; what this package pins unless given.
+
+        Raises:
+            ModelUnavailable: if it cannot be loaded, whatever the cause.
+        """
+        pin = pin or Pin.read()
+        self.name = pin.name
+        self._pin = pin
+        self._companion = FallbackEngine()
+        folder = folder or _installed()
+        _verify(folder, pin)
+        try:
+            import numpy as np  # noqa: PLC0415 - only this engine needs these, and they may be missing
+            import onnxruntime  # noqa: PLC0415
+            from tokenizers import Tokenizer  # noqa: PLC0415
+        except ImportError as error:
+            raise ModelUnavailable(
+                f"model {pin.name}: {error}; attach the sentiment layer, or run `make install`"
+            ) from error
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            self._session: Any = onnxruntime.InferenceSession(
+                str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+            )
+            self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:
+            raise ModelUnavailable(f"model {pin.name}: {type(error).__name__}: {error}") from error
+        # A tokenizer that pads to a fixed length makes every text neutral.
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self._np: Any = np
+
+    def label(self, texts: Sequence[str]) -> list[Label]:
+        """Label each text, in order. An empty text is neutral."""
+        labels = [EMPTY] * len(texts)
+        spoken = [index for index, text in enumerate(texts) if text.strip()]
+        encodings = self._tokenizer.encode_batch([_readable(texts[index]) for index in spoken])
+        for part in _alike([encoding.ids for encoding in encodings]):
+            for position, logits in zip(part, self._logits([encodings[p].ids for p in part]), strict=True):
+                index = spoken[position]
+                labels[index] = self._judge(texts[index], logits)
+        return labels
+
+    def _judge(self, text: str, logits: Sequence[float]) -> Label:
+        """Pool the transformer's and the n-grams' opinions: they seldom err on the same texts."""
+        pooled = [
+            logit + self._pin.companion * other
+            for logit, other in zip(logits, self._companion.log_probabilities(text), strict=True)
+        ]
+        return from_probabilities(_softmax(pooled, self._pin.temperature))
+
+    def _logits(self, ids: Sequence[Sequence[int]]) -> list[list[float]]:
+        longest = max(map(len, ids))
+        padded = self._np.zeros((len(ids), longest), self._np.int64)
+        mask = self._np.zeros_like(padded)
+        for row, tokens in enumerate(ids):
+            padded[row, : len(tokens)] = tokens
+            mask[row, : len(tokens)] = 1
+        [logits] = self._session.run(None, {"input_ids": padded, "attention_mask": mask})
+        rows: list[list[float]] = logits.tolist()
+        return rows
+
+
+def _installed() -> Path:
+    found = importlib.util.find_spec(MODEL_PACKAGE)
+    if found is None or not found.submodule_search_locations:
+        raise ModelUnavailable(
+            f"package {MODEL_PACKAGE} is not installed: attach the sentiment layer, or run `make install`"
+        )
+    return Path(found.submodule_search_locations[0])
+
+
+def _verify(folder: Path, pin: Pin) -> None:
+    for name, expected in pin.files.items():
+        try:
+            with (folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise ModelUnavailable(
+                f"model {pin.name}: {folder / name} cannot be read ({error.strerror}): "
+                "check out the repository whole, or run `python -m training.export_model`"
+            ) from error
+        if found != expected:
+            raise ModelUnavailable(
+                f"model {pin.name}: {folder / name} is not the file that {PIN.name} pins: "
+                "layer and code must come from the same commit"
+            )
+
+
+def _readable(text: str) -> str:
+    """Return the text's beginning, with half a surrogate pair, which no tokenizer takes, replaced."""
+    return text[:_LONGEST].encode("utf-8", "replace").decode("utf-8")
+
+
+def _alike(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Yield batches of positions whose texts are of like length, so that little is computed for padding."""
+    part: list[int] = []
+    for position in sorted(range(len(ids)), key=lambda position: len(ids[position])):
+        if part and (len(part) + 1) * len(ids[position]) > _TOKENS_AT_ONCE:
+            yield part
+            part = []
+        part.append(position)
+    if part:
+        yield part
+
+
+def _softmax(logits: Sequence[float], temperature: float) -> list[float]:
+    top = max(logits)
+    powers = [math.exp((logit - top) / temperature) for logit in logits]
+    total = sum(powers)
+    return [power / total for power in powers]

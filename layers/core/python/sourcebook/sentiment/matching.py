@@ -1,0 +1,365 @@
+"""Which subjects a text speaks of.
+
+Names are looked up token by token in a trie, the longest first, so the cost depends on the length of the
+text and hardly on the number of names. How much a name proves depends on the name:
+
+- `$TICKER`, an exchange with its symbol (``NYSE: T``), and names of several words always count;
+- a single distinctive word counts however it is written;
+- an abbreviation in capitals, and a bare ticker of three letters or more, count when written so; a bare
+  ticker of one or two letters never does;
+- a word that means something else as well ("Target", "Apple", "Cursor") counts only when it is written as the
+  name is *and* its surroundings speak for the name: what companies do, have and are called, or, for a tool,
+  what software is spoken of with.
+
+`excluded` phrases of a subject ("price target") are found like names and hide the names within them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any, Final
+
+from sourcebook.sentiment import _context as context
+from sourcebook.sentiment.subjects import Subject
+
+SUBJECTS_AT_MOST: Final = 10
+"""Subjects of one article, in the order of their first appearance; each is an item of its own."""
+
+_TOKEN: Final = re.compile(r"\$?[^\W_]+(?:['&.][^\W_]+)*[+#]*")
+_EXCHANGE: Final = re.compile(r"\b(?:NYSE|NASDAQ|Nasdaq|AMEX|NYSEARCA)\s?(?:GS|GM|CM)?\s?:\s?$")
+_BRACKETED: Final = re.compile(r"[(\[]\s?(?:[A-Z]+\s?:\s?)?$")
+_CLAUSE_ENDS: Final = frozenset('.:;!?—–|"“”‘(')
+_LIST_GAP: Final = re.compile(r"\s*(?:,|&|/|and|or|vs\.?|versus|,\s*and)\s*", re.IGNORECASE)
+
+
+class _Proof(Enum):
+    """What an alias needs to count."""
+
+    NOTHING = auto()
+    CAPITALS = auto()
+    CONTEXT = auto()
+    TICKER = auto()
+    HIDES = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Alias:
+    subject: Subject
+    spelling: str
+    proof: _Proof
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Tokens `at` up to `end` that spell these aliases."""
+
+    at: int
+    end: int
+    aliases: list[_Alias]
+
+
+class _Node:
+    __slots__ = ("aliases", "children")
+
+    def __init__(self) -> None:
+        self.children: dict[str, _Node] = {}
+        self.aliases: list[_Alias] = []
+
+
+def _clean(text: str) -> str:
+    return text.replace("’", "'") if "’" in text else text
+
+
+def _key(token: str) -> str:
+    """Return the form under which a token is looked up: lower case, without the genitive."""
+    return token.lower().removesuffix("'s")
+
+
+@dataclass(slots=True)
+class Matcher:
+    """Finds a fixed list of subjects in texts. Building it takes a moment; keep it."""
+
+    subjects: Sequence[Subject]
+    _root: dict[str, _Node] = field(default_factory=dict)
+    _by_ticker: dict[str, Subject] = field(default_factory=dict)
+    _cues: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for subject in self.subjects:
+            self._cues[subject.tool_id] = frozenset(
+                _key(token) for cue in subject.cues for token in _TOKEN.findall(cue)
+            )
+            for name in dict.fromkeys((subject.name, *subject.aliases)):
+                self._add(name, _Alias(subject, name, _proof(subject, name)))
+            for phrase in subject.excluded:
+                self._add(phrase, _Alias(subject, phrase, _Proof.HIDES))
+            if subject.ticker:
+                self._by_ticker.setdefault(subject.ticker, subject)
+                self._add(f"${subject.ticker}", _Alias(subject, subject.ticker, _Proof.NOTHING))
+                self._add(subject.ticker, _Alias(subject, subject.ticker, _Proof.TICKER))
+
+    def _add(self, name: str, alias: _Alias) -> None:
+        tokens = [token.lower() for token in _TOKEN.findall(_clean(name))]
+        children, node = self._root, None
+        for token in tokens:
+            node = children.setdefault(token, _Node())
+            children = node.children
+        if node is not None:
+            node.aliases.append(alias)
+
+    def of_tickers(self, tickers: Iterable[str]) -> list[str]:
+        """Return the ids of the subjects with these tickers, as a source gives them."""
+        found = (self._by_ticker.get(ticker) for ticker in tickers)
+        return sorted({subject.tool_id for subject in found if subject is not None})
+
+    def find(self, text: str) -> list[str]:
+        """Return the ids of the subjects that a text speaks of, in the order of their first appearance."""
+        text = _clean(text)
+        tokens: list[str] = _TOKEN.findall(text)
+        root = self._root
+        spans: list[_Span] = []
+        hidden: list[_Span] = []
+        at, count = 0, len(tokens)
+        while at < count:
+            low = tokens[at].lower()
+            node = root.get(low)
+            if node is None and low.endswith("'s"):
+                node = root.get(low[:-2])
+            if node is None:
+                at += 1
+            else:
+                at = self._collect(tokens, at, node, spans, hidden)
+        return self._accepted(text, tokens, spans, hidden) if spans else []
+
+    def _collect(
+        self, tokens: list[str], at: int, node: _Node, spans: list[_Span], hidden: list[_Span]
+    ) -> int:
+        """Note the longest name that begins at a token, and every phrase that hides names.
+
+        Returns:
+            The token to go on with: the first behind the name, or else the next one.
+        """
+        longest: _Span | None = None
+        here = at + 1
+        while True:
+            hides = [alias for alias in node.aliases if alias.proof is _Proof.HIDES]
+            names = [alias for alias in node.aliases if alias.proof is not _Proof.HIDES]
+            if hides:
+                hidden.append(_Span(at, here, hides))
+            if names:
+                names = [alias for alias in names if not _hides(hidden, at, here, alias)]
+                longest = _Span(at, here, names) if names else longest
+            following = self._next(tokens, here, node)
+            if following is None:
+                break
+            node, here = following, here + 1
+        if longest is None:
+            return at + 1
+        spans.append(longest)
+        return longest.end
+
+    @staticmethod
+    def _next(tokens: list[str], here: int, node: _Node) -> _Node | None:
+        if here >= len(tokens) or not node.children:
+            return None
+        low = tokens[here].lower()
+        following = node.children.get(low)
+        if following is None and low.endswith("'s"):
+            following = node.children.get(low[:-2])
+        return following
+
+    def _accepted(self, text: str, tokens: list[str], spans: list[_Span], hidden: list[_Span]) -> list[str]:
+        """Return the subjects whose names count, in order."""
+        sure: list[tuple[int, int, str]] = []
+        doubtful: list[tuple[_Span, _Alias]] = []
+        for span in spans:
+            for alias in span.aliases:
+                if _hides(hidden, span.at, span.end, alias):
+                    continue
+                if alias.proof is _Proof.NOTHING:
+                    sure.append((span.at, span.end, alias.subject.tool_id))
+                else:
+                    doubtful.append((span, alias))
+        if doubtful:
+            reading = _Reading(text, tokens, frozenset(tool_id for _, _, tool_id in sure), self._cues)
+            left = [pair for pair in doubtful if not reading.speaks_of(pair[0], pair[1])]
+            sure += [(s.at, s.end, a.subject.tool_id) for s, a in doubtful if (s, a) not in left]
+            # Two names that would each be doubtful prove one another: "Apple, Amazon".
+            named = [(at, end) for at, end, _ in sure]
+            named += [(s.at, s.end) for s, a in left if a.subject.kind == "company"]
+            sure += [
+                (s.at, s.end, a.subject.tool_id)
+                for s, a in left
+                if a.proof is _Proof.CONTEXT and reading.is_listed(s, a, named)
+            ]
+        return list(dict.fromkeys(tool_id for _, _, tool_id in sorted(sure)))
+
+
+def _hides(hidden: list[_Span], at: int, end: int, alias: _Alias) -> bool:
+    return any(
+        span.at <= at and end <= span.end and any(other.subject is alias.subject for other in span.aliases)
+        for span in hidden
+    )
+
+
+class _Reading:
+    """One text, looked at as closely as an ambiguous name asks for."""
+
+    def __init__(
+        self, text: str, tokens: list[str], surely_named: frozenset[str], cues: Mapping[str, frozenset[str]]
+    ) -> None:
+        self.text = text
+        self.cues = cues
+        self.tokens = tokens
+        self.keys = [_key(token) for token in tokens]
+        self.places = [match.span() for match in _TOKEN.finditer(text)]
+        self.words = frozenset(self.keys)
+        self.surely_named = surely_named
+        letters = [token for token in tokens if len(token) > 3 and token[0].isalpha()]
+        raised = sum(not token[0].islower() for token in letters)
+        self.all_capitals = len(tokens) > 2 and text.upper() == text
+        self.title_case = len(letters) > 1 and raised > 0.6 * len(letters)
+
+    def speaks_of(self, span: _Span, alias: _Alias) -> bool:
+        """Whether a name is meant as the name of its subject."""
+        if alias.proof is _Proof.CAPITALS:
+            return self._as_spelled(span, alias.spelling)
+        if alias.proof is _Proof.TICKER:
+            return self._is_ticker(span.at, alias.spelling)
+        return self._is_meant(span, alias)
+
+    def is_listed(self, span: _Span, alias: _Alias, named: list[tuple[int, int]]) -> bool:
+        """Whether it is enumerated beside a name that counts: "Apple, Microsoft and Meta"."""
+        if not self._as_spelled(span, alias.spelling) or self.all_capitals:
+            return False
+        for other in named:
+            if other == (span.at, span.end):
+                continue
+            first, second = sorted(((span.at, span.end), other))
+            if 0 <= second[0] - first[1] <= 1:
+                gap = self.text[self.places[first[1] - 1][1] : self.places[second[0]][0]]
+                if _LIST_GAP.fullmatch(gap):
+                    return True
+        return False
+
+    def _as_spelled(self, span: _Span, spelling: str) -> bool:
+        wanted = _TOKEN.findall(_clean(spelling))
+        written = self.tokens[span.at : span.end]
+        return all(
+            want in (have, have.removesuffix("'s").removesuffix("'S"))
+            for have, want in zip(written, wanted, strict=True)
+        )
+
+    def _is_ticker(self, at: int, ticker: str) -> bool:
+        if self.tokens[at].removesuffix("'s") != ticker:
+            return False
+        before = self.text[max(0, self.places[at][0] - 14) : self.places[at][0]]
+        if _EXCHANGE.search(before):
+            return True
+        if len(ticker) < 3 or self.all_capitals:
+            return False
+        if ticker.lower() not in context.COMMON_WORDS:
+            return True
+        return bool(_BRACKETED.search(before)) and self.text[self.places[at][1] :][:1] in {")", "]"}
+
+    def _is_meant(self, span: _Span, alias: _Alias) -> bool:
+        subject, at, end = alias.subject, span.at, span.end
+        written = " ".join(self.tokens[at:end]).removesuffix("'S")
+        shouted = self.all_capitals and written == alias.spelling.upper()
+        if not (shouted or self._as_spelled(span, alias.spelling)):
+            return False
+        before = self.keys[at - 1] if not self._clause_begins(at) else ""
+        after = self.keys[end] if end < len(self.keys) and not self._clause_begins(end) else ""
+        if before in context.NEVER_BEFORE:
+            return not self.title_case and after in context.AFTER_COMPANY
+        if subject.tool_id in self.surely_named or not self.words.isdisjoint(self.cues[subject.tool_id]):
+            return True
+        if subject.kind == "company":
+            return self._is_company(at, end, before, after)
+        if subject.kind == "tool":
+            return self._is_tool(at, end, before, after)
+        return self._is_name_in_sentence(at, end)
+
+    def _is_company(self, at: int, end: int, before: str, after: str) -> bool:
+        if after in context.AFTER_COMPANY or before in context.BEFORE_COMPANY:
+            return True
+        if self.all_capitals:
+            return False
+        if self.tokens[end - 1].lower().endswith("'s") or after in context.COMPANY_VERBS:
+            return True
+        if self._is_name_in_sentence(at, end):
+            return True
+        speaks_of_business = not self.words.isdisjoint(context.BUSINESS)
+        return speaks_of_business and before in context.LINKS_TO_COMPANY
+
+    def _is_tool(self, at: int, end: int, before: str, after: str) -> bool:
+        if self._is_part_of_longer_name(end, after):
+            return False
+        others = self.words - {self.keys[i] for i in range(at, end)}
+        if not others.isdisjoint(context.SOFTWARE):
+            return True
+        return before in context.BEFORE_TOOL or after in context.AFTER_TOOL
+
+    def _is_name_in_sentence(self, at: int, end: int) -> bool:
+        """Whether a capital within a sentence that is not in title case marks a name, and only this one."""
+        if self.title_case or self.all_capitals or self._clause_begins(at):
+            return False
+        before = self.tokens[at - 1]
+        follows_a_name = (
+            before[:1].isupper()
+            and not self._clause_begins(at - 1)
+            and _key(before) not in context.COMPANY_VERBS
+        )
+        if follows_a_name or not self.tokens[at][:1].isupper():
+            return False
+        return not self._is_part_of_longer_name(end, self.keys[end] if end < len(self.keys) else "")
+
+    def _is_part_of_longer_name(self, end: int, after: str) -> bool:
+        if self.title_case or self.all_capitals or end >= len(self.tokens) or self._clause_begins(end):
+            return False
+        if self.tokens[end - 1].lower().endswith("'s"):
+            return False
+        gap = self.text[self.places[end - 1][1] : self.places[end][0]]
+        following = self.tokens[end]
+        return (
+            gap.strip() == ""
+            and following[:1].isupper()
+            and not following.isupper()
+            and after not in context.AFTER_COMPANY
+            and after not in context.AFTER_TOOL
+            and after not in context.SOFTWARE
+        )
+
+    def _clause_begins(self, at: int) -> bool:
+        """Whether a token begins a sentence or a clause of a headline."""
+        if at == 0:
+            return True
+        gap = self.text[self.places[at - 1][1] : self.places[at][0]]
+        return not _CLAUSE_ENDS.isdisjoint(gap) or " - " in gap
+
+
+def _proof(subject: Subject, name: str) -> _Proof:
+    tokens = _TOKEN.findall(_clean(name))
+    if name in subject.ambiguous:
+        return _Proof.CONTEXT
+    if len(tokens) != 1:
+        return _Proof.NOTHING
+    (token,) = tokens
+    if _key(token) in context.COMMON_WORDS or token.lower() in context.COMMON_WORDS or len(token) < 3:
+        return _Proof.CONTEXT
+    return _Proof.CAPITALS if token.isupper() and len(token) <= 6 else _Proof.NOTHING
+
+
+EMPTY: Final = Matcher(())
+
+
+def subjects_in(matcher: Matcher, article: Mapping[str, Any]) -> list[str]:
+    """Return the subjects of an article: named in its headline or text, or by a ticker that a source gave."""
+    found = dict.fromkeys(matcher.find(article["headline"]))
+    if text := article.get("text_for_analysis"):
+        found.update(dict.fromkeys(matcher.find(text)))
+    found.update(dict.fromkeys(matcher.of_tickers(article.get("matched_tickers", ()))))
+    return list(found)[:SUBJECTS_AT_MOST]

@@ -1,0 +1,217 @@
+"""Reading sentiment: from the cache where it can be, else counted now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
+from sourcebook.errors import SourcebookError
+from sourcebook.sentiment.cache import (
+    ENTRY_FIELDS,
+    TTL,
+    CacheCounters,
+    CacheHealth,
+    SentimentCache,
+    aggregate,
+    is_stale,
+)
+from sourcebook.sentiment.rollups import Ledger
+from sourcebook.sentiment.subjects import PUBLIC_FIELDS, TOOL_ID
+from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, floor_day, floor_hour, floor_second
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
+from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page, walk
+
+BUCKETS: Final = ("hour", "day")
+SERIES_FIELDS: Final = (
+    "start",
+    "total_mentions",
+    "positive_count",
+    "negative_count",
+    "neutral_count",
+    "average_sentiment",
+)
+"""Fields of one bucket of a series."""
+
+_PERIOD_OF: Final = {hours: period for period, hours in PERIODS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class SentimentReader:
+    """Answers what is felt about a subject.
+
+    Attributes:
+        counters: counts hits and misses.
+    """
+
+    table: Table
+    cache: SentimentCache
+    counters: CacheCounters
+    clock: Clock = utc_now
+
+    @classmethod
+    def of(cls, table: Table, clock: Clock = utc_now) -> SentimentReader:
+        """Return a reader of a table."""
+        return cls(table, SentimentCache(table, clock), CacheCounters(table, clock), clock)
+
+    def subjects(self, *, limit: int, cursor: str | None = None) -> Page[dict[str, Any]]:
+        """Return one page of the subjects: the active ones, then the retired ones, each by id.
+
+        Raises:
+            InvalidInput: if the cursor is not one of this list.
+        """
+        listing = Listing.of("tools", {})
+        partitions = [keys.ACTIVE_SUBJECTS, keys.RETIRED_SUBJECTS]
+        start: Item | None = None
+        if cursor is not None:
+            partition, tool_id = _position(listing, cursor, partitions)
+            partitions = partitions[partitions.index(partition) :]
+            start = {**keys.subject(tool_id), "GSI1PK": partition, "GSI1SK": tool_id}
+        entries = (
+            item
+            for n, partition in enumerate(partitions)
+            for item in walk(
+                self.table,
+                KeyCondition("GSI1PK").eq(partition),
+                index=keys.ELIGIBILITY_INDEX,
+                start=start if n == 0 else None,
+                page_size=limit + 2,
+            )
+        )
+
+        def load(found: list[Item]) -> list[dict[str, Any] | None]:
+            wanted = [keys.Key(PK=item["PK"], SK=item["SK"]) for item in found]
+            by_key = {item["PK"]: item for item in self.table.batch_get(wanted)}
+            return [_public(by_key[item["PK"]]) if item["PK"] in by_key else None for item in found]
+
+        return fill_page(
+            entries,
+            listing=listing,
+            position=lambda item: (item["GSI1PK"], item["GSI1SK"]),
+            load=load,
+            limit=limit,
+        )
+
+    def sentiment(self, tool_id: str, hours: int) -> dict[str, Any] | None:
+        """Return a subject's sentiment in the last `hours`, or None if there is no such subject.
+
+        The four periods come from the cache. A missing or stale entry is computed and stored; if that
+        fails, a stale one is returned as it is, and marked.
+
+        Raises:
+            TableBusy: if it is not cached and the table is not able to answer now. Nothing is stored then.
+        """
+        period = _PERIOD_OF.get(hours)
+        if period is None:
+            return self._computed(tool_id, hours) if self._exists(tool_id) else None
+        cached = self.cache.get(tool_id, period)
+        now = self.clock()
+        if cached is not None and not is_stale(cached, now):
+            self.counters.hit()
+            return _answer(cached, hours, now, is_cached=True)
+        try:
+            if cached is None and not self._exists(tool_id):
+                return None
+            ledger = Ledger.open(self.table, tool_id, floor_second(now), hours=hours)
+            stored = self.cache.put(self.cache.compute(ledger, period))
+        except SourcebookError:
+            self.counters.miss(error=True)
+            if cached is None:
+                raise
+            return _answer(cached, hours, now, is_cached=True)
+        self.counters.miss()
+        return _answer(stored, hours, now, is_cached=False)
+
+    def series(self, tool_id: str, hours: int, bucket: str) -> list[dict[str, Any]] | None:
+        """Return a subject's mentions in whole hours or days, oldest first; None if there is no such subject.
+
+        The last bucket is the present, unfinished one. Those that cover the last `hours` are returned, also
+        where nothing was mentioned.
+
+        Raises:
+            TableBusy: if the table is not able to answer now.
+        """
+        if not self._exists(tool_id):
+            return None
+        now = floor_second(self.clock())
+        begin = now - hours * HOUR
+        ledger = Ledger.open(self.table, tool_id, now, hours=hours)
+        counted = (
+            ledger.hours_between(floor_hour(begin), floor_hour(now) + HOUR)
+            if bucket == "hour"
+            else ledger.days_between(floor_day(begin), floor_day(now) + DAY)
+        )
+        return [
+            {
+                "start": isoformat(start),
+                "total_mentions": counts.total,
+                "positive_count": counts.positive,
+                "negative_count": counts.negative,
+                "neutral_count": counts.neutral,
+                "average_sentiment": counts.average,
+            }
+            for start, counts in counted
+        ]
+
+    def cache_health(self) -> dict[str, Any]:
+        """Return the metadata of the cache and whether it is kept up to date.
+
+        Raises:
+            TableBusy: if the table is not able to answer now.
+        """
+        self.counters.flush()
+        found = CacheHealth(self.table, self.clock).read()
+        last = found["last_refresh_ts"]
+        if last is None:
+            status = "waiting"
+        else:
+            status = "healthy" if self.clock().timestamp() - last <= TTL.total_seconds() else "degraded"
+        return {"status": status, **found}
+
+    def _computed(self, tool_id: str, hours: int) -> dict[str, Any]:
+        now = floor_second(self.clock())
+        start = now - hours * HOUR
+        counts = Ledger.open(self.table, tool_id, now, hours=hours).window(start, now)
+        return {
+            "id": None,
+            "tool_id": tool_id,
+            "period": None,
+            **aggregate(counts),
+            "period_start_ts": epoch_seconds(start),
+            "period_end_ts": epoch_seconds(now),
+            "last_updated_ts": epoch_seconds(now),
+            "_ts": None,
+            "hours": hours,
+            "is_stale": False,
+            "is_cached": False,
+            "cached_at": None,
+        }
+
+    def _exists(self, tool_id: str) -> bool:
+        return self.table.get(keys.subject(tool_id)) is not None
+
+
+def _answer(entry: Item, hours: int, now: datetime, *, is_cached: bool) -> dict[str, Any]:
+    return {
+        **{name: entry[name] for name in ENTRY_FIELDS},
+        "hours": hours,
+        "is_stale": is_stale(entry, now),
+        "is_cached": is_cached,
+        "cached_at": isoformat(datetime.fromtimestamp(entry["last_updated_ts"], UTC)),
+    }
+
+
+def _public(item: Item) -> dict[str, Any]:
+    return {name: item.get(name) for name in PUBLIC_FIELDS}
+
+
+def _position(listing: Listing, cursor: str, partitions: list[str]) -> Position:
+    position = listing.position(cursor, parts=2)
+    if position[0] not in partitions or not TOOL_ID.fullmatch(position[1]):
+        raise bad_cursor(cursor)
+    return position

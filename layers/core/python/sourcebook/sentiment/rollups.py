@@ -1,0 +1,370 @@
+"""Roll-ups: how many mentions a subject had in each hour and day, and what they felt.
+
+They are counted again from the mentions, never incremented, so a delivery that comes twice counts once. Which
+hours to count again is told by marks that whoever changes a mention writes *before* it does so. A mark is
+removed only by a count that began `SETTLE` after it was made: by then the change it announced is long done
+and visible in the index, which follows the table with a delay. Until then the hour is counted again each
+time, which is how a mark that is made during a count is never lost.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
+from sourcebook.sentiment import SCHEMA_VERSION
+from sourcebook.sentiment.windows import (
+    DAY,
+    HOUR,
+    HOURS_AT_MOST,
+    MINUTE,
+    day_name,
+    floor_day,
+    hour_name,
+    hour_start,
+    pieces,
+)
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
+
+SETTLE: Final = timedelta(minutes=10)
+"""Longer than any function here runs, and than an index lags behind."""
+KEPT: Final = timedelta(hours=HOURS_AT_MOST) + 2 * DAY
+"""How long roll-ups are kept: the longest window reaches them, an article is kept no longer."""
+
+_MILLIONTH: Final = 1_000_000
+_ONE_SECOND: Final = timedelta(seconds=1)
+_MARKS_REMEMBERED: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Mentions, by what they feel.
+
+    Attributes:
+        polarity: sum of their polarities in millionths, an integer so that its order cannot matter.
+    """
+
+    positive: int = 0
+    neutral: int = 0
+    negative: int = 0
+    polarity: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.positive + self.neutral + self.negative
+
+    @property
+    def average(self) -> float:
+        """Mean polarity, -1.0 to 1.0; 0.0 where there is none."""
+        return round(self.polarity / _MILLIONTH / self.total, 6) if self.total else 0.0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.positive + other.positive,
+            self.neutral + other.neutral,
+            self.negative + other.negative,
+            self.polarity + other.polarity,
+        )
+
+    @classmethod
+    def of(cls, mentions: Iterable[Mapping[str, Any]]) -> Counts:
+        """Count mentions."""
+        numbers = {"positive": 0, "neutral": 0, "negative": 0}
+        polarity = 0
+        for mention in mentions:
+            numbers[mention["label"]] += 1
+            polarity += round(mention["polarity"] * _MILLIONTH)
+        return cls(**numbers, polarity=polarity)
+
+
+NONE: Final = Counts()
+
+
+@dataclass(frozen=True, slots=True)
+class HourCounts:
+    """The mentions of one hour, minute by minute, so that a window may begin and end within it."""
+
+    minutes: Mapping[int, Counts]
+
+    @property
+    def total(self) -> Counts:
+        """The whole hour."""
+        return sum(self.minutes.values(), NONE)
+
+    @classmethod
+    def of(cls, mentions: Iterable[Mapping[str, Any]]) -> HourCounts:
+        """Count mentions of one hour."""
+        by_minute: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+        for mention in mentions:
+            by_minute[int(mention["timestamp"][14:16])].append(mention)
+        return cls({minute: Counts.of(found) for minute, found in sorted(by_minute.items())})
+
+    @classmethod
+    def read(cls, text: str) -> HourCounts:
+        """Read what `write` wrote."""
+        minutes = {}
+        for part in filter(None, text.split(";")):
+            minute, _, numbers = part.partition(":")
+            positive, neutral, negative, polarity = map(int, numbers.split(","))
+            minutes[int(minute)] = Counts(positive, neutral, negative, polarity)
+        return cls(minutes)
+
+    def write(self) -> str:
+        """Return a compact form: sixty minutes in a nested attribute would take eight times the space."""
+        return ";".join(
+            f"{minute}:{c.positive},{c.neutral},{c.negative},{c.polarity}"
+            for minute, c in self.minutes.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DirtyHours:
+    """Marks the hours of subjects that have to be counted again.
+
+    A mark stays for at least `SETTLE`, so whoever has made one less than half of that ago need not make it
+    again: a busy hour costs one mark every few minutes, not one for each mention.
+    """
+
+    table: Table
+    clock: Clock = utc_now
+    new_token: Callable[[], str] = lambda: uuid.uuid4().hex
+    _made: dict[tuple[str, str], datetime] = field(default_factory=dict)
+
+    def mark(self, hours: Iterable[tuple[str, str]]) -> None:
+        """Mark hours, given as pairs of subject and name of the hour.
+
+        Hours that no window reaches any more are left out: feeds bring articles that are years old.
+
+        Raises:
+            TableBusy: if they cannot be marked now; then the mentions must not be changed.
+        """
+        now = self.clock()
+        oldest = hour_name(now - KEPT)
+        wanted = [
+            pair for pair in dict.fromkeys(hours) if pair[1] >= oldest and not self._is_fresh(pair, now)
+        ]
+        self.table.put_many([self._item(tool_id, hour, now) for tool_id, hour in wanted])
+        if len(self._made) > _MARKS_REMEMBERED:
+            self._made.clear()
+        self._made.update(dict.fromkeys(wanted, now))
+
+    def _is_fresh(self, pair: tuple[str, str], now: datetime) -> bool:
+        made = self._made.get(pair)
+        return made is not None and timedelta() <= now - made < SETTLE / 2
+
+    def _item(self, tool_id: str, hour: str, now: datetime) -> Item:
+        return {
+            **keys.dirty_hour(tool_id, hour),
+            "entity_type": "DirtyHour",
+            "schema_version": SCHEMA_VERSION,
+            "hour": hour,
+            "token": self.new_token(),
+            "marked_at": isoformat(now),
+            "ttl_timestamp": epoch_seconds(max(now, hour_start(hour)) + KEPT),
+        }
+
+
+@dataclass(slots=True)
+class Ledger:
+    """A subject's counts as they are now: roll-ups, and what has changed since they were made.
+
+    Nothing is written by reading from it; `settle` writes what was counted again.
+
+    Attributes:
+        now: the present moment; windows end no later.
+    """
+
+    table: Table
+    tool_id: str
+    now: datetime
+    _days: dict[str, Counts] = field(default_factory=dict)
+    _marks: list[Item] = field(default_factory=list)
+    _counted: dict[str, HourCounts] = field(default_factory=dict)
+    _hours: dict[str, dict[str, HourCounts]] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, table: Table, tool_id: str, now: datetime, *, hours: int = HOURS_AT_MOST) -> Ledger:
+        """Read a subject's days and marks, and count its dirty hours.
+
+        Args:
+            table: where they are.
+            tool_id: the subject.
+            now: the present moment.
+            hours: how far back it will be asked.
+
+        Raises:
+            TableBusy: if the table is not able to answer now.
+        """
+        ledger = cls(table, tool_id, now)
+        ledger._read(floor_day(now - hours * HOUR))
+        return ledger
+
+    def window(self, start: datetime, end: datetime) -> Counts:
+        """Count the mentions of [start, end), both whole seconds."""
+        total = NONE
+        for first, stop in pieces(start, end, DAY):
+            if stop - first == DAY:
+                total += self._days.get(day_name(first), NONE)
+            else:
+                total = sum((self._within_hour(*piece) for piece in pieces(first, stop, HOUR)), total)
+        return total
+
+    def settle(self, *, mark_lifetime: timedelta = SETTLE) -> int:
+        """Write the roll-ups that were counted again and remove the marks that are settled.
+
+        Returns:
+            How many hours were counted again.
+        """
+        ttl = epoch_seconds
+        hours = [
+            self._item(
+                keys.hour_rollup(self.tool_id, hour), "HourRollup", counts.total, ttl(hour_start(hour) + KEPT)
+            )
+            | {"minutes": counts.write()}
+            for hour, counts in self._counted.items()
+        ]
+        days = [
+            self._item(
+                keys.day_rollup(self.tool_id, day),
+                "DayRollup",
+                self._days.get(day, NONE),
+                ttl(hour_start(f"{day}T00") + KEPT),
+            )
+            for day in dict.fromkeys(hour[:10] for hour in self._counted)
+        ]
+        self.table.put_many(hours)
+        self.table.put_many(days)
+        for mark in self._marks:
+            if parse_iso(mark["marked_at"]) + mark_lifetime <= self.now:
+                self._remove(mark)
+        return len(self._counted)
+
+    def _read(self, since: datetime) -> None:
+        # The days, then the marks: neighbours in the order of the sort key.
+        first = keys.day_rollup(self.tool_id, day_name(since))
+        last = keys.dirty_hour(self.tool_id, "~")
+        rows = self.table.query_all(
+            KeyCondition("PK").eq(first["PK"]) & KeyCondition("SK").between(first["SK"], last["SK"])
+        )
+        for row in rows:
+            if row["SK"].startswith(keys.DAY_PREFIX):
+                self._days[row["SK"].removeprefix(keys.DAY_PREFIX)] = _counts(row)
+            else:
+                self._marks.append(row)
+        oldest = hour_name(since)
+        dirty = sorted(mark["hour"] for mark in self._marks if mark["hour"] >= oldest)
+        for run in _runs(dirty):
+            self._count(run)
+        for day in {hour[:10] for hour in dirty}:
+            self._days[day] = sum((hour.total for hour in self._hours_of(day).values()), NONE)
+
+    def _count(self, hours: list[str]) -> None:
+        """Count consecutive hours in one query."""
+        found: dict[str, list[Item]] = {hour: [] for hour in hours}
+        for mention in self._mentions(hour_start(hours[0]), hour_start(hours[-1]) + HOUR):
+            found[mention["timestamp"][:13]].append(mention)
+        self._counted |= {hour: HourCounts.of(mentions) for hour, mentions in found.items()}
+
+    def _within_hour(self, start: datetime, end: datetime) -> Counts:
+        hour = self._hours_of(day_name(start)).get(hour_name(start))
+        if hour is None:
+            return NONE
+        if end - start == HOUR:
+            return hour.total
+        total = NONE
+        for first, stop in pieces(start, end, MINUTE):
+            counts = hour.minutes.get(first.minute, NONE)
+            if counts.total and stop - first < MINUTE:
+                counts = Counts.of(self._mentions(first, stop))
+            total += counts
+        return total
+
+    def hours_between(self, start: datetime, end: datetime) -> Iterator[tuple[datetime, Counts]]:
+        """Yield each hour of [start, end), both whole hours, with its counts."""
+        for first, _ in pieces(start, end, HOUR):
+            hour = self._hours_of(day_name(first)).get(hour_name(first))
+            yield first, hour.total if hour else NONE
+
+    def days_between(self, start: datetime, end: datetime) -> Iterator[tuple[datetime, Counts]]:
+        """Yield each day of [start, end), both whole days, with its counts."""
+        for first, _ in pieces(start, end, DAY):
+            yield first, self._days.get(day_name(first), NONE)
+
+    def _hours_of(self, day: str) -> dict[str, HourCounts]:
+        if day not in self._hours:
+            counted = {hour: counts for hour, counts in self._counted.items() if hour[:10] == day}
+            stored: dict[str, HourCounts] = {}
+            if day in self._days:
+                first, last = (keys.hour_rollup(self.tool_id, f"{day}T{hour}") for hour in ("00", "23"))
+                rows = self.table.query_all(
+                    KeyCondition("PK").eq(first["PK"]) & KeyCondition("SK").between(first["SK"], last["SK"])
+                )
+                stored = {
+                    row["SK"].removeprefix(keys.HOUR_PREFIX): HourCounts.read(row["minutes"]) for row in rows
+                }
+            self._hours[day] = stored | counted
+        return self._hours[day]
+
+    def _mentions(self, start: datetime, end: datetime) -> Iterator[Item]:
+        """Yield label, polarity and timestamp of the mentions of [start, end)."""
+        within = KeyCondition("timestamp").between(isoformat(start), isoformat(end - _ONE_SECOND))
+        next_key: Item | None = None
+        while True:
+            page = self.table.query(
+                KeyCondition("tag").eq(self.tool_id) & within,
+                index=keys.TAG_INDEX,
+                start=next_key,
+                attributes=("label", "polarity", "timestamp"),
+            )
+            yield from (item for item in page.items if "label" in item)
+            if (next_key := page.next_key) is None:
+                return
+
+    def _item(self, key: keys.Key, kind: str, counts: Counts, ttl: int) -> Item:
+        return {
+            **key,
+            "entity_type": kind,
+            "schema_version": SCHEMA_VERSION,
+            "tool_id": self.tool_id,
+            "total_mentions": counts.total,
+            "positive_count": counts.positive,
+            "neutral_count": counts.neutral,
+            "negative_count": counts.negative,
+            "polarity_millionths": counts.polarity,
+            "ttl_timestamp": ttl,
+        }
+
+    def _remove(self, mark: Item) -> None:
+        try:
+            self.table.delete(keys.Key(PK=mark["PK"], SK=mark["SK"]), Attr("token").eq(mark["token"]))
+        except ConditionFailed:
+            return  # it was made anew, or is gone
+
+
+def _counts(row: Mapping[str, Any]) -> Counts:
+    return Counts(
+        row["positive_count"], row["neutral_count"], row["negative_count"], row["polarity_millionths"]
+    )
+
+
+def _runs(hours: Iterable[str]) -> Iterator[list[str]]:
+    """Yield runs of consecutive hours."""
+    run: list[str] = []
+    for hour in hours:
+        if run and hour_start(hour) - hour_start(run[-1]) != HOUR:
+            yield run
+            run = []
+        run.append(hour)
+    if run:
+        yield run

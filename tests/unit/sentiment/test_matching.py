@@ -1,0 +1,127 @@
+"""Which subjects a headline speaks of, held against a list labelled by hand.
+
+The headlines were written for this project and labelled by its author: half of them use an ambiguous name
+("Target", "Visa", "Cursor") in its common sense, or for somebody else.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sourcebook.sentiment.matching import SUBJECTS_AT_MOST, Matcher, subjects_in
+from sourcebook.sentiment.subjects import Subject, default_subjects, parse_subjects
+
+DATA = Path(__file__).parent / "data"
+MORE = parse_subjects(json.loads((DATA / "more_subjects.json").read_text("utf-8")))
+
+
+@pytest.fixture(scope="module")
+def matcher() -> Matcher:
+    return Matcher([*default_subjects(), *MORE])
+
+
+def labelled() -> list[tuple[set[str], str]]:
+    lines = (DATA / "labelled_headlines.tsv").read_text("utf-8").splitlines()[1:]
+    rows = [line.split("\t") for line in lines]
+    return [({id_ for id_ in subjects.split(",") if id_}, headline) for subjects, headline in rows]
+
+
+def test_precision_and_recall_on_the_labelled_list(matcher: Matcher) -> None:
+    found = [(wanted, set(matcher.find(headline))) for wanted, headline in labelled()]
+    right = sum(len(wanted & got) for wanted, got in found)
+    assert len(found) >= 250
+    assert right / sum(len(got) for _, got in found) >= 0.90
+    assert right / sum(len(wanted) for wanted, _ in found) >= 0.90
+
+
+def test_precision_and_recall_on_the_headlines_with_ambiguous_names_alone(matcher: Matcher) -> None:
+    ambiguous = ("target", "gap", "block", "meta", "apple", "amazon", "visa", "oracle", "cursor", "claude")
+    found = [
+        (wanted, set(matcher.find(headline)))
+        for wanted, headline in labelled()
+        if any(word in headline.lower() for word in ambiguous)
+    ]
+    right = sum(len(wanted & got) for wanted, got in found)
+    assert len(found) >= 90
+    assert right / sum(len(got) for _, got in found) >= 0.90
+    assert right / sum(len(wanted) for wanted, _ in found) >= 0.90
+
+
+@pytest.mark.parametrize(
+    ("headline", "subjects"),
+    [
+        ("$T and $V lead the Dow", ["T", "V"]),
+        ("T and V are letters", []),
+        ("AT&T Inc. (NYSE:T) raises dividend", ["T"]),
+        ("target corporation opens a store", ["TGT"]),
+        ("TARGET CORPORATION OPENS A STORE", ["TGT"]),
+        ("Lowe’s beats forecasts", ["LOW"]),
+        ("Ronald McDonald visits school", []),
+        ("$TGT", ["TGT"]),
+        ("Buy $NVDA, sell $INTC", ["NVDA", "INTC"]),
+        ("NVDA hits record as AMD slips", ["NVDA", "AMD"]),
+        ("nvda", []),
+        ("", []),
+        ("‘Apple’ — “Meta”: ’s", []),
+        ("Apple, Microsoft and Meta agree on a standard", ["AAPL", "MSFT", "META"]),
+    ],
+)
+def test_names_count_as_much_as_they_prove(matcher: Matcher, headline: str, subjects: list[str]) -> None:
+    assert matcher.find(headline) == subjects
+
+
+def test_the_longest_name_counts() -> None:
+    matcher = Matcher([Subject("a", "Blue Harbor"), Subject("b", "Blue Harbor Freight")])
+    assert matcher.find("Blue Harbor Freight grows") == ["b"]
+    assert matcher.find("Blue Harbor grows") == ["a"]
+    assert matcher.find("Blue Harbor Freight sues Blue Harbor") == ["b", "a"]
+
+
+def test_an_excluded_phrase_hides_the_names_of_its_own_subject_only() -> None:
+    matcher = Matcher(
+        [Subject("a", "Harborline", excluded=("Quartzon Harborline",)), Subject("b", "Quartzon")]
+    )
+    assert matcher.find("Quartzon Harborline shown") == ["b"]
+    assert matcher.find("Harborline shown") == ["a"]
+
+
+def test_two_subjects_may_share_a_name() -> None:
+    matcher = Matcher([Subject("a", "Quartzon"), Subject("b", "Quartzon")])
+    assert set(matcher.find("Quartzon shown")) == {"a", "b"}
+
+
+def test_what_is_declared_ambiguous_needs_context() -> None:
+    plain, wary = (
+        Subject("a", "Quartzon", "company"),
+        Subject("a", "Quartzon", "company", ambiguous=("Quartzon",)),
+    )
+    headline = "quartzon found in river"
+    assert Matcher([plain]).find(headline) == ["a"]
+    assert Matcher([wary]).find(headline) == []
+    assert Matcher([wary]).find("Quartzon shares jump") == ["a"]
+
+
+def test_headline_text_and_tickers_of_the_source_all_count(matcher: Matcher) -> None:
+    article = {
+        "headline": "Chipmakers rally",
+        "text_for_analysis": "Nvidia led the way.",
+        "matched_tickers": ["AMD", "UNKNOWN"],
+    }
+    assert subjects_in(matcher, article) == ["NVDA", "AMD"]
+
+
+def test_an_article_has_only_so_many_subjects(matcher: Matcher) -> None:
+    tickers = [subject.ticker for subject in default_subjects() if subject.ticker]
+    article = {"headline": " ".join(f"${ticker}" for ticker in tickers)}
+    assert subjects_in(matcher, article) == tickers[:SUBJECTS_AT_MOST]
+
+
+def test_the_default_list_has_the_coding_tools_and_a_hundred_companies() -> None:
+    subjects = default_subjects()
+    companies = [subject for subject in subjects if subject.kind == "company"]
+    assert len(companies) == 100
+    assert all(subject.tool_id == subject.ticker for subject in companies)
+    assert len([subject for subject in subjects if subject.kind == "tool"]) >= 40

@@ -1,0 +1,171 @@
+"""The labelled texts: the public sets beside the project, and headlines labelled by its authors.
+
+Labels are -1 negative, 0 neutral, 1 positive throughout. The public sets lie in
+``../shared/data/sentiment`` (or where SOURCEBOOK_SHARED says) and are read, never copied.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from training.statements import statements
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+OWN: Final = Path(__file__).resolve().parent / "headlines"
+
+DEVELOPMENT_STORIES: Final = frozenset(
+    {
+        "digRyFUSraoPWuM6Zu4DdpKxUVOGM",  # Sprint and T-Mobile
+        "d9U18-FbnX6iAeMfWCPiWF-ATySKM",  # GM's recall
+        "djvA-kSZxWVLPwM4kiW9vhu4H1sLM",  # speed reading
+        "dTtx9G2RDbmc5YMasGm422Zcm7TVM",  # Flappy Bird
+    }
+)
+"""Whole stories are held out: two titles of one story say the same thing in nearly the same words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text and its label.
+
+    Attributes:
+        text: the headline.
+        label: -1, 0 or 1.
+        weight: how much a mistake on it counts while training.
+    """
+
+    text: str
+    label: int
+    weight: float = 1.0
+
+
+def shared() -> Path:
+    """Return the folder of public sets.
+
+    Raises:
+        SystemExit: if it is not there.
+    """
+    folder = Path(os.environ.get("SOURCEBOOK_SHARED", ROOT.parent / "shared")) / "data" / "sentiment"
+    if not folder.is_dir():
+        raise SystemExit(
+            f"{folder} does not exist: the labelled sets are kept beside the project; "
+            "say where in SOURCEBOOK_SHARED"
+        )
+    return folder
+
+
+def development() -> dict[str, list[Example]]:
+    """Return the development sets by name; no text of theirs is trained on."""
+    return {
+        "SEntFiN dev": _read(shared() / "sentfin_dev.tsv"),
+        "TFNS held out": [e for e in _read(shared() / "tfns_train.tsv") if _bucket(e.text) == 0],
+        "NewsMTSC held out": [e for e in _read(shared() / "newsmtsc_train.tsv") if _bucket(e.text) == 0],
+        "Own technology": _own("technology", held_out=True),
+        "Own finance": _own("finance", held_out=True),
+        "Own general": _own("general", held_out=True),
+        "UCI technology": [e for story, e in _uci() if story in DEVELOPMENT_STORIES],
+    }
+
+
+def training(seed: int) -> list[Example]:
+    """Return one epoch of training examples, drawn anew for each seed and shuffled."""
+    draw = random.Random(seed)
+    tfns = [e for e in _read(shared() / "tfns_train.tsv") if _bucket(e.text) != 0]
+    # Every fifth tweet announces a transcript; a few of them teach the rest.
+    neutral = [
+        e
+        for e in tfns
+        if e.label == 0 and (not e.text.startswith("Edited Transcript") or draw.random() < 0.1)
+    ]
+    political = [e for e in _read(shared() / "newsmtsc_train.tsv") if _bucket(e.text) != 0]
+    own = [e for topic in ("technology", "finance", "general") for e in _own(topic, held_out=False)]
+    examples = [
+        *_read(shared() / "sentfin_train.tsv"),
+        *(e for e in tfns if e.label != 0),
+        *draw.sample(neutral, 3000),
+        *draw.sample(political, 1000),
+        *(_renamed(e, draw) for e in own),
+        *(_renamed(e, draw) for e in own),
+        *(e for story, e in _uci() if story not in DEVELOPMENT_STORIES),
+        *(Example(text, label) for text, label in statements(draw, 1000)),
+    ]
+    draw.shuffle(examples)
+    return examples
+
+
+def _read(path: Path) -> list[Example]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [Example(_unquoted(row["text"]), int(row["label"])) for row in rows]
+
+
+def _unquoted(text: str) -> str:
+    """Undo the CSV quoting that some sets kept in their tab-separated copies."""
+    if len(text) > 1 and text.startswith('"') and text.endswith('"'):
+        text = text[1:-1].replace('""', '"')
+    return text.strip()
+
+
+def _own(topic: str, *, held_out: bool) -> list[Example]:
+    return [e for e in _read(OWN / f"{topic}.tsv") if (_bucket(e.text, 6) == 0) == held_out]
+
+
+def _bucket(text: str, of: int = 10) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") % of
+
+
+def _uci() -> Iterator[tuple[str, Example]]:
+    """Yield the story and the labelled title of each row of the UCI sample that we labelled.
+
+    The repository holds row numbers and labels only; the titles come from the set itself.
+    """
+    labels = dict(_uci_labels((OWN / "uci_labels.txt").read_text("utf-8").splitlines()))
+    with (shared() / "uci_news_sample.tsv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            if int(row["id"]) in labels:
+                yield row["story"], Example(_unquoted(row["title"]), labels[int(row["id"])])
+
+
+def _uci_labels(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
+    for line in lines:
+        if line and not line.startswith("#"):
+            label, numbers = line.split(":")
+            for number in numbers.split():
+                yield int(number), int(label)
+
+
+_NAMES: Final = """
+Apple Google Microsoft Amazon Meta Facebook Nvidia Intel AMD Samsung Sony Nintendo Tesla Netflix
+Spotify Oracle IBM Cisco Adobe Salesforce Uber Airbnb Zoom Slack Dropbox Twitter Snap Pinterest
+Reddit TikTok OpenAI Anthropic Qualcomm Micron Dell HP Lenovo Nokia Ericsson Huawei Xiaomi Foxconn
+TSMC Rivian Lucid Ford Toyota Boeing Airbus Siemens Bosch Philips SAP Shopify Stripe PayPal Square
+Coinbase Palantir Snowflake Databricks Cloudflare Okta CrowdStrike Mozilla Docker GitHub GitLab
+JetBrains Atlassian Twilio Peloton Fitbit Garmin GoPro Roku Sonos Verizon Vodafone Comcast T-Mobile
+Sprint
+""".split()
+_NAME: Final = re.compile(rf"\b({'|'.join(map(re.escape, _NAMES))})\b")
+_INVENTED: Final = """
+Acme Northwind Contoso Globex Initech Helix Quantel Lumora Vantix Brightwave Corvus Arkeon Delphi
+Zephyr Novexa Trillium Kestrel Ardent Solara Meridian Cobalt Fathom Pinnacle Rapidus Tessera Umbra
+""".split()
+
+
+def _renamed(example: Example, draw: random.Random) -> Example:
+    """Give a headline other companies, half of the time, so that no name comes to mean a label."""
+    if draw.random() < 0.5:
+        return example
+    taken: dict[str, str] = {}
+
+    def other(match: re.Match[str]) -> str:
+        pool: Sequence[str] = _NAMES if draw.random() < 0.7 else _INVENTED
+        return taken.setdefault(match[0], draw.choice(pool))
+
+    return Example(_NAME.sub(other, example.text), example.label, example.weight)
