@@ -53,7 +53,7 @@ install: $(INSTALLED) ## Make the virtual environment and install what it needs
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11, 3.12 or 3.13 with venv is needed: install one, or say PYTHON=/path/to/python3" >&2; exit 1; fi
 	@echo "Making .venv with $$($(PYTHON) --version) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -67,7 +67,9 @@ lock: install ## Compile the requirement files again, with hashes and without ad
 	for name in layers/core/requirements layers/sentiment/requirements requirements/dev requirements/cloud; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 			$$([ $$name = layers/sentiment/requirements ] && echo --constraint layers/core/requirements.txt --no-emit-package requests \
-			--no-emit-package urllib3 --no-emit-package certifi --no-emit-package idna --no-emit-package charset-normalizer) \
+			--no-emit-package urllib3 --no-emit-package certifi --no-emit-package idna --no-emit-package charset-normalizer \
+			--no-emit-package flatbuffers --no-emit-package protobuf --no-emit-package packaging) \
+			--override layers/sentiment/overrides.txt \
 			$$name.in --output-file $$name.txt; \
 	done
 

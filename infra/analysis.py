@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import aws_cdk as cdk
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sns as sns
@@ -12,7 +14,19 @@ from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction, WorkQueue, with_batches
 from infra.layers import Layers
-from sourcebook.table.keys import STATUS_INDEX
+from sourcebook.table.keys import ELIGIBILITY_INDEX, STATUS_INDEX
+
+ANALYZING: Final = (
+    "dynamodb:BatchGetItem",
+    "dynamodb:BatchWriteItem",
+    "dynamodb:DeleteItem",
+    "dynamodb:GetItem",
+    "dynamodb:PutItem",
+    "dynamodb:Query",
+    "dynamodb:UpdateItem",
+)
+"""What a function that analyzes articles does with the table: subjects and articles in, marks, mentions and
+articles out, and mentions that an article no longer has deleted."""
 
 
 class Analysis(Construct):
@@ -45,9 +59,8 @@ class Analysis(Construct):
             timeout=cdk.Duration.seconds(60),
             memory_size=512,
         )
-        self.analyze.allow(
-            ["dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:UpdateItem"], data.table.table_arn
-        )
+        self.analyze.allow(ANALYZING, data.table.table_arn)
+        self.analyze.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{ELIGIBILITY_INDEX}")
         self.work = WorkQueue(
             self, "Analyze", visibility_timeout=self.analyze.visibility_timeout(), max_receive_count=5
         )

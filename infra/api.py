@@ -9,6 +9,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
@@ -17,16 +18,50 @@ from infra.deployment import Deployment
 from infra.functions import LOG_RETENTION, PythonFunction
 from infra.layers import Layers
 from infra.nag import accept
-from sourcebook.table.keys import ELIGIBILITY_INDEX, SENTIMENT_INDEX, STATUS_INDEX, TAG_INDEX
+from sourcebook.table.keys import (
+    ELIGIBILITY_INDEX,
+    SENTIMENT_INDEX,
+    SOURCE_PARTITIONS,
+    STATUS_INDEX,
+    TAG_INDEX,
+)
 
 HEALTH: Final = "/health"
 READ_ROUTES: Final = (
     "/articles",
     "/articles/{key+}",
     "/feeds",
+    "/feeds.opml",
     "/feeds/{feed_id}",
     "/feeds/{feed_id}/history",
+    "/events",
+    "/events/{event_id}",
+    "/latest",
+    "/history",
+    "/banks",
+    "/series",
+    "/meta/latest",
+    "/api/v1/tools",
+    "/api/v1/tools/{tool_id}/sentiment",
+    "/api/v1/tools/{tool_id}/sentiment/series",
+    "/api/v1/cache/health",
+    "/job-runs",
+    "/job-runs/{job_run_id}",
+    "/novae",
+    "/novae/{nova_id}",
+    "/novae/{nova_id}/job-runs",
+    "/quarantine",
+    "/quarantine/{quarantine_id}",
 )
+WRITE_ROUTES: Final = (
+    (apigateway.HttpMethod.POST, "/novae"),
+    (apigateway.HttpMethod.POST, "/quarantine/{quarantine_id}/review"),
+    (apigateway.HttpMethod.POST, "/feeds"),
+    (apigateway.HttpMethod.POST, "/feeds/import"),
+    (apigateway.HttpMethod.PATCH, "/feeds/{feed_id}"),
+    (apigateway.HttpMethod.DELETE, "/feeds/{feed_id}"),
+)
+"""Always signed: whoever changes something is known."""
 
 _ACCESS_LOG = {
     "requestId": "$context.requestId",
@@ -45,7 +80,7 @@ class Api(Construct):
     """The HTTP API and its function.
 
     Callers sign their requests with AWS credentials (``execute-api:Invoke``) unless the deployment
-    says that anybody may read; ``GET /health`` is always open.
+    says that anybody may read; ``GET /health`` is always open, and what changes something never is.
 
     Attributes:
         function: answers every route.
@@ -63,7 +98,13 @@ class Api(Construct):
             name="api",
             description="Answers the HTTP API",
             layers=[layers.core, layers.dependencies],
-            environment={"TABLE_NAME": data.table.table_name, "BUCKET_NAME": data.bucket.bucket_name},
+            environment={
+                "TABLE_NAME": data.table.table_name,
+                "BUCKET_NAME": data.bucket.bucket_name,
+                # A feed is added by the address of its site, which is then asked for it.
+                "HTTP_ALLOWED_NETWORKS": deployment.allowed_networks,
+                "HTTP_CONTACT": deployment.contact,
+            },
             # An HTTP API gives up after 30 seconds; the function should be the one to say so.
             timeout=cdk.Duration.seconds(29),
             memory_size=1024,
@@ -75,6 +116,7 @@ class Api(Construct):
             data.table.table_arn,
             *(f"{data.table.table_arn}/index/{name}" for name in indexes),
         )
+        self._allow_managing_feeds(data)
         self.api = apigateway.HttpApi(
             self,
             "HttpApi",
@@ -84,6 +126,21 @@ class Api(Construct):
         )
         self._add_routes(public_read=deployment.public_read)
         self.stage = self._build_stage()
+
+    def _allow_managing_feeds(self, data: DataStack) -> None:
+        """Let the function add, change and delete sources with all that polling has kept of them."""
+        self.function.role.add_to_principal_policy(
+            iam.PolicyStatement(
+                actions=[
+                    "dynamodb:BatchWriteItem",
+                    "dynamodb:DeleteItem",
+                    "dynamodb:PutItem",
+                    "dynamodb:UpdateItem",
+                ],
+                resources=[data.table.table_arn],
+                conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [SOURCE_PARTITIONS]}},
+            )
+        )
 
     def _add_routes(self, *, public_read: bool) -> None:
         integration = integrations.HttpLambdaIntegration("Function", self.function.function)
@@ -104,6 +161,14 @@ class Api(Construct):
                         if path == HEALTH
                         else "The operator chose public_read: these routes only read what was public before.",
                     )
+
+        for method, path in WRITE_ROUTES:
+            self.api.add_routes(
+                path=path,
+                methods=[method],
+                integration=integration,
+                authorizer=authorizers.HttpIamAuthorizer(),
+            )
 
     def _build_stage(self) -> apigateway.HttpStage:
         access_log = logs.LogGroup(

@@ -1,4 +1,4 @@
-"""The stack of what must outlive every deployment: the table and the bucket."""
+"""The stack of what must outlive every deployment: the table, the bucket, the API keys."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from infra.api_keys import ApiKeys
 from infra.deployment import Deployment
 from infra.nag import accept
 from sourcebook.table.keys import ELIGIBILITY_INDEX, SENTIMENT_INDEX, STATUS_INDEX, TAG_INDEX
@@ -18,9 +19,9 @@ BUCKET_LOGICAL_ID: Final = "DataBucket"
 
 
 class DataStack(cdk.Stack):
-    """The table of docs/table.md and the bucket for what is too long for it.
+    """The table of docs/table.md, the bucket for what is too long for it, and the providers' API keys.
 
-    Both are retained when the stack goes, and their logical ids are fixed: CloudFormation replaces a
+    All are retained when the stack goes, and their logical ids are fixed: CloudFormation replaces a
     resource whose logical id changes, and a replaced table is an empty one.
     """
 
@@ -28,11 +29,12 @@ class DataStack(cdk.Stack):
         super().__init__(
             scope,
             construct_id,
-            description="Sourcebook: the table and the bucket. Retained on delete.",
+            description="Sourcebook: the table, the bucket and the API keys. Retained on delete.",
             termination_protection=not deployment.is_local,
         )
         self.table = self._build_table()
         self.bucket = self._build_bucket()
+        self.api_keys = ApiKeys(self, "ApiKeys")
 
     def _build_table(self) -> dynamodb.Table:
         table = dynamodb.Table(

@@ -64,8 +64,13 @@ _LAMBDA_MARKERS = {
 # installer to the next. METADATA and the licences stay: they must travel with the code.
 _INSTALLER_NOISE = frozenset({"RECORD", "INSTALLER", "REQUESTED", "WHEEL", "direct_url.json"})
 _NOISE_FOLDERS = frozenset({"__pycache__", "tests", "test"})
+_UNUSED = (
+    *("onnxruntime/transformers", "onnxruntime/quantization", "onnxruntime/tools", "onnxruntime/datasets"),
+    *("numpy/f2py", "numpy/_core/include", "numpy/_core/lib", "numpy/random/lib", "numpy/random/_examples"),
+)
+"""Parts of packages that make models or extensions; running a model needs none of them."""
 
-_BUILDER_VERSION = "2"
+_BUILDER_VERSION = "3"
 """Raise it when this module builds something else from the same lock file."""
 
 
@@ -90,13 +95,17 @@ class Layers(Construct):
             "The package sourcebook",
         )
         self.dependencies = self._built("Dependencies", "core", deployment.target)
-        self.sentiment = self._built("Sentiment", "sentiment", deployment.target)
+        self.sentiment = self._built(
+            "Sentiment", "sentiment", deployment.target, files=ROOT / "layers" / "sentiment" / "python"
+        )
 
-    def _built(self, construct_id: str, name: str, target: Target) -> lambda_.LayerVersion:
+    def _built(
+        self, construct_id: str, name: str, target: Target, *, files: Path | None = None
+    ) -> lambda_.LayerVersion:
         lock = ROOT / "layers" / name / "requirements.txt"
         return self._layer(
             construct_id,
-            lambda_.Code.from_asset(str(build(lock, target))),
+            lambda_.Code.from_asset(str(build(lock, target, files=files))),
             f"layers/{name}/requirements.txt",
         )
 
@@ -111,12 +120,13 @@ class Layers(Construct):
         )
 
 
-def build(lock: Path, target: Target, *, cache: Path = _CACHE) -> Path:
+def build(lock: Path, target: Target, *, files: Path | None = None, cache: Path = _CACHE) -> Path:
     """Return the folder of a layer (its ``python/`` inside), built if the cache does not hold it.
 
     Args:
         lock: a requirements file of exact versions with hashes; its folder's name becomes the layer's.
         target: what the wheels are for.
+        files: a folder whose content goes beside the installed packages.
         cache: where built layers are kept.
 
     Raises:
@@ -124,7 +134,7 @@ def build(lock: Path, target: Target, *, cache: Path = _CACHE) -> Path:
     """
     requirements = lock.read_text("utf-8")
     name = lock.parent.name
-    place = cache / f"{name}-{target}-{_key(requirements, target)}"
+    place = cache / f"{name}-{target}-{_key(requirements, target, files)}"
     if place.is_dir():
         return place
     cache.mkdir(parents=True, exist_ok=True)
@@ -133,6 +143,10 @@ def build(lock: Path, target: Target, *, cache: Path = _CACHE) -> Path:
     try:
         _install(name, requirements, target, unfinished / "python")
         _strip(unfinished / "python")
+        if files is not None:
+            shutil.copytree(
+                files, unfinished / "python", ignore=shutil.ignore_patterns(*NOT_SOURCE), dirs_exist_ok=True
+            )
         if target is Target.LOCAL:
             _compile(unfinished / "python")
         unfinished.chmod(0o755)
@@ -176,13 +190,18 @@ def _entries(requirements: str) -> Iterator[str]:
             yield entry
 
 
-def _key(requirements: str, target: Target) -> str:
+def _key(requirements: str, target: Target, files: Path | None) -> str:
     if target is Target.LAMBDA:
         runs_on = " ".join(_LAMBDA_PIP)
     else:
         runs_on = f"{sys.implementation.cache_tag} {sysconfig.get_platform()} {platform.libc_ver()[0]}"
     parts = (_BUILDER_VERSION, requirements_for(requirements, target), runs_on)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    digest = hashlib.sha256("\n".join(parts).encode())
+    if files is not None:
+        for file in sorted(files.rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                digest.update(f"\n{file.relative_to(files)}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _install(name: str, requirements: str, target: Target, place: Path) -> None:
@@ -214,7 +233,8 @@ def _install(name: str, requirements: str, target: Target, place: Path) -> None:
 
 def _strip(place: Path) -> None:
     """Remove what no function imports and what differs between two builds of the same lock."""
-    shutil.rmtree(place / "bin", ignore_errors=True)
+    for unused in ("bin", *_UNUSED):
+        shutil.rmtree(place / unused, ignore_errors=True)
     for found in sorted(place.rglob("*"), reverse=True):  # a folder's content before the folder
         if found.is_dir() and found.name in _NOISE_FOLDERS:
             shutil.rmtree(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import aws_cdk as cdk
@@ -56,6 +56,34 @@ class Monitoring(Construct):
             self._watch_workflow(workflow)
         self._build_dashboard(ingestion, analysis, api, functions)
 
+    def watch(
+        self,
+        *,
+        functions: Sequence[PythonFunction] = (),
+        queues: Mapping[str, WorkQueue] | None = None,
+        workflow_tasks: Sequence[PythonFunction] = (),
+        workflows: Sequence[Workflow] = (),
+    ) -> None:
+        """Add the alarms that every function and queue has, for those of another construct.
+
+        Args:
+            functions: each gets an alarm for errors and one for throttles.
+            queues: by job; each gets an alarm for dead letters and one for a backlog.
+            workflow_tasks: as `functions`, with one entry of the runbook for all: their errors are retried
+                and recorded by the workflow that calls them.
+            workflows: each gets an alarm for failures and one for time-outs; one entry each for all.
+        """
+        for task in workflow_tasks:
+            self._watch_errors(task, entry="workflow-task-errors")
+            self._watch_throttles(task)
+        for workflow in workflows:
+            self._watch_workflow(workflow, entry="workflow")
+        for function in functions:
+            self._watch_errors(function)
+            self._watch_throttles(function)
+        for job, work in (queues or {}).items():
+            self._watch_queue(job, work)
+
     def _build_topic(self) -> sns.Topic:
         topic = sns.Topic(self, "Alarms", enforce_ssl=True, display_name="Sourcebook alarms")
         # A topic policy of its own replaces the default one, by which alarms of the account may publish.
@@ -71,7 +99,7 @@ class Monitoring(Construct):
         return topic
 
     def _watch_queue(self, job: str, work: WorkQueue) -> None:
-        self._alarm(
+        self.alarm(
             f"{job}-dead-letters",
             metric=work.dead_letters.metric_approximate_number_of_messages_visible(
                 period=_FIVE_MINUTES, statistic="Maximum"
@@ -79,7 +107,7 @@ class Monitoring(Construct):
             meaning=f"Messages of the {job} queue failed too often and wait in its dead-letter queue.",
             action="Read one, mend the cause, send them back.",
         )
-        self._alarm(
+        self.alarm(
             f"{job}-backlog",
             metric=work.queue.metric_approximate_age_of_oldest_message(
                 period=_FIVE_MINUTES, statistic="Maximum"
@@ -89,18 +117,19 @@ class Monitoring(Construct):
             action="See whether its function fails, is throttled, or is only outnumbered.",
         )
 
-    def _watch_errors(self, function: PythonFunction) -> None:
-        self._alarm(
+    def _watch_errors(self, function: PythonFunction, entry: str | None = None) -> None:
+        self.alarm(
             f"{_dashed(function.name)}-errors",
             # Two bad periods of three mean two failed runs, so a period is no shorter than from run to run.
             metric=function.function.metric_errors(period=function.period or _FIVE_MINUTES, statistic="Sum"),
             periods=(2, 3),
             meaning=f"{function.name} raised, was killed at its timeout or ran out of memory, repeatedly.",
             action="Read its log; after a deployment, deploy the version before.",
+            entry=entry,
         )
 
     def _watch_throttles(self, function: PythonFunction) -> None:
-        self._alarm(
+        self.alarm(
             f"{_dashed(function.name)}-throttles",
             metric=function.function.metric_throttles(period=_FIVE_MINUTES, statistic="Sum"),
             periods=(2, 3),
@@ -110,7 +139,7 @@ class Monitoring(Construct):
         )
 
     def _watch_schedule(self, dispatch: PythonFunction) -> None:
-        self._alarm(
+        self.alarm(
             "schedule-not-ticking",
             metric=dispatch.function.metric_invocations(period=_FIVE_MINUTES, statistic="Sum"),
             comparison=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -120,7 +149,7 @@ class Monitoring(Construct):
         )
 
     def _watch_api(self, api: Api) -> None:
-        self._alarm(
+        self.alarm(
             "api-server-errors",
             metric=api.api.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
             periods=(2, 3),
@@ -128,23 +157,25 @@ class Monitoring(Construct):
             action="Find the requests in its access log, then the function's log.",
         )
 
-    def _watch_workflow(self, workflow: Workflow) -> None:
+    def _watch_workflow(self, workflow: Workflow, entry: str | None = None) -> None:
         # An alarm for each, where metric math would do with one: the embedded cloud deploys no math.
         name = _dashed(workflow.name)
-        self._alarm(
+        self.alarm(
             f"{name}-failed",
             metric=workflow.machine.metric_failed(period=_FIVE_MINUTES, statistic="Sum"),
             meaning=f"An execution of {workflow.name} failed.",
             action="Open the execution: its cause says what to do.",
+            entry=f"{entry}-failed" if entry else None,
         )
-        self._alarm(
+        self.alarm(
             f"{name}-timed-out",
             metric=workflow.machine.metric_timed_out(period=_FIVE_MINUTES, statistic="Sum"),
             meaning=f"An execution of {workflow.name} ran out of time.",
             action="Open the execution and see which state it stood in.",
+            entry=f"{entry}-timed-out" if entry else None,
         )
 
-    def _alarm(
+    def alarm(
         self,
         name: str,
         *,

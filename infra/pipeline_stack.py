@@ -7,11 +7,15 @@ from constructs import Construct
 
 from infra.analysis import Analysis
 from infra.api import Api
+from infra.catalog import Catalog
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.ingestion import Ingestion
 from infra.layers import Layers
 from infra.monitoring import Monitoring
+from infra.news import News
+from infra.observations import Observations
+from infra.sentiment import Sentiment
 from infra.workflows import Workflow
 
 
@@ -29,16 +33,34 @@ class PipelineStack(cdk.Stack):
         analysis = Analysis(
             self, "Analysis", deployment=deployment, data=data, layers=layers, articles=ingestion.articles
         )
+        news = News(self, "News", data=data, layers=layers)
+        news.add_fetching(ingestion.fetch, data.api_keys)
+        observations = Observations(self, "Observations", data=data, layers=layers)
+        observations.add_fetching(ingestion.fetch)
         api = Api(self, "Api", deployment=deployment, data=data, layers=layers)
+        sentiment = Sentiment(self, "Sentiment", data=data, layers=layers)
+        sentiment.add_reading(api)
         refresh = Workflow(
             self,
             "RefreshSources",
             name="refresh_sources",
             functions={"dispatch_sources": ingestion.dispatch},
+            table=data.table,
         )
+        catalog = Catalog(self, "Catalog", deployment=deployment, data=data, layers=layers)
+        catalog.add_review(api)
         monitoring = Monitoring(
-            self, "Monitoring", ingestion=ingestion, analysis=analysis, api=api, workflows=[refresh]
+            self,
+            "Monitoring",
+            ingestion=ingestion,
+            analysis=analysis,
+            api=api,
+            workflows=[refresh, observations.workflow],
         )
+        news.add_monitoring(monitoring, ingestion.fetch, deployment)
+        catalog.add_monitoring(monitoring)
+        observations.add_monitoring(monitoring, ingestion.fetch)
+        sentiment.add_monitoring(monitoring)
         for name, value in {
             "ApiId": api.api.api_id,
             "ApiUrl": api.stage.url,
@@ -48,13 +70,29 @@ class PipelineStack(cdk.Stack):
             "FetchDeadLetterQueueUrl": ingestion.work.dead_letters.queue_url,
             "AnalyzeQueueUrl": analysis.work.queue.queue_url,
             "AnalyzeDeadLetterQueueUrl": analysis.work.dead_letters.queue_url,
+            "NewArticlesQueueUrl": news.queues["new-articles"].queue.queue_url,
+            "NewArticlesDeadLetterQueueUrl": news.queues["new-articles"].dead_letters.queue_url,
+            "GroupQueueUrl": news.queues["group"].queue.queue_url,
+            "GroupDeadLetterQueueUrl": news.queues["group"].dead_letters.queue_url,
+            "IdeasQueueUrl": news.queues["ideas"].queue.queue_url,
+            "IdeasDeadLetterQueueUrl": news.queues["ideas"].dead_letters.queue_url,
             "ArticleTopicArn": ingestion.articles.topic_arn,
+            "EventBusName": news.bus.event_bus_name,
+            "TiingoSecretName": data.api_keys.name("tiingo"),
+            "FinnhubSecretName": data.api_keys.name("finnhub"),
             "AlarmTopicArn": monitoring.topic.topic_arn,
             "DispatchFunctionName": ingestion.dispatch.function.function_name,
             "FetchFunctionName": ingestion.fetch.function.function_name,
             "AnalyzeFunctionName": analysis.analyze.function.function_name,
             "HealFunctionName": analysis.heal.function.function_name,
+            "TriggerFunctionName": news.trigger.function.function_name,
+            "GroupFunctionName": news.group.function.function_name,
+            "IdeasFunctionName": news.ideas.function.function_name,
             "ApiFunctionName": api.function.function.function_name,
             "RefreshSourcesArn": refresh.machine.state_machine_arn,
+            **catalog.outputs(),
+            **sentiment.outputs(),
+            "RebuildFunctionName": observations.rebuild.function.function_name,
+            "RebuildCanonicalArn": observations.workflow.machine.state_machine_arn,
         }.items():
             cdk.CfnOutput(self, name, value=value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as stepfunctions
@@ -23,7 +24,14 @@ class Workflow(Construct):
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, name: str, functions: Mapping[str, PythonFunction]
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        name: str,
+        functions: Mapping[str, PythonFunction],
+        table: dynamodb.ITable | None = None,
+        starts: Mapping[str, Workflow] | None = None,
     ) -> None:
         """Make the state machine.
 
@@ -32,19 +40,23 @@ class Workflow(Construct):
             construct_id: its name in there.
             name: the file in statemachines/.
             functions: what the definition calls, by the name before ``_arn``.
+            table: where it keeps its job runs and locks, ``${table_name}``.
+            starts: the workflows that it starts, by the name before ``_arn``.
         """
         super().__init__(scope, construct_id)
         stack = cdk.Stack.of(self).stack_name
         definition = (ROOT / "statemachines" / f"{name}.asl.json").read_text("utf-8")
         self.name = name
-        self.machine = stepfunctions.StateMachine(
+        self.machine: stepfunctions.StateMachine = stepfunctions.StateMachine(
             self,
             "StateMachine",
             state_machine_name=f"{stack}-{name}",
             state_machine_type=stepfunctions.StateMachineType.STANDARD,
             definition_body=stepfunctions.DefinitionBody.from_string(definition),
             definition_substitutions={
-                f"{key}_arn": function.function.function_arn for key, function in functions.items()
+                **({"table_name": table.table_name} if table else {}),
+                **{f"{key}_arn": function.function.function_arn for key, function in functions.items()},
+                **{f"{key}_arn": other.machine.state_machine_arn for key, other in (starts or {}).items()},
             },
             logs=stepfunctions.LogOptions(
                 destination=logs.LogGroup(
@@ -72,6 +84,22 @@ class Workflow(Construct):
                 resources=[function.function.function_arn for function in functions.values()],
             )
         )
+        if table is not None:
+            role.add_to_principal_policy(
+                iam.PolicyStatement(
+                    # The record of each execution; the lock, where there is one, is taken and released too.
+                    actions=["dynamodb:PutItem", "dynamodb:UpdateItem"]
+                    + (["dynamodb:DeleteItem"] if "dynamodb:deleteItem" in definition else []),
+                    resources=[table.table_arn],
+                )
+            )
+        if starts:
+            role.add_to_principal_policy(
+                iam.PolicyStatement(
+                    actions=["states:StartExecution"],
+                    resources=[other.machine.state_machine_arn for other in starts.values()],
+                )
+            )
         accept(
             role.node.find_child("DefaultPolicy"),
             "AwsSolutions-IAM5",

@@ -14,6 +14,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 _CACHE = ROOT / ".sourcebook" / "build" / "templates"
 _SHAPE_THE_DATA_STACK = (
     "infra/__init__.py",
+    "infra/api_keys.py",
     "infra/data_stack.py",
     "infra/deployment.py",
     "infra/nag.py",

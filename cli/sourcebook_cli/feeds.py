@@ -1,25 +1,215 @@
-"""Feeds without a stack: `feeds parse` shows what a feed file holds."""
+"""Feeds: adding, changing and removing them, lists in and out, and `feeds parse`, which needs no stack."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sourcebook.feeds.model import NotAFeed
 from sourcebook.feeds.parse import describe, parse_feed
 
+if TYPE_CHECKING:
+    from sourcebook.feeds.discovery import Discovery
+    from sourcebook.feeds.manage import FeedManager
+    from sourcebook.sources.model import Source
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_LOOPBACK = "127.0.0.0/8,::1/128"
+
+# The same as in `sourcebook_cli.stack`, whose imports `feeds parse` does without.
+on_aws = click.option(
+    "--aws", is_flag=True, help="The stack on AWS, with your own credentials, instead of the local one."
+)
+
 
 @click.group()
 def feeds() -> None:
-    """What feeds hold."""
+    """Feeds: add, list, change, remove, import and export them; see what a feed holds."""
 
 
 @feeds.command()
-@click.argument(
-    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+@click.argument("addresses", nargs=-1, required=True, metavar="URL|SITE...")
+@click.option("--as-is", is_flag=True, help="The addresses are those of feeds: register them without asking.")
+@click.option("--name", help="Its name; otherwise the feed's own title.")
+@click.option("--id", "feed_id", help="Its id; otherwise one made from its address.")
+@click.option("--priority", type=click.IntRange(0, 9999), help="The lower number is fetched first.")
+@click.option("--tag", "tags", multiple=True, help="Given to all its articles; may be repeated.")
+@on_aws
+def add(
+    *,
+    addresses: tuple[str, ...],
+    as_is: bool,
+    name: str | None,
+    feed_id: str | None,
+    priority: int | None,
+    tags: tuple[str, ...],
+    aws: bool,
+) -> None:
+    """Add feeds by their own address or by that of their site, which is asked where its feed is."""
+    from sourcebook.errors import InvalidInput, SourcebookError
+
+    if feed_id is not None and len(addresses) > 1:
+        raise InvalidInput("--id", feed_id, "an id for one feed: add the feeds one by one")
+    manager = _manager(aws=aws)
+    chosen = {"name": name, "feed_id": feed_id, "priority": priority, "tags": list(tags) or None}
+    values = {field: value for field, value in chosen.items() if value is not None}
+    failed = 0
+    for address in addresses:
+        try:
+            title, url, others = "", address, tuple[str, ...]()
+            if not as_is:
+                found = asyncio.run(_discover(manager, address, local=not aws))
+                title, url, others = found.feed.title, found.feed.url, found.others
+            added = manager.add({**values, "url": url}, name=title)
+        except SourcebookError as error:
+            failed += 1
+            click.secho(f"{address}: {error}", fg="red", err=True)
+            continue
+        state = "added; it is fetched within a minute" if added.new else "known"
+        click.echo(f"{added.feed_id}  {url}  {state}")
+        for other in others:
+            click.echo(f"  also announced: {other}")
+    if failed:
+        sys.exit(1)
+
+
+@feeds.command("list")
+@click.option("--health", type=click.Choice(("new", "healthy", "failing", "disabled")), help="Only these.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@on_aws
+def list_feeds(health: str | None, as_json: bool, aws: bool) -> None:
+    """List the feeds with their health and their next fetch."""
+    from rich.console import Console
+    from rich.table import Table as TextTable
+
+    from sourcebook.sources.read import public
+    from sourcebook.sources.registry import NEVER
+
+    found = [public(item) for item in _manager(aws=aws).feeds()]
+    shown = sorted(
+        (feed for feed in found if health in {None, feed["health"]}), key=lambda feed: str(feed["feed_id"])
+    )
+    if as_json:
+        for feed in shown:
+            click.echo(json.dumps(feed, ensure_ascii=False))
+        return
+    table = TextTable("feed", "name", "health", "priority", "next fetch", "cause")
+    for feed in shown:
+        due = feed["next_fetch_time"]
+        table.add_row(
+            feed["feed_id"],
+            feed["name"] or "",
+            feed["health"],
+            str(feed["priority"]),
+            "never: disabled by hand" if due == NEVER else due,
+            feed["last_cause"] or "",
+        )
+    Console(highlight=False).print(table)
+
+
+@feeds.command()
+@click.argument("feed_ids", nargs=-1, required=True)
+@on_aws
+def enable(feed_ids: tuple[str, ...], aws: bool) -> None:
+    """Poll feeds again, beginning now."""
+    manager = _manager(aws=aws)
+    _each(feed_ids, lambda feed_id: manager.change(feed_id, {"enabled": True}), "enabled")
+
+
+@feeds.command()
+@click.argument("feed_ids", nargs=-1, required=True)
+@on_aws
+def disable(feed_ids: tuple[str, ...], aws: bool) -> None:
+    """Stop polling feeds until they are enabled again; they are not even probed."""
+    manager = _manager(aws=aws)
+    _each(feed_ids, lambda feed_id: manager.change(feed_id, {"enabled": False}), "disabled")
+
+
+@feeds.command()
+@click.argument("feed_id")
+@click.argument("number", type=click.IntRange(0, 9999))
+@on_aws
+def priority(feed_id: str, number: int, aws: bool) -> None:
+    """Set a feed's priority: of the feeds that are due, the lower NUMBER is fetched first."""
+    manager = _manager(aws=aws)
+    _each([feed_id], lambda one: manager.change(one, {"priority": number}), f"priority {number}")
+
+
+@feeds.command()
+@click.argument("feed_ids", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@on_aws
+def remove(feed_ids: tuple[str, ...], yes: bool, aws: bool) -> None:
+    """Delete feeds with their history. Their articles stay until they expire."""
+    if not yes:
+        click.confirm(f"Delete {', '.join(feed_ids)} with their history?", abort=True)
+    _each(feed_ids, _manager(aws=aws).remove, "removed")
+
+
+@feeds.command("import")
+@click.argument("file", type=_FILE)
+@on_aws
+def import_feeds(file: Path, aws: bool) -> None:
+    """Add the feeds of an OPML FILE. Known ones are left as they are."""
+    report = _manager(aws=aws).import_opml(file.read_bytes())
+    if report.mended:
+        click.echo(f"{file}: {report.mended}", err=True)
+    for problem in report.problems:
+        click.echo(f"{file}, line {problem.line}: {problem.message}", err=True)
+    click.echo(
+        f"{len(report.added)} feeds added, {len(report.known)} known, {len(report.problems)} problems. "
+        "New ones are fetched within a minute."
+    )
+
+
+@feeds.command("export")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Instead of printing.")
+@click.option("--opml-version", type=click.Choice(("1.0", "2.0")), default="2.0", show_default=True)
+@on_aws
+def export_feeds(output: Path | None, opml_version: str, aws: bool) -> None:
+    """Print all feeds as OPML."""
+    text = _manager(aws=aws).export_opml(version=opml_version)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    output.write_text(text, encoding="utf-8")
+    click.echo(f"{text.count('<outline ')} feeds in {output}")
+
+
+@feeds.command()
+@click.argument("feed_id")
+@on_aws
+def explain(feed_id: str, aws: bool) -> None:
+    """Say why a feed's next fetch is when it is."""
+    from sourcebook_cli.stack import Stack
+
+    source = Stack.connect(aws=aws).registry.get(feed_id)
+    if source is None or source.kind != "feed":
+        raise _no_feed(feed_id)
+    for line in explanation(source):
+        click.echo(line)
+
+
+def explanation(source: Source) -> list[str]:
+    """Return why a feed's next fetch is when it is, in sentences."""
+    from sourcebook.clock import isoformat, utc_now
+    from sourcebook.feeds import schedule
+    from sourcebook.sources.registry import NEVER
+
+    if not source.enabled and isoformat(source.next_fetch_time) == NEVER:
+        again = f"`sourcebook feeds enable {source.source_id}` has it fetched again."
+        return [f"It is not fetched: it was disabled by hand. {again}"]
+    return schedule.explain(source, utc_now())
+
+
+@feeds.command()
+@click.argument("files", nargs=-1, required=True, type=_FILE)
 @click.option("--json", "as_json", is_flag=True, help="Everything, as a JSON list.")
 def parse(files: tuple[Path, ...], as_json: bool) -> None:
     """Parse feed FILES and print what they hold."""
@@ -34,6 +224,41 @@ def parse(files: tuple[Path, ...], as_json: bool) -> None:
         return
     for described in found:
         outcome = described["cause"] or f"{len(described['entries'])} entries"
-        click.echo(f"{described['file']}: {outcome} ({described['parser'] or described['warnings'][0]})")
+        click.echo(f"{described['file']}: {outcome} ({described['parser'] or described['message']})")
         for entry in described["entries"]:
-            click.echo(f"  {entry['title']}  {entry['link']}")
+            click.echo(f"  {entry['headline']}  {entry['link'] or ''}")
+
+
+def _manager(*, aws: bool) -> FeedManager:
+    from sourcebook.feeds.manage import FeedManager
+    from sourcebook_cli.stack import Stack
+
+    return FeedManager(Stack.connect(aws=aws).table)
+
+
+async def _discover(manager: FeedManager, address: str, *, local: bool) -> Discovery:
+    from sourcebook.feeds.discovery import discover
+    from sourcebook.http import HttpClient
+
+    policy = manager.settings.http_policy(allowed_networks=_LOOPBACK if local else "")
+    async with HttpClient(policy) as http:
+        return await discover(http, address)
+
+
+def _each(feed_ids: Iterable[str], act: Callable[[str], Any], done: str) -> None:
+    """Do the same to each feed; an unknown one is told of and harms no other."""
+    failed = 0
+    for feed_id in feed_ids:
+        if act(feed_id):
+            click.echo(f"{feed_id}: {done}")
+        else:
+            failed += 1
+            click.secho(str(_no_feed(feed_id)), fg="red", err=True)
+    if failed:
+        sys.exit(1)
+
+
+def _no_feed(feed_id: str) -> Exception:
+    from sourcebook.errors import InvalidInput
+
+    return InvalidInput("feed_id", feed_id, "the id of a feed; `sourcebook feeds list` shows them")

@@ -13,7 +13,9 @@ from rich.console import Console
 from sourcebook.errors import Terminal
 from sourcebook_cli.declarations import read_sources
 from sourcebook_cli.first_run import Watched, watch
+from sourcebook_cli.sample_nova import show_sample_nova
 from sourcebook_cli.stack import Stack, running_cloud
+from sourcebook_cli.subjects import load_default
 from sourcebook_local.project import HOME
 
 if TYPE_CHECKING:
@@ -40,9 +42,10 @@ def up(sources: Path | None, timeout: int) -> None:
     from sourcebook_local.deploy import deploy
     from sourcebook_local.folder import start_remembered, start_server
     from sourcebook_local.outputs import write_local_json
-    from sourcebook_local.samples import sample_sources
+    from sourcebook_local.samples import API_KEYS, sample_api_sources, sample_sources, secret_name
+    from sourcebook_local.samples_observations import sample_observation_sources
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     begun = time.monotonic()
     specs = read_sources(sources) if sources else []
 
@@ -61,11 +64,18 @@ def up(sources: Path | None, timeout: int) -> None:
         console.print(f"[yellow]The server of {name} did not start: {reason}[/]")
     if not sources:
         server = start_server(HOME)
-        specs = sample_sources(server.url)
+        secrets = cloud.session().client("secretsmanager")
+        for kind, key in API_KEYS.items():
+            secrets.put_secret_value(SecretId=secret_name(kind), SecretString=key)
+        specs = [*sample_sources(server.url), *sample_api_sources(server.url)]
+        specs += sample_observation_sources(server.url)
         say(f"Sample sources served on {server.url}")
     stack = Stack.connect()
+    load_default(stack, say)
     watched = _register(stack, specs, say)
     counts = watch(stack, watched, console, timeout)
+    if not sources:
+        show_sample_nova(stack, server.url, console, timeout)
     console.print()
     console.print(f"[bold]Ready in {time.monotonic() - begun:.0f} s.[/]  API: [bold]{outputs.api_url}[/]")
     console.print(
@@ -77,6 +87,10 @@ def up(sources: Path | None, timeout: int) -> None:
         "\nTry next:\n"
         f"  curl '{outputs.api_url}/articles?sentiment=negative&limit=3'\n"
         f"  curl '{outputs.api_url}/feeds'\n"
+        f"  curl '{outputs.api_url}/api/v1/tools/AAPL/sentiment?hours=24'\n"
+        f"  curl '{outputs.api_url}/latest?series_code=deposit_online&term_months=6'\n"
+        f"  curl '{outputs.api_url}/novae?name=Nova+Sco+2012'\n"
+        "  .venv/bin/sourcebook nova initialize 'T Coronae Borealis'\n"
         "  .venv/bin/sourcebook status\n"
         "  .venv/bin/sourcebook serve-folder DIR    # your own feed files\n"
         "  make down                                # stops; your data stays for the next `make up`"
@@ -123,7 +137,7 @@ def serve_folder(folder: Path, timeout: int) -> None:
     """
     from sourcebook_local.folder import feeds_in, start_server
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     begun = time.monotonic()
 
     def say(line: str) -> None:

@@ -18,6 +18,15 @@ _COMMANDS = {
     "redrive": "sourcebook_cli.redrive:redrive",
     "articles": "sourcebook_cli.articles:articles",
     "feeds": "sourcebook_cli.feeds:feeds",
+    "sentiment": "sourcebook_cli.sentiment:sentiment",
+    "subjects": "sourcebook_cli.subjects:subjects",
+    "nova": "sourcebook_cli.nova:nova",
+    "runs": "sourcebook_cli.runs:runs",
+    "scrape": "sourcebook_cli.scrape:scrape",
+    "rates": "sourcebook_cli.rates:rates",
+    "observations": "sourcebook_cli.observations:observations",
+    "canonical": "sourcebook_cli.canonical:canonical",
+    "migrate": "sourcebook_cli.migrate:migrate",
 }
 
 

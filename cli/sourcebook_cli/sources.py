@@ -9,6 +9,9 @@ import click
 from rich.console import Console
 from rich.table import Table as TextTable
 
+from sourcebook.articles.adapters.options import check_options
+from sourcebook.observations.registry import ObservationSources
+from sourcebook_cli.canonical import run_rebuild
 from sourcebook_cli.declarations import read_sources
 from sourcebook_cli.stack import Stack, count, on_aws
 
@@ -23,10 +26,15 @@ def sources() -> None:
 @on_aws
 def add(file: Path, aws: bool) -> None:
     """Register the sources of an OPML or YAML file, or bring known ones up to date."""
-    registry = Stack.connect(aws=aws).registry
-    specs = read_sources(file)
-    new = sum(registry.register(spec) for spec in specs)
+    stack = Stack.connect(aws=aws)
+    specs = [check_options(spec) for spec in read_sources(file)]
+    registry = ObservationSources(stack.registry)
+    declared = {spec.source_id: registry.declare(spec) for spec in specs}
+    new = sum(one.new for one in declared.values())
     click.echo(f"{new} sources added, {len(specs) - new} known. They are fetched within a minute.")
+    if moved := [source_id for source_id, one in declared.items() if one.rebuild]:
+        counts = run_rebuild(stack, moved)
+        click.echo(f"Priorities changed: {counts['changed']} of {counts['examined']} newest figures rebuilt.")
 
 
 @sources.command("list")

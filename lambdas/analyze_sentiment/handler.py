@@ -12,13 +12,16 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from sourcebook.articles.analysis import Analysis, Analyzer
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook.events import ArticleCreated, read_message
-from sourcebook.sentiment.engines.lexicon import LexiconEngine
+from sourcebook.sentiment.engines.loading import load_engine
 from sourcebook.settings import required
 from sourcebook.table.client import Table
 
 logger = Logger()
 metrics = Metrics()
-analyzer = Analyzer(Table.connect(required("TABLE_NAME")), LexiconEngine())
+loaded = load_engine()
+if loaded.fallback_reason:
+    logger.error("sentiment_fallback", extra={"engine": loaded.engine.name, "reason": loaded.fallback_reason})
+analyzer = Analyzer.of(Table.connect(required("TABLE_NAME")), loaded.engine)
 
 
 @metrics.log_metrics
@@ -44,6 +47,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     counts = Counter(outcome for outcome in outcomes.values() if isinstance(outcome, Analysis))
     metrics.add_metric("ArticlesAnalyzed", MetricUnit.Count, counts[Analysis.ANALYZED])
     metrics.add_metric("AnalysesFailed", MetricUnit.Count, len(failed))
+    metrics.add_metric("SentimentFallback", MetricUnit.Count, int(loaded.fallback_reason is not None))
     logger.info(
         "articles_analyzed",
         extra={

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import boto3
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from sourcebook.api.feeds import FeedsApi
 from sourcebook.api.health import HealthCheck
+from sourcebook.api.novae import CatalogApi
 from sourcebook.api.routes import Api
+from sourcebook.articles.grouping.read import EventReader
 from sourcebook.articles.read import ArticleReader
+from sourcebook.catalog.read import NovaReader
+from sourcebook.catalog.review import ReviewDesk, WorkflowStarter
+from sourcebook.feeds.manage import FeedManager
+from sourcebook.feeds.settings import FeedSettings
+from sourcebook.observations.read import ObservationReader
+from sourcebook.runs.read import RunReader
+from sourcebook.sentiment.read import SentimentReader
 from sourcebook.settings import required
 from sourcebook.sources.read import FeedReader
 from sourcebook.table.client import Table, aws_config
@@ -19,7 +30,21 @@ logger = Logger()
 # API Gateway gives up after 30 seconds, so a table that does not answer must be given up sooner.
 config = aws_config(connect_timeout=1, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 3})
 table = Table(required("TABLE_NAME"), boto3.client("dynamodb", config=config))
-api = Api(ArticleReader(table), FeedReader(table), HealthCheck(table))
+start = WorkflowStarter(boto3.client("stepfunctions", config=config), required("WORKFLOW_ARN_PREFIX"))
+api = Api(
+    ArticleReader(table),
+    FeedReader(table),
+    HealthCheck(table),
+    events=EventReader(table),
+    observations=ObservationReader(table),
+    sentiment=SentimentReader.of(table),
+    managed=FeedsApi(
+        FeedManager(table, settings=FeedSettings.from_environment()),
+        contact=os.environ.get("HTTP_CONTACT", ""),
+        allowed_networks=os.environ.get("HTTP_ALLOWED_NETWORKS", ""),
+    ),
+    catalog=CatalogApi(NovaReader(table), RunReader(table), ReviewDesk(table, start), start),
+)
 
 
 @logger.inject_lambda_context(clear_state=True)

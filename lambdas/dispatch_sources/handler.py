@@ -10,6 +10,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from sourcebook.runs.tasks import TaskRecorder
 from sourcebook.settings import DispatchSettings
 from sourcebook.sources.dispatch import Dispatcher, read_dispatch_request
 from sourcebook.sources.registry import SourceRegistry
@@ -18,8 +19,10 @@ from sourcebook.table.client import Table, aws_config
 logger = Logger()
 metrics = Metrics()
 settings = DispatchSettings.from_environment()
+table = Table.connect(settings.table_name)
+recorder = TaskRecorder(table, logger)
 dispatcher = Dispatcher(
-    SourceRegistry(Table.connect(settings.table_name)),
+    SourceRegistry(table),
     boto3.client("sqs", config=aws_config()),
     settings.fetch_queue_url,
 )
@@ -27,6 +30,7 @@ dispatcher = Dispatcher(
 
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
+@recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     """Send due sources, or those named in ``{"source_ids": [...]}``."""
     source_ids = read_dispatch_request(event)

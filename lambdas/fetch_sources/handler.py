@@ -14,11 +14,16 @@ from sourcebook.articles.adapters.intake import Intake
 from sourcebook.articles.adapters.news_api import Finnhub, NewsApiAdapter, Tiingo
 from sourcebook.articles.announce import Announcer
 from sourcebook.articles.batch import Run, batch_item, ingestion_batch
+from sourcebook.articles.bus import EventBus
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.clock import utc_now
 from sourcebook.events import FetchRequested, read_message
-from sourcebook.http import HttpClient, HttpPolicy, parse_networks
-from sourcebook.settings import FetchSettings
+from sourcebook.feeds.settings import FeedSettings
+from sourcebook.http import HttpClient
+from sourcebook.observations.adapters.poll import ObservationAdapter
+from sourcebook.observations.options import KINDS as OBSERVATION_KINDS
+from sourcebook.observations.snapshots import Snapshots
+from sourcebook.settings import FetchSettings, required
 from sourcebook.sources.poll import Poller, RoundReport, SourceAdapter
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.sources.report import failed_records, log_round, measure_round
@@ -31,21 +36,26 @@ settings = FetchSettings.from_environment()
 table = Table.connect(settings.table_name)
 store = ArticleStore(table)
 announcer = Announcer(boto3.client("sns", config=aws_config()), settings.article_topic_arn)
+bus = EventBus(boto3.client("events", config=aws_config()), required("EVENT_BUS_NAME"))
 secrets = Secrets(boto3.client("secretsmanager", config=aws_config()))
-policy = HttpPolicy(contact=settings.contact, allowed_networks=parse_networks(settings.allowed_networks))
+snapshots = Snapshots(required("BUCKET_NAME"), lambda: boto3.client("s3", config=aws_config()))
+feed_settings = FeedSettings.from_environment()
+policy = feed_settings.http_policy(contact=settings.contact, allowed_networks=settings.allowed_networks)
 
 
 async def fetch(message: FetchRequested, context: LambdaContext) -> RoundReport:
     """Poll the sources of one message."""
     async with HttpClient(policy) as http:
-        intake = Intake(store, announcer, message.correlation_id)
+        intake = Intake(store, announcer, message.correlation_id, bus)
         adapters: dict[str, SourceAdapter] = {
-            "feed": FeedAdapter(http, table, intake),
+            "feed": FeedAdapter(http, table, intake, settings=feed_settings),
             **{p.kind: NewsApiAdapter(p, http, table, intake, secrets) for p in (Tiingo(), Finnhub())},
+            **dict.fromkeys(OBSERVATION_KINDS, ObservationAdapter(http, table, snapshots)),
         }
         poller = Poller(
             SourceRegistry(table),
             adapters,
+            parallel=feed_settings.max_concurrent_requests,
             seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
         )
         return await poller.run(message.sources)

@@ -10,6 +10,7 @@ GET /                         a page that lists the feeds
 GET /feeds/NAME               a feed: ETag, Last-Modified, conditional GET, gzip; fresh when it has changed
 GET /tiingo/news              with ``--samples``: Tiingo's news endpoint
 GET /finnhub/api/v1/…         with ``--samples``: Finnhub's company news
+GET /observations/NAME        with ``--samples``: pages of figures
 GET, DELETE /_stats           what was asked for since the start, by path; DELETE begins to count anew
 GET, POST, DELETE /_control   trouble to stage, see `Rule`; DELETE ends all of it
 ============================  ================================================================================
@@ -44,7 +45,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sourcebook.clock import isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook_local import samples
+from sourcebook_local import samples, samples_observations
+from sourcebook_local.astronomy import services as astronomy
 from sourcebook_local.folder import LARGEST_FEED, NotAFeedError, feed_format, sniff_xml
 from sourcebook_local.webserver import (
     HOST,
@@ -191,7 +193,11 @@ class SampleSite:
         self._documents.clear()
 
     def api(self, request: Request) -> Response | None:
-        """Answer as Tiingo and Finnhub do, errors included."""
+        """Answer as Tiingo, Finnhub and the archives of astronomy do, errors included."""
+        if request.path.startswith(f"{astronomy.PREFIX}/"):
+            return astronomy.answer(request)
+        if request.path.startswith(samples_observations.PATH):
+            return self._observations(request)
         answer = {samples.TIINGO_PATH: self._tiingo, samples.FINNHUB_PATH: self._finnhub}.get(request.path)
         if answer is None:
             return None
@@ -199,6 +205,12 @@ class SampleSite:
             return answer(request)
         except InvalidInput as error:
             return json_response(400, {"detail": str(error), "error": str(error)})
+
+    def _observations(self, request: Request) -> Response | None:
+        name = request.path.removeprefix(samples_observations.PATH)
+        if name not in samples_observations.page_names():
+            return None
+        return document_response(Document.of(*samples_observations.page(name)), request)
 
     def _tiingo(self, request: Request) -> Response:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")

@@ -17,13 +17,41 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.infra
 
+CHANGING = {
+    "POST /novae",
+    "POST /quarantine/{quarantine_id}/review",
+    "POST /feeds",
+    "POST /feeds/import",
+    "PATCH /feeds/{feed_id}",
+    "DELETE /feeds/{feed_id}",
+}
 OPERATIONS = {
     "GET /health",
     "GET /articles",
     "GET /articles/{key+}",
     "GET /feeds",
+    "GET /feeds.opml",
     "GET /feeds/{feed_id}",
     "GET /feeds/{feed_id}/history",
+    "GET /api/v1/tools",
+    "GET /api/v1/tools/{tool_id}/sentiment",
+    "GET /api/v1/tools/{tool_id}/sentiment/series",
+    "GET /api/v1/cache/health",
+    "GET /latest",
+    "GET /history",
+    "GET /banks",
+    "GET /series",
+    "GET /meta/latest",
+    "GET /events",
+    "GET /events/{event_id}",
+    "GET /job-runs",
+    "GET /job-runs/{job_run_id}",
+    "GET /novae",
+    "GET /novae/{nova_id}",
+    "GET /novae/{nova_id}/job-runs",
+    "GET /quarantine",
+    "GET /quarantine/{quarantine_id}",
+    *CHANGING,
 }
 
 
@@ -49,12 +77,16 @@ def test_on_aws_everything_but_health_wants_a_signature(aws: Assembly) -> None:
 
 
 def test_the_embedded_cloud_answers_anybody(local: Assembly) -> None:
-    assert set(_authorization(local).values()) == {"NONE"}
+    authorization = _authorization(local)
+    assert {authorization.pop(route) for route in CHANGING} == {"AWS_IAM"}
+    assert set(authorization.values()) == {"NONE"}
 
 
 def test_an_operator_can_open_the_read_side(tmp_path: Path) -> None:
     opened = synthesize(tmp_path, Target.LAMBDA, public_read="true")
-    assert set(_authorization(opened).values()) == {"NONE"}
+    authorization = _authorization(opened)
+    assert {authorization.pop(route) for route in CHANGING} == {"AWS_IAM"}
+    assert set(authorization.values()) == {"NONE"}
 
 
 def test_requests_are_logged_and_throttled(aws: Assembly) -> None:

@@ -23,10 +23,16 @@ def test_the_logical_ids_of_what_holds_data_never_change(aws: Assembly) -> None:
     # A changed id means to CloudFormation: make another, empty one. Do not adapt this test.
     assert kept["Table"] == "AWS::DynamoDB::Table"
     assert kept["DataBucket"] == "AWS::S3::Bucket"
-    assert set(kept.values()) == {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::S3::BucketPolicy"}
+    assert kept["TiingoKey"] == kept["FinnhubKey"] == kept["AdsKey"] == "AWS::SecretsManager::Secret"
+    assert set(kept.values()) == {
+        "AWS::DynamoDB::Table",
+        "AWS::S3::Bucket",
+        "AWS::S3::BucketPolicy",
+        "AWS::SecretsManager::Secret",
+    }
 
 
-@pytest.mark.parametrize("logical_id", ["Table", "DataBucket"])
+@pytest.mark.parametrize("logical_id", ["Table", "DataBucket", "TiingoKey", "FinnhubKey", "AdsKey"])
 def test_data_is_retained_when_its_stack_or_definition_goes(aws: Assembly, logical_id: str) -> None:
     resource = aws.data["Resources"][logical_id]
     assert resource["DeletionPolicy"] == "Retain"

@@ -49,7 +49,7 @@ def test_the_core_layer_is_the_package_and_nothing_else(aws: Assembly) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert set(_files(_layer(aws, "The package sourcebook"))) == expected
-    assert all(name.endswith((".py", "py.typed")) for name in expected)
+    assert all(name.endswith((".py", "py.typed", ".json", ".tsv")) for name in expected)
 
 
 @pytest.mark.parametrize("name", ["core", "sentiment"])
@@ -92,11 +92,22 @@ def test_boto3_is_left_to_the_runtime(aws: Assembly) -> None:
         assert not packages & {"boto3", "botocore"}
 
 
+@pytest.fixture
+def small_lock(tmp_path: Path) -> Path:
+    """A lock of one small package: what a layer weighs says nothing about how it is built."""
+    entries = (ROOT / "layers" / "sentiment" / "requirements.txt").read_text("utf-8")
+    lock = tmp_path / "small" / "requirements.txt"
+    lock.parent.mkdir()
+    lock.write_text(entries[entries.index("vadersentiment==") :])
+    return lock
+
+
 @pytest.mark.parametrize("target", list(Target))
-def test_a_layer_built_twice_is_the_same_to_the_byte(tmp_path: Path, target: Target) -> None:
-    lock = ROOT / "layers" / "sentiment" / "requirements.txt"
-    first = build(lock, target, cache=tmp_path / "one")
-    second = build(lock, target, cache=tmp_path / "two")
+def test_a_layer_built_twice_is_the_same_to_the_byte(
+    tmp_path: Path, small_lock: Path, target: Target
+) -> None:
+    first = build(small_lock, target, cache=tmp_path / "one")
+    second = build(small_lock, target, cache=tmp_path / "two")
     assert first.name == second.name
     assert _files(first) == _files(second)
 
@@ -107,12 +118,25 @@ def test_two_synths_make_the_same_templates(aws: Assembly, tmp_path: Path) -> No
     assert again.pipeline == aws.pipeline
 
 
-def test_a_built_layer_is_used_again(tmp_path: Path) -> None:
-    lock = ROOT / "layers" / "sentiment" / "requirements.txt"
-    place = build(lock, Target.LOCAL, cache=tmp_path)
+def test_a_built_layer_is_used_again(tmp_path: Path, small_lock: Path) -> None:
+    place = build(small_lock, Target.LOCAL, cache=tmp_path)
     (place / "mark").write_text("still here")
-    assert build(lock, Target.LOCAL, cache=tmp_path) == place
+    assert build(small_lock, Target.LOCAL, cache=tmp_path) == place
     assert (place / "mark").exists()
+
+
+def test_files_beside_the_packages_are_part_of_the_layer_and_of_its_key(
+    tmp_path: Path, small_lock: Path
+) -> None:
+    files = tmp_path / "files"
+    (files / "model").mkdir(parents=True)
+    (files / "model" / "weights").write_bytes(b"one")
+    first = build(small_lock, Target.LOCAL, files=files, cache=tmp_path / "cache")
+    assert (first / "python" / "model" / "weights").read_bytes() == b"one"
+    (files / "model" / "weights").write_bytes(b"two")
+    second = build(small_lock, Target.LOCAL, files=files, cache=tmp_path / "cache")
+    assert second.name != first.name
+    assert (second / "python" / "model" / "weights").read_bytes() == b"two"
 
 
 def test_a_requirement_without_a_wheel_is_named_and_leaves_nothing_behind(

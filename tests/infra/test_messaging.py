@@ -34,13 +34,20 @@ def _queue_of(assembly: Assembly, name: str) -> dict[str, Any]:
     return properties
 
 
-SCHEDULED = {"dispatch_sources": "rate(1 minute)", "heal_articles": "rate(15 minutes)"}
+SCHEDULED = {
+    "dispatch_sources": "rate(1 minute)",
+    "heal_articles": "rate(15 minutes)",
+    "trigger_grouping": "rate(1 minute)",
+    "refresh_sentiment": "rate(15 minutes)",
+}
 
 
 def test_what_runs_by_the_clock_and_how_often(aws: Assembly) -> None:
     found = {}
     for rule in aws.properties("AWS::Events::Rule"):
         assert rule["State"] == "ENABLED"
+        if "ScheduleExpression" not in rule:
+            continue
         (target,) = rule["Targets"]
         found[target["Arn"]["Fn::GetAtt"][0]] = rule["ScheduleExpression"]
     assert found == {aws.function_resource(name)[0]: rate for name, rate in SCHEDULED.items()}
@@ -105,7 +112,7 @@ def test_new_articles_reach_the_analysis_unwrapped(aws: Assembly) -> None:
 
 def test_queues_are_encrypted(aws: Assembly) -> None:
     queues = aws.properties("AWS::SQS::Queue")
-    assert len(queues) == 4
+    assert len(queues) == 10
     assert {queue["SqsManagedSseEnabled"] for queue in queues} == {True}
 
 

@@ -20,6 +20,47 @@ ALARMS = {
     "analyze-dead-letters": "ApproximateNumberOfMessagesVisible",
     "fetch-backlog": "ApproximateAgeOfOldestMessage",
     "analyze-backlog": "ApproximateAgeOfOldestMessage",
+    **{
+        f"{job}-{what}": metric
+        for job in ("new-articles", "group", "ideas")
+        for what, metric in (
+            ("dead-letters", "ApproximateNumberOfMessagesVisible"),
+            ("backlog", "ApproximateAgeOfOldestMessage"),
+        )
+    },
+    **{
+        f"{name}-{what}": what.capitalize()
+        for name in ("trigger-grouping", "group-headlines", "generate-ideas")
+        for what in ("errors", "throttles")
+    },
+    **{
+        f"{name}-{what}": what.capitalize()
+        for name in ("refresh-sentiment", "reanalyze-articles", "invalidate-sentiment")
+        for what in ("errors", "throttles")
+    },
+    "reanalyze-subject-failed": "ExecutionsFailed",
+    "reanalyze-subject-timed-out": "ExecutionsTimedOut",
+    **{
+        f"{name}-{what}": what.capitalize()
+        for name in (
+            "find-nova",
+            "resolve-name",
+            "establish-nova",
+            "prepare-nova",
+            "fetch-references",
+            "store-references",
+            "date-discovery",
+            "reconcile-names",
+            "hold-for-review",
+        )
+        for what in ("errors", "throttles")
+    },
+    **{
+        f"{name}-{what}": metric
+        for name in ("initialize-nova", "ingest-new-nova", "refresh-references", "name-check-and-reconcile")
+        for what, metric in (("failed", "ExecutionsFailed"), ("timed-out", "ExecutionsTimedOut"))
+    },
+    "collision-rate": "ArticlesFetched ArticlesMerged",
     "dispatch-sources-errors": "Errors",
     "fetch-sources-errors": "Errors",
     "analyze-sentiment-errors": "Errors",
@@ -32,6 +73,11 @@ ALARMS = {
     "api-throttles": "Throttles",
     "schedule-not-ticking": "Invocations",
     "api-server-errors": "5xx",
+    "rebuild-canonical-errors": "Errors",
+    "rebuild-canonical-throttles": "Throttles",
+    "rebuild-canonical-failed": "ExecutionsFailed",
+    "rebuild-canonical-timed-out": "ExecutionsTimedOut",
+    "scrape-anomaly": "ScrapeAnomalies",
     "refresh-sources-failed": "ExecutionsFailed",
     "refresh-sources-timed-out": "ExecutionsTimedOut",
 }
@@ -42,6 +88,12 @@ def _alarms(assembly: Assembly) -> dict[str, dict[str, Any]]:
         alarm["AlarmName"].removeprefix("SourcebookPipeline-"): alarm
         for alarm in assembly.properties("AWS::CloudWatch::Alarm")
     }
+
+
+def _metric(alarm: dict[str, Any]) -> str:
+    """Return the metric that an alarm watches; of an expression, all that it is made of."""
+    parts = [part["MetricStat"]["Metric"] for part in alarm.get("Metrics", ()) if "MetricStat" in part]
+    return " ".join(sorted(part["MetricName"] for part in parts)) or str(alarm["MetricName"])
 
 
 def _entries() -> dict[str, str]:
@@ -57,11 +109,23 @@ def _entries() -> dict[str, str]:
 
 
 def test_every_trouble_has_its_alarm(aws: Assembly) -> None:
-    assert {name: alarm["MetricName"] for name, alarm in _alarms(aws).items()} == ALARMS
+    assert {name: _metric(alarm) for name, alarm in _alarms(aws).items()} == ALARMS
+
+
+def test_the_collision_rate_is_watched_where_there_are_enough_articles(
+    aws: Assembly, local: Assembly
+) -> None:
+    alarm = _alarms(aws)["collision-rate"]
+    (expression,) = (part["Expression"] for part in alarm["Metrics"] if "Expression" in part)
+    assert expression == (
+        "IF(fetched < 200, 0, IF(100 * merged / fetched < 5 OR 100 * merged / fetched > 40, 1, 0))"
+    )
+    assert {part["MetricStat"]["Period"] for part in alarm["Metrics"] if "MetricStat" in part} == {6 * 3600}
+    assert "collision-rate" not in _alarms(local), "the embedded cloud knows no metric math"
 
 
 def test_every_queue_and_function_and_workflow_is_watched(aws: Assembly) -> None:
-    text = json.dumps([alarm["Dimensions"] for alarm in _alarms(aws).values()])
+    text = json.dumps([alarm.get("Dimensions", ()) for alarm in _alarms(aws).values()])
     for kind in ("AWS::SQS::Queue", "AWS::Lambda::Function", "AWS::StepFunctions::StateMachine"):
         for logical_id in aws.resources(kind):
             assert f'"{logical_id}"' in text
@@ -124,7 +188,7 @@ def test_a_message_that_is_only_being_repeated_is_not_late(aws: Assembly) -> Non
 
 def test_an_alarm_of_a_scheduled_function_can_ring_at_all(aws: Assembly) -> None:
     # Two of three periods without a run in them would never be bad.
-    periods = {name: alarm["Period"] for name, alarm in _alarms(aws).items()}
+    periods = {name: alarm.get("Period") for name, alarm in _alarms(aws).items()}
     assert periods["dispatch-sources-errors"] == 60
     assert periods["heal-articles-errors"] == 15 * 60
 

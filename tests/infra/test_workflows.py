@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sourcebook.errors import Retryable
+from sourcebook.articles.analysis import ArticleContended
+from sourcebook.articles.reanalysis import DayOfArticles, Progress
+from sourcebook.observations.rebuild import RebuildCounts
 from sourcebook.sources.dispatch import DispatchCounts
-from sourcebook.table import client
+from sourcebook.table import client, keys
 from tests.templates import ROOT
 
 if TYPE_CHECKING:
@@ -21,6 +23,17 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.infra
 
 FILES = sorted((ROOT / "statemachines").glob("*.asl.json"))
+RECORDED = (
+    "ingest_new_nova",
+    "initialize_nova",
+    "name_check_and_reconcile",
+    "rebuild_canonical",
+    "refresh_references",
+    "refresh_sources",
+)
+"""State machines that leave job runs and attempts."""
+LOCK_FREE = ("rebuild_canonical", "refresh_sources")
+"""Those of them that may run twice at once: what they write is the same both times."""
 NAMES = [path.name.removesuffix(".asl.json") for path in FILES]
 
 
@@ -113,7 +126,14 @@ def test_every_state_says_what_it_is_for(name: str) -> None:
 def test_functions_are_called_by_the_optimized_integration(name: str) -> None:
     for state in _definition(name)["States"].values():
         if state["Type"] == "Task":
-            assert state["Resource"] == "arn:aws:states:::lambda:invoke"
+            assert state["Resource"] in {
+                "arn:aws:states:::lambda:invoke",
+                # Its own records and the next workflow: no function between.
+                "arn:aws:states:::dynamodb:putItem",
+                "arn:aws:states:::dynamodb:updateItem",
+                "arn:aws:states:::dynamodb:deleteItem",
+                "arn:aws:states:::states:startExecution",
+            }
 
 
 def test_refresh_sources_reads_only_what_dispatch_returns() -> None:
@@ -126,28 +146,127 @@ def test_refresh_sources_reads_only_what_dispatch_returns() -> None:
     assert read == returned
 
 
-def test_refresh_sources_repeats_what_dispatch_calls_retryable() -> None:
-    # Step Functions compares the exact name of a class, so the children that dispatch raises are listed.
-    raised = {
-        kind.__name__
-        for kind in vars(client).values()
-        if isinstance(kind, type) and issubclass(kind, Retryable)
-    }
-    listed = {
-        error
-        for retry in _definition("refresh_sources")["States"]["Dispatch the sources"]["Retry"]
-        for error in retry["ErrorEquals"]
-    }
-    assert raised
-    assert raised <= listed
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_task_that_is_recorded_is_repeated_by_one_word(name: str) -> None:
+    # TaskRecorder raises each child of Retryable as Retryable, so that no list of classes can be out of date.
+    for state in _tasks(_definition(name)):
+        function = re.fullmatch(r"\$\{(\w+)_arn\}", str(state["Arguments"].get("FunctionName", "")))
+        if function is None:
+            continue
+        handler = (ROOT / "lambdas" / function[1] / "handler.py").read_text("utf-8")
+        assert "@recorder.recorded\ndef handler" in handler, function[1]
+        (retry,) = state["Retry"]
+        assert "Retryable" in retry["ErrorEquals"]
+        assert (retry["IntervalSeconds"], retry["BackoffRate"], retry["MaxAttempts"]) == (2, 5, 3)
+        assert (retry["MaxDelaySeconds"], retry["JitterStrategy"]) == (30, "FULL")
 
 
-def test_a_state_machine_may_call_its_functions_and_no_others(aws: Assembly) -> None:
-    dispatch, _ = aws.function_resource("dispatch_sources")
-    called = [
-        statement["Resource"]
+@pytest.mark.parametrize("name", RECORDED)
+def test_every_task_is_told_of_its_run(name: str) -> None:
+    for state in _tasks(_definition(name)):
+        if state["Resource"] != "arn:aws:states:::lambda:invoke":
+            continue
+        payload = json.dumps(state["Arguments"]["Payload"])
+        assert "'task_name': $states.context.State.Name" in payload
+        assert "'attempt_no': $states.context.State.RetryCount + 1" in payload
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_all_workflows_keep_their_books_in_one_way(name: str) -> None:
+    mine, model = _definition(name)["States"], _definition("initialize_nova")["States"]
+    for state in ("Begin the job run", "Finalize the job run", "How did it end?", "Report the failure"):
+        text = json.dumps(mine[state]).replace(name, "initialize_nova")
+        if name in LOCK_FREE and state == "Begin the job run":
+            text = re.sub(r'"Next": "[^"]+"\}$', '"Next": "Acquire the lock"}', text)
+        assert text == json.dumps(model[state]), state
+    assert list(mine)[:3] == ["Check the input", "Name the run", "Begin the job run"]
+    key = keys.job_run("P", name, "T", "R")
+    begin = mine["Begin the job run"]["Arguments"]["Item"]
+    spelled = begin["SK"]["S"].replace("{% ", "").replace(" %}", "")
+    assert spelled == f"'JOBRUN#{name}#' & $run.started_at & '#' & $run.job_run_id"
+    assert key["SK"] == f"JOBRUN#{name}#T#R"
+    assert begin["GSI1PK"]["S"] == "{% 'JOBRUN#' & $run.job_run_id %}"
+    assert keys.job_run_by_id("R") == "JOBRUN#R"
+    assert begin["status"]["S"] == "RUNNING"
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDED if name not in LOCK_FREE])
+def test_an_expired_lock_counts_as_absent_in_the_condition_itself(name: str) -> None:
+    states = _definition(name)["States"]
+    acquire = states["Acquire the lock"]["Arguments"]
+    assert acquire["ConditionExpression"].startswith("attribute_not_exists(PK) OR ttl_timestamp < :now")
+    assert acquire["Item"]["PK"]["S"] == "{% 'LOCK#' & $lock %}"
+    assert keys.lock("x") == {"PK": "LOCK#x", "SK": "LOCK"}
+    assert f"{name}:" in states["Name the run"]["Assign"]["lock"]
+    # Whatever happens after it was taken leads over its release.
+    for state_name, state in states.items():
+        if state["Type"] == "Task" and "lambda" in state["Resource"]:
+            assert state["Catch"][-1]["Next"] == "Release the lock", state_name
+
+
+def test_rebuild_canonical_reads_what_its_function_returns_and_hands_on_all_of_it() -> None:
+    piece = _definition("rebuild_canonical")["States"]["Rebuild a piece"]
+    read = {
+        field for text in _texts(piece) for field in re.findall(r"\$states\.result\.Payload\.(\w+)", text)
+    }
+    assert read == {"examined", "changed", "done"}
+    assert read <= {field.name for field in dataclasses.fields(RebuildCounts)}
+    assert piece["Assign"]["place"] == "{% $states.result.Payload %}"
+
+
+def test_reanalyze_subject_reads_only_what_its_functions_return_and_repeats_what_is_retryable() -> None:
+    states = _definition("reanalyze_subject")["States"]
+    day = states["Analyze every day"]["ItemProcessor"]["States"]
+    part = day["Analyze a part of the day"]
+    read = {
+        f for text in _texts(part["Output"]) for f in re.findall(r"\$states\.result\.Payload\.(\w+)", text)
+    }
+    assert read == {field.name for field in dataclasses.fields(Progress)}
+    wanted = {field.name for field in dataclasses.fields(DayOfArticles)}
+    assert wanted <= set(states["Analyze every day"]["ItemSelector"]) & set(part["Output"])
+    listed = {error for retry in part["Retry"] for error in retry["ErrorEquals"]}
+    assert {client.TableBusy.__name__, ArticleContended.__name__} <= listed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_state_machine_may_call_its_functions_and_no_others(aws: Assembly, name: str) -> None:
+    (machine,) = (
+        machine
+        for machine in aws.properties("AWS::StepFunctions::StateMachine")
+        if machine["StateMachineName"].endswith(f"-{name}")
+    )
+    role = machine["RoleArn"]["Fn::GetAtt"][0]
+    allowed = {
+        (action, json.dumps(resource))
         for policy in aws.properties("AWS::IAM::Policy")
+        if {"Ref": role} in policy["Roles"]
         for statement in policy["PolicyDocument"]["Statement"]
-        if "lambda:InvokeFunction" in statement["Action"]
+        for action in _listed(statement["Action"])
+        for resource in _listed(statement["Resource"])
+        if action.startswith(("lambda:", "states:", "dynamodb:"))
+    }
+    substituted = machine["DefinitionSubstitutions"]
+    functions = [
+        v for key, v in substituted.items() if (ROOT / "lambdas" / key.removesuffix("_arn")).is_dir()
     ]
-    assert called == [{"Fn::GetAtt": [dispatch, "Arn"]}]
+    others = [v for key, v in substituted.items() if key.removesuffix("_arn") in NAMES]
+    started = [v for v in others if v not in functions]
+    table = [v for key, v in substituted.items() if key == "table_name"]
+    assert {r for a, r in allowed if a == "lambda:InvokeFunction"} == {json.dumps(f) for f in functions}
+    assert {r for a, r in allowed if a == "states:StartExecution"} == {json.dumps(f) for f in started}
+    own = {a for a, _ in allowed if a.startswith("dynamodb:")}
+    locks = {"dynamodb:DeleteItem"} if "dynamodb:deleteItem" in machine["DefinitionString"] else set()
+    assert own == ({"dynamodb:PutItem", "dynamodb:UpdateItem"} | locks if table else set())
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _tasks(definition: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield all tasks, those within maps too."""
+    for state in definition["States"].values():
+        if state["Type"] == "Task":
+            yield state
+        if "ItemProcessor" in state:
+            yield from _tasks(state["ItemProcessor"])

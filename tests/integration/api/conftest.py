@@ -64,6 +64,9 @@ Call = Callable[..., Answer]
 def handler(table: Table, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module of the function, loaded anew with its environment as the stack sets it."""
     monkeypatch.setenv("TABLE_NAME", table.name)
+    monkeypatch.setenv(
+        "WORKFLOW_ARN_PREFIX", "arn:aws:states:us-east-1:123456789012:stateMachine:SourcebookPipeline-"
+    )
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "api")
     spec = importlib.util.spec_from_file_location("api_handler", HANDLER)

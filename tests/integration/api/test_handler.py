@@ -198,11 +198,32 @@ READING = {
     "/feeds": {},
     "/feeds/{feed_id}": {"feed_id": "harbor-ledger"},
     "/feeds/{feed_id}/history": {"feed_id": "harbor-ledger"},
+    "/api/v1/tools": {},
+    "/api/v1/tools/{tool_id}/sentiment": {"tool_id": "AAPL"},
+    "/api/v1/tools/{tool_id}/sentiment/series": {"tool_id": "AAPL"},
+    "/api/v1/cache/health": {},
+    "/job-runs": {},
+    "/job-runs/{job_run_id}": {"job_run_id": "5a4fce02-3b02-4b5c-8d06-541d9f2d4f60"},
+    "/novae/{nova_id}": {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"},
+    "/novae/{nova_id}/job-runs": {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"},
+    "/banks": {},
+    "/series": {},
+    "/meta/latest": {},
+    "/events": {},
+    "/events/{event_id}": {"event_id": "b6c05a4122275387af829085f39c71d6"},
+    "/feeds.opml": {},
+    "/quarantine": {},
+    "/quarantine/{quarantine_id}": {"quarantine_id": "307cc500-9fea-55e4-b358-c8230275cf7e"},
 }
 
 
-def test_every_route_but_health_is_tried_below() -> None:
-    assert {f"GET {route}" for route in (*READING, "/health")} == set(ROUTES)
+ASKS_FOR_PARAMETERS = {"/history", "/latest", "/novae"}
+"""Routes that answer 400 before they look at the table; tests of their own try them."""
+
+
+def test_every_reading_route_but_health_is_tried_below() -> None:
+    reading = {route.removeprefix("GET ") for route in ROUTES if route.startswith("GET ")}
+    assert {*READING, "/health"} == reading - ASKS_FOR_PARAMETERS
 
 
 def fail(handler: Any, error: Exception) -> None:

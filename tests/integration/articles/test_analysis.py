@@ -61,7 +61,9 @@ def test_a_ticker_that_a_source_adds_after_the_analysis_gets_its_mention_too(tab
     store = ArticleStore(table)
     key = store.store(word("tiingo", headline=GOOD_NEWS)).dedup_key
     analyzer(table).analyze([key])
-    store.store(word("finnhub", headline=GOOD_NEWS, tickers=("AAPL",), crawled_minute=1))
+    added = store.store(word("finnhub", headline=GOOD_NEWS, tickers=("AAPL",), crawled_minute=1))
+    assert added.announce
+    assert analyzer(table).analyze([key]) == {key: Analysis.ANALYZED}
     assert [mention["label"] for mention in mentions(table, "AAPL")] == ["positive"]
 
 

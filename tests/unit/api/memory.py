@@ -50,6 +50,7 @@ class MemoryTable(Table):
         limit: int | None = None,
         start: Mapping[str, object] | None = None,
         attributes: Sequence[str] = (),
+        consistent: bool = False,
     ) -> QueryPage:
         self.queries += 1
         partition, sort = INDEXES[index]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -77,6 +78,7 @@ def test_an_error_has_one_status_and_tells_nothing_internal(
 
 def test_bad_input_names_its_parameter() -> None:
     body = problem(InvalidInput("limit", "0", "a whole number from 1 to 100"), "c-1").body
+    assert isinstance(body, Mapping)
     assert body["parameter"] == "limit"
     assert "a whole number from 1 to 100" in body["detail"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
 
@@ -45,6 +45,57 @@ class ArticleCreated(Message):
     """fetch_sources → SNS → SQS → analyze_sentiment: this article waits for its analysis."""
 
     dedup_key: str = Field(pattern=r"^[0-9a-f]{32}$")
+
+
+DedupKey = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+EventId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+class BusEvent(Message):
+    """What is told on the event bus: `detail_type` is its detail-type there, its fields are the detail."""
+
+    detail_type: ClassVar[str]
+
+
+class ArticlesNew(BusEvent):
+    """fetch_sources → bus: these articles are new. It may be told twice.
+
+    Attributes:
+        source_id: the source that brought them.
+        article_ids: their dedup keys.
+        count: how many they are.
+    """
+
+    detail_type: ClassVar[str] = "articles.new"
+
+    source_id: str = Field(min_length=1)
+    article_ids: tuple[DedupKey, ...] = Field(min_length=1, max_length=100)
+    count: int = Field(ge=1)
+
+
+class GroupHeadlines(BusEvent):
+    """trigger_grouping → bus → group_headlines: enough articles wait for grouping, or one waits too long.
+
+    Which ones wait stands in the table, so that an event that is lost, late or told twice changes nothing.
+
+    Attributes:
+        trigger_reason: `threshold_reached` (10 articles) or `interval_elapsed` (5 minutes).
+        ungrouped_count: articles that wait, counted up to the threshold.
+    """
+
+    detail_type: ClassVar[str] = "processing.group_headlines"
+
+    trigger_reason: Literal["threshold_reached", "interval_elapsed"]
+    ungrouped_count: int = Field(ge=1)
+
+
+class GenerateIdeas(BusEvent):
+    """group_headlines → bus → generate_ideas: these events have changed. It may be told twice."""
+
+    detail_type: ClassVar[str] = "processing.generate_ideas"
+
+    event_ids: tuple[EventId, ...] = Field(min_length=1, max_length=100)
+    trigger_reason: Literal["events_updated"] = "events_updated"
 
 
 MessageT = TypeVar("MessageT", bound=Message)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,14 +34,20 @@ class Request:
         route: method and path template, e.g. ``GET /articles/{key+}``; empty if the event names none.
         path: values of the template's variables.
         query: parameters of the query, each once.
+        body: what was sent, as text.
+        caller: ARN of whoever signed the request, if it was signed.
+        correlation_id: joins the logs of this request.
     """
 
     route: str
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
+    caller: str | None = None
+    correlation_id: str = ""
 
     @classmethod
-    def of(cls, event: Mapping[str, Any]) -> Request:
+    def of(cls, event: Mapping[str, Any], correlation: str = "") -> Request:
         """Read an event.
 
         Raises:
@@ -54,7 +62,28 @@ class Request:
             repeated = next(name for name in query if sum(name == other for other, _ in pairs) > 1)
             values = [value for name, value in pairs if name == repeated]
             raise InvalidInput(repeated, values, f"{repeated} once, with one value")
-        return cls(event.get("routeKey") or "", event.get("pathParameters") or {}, query)
+        return cls(
+            event.get("routeKey") or "",
+            event.get("pathParameters") or {},
+            query,
+            _body(event),
+            _caller(event),
+            correlation,
+        )
+
+    def json(self) -> dict[str, Any]:
+        """Return the body, which must be an object.
+
+        Raises:
+            InvalidInput: if it is not.
+        """
+        try:
+            content = json.loads(self.body)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput("body", self.body, "a JSON object") from error
+        if not isinstance(content, dict):
+            raise InvalidInput("body", content, "a JSON object")
+        return content
 
     def only(self, *known: str) -> None:
         """Refuse parameters that this operation does not have: a typo must not silently return everything.
@@ -120,6 +149,23 @@ class Request:
             raise InvalidInput(name, value, _TIME_EXPECTED) from error
         # Nothing is stored from beyond these, and a second more or less cannot overflow within them.
         return min(max(moment, _EARLIEST), _LATEST)
+
+
+def _body(event: Mapping[str, Any]) -> str:
+    body = event.get("body") or ""
+    if not event.get("isBase64Encoded"):
+        return str(body)
+    try:
+        return base64.b64decode(body, validate=True).decode()
+    except ValueError as error:
+        raise InvalidInput("body", "(not shown)", "text in UTF-8") from error
+
+
+def _caller(event: Mapping[str, Any]) -> str | None:
+    context = event.get("requestContext")
+    authorizer = context.get("authorizer") if isinstance(context, Mapping) else None
+    signed = authorizer.get("iam") if isinstance(authorizer, Mapping) else None
+    return (str(signed.get("userArn") or "") or None) if isinstance(signed, Mapping) else None
 
 
 def _read_moment(text: str) -> datetime:

@@ -25,10 +25,11 @@ class Response:
     """One answer before it is written down.
 
     Attributes:
+        body: an object, written as JSON; text is sent as it is.
         cause: the error behind it that the operator has to know of; it is logged, not told.
     """
 
-    body: Mapping[str, Any]
+    body: Mapping[str, Any] | str
     status: int = 200
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -36,7 +37,7 @@ class Response:
 
     def to_gateway(self, *, correlation_id: str, gzip_accepted: bool) -> dict[str, Any]:
         """Return the answer in API Gateway's payload format 2.0."""
-        body = json.dumps(self.body, ensure_ascii=False, separators=(",", ":"), default=_plain).encode()
+        body = self._written().encode()
         headers = {
             "content-type": self.content_type,
             "cache-control": "no-store",
@@ -53,6 +54,11 @@ class Response:
             text = body.decode()
         return {"statusCode": self.status, "headers": headers, "body": text, "isBase64Encoded": compress}
 
+    def _written(self) -> str:
+        if isinstance(self.body, str):
+            return self.body
+        return json.dumps(self.body, ensure_ascii=False, separators=(",", ":"), default=_plain)
+
 
 class NotFound(Exception):
     """There is nothing at this address.
@@ -66,6 +72,20 @@ class NotFound(Exception):
         super().__init__(detail)
 
 
+class Conflict(Exception):
+    """What is asked for does not go together with what is there.
+
+    Attributes:
+        detail: what is there, and what to do instead.
+        parameter: the field that does not fit.
+    """
+
+    def __init__(self, detail: str, parameter: str) -> None:
+        self.detail = detail
+        self.parameter = parameter
+        super().__init__(detail)
+
+
 def problem(error: Exception, correlation_id: str) -> Response:
     """Return the problem details of an error: the one place where errors become statuses.
 
@@ -76,6 +96,8 @@ def problem(error: Exception, correlation_id: str) -> Response:
             return _problem(400, str(error), correlation_id, parameter=error.field)
         case NotFound():
             return _problem(404, error.detail, correlation_id)
+        case Conflict():
+            return _problem(409, error.detail, correlation_id, parameter=error.parameter)
         case Retryable():
             detail = f"The service is not able to answer now. Try again in {RETRY_AFTER} seconds."
             later = {"retry-after": str(RETRY_AFTER)}

@@ -1,7 +1,9 @@
-"""Analysis: a pending article gets its sentiment, and each of its tags a mention.
+"""Analysis: a pending article gets its sentiment and its subjects, and each of its tags a mention.
 
-The mentions are written first and the article's status last, conditional on the article still being
-pending and unchanged. A crash in between leaves a pending article, whose second analysis writes the same.
+The hours whose counts will change are marked first, then the mentions are written, then the mark by which
+grouping finds the article, and last the article's status, conditional on the article still being pending and
+unchanged. A crash in between leaves a pending article, whose second analysis writes the same. Whoever finds
+that another was faster brings the mentions into line with what that one concluded.
 """
 
 from __future__ import annotations
@@ -14,11 +16,16 @@ from typing import Any, Final
 
 from boto3.dynamodb.conditions import Attr
 
+from sourcebook.articles.grouping.ungrouped import ungrouped_item
 from sourcebook.articles.model import Status
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable, SourcebookError, Terminal
+from sourcebook.sentiment.catalog import NO_SUBJECTS, Catalog, SubjectCatalog
 from sourcebook.sentiment.engines import Label, SentimentEngine
-from sourcebook.sentiment.mentions import write_mentions
+from sourcebook.sentiment.matching import subjects_in
+from sourcebook.sentiment.mentions import MentionStore
+from sourcebook.sentiment.rollups import DirtyHours
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
@@ -44,16 +51,33 @@ class ArticleContended(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class Analyzer:
-    """Analyzes articles with one engine."""
+    """Analyzes articles with one engine.
+
+    Attributes:
+        subjects: what is looked for in them; nothing when None.
+    """
 
     table: Table
     engine: SentimentEngine
     clock: Clock = utc_now
     workers: int = 8
+    subjects: SubjectCatalog | None = None
+    dirty: DirtyHours | None = None
+
+    @classmethod
+    def of(cls, table: Table, engine: SentimentEngine, clock: Clock = utc_now, workers: int = 8) -> Analyzer:
+        """Return an analyzer that looks for the subjects of the table."""
+        subjects = SubjectCatalog(SubjectRegistry(table, clock))
+        return cls(table, engine, clock, workers, subjects, DirtyHours(table, clock))
 
     def analyze(self, dedup_keys: Iterable[str]) -> dict[str, Analysis | SourcebookError]:
-        """Analyze articles; each key ends with what became of it, or with why it could not be done."""
+        """Analyze articles; each key ends with what became of it, or with why it could not be done.
+
+        Raises:
+            TableBusy: if the table is not able to answer now; then none was analyzed.
+        """
         wanted = list(dict.fromkeys(dedup_keys))
+        catalog = self.subjects.current() if self.subjects else NO_SUBJECTS
         items = self.table.batch_get((keys.article(key) for key in wanted), consistent=True)
         found = {item["dedup_key"]: item for item in items}
         pending = [item for item in found.values() if item["status"] == Status.PENDING]
@@ -61,15 +85,13 @@ class Analyzer:
 
         def one(key: str) -> Analysis | SourcebookError:
             item = found.get(key)
-            if item is None:
-                return Analysis.EXPIRED
-            if item["status"] == Status.ERROR:
+            if item is not None and item["status"] == Status.ERROR:
                 return AnalysisFailed(
                     f"article {key}: its status is error; redrive it once the cause is mended"
                 )
-            if item["status"] != Status.PENDING:
-                return Analysis.ALREADY
-            return _guarded(lambda: self._conclude(item, labels[key]))
+            if item is None or item["status"] != Status.PENDING:
+                return _guarded(lambda: self._check(key, item, catalog))
+            return _guarded(lambda: self._conclude(item, labels[key], catalog))
 
         with ThreadPoolExecutor(max(1, min(self.workers, len(wanted)))) as pool:
             return dict(zip(wanted, pool.map(one, wanted), strict=True))
@@ -88,7 +110,20 @@ class Analyzer:
                 f"article {item['dedup_key']}: {self.engine.name}: {type(error).__name__}: {error}"
             )
 
-    def _conclude(self, item: Item, label: Label | AnalysisFailed) -> Analysis:
+    @property
+    def _mentions(self) -> MentionStore:
+        return MentionStore(self.table, self.dirty or DirtyHours(self.table, self.clock))
+
+    def _check(self, key: str, item: Item | None, catalog: Catalog) -> Analysis:
+        """Leave no mention that the article, which another has concluded or which is gone, does not have."""
+        if item is None:
+            self._mentions.withdraw(key, catalog.ids)
+            return Analysis.EXPIRED
+        if item["status"] == Status.ANALYZED:
+            self._mentions.check(item, catalog.ids)
+        return Analysis.ALREADY
+
+    def _conclude(self, item: Item, label: Label | AnalysisFailed, catalog: Catalog) -> Analysis:
         """Write an article's mentions and status, again if a source added to it meanwhile."""
         if isinstance(label, AnalysisFailed):
             self._mark_failed(item, label)
@@ -98,8 +133,10 @@ class Analyzer:
                 "sentiment": label.sentiment,
                 "score": label.confidence,
                 "polarity": label.polarity,
+                "subjects": subjects_in(catalog.matcher, item),
             }
-            write_mentions(self.table, {**item, **verdict})
+            self._mentions.write({**item, **verdict}, catalog.ids)
+            self.table.put(ungrouped_item(item, self.clock()))
             try:
                 self.table.update(
                     keys.article(item["dedup_key"]),
@@ -112,10 +149,8 @@ class Analyzer:
                     condition=Attr("status").eq(Status.PENDING) & Attr("revision").eq(item["revision"]),
                 )
             except ConditionFailed as found:
-                if found.item is None:
-                    return Analysis.EXPIRED
-                if found.item["status"] != Status.PENDING:
-                    return Analysis.ALREADY
+                if found.item is None or found.item["status"] != Status.PENDING:
+                    return self._check(item["dedup_key"], found.item, catalog)
                 item = found.item
                 relabelled = self._label_alone(item)
                 if isinstance(relabelled, AnalysisFailed):
@@ -135,6 +170,24 @@ class Analyzer:
             )
         except ConditionFailed:
             return  # somebody else has concluded it, well or badly
+
+
+def return_to_pending(table: Table, dedup_key: str) -> bool:
+    """Let an analyzed article be analyzed again, as a new revision.
+
+    Returns:
+        Whether it waits for its analysis now; not if it is gone or in error.
+    """
+    try:
+        table.update(
+            keys.article(dedup_key),
+            assign={"status": Status.PENDING.value},
+            increment={"revision": 1},
+            condition=Attr("status").eq(Status.ANALYZED.value),
+        )
+    except ConditionFailed as found:
+        return found.item is not None and found.item["status"] == Status.PENDING
+    return True
 
 
 def text_of(item: Mapping[str, Any]) -> str:

@@ -110,7 +110,8 @@ def ingestion_batch(report: RoundReport, run: Run) -> IngestionBatch | None:
             invocation_id=run.invocation_id,
             timestamp=isoformat(run.started, "milliseconds"),
             articles_fetched={source: n for source, n in sorted(fetched.items()) if n},
-            articles_stored=sum(poll.result.created for poll in polls),
+            # What brings no entries brings no articles: a page of figures counts its observations as created.
+            articles_stored=sum(poll.result.created for poll in polls if poll.result.fresh),
             collisions_detected=sum(poll.result.merged for poll in polls),
             collision_rate=collision_rate(polls) or 0.0,
             duration_ms=round((run.completed - run.started).total_seconds() * 1000),

@@ -21,13 +21,17 @@ from sourcebook.articles.normalize import HeadlineIdentity, identify, neighbouri
 from sourcebook.clock import epoch_seconds
 from sourcebook.errors import Retryable, Terminal
 from sourcebook.events import SCHEMA_VERSION
-from sourcebook.sentiment.mentions import write_mentions
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
 
 _RACES: Final = 25
 """Times that a merge tries again after another writer was faster."""
+_BASIS_OF_ANALYSIS: Final = frozenset(
+    {"headline", "text_for_analysis", "timestamp", "tags", "matched_tickers", "ttl_timestamp"}
+)
+"""What the sentiment, subjects and mentions of an article follow from. When one of these changes, the article
+is analyzed again, so that they do not depend on the order in which its sources came."""
 
 
 class Outcome(StrEnum):
@@ -44,8 +48,9 @@ class Stored:
     """One article after ingestion.
 
     Attributes:
-        announce: whether its analysis has to be asked for: it is new, or it is told again while it still
-            waits, because the run that made it may have died before it asked. Asking twice is harmless.
+        announce: whether its analysis has to be asked for: it is new, or what its analysis rests on has
+            changed, or it is told again while it still waits, because the run that made it may have died
+            before it asked. Asking twice is harmless.
     """
 
     outcome: Outcome
@@ -233,10 +238,12 @@ class ArticleStore:
                 self._count_omitted(existing, article, is_new=is_new)
                 return Stored(Outcome.UNCHANGED, dedup, announce=existing["status"] == Status.PENDING)
             revision = existing["revision"]
+            again = existing["status"] == Status.ANALYZED and not _BASIS_OF_ANALYSIS.isdisjoint(changes)
+            status = {"status": Status.PENDING.value} if again else {}
             try:
-                after = self.table.update(
+                self.table.update(
                     keys.article(dedup),
-                    assign=changes | {"revision": revision + 1},
+                    assign=changes | status | {"revision": revision + 1},
                     condition=Attr("revision").eq(revision),
                 )
             except ConditionFailed as found:
@@ -245,10 +252,8 @@ class ArticleStore:
                     return self._place(article, identity, None, alias_says=dedup, is_new=False)
                 existing = found.item
                 continue
-            if after["status"] == Status.ANALYZED and _mentions_differ(existing, after):
-                write_mentions(self.table, after)
             outcome = Outcome.UPDATED if had_word else Outcome.MERGED
-            return Stored(outcome, dedup, announce=False)
+            return Stored(outcome, dedup, announce=again)
         raise MergeContended(f"article {dedup}: {_RACES} merges were overtaken by others; it is retried")
 
     def _count_omitted(self, existing: Item, article: IncomingArticle, *, is_new: bool) -> None:
@@ -265,10 +270,6 @@ def _alias_item(article: IncomingArticle, dedup: str) -> dict[str, Any]:
         "dedup_key": dedup,
         "ttl_timestamp": epoch_seconds(article.crawled_at + RETENTION),
     }
-
-
-def _mentions_differ(before: Item, after: Item) -> bool:
-    return any(before.get(name) != after.get(name) for name in ("tags", "timestamp", "headline"))
 
 
 def _identity(article: IncomingArticle) -> HeadlineIdentity | Terminal:

@@ -129,6 +129,7 @@ class Article(BaseModel):
     tags: list[str] = []
     text_for_analysis: str | None = None
     metadata: dict[str, Any] | None = None
+    event_id: str | None = None
     ttl_timestamp: int
     created_at: str
     updated_at: str

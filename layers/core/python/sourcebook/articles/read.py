@@ -19,6 +19,7 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import isoformat, to_utc
 from sourcebook.errors import InvalidInput
+from sourcebook.sentiment.mentions import tags_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -45,6 +46,7 @@ PUBLIC_FIELDS: Final = (
     "tags",
     "text_for_analysis",
     "metadata",
+    "event_id",
     "ttl_timestamp",
     "created_at",
     "updated_at",
@@ -261,7 +263,7 @@ def public(item: Mapping[str, Any]) -> dict[str, Any]:
     if "dedup_key" not in item:
         return {name: value for name, value in item.items() if name not in _INTERNAL}
     article = {name: item.get(name) for name in PUBLIC_FIELDS}
-    return article | {"tags": article["tags"] or []}
+    return article | {"tags": tags_of(item)}
 
 
 def _candidates(key: str) -> Iterator[keys.Key]:

@@ -68,12 +68,15 @@ class Dispatcher:
         """Send every source that is due, in the order of priority and then of due time."""
         # '$' is the character after '#', so this includes the sources due at this very second.
         until = f"{isoformat(self.clock())}$"
-        items = self.registry.table.query_all(
-            Key("GSI1PK").eq(keys.DUE_SOURCES) & Key("GSI1SK").lt(until),
-            index=keys.ELIGIBILITY_INDEX,
-            most=MOST_PER_DISPATCH,
-        )
-        due = [_due(item) for item in items]
+        due = [
+            _due(item)
+            for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES)  # disabled ones are probed, rarely
+            for item in self.registry.table.query_all(
+                Key("GSI1PK").eq(partition) & Key("GSI1SK").lt(until),
+                index=keys.ELIGIBILITY_INDEX,
+                most=MOST_PER_DISPATCH,
+            )
+        ]
         sent, refused = self._send(due, correlation_id)
         self._tick()
         return DispatchCounts(due=len(due), messages=sent, refused=refused)

@@ -40,6 +40,11 @@ class Verdict(StrEnum):
     """It does not look like mending itself: not found, not a feed. Ten in a row disable the source."""
     GONE = "gone"
     """The source says that it is gone for good."""
+    DEFERRED = "deferred"
+    """It was not asked, because its host wants patience."""
+
+
+_HOST_IS_BUSY: Final = frozenset({"rate_limited", "server_error"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +71,12 @@ class PollResult:
         created, merged, updated: articles of this poll that are new, that another source had already, and
             that the same source has edited.
         rejected: entries that could not be taken.
+        dropped: how many rows of a page of figures could not be taken, by reason.
+        anomaly: what looks wrong about an answer that was taken all the same, in words; empty when nothing.
         state: attributes of the source's STATE item to write, such as the validators; None removes one.
         retry_after: earliest time at which the server wants to be asked again.
+        next_fetch: when the adapter wants to ask again after a success; None leaves it to the source's
+            interval.
     """
 
     verdict: Verdict
@@ -81,8 +90,11 @@ class PollResult:
     merged: int = 0
     updated: int = 0
     rejected: tuple[Rejected, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    anomaly: str = ""
     state: Mapping[str, Any] = field(default_factory=dict)
     retry_after: datetime | None = None
+    next_fetch: datetime | None = None
 
 
 class SourceAdapter(Protocol):
@@ -153,10 +165,11 @@ class Poller:
         known = await asyncio.to_thread(self.registry.get_many, (d.source_id for d in due))
         report = RoundReport([], [], [], [])
         slots = asyncio.Semaphore(self.parallel)
+        hosts: dict[str, datetime] = {}
 
         async def one(request: SourceDue) -> None:
             source = known.get(request.source_id)
-            if source is None or not source.enabled or source.next_fetch_time != request.due_at:
+            if source is None or source.next_fetch_time != request.due_at:
                 report.moved_on.append(request.source_id)
                 return
             async with slots:
@@ -164,17 +177,23 @@ class Poller:
                     report.postponed.append(request.source_id)
                     return
                 try:
-                    report.polls.append(await self._poll(source))
+                    poll = await self._poll(source, hosts.get(source.host))
+                    report.polls.append(poll)
+                    if poll.result.cause in _HOST_IS_BUSY and poll.result.retry_after:
+                        hosts[source.host] = poll.result.retry_after
                 except Exception as error:  # noqa: BLE001 - one source's failure never harms the others; it is reported
                     report.failures.append((request.source_id, error))
 
         await asyncio.gather(*(one(request) for request in due))
         return report
 
-    async def _poll(self, source: Source) -> PollReport:
+    async def _poll(self, source: Source, host_busy_until: datetime | None) -> PollReport:
         adapter = self.adapters.get(source.kind)
         started = time.monotonic()
-        if adapter is None:
+        if host_busy_until is not None and host_busy_until > self.clock():
+            # Its host has just asked for patience, through another source.
+            result = PollResult(Verdict.DEFERRED, "host_busy", next_fetch=host_busy_until)
+        elif adapter is None:
             known = ", ".join(sorted(self.adapters))
             message = f"kind: {shorten(source.kind)} has no adapter; expected one of {known}"
             result = PollResult(Verdict.BROKEN, "unknown_kind", message)
@@ -191,11 +210,11 @@ class Poller:
             False if the source had moved on already; then nothing of the state was changed.
         """
         now = self.clock()
-        if result.verdict is not Verdict.UNCHANGED:
+        if result.verdict not in {Verdict.UNCHANGED, Verdict.DEFERRED}:
             # Created, not overwritten: a repeated poll finds little that is new and must not hide the first.
             self.registry.table.create(history_item(source, result, now, duration_ms))
         changes = state_changes(source, result, now)
-        increments = {"fetch_count": 1}
+        increments = {} if result.verdict is Verdict.DEFERRED else {"fetch_count": 1}
         if result.verdict is Verdict.UNCHANGED:
             increments["unchanged_count"] = 1
         try:
@@ -204,7 +223,7 @@ class Poller:
                 assign=dict(changes),
                 increment=dict(increments),
                 condition=Attr("next_fetch_time").eq(isoformat(source.next_fetch_time))
-                & Attr("enabled").eq(True),
+                & Attr("enabled").eq(source.enabled),
             )
         except ConditionFailed:
             return False
@@ -214,9 +233,15 @@ class Poller:
 def state_changes(source: Source, result: PollResult, now: datetime) -> dict[str, Any]:
     """Return what a poll changes in a source's STATE item; None removes an attribute."""
     stamp = isoformat(now)
+    if result.verdict is Verdict.DEFERRED:
+        next_time = max(result.next_fetch or now, source.next_fetch_time + timedelta(seconds=1))
+        return {"last_cause": result.cause, **_due_or_probed(source, next_time, enabled=source.enabled)}
     changes: dict[str, Any] = {"last_fetch_at": stamp, "last_cause": result.cause, **result.state}
     if result.verdict in {Verdict.CHANGED, Verdict.UNCHANGED}:
-        next_time = schedule.after_success(source, now)
+        next_time = result.next_fetch or schedule.after_success(source, now)
+        if result.retry_after is not None:
+            next_time = max(next_time, result.retry_after)
+        changes |= {"enabled": True} if not source.enabled else {}  # a disabled source that is back
         changes |= {"last_success_at": stamp, "consecutive_errors": 0, "last_error": None}
         if result.verdict is Verdict.CHANGED:
             changes |= {
@@ -233,18 +258,20 @@ def state_changes(source: Source, result: PollResult, now: datetime) -> dict[str
         failures = source.consecutive_errors + 1
         next_time = schedule.after_failure(source, now, result.retry_after)
         changes |= {"consecutive_errors": failures, "last_error": result.message[:300] or result.cause}
-        if result.verdict is Verdict.GONE or (
-            result.verdict is Verdict.BROKEN and failures >= schedule.DISABLE_AFTER
-        ):
-            probe = isoformat(now + schedule.PROBE_EVERY)
-            changes |= {"enabled": False, "next_fetch_time": probe, **keys.disabled(source.source_id, probe)}
-            return changes
+        broken_for_long = result.verdict is Verdict.BROKEN and failures >= schedule.DISABLE_AFTER
+        if not source.enabled or result.verdict is Verdict.GONE or broken_for_long:
+            probe = _due_or_probed(source, now + schedule.PROBE_EVERY, enabled=False)
+            return changes | {"enabled": False, **probe}
     # A clock that stands still must not leave the source with the due time it had.
     next_time = max(next_time, source.next_fetch_time + timedelta(seconds=1))
-    return changes | {
-        "next_fetch_time": isoformat(next_time),
-        **keys.due(source.source_id, isoformat(next_time)),
-    }
+    return changes | _due_or_probed(source, next_time, enabled=True)
+
+
+def _due_or_probed(source: Source, moment: datetime, *, enabled: bool) -> dict[str, Any]:
+    """Return the attributes that say when a source is asked next, and its place in the index."""
+    stamp = isoformat(moment)
+    index = keys.due(source.source_id, stamp) if enabled else keys.disabled(source.source_id, stamp)
+    return {"next_fetch_time": stamp, **index}
 
 
 def history_item(source: Source, result: PollResult, now: datetime, duration_ms: int) -> dict[str, Any]:

@@ -40,6 +40,7 @@ PUBLIC_FIELDS: Final = (
     "last_cause",
     "last_error",
     "unchanged_since",
+    "previous_url",
 )
 """Fields of a feed as it is served, besides `feed_id`, `health` and the counts; null when it has none."""
 
@@ -50,6 +51,8 @@ COUNTS: Final = (
     "last_entries",
     "created_total",
     "merged_total",
+    "rate",
+    "hint_minutes",
 )
 """Counts of a feed as they are served; 0 before there is anything to count."""
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from boto3.dynamodb.conditions import Attr, Key
+from boto3.dynamodb.conditions import Attr, ConditionBase, Key
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.sources.model import Source, SourceSpec, declared, state_item
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
+
+NEVER: Final = "9999-12-31T23:59:59Z"
+"""When a source that a person has disabled is asked next: only a person enables it again.
+
+One that errors have disabled has the time of its next probe instead, and comes back by itself.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +31,13 @@ class SourceRegistry:
     def register(self, spec: SourceSpec) -> bool:
         """Add a source, due at once, or bring the declaration of a known one up to date.
 
-        What polling has learned of a known source stays, unless its URL changed: then the validators go,
-        since they belong to the old document.
+        What polling has learned of a known source stays, unless its URL or options changed: then the
+        validators go, since they belong to the old document or to another reading of it, and it is due.
 
         Returns:
             True if it is new.
         """
-        existing = self.table.create(state_item(spec, now=isoformat(self.clock())))
+        existing = self.add(spec)
         if existing is None:
             return True
         changed = {name: value for name, value in declared(spec).items() if existing.get(name) != value}
@@ -38,13 +45,29 @@ class SourceRegistry:
             self._change(spec, changed)
         return False
 
+    def add(self, spec: SourceSpec) -> Item | None:
+        """Add a source, due at once; one that is known is left as it is.
+
+        Returns:
+            None if it was added, otherwise the STATE item of the known one.
+        """
+        item = state_item(spec, now=isoformat(self.clock()))
+        if not spec.enabled:
+            item |= _never(spec.source_id)
+        existing = self.table.create(item)
+        if existing is None:
+            # A poll that was under way while a source of this id was deleted may have left it behind.
+            self.table.delete(keys.source_seen(spec.source_id))
+        return existing
+
     def _change(self, spec: SourceSpec, changed: dict[str, Any]) -> None:
         now = isoformat(self.clock())
-        if "url" in changed:
-            changed |= {"etag": None, "last_modified": None, "body_hash": None}
-        if "url" in changed or "enabled" in changed:
-            index = keys.due(spec.source_id, now) if spec.enabled else keys.disabled(spec.source_id, now)
-            changed |= {"next_fetch_time": now, "consecutive_errors": 0, **index}
+        read_anew = bool(changed.keys() & {"url", "options"})
+        if read_anew:
+            changed |= {"etag": None, "last_modified": None, "body_hash": None, "observed_day": None}
+        if read_anew or "enabled" in changed:
+            when = _at_once(spec.source_id, now) if spec.enabled else _never(spec.source_id)
+            changed |= {"consecutive_errors": 0, **when}
         self.table.update(keys.source(spec.source_id), assign=changed, condition=Attr("PK").exists())
 
     def get(self, source_id: str) -> Source | None:
@@ -74,8 +97,123 @@ class SourceRegistry:
             return None
         return Source.from_item(item)
 
+    def enable(self, source_id: str) -> Source | None:
+        """Poll a source again, now, whoever or whatever has disabled it.
+
+        Returns:
+            The source, or None if there is none with this id.
+        """
+        return _source(self.change(source_id, enabled=True))
+
+    def disable(self, source_id: str) -> Source | None:
+        """Stop polling a source until a person enables it; it is not even probed.
+
+        Returns:
+            The source, or None if there is none with this id.
+        """
+        return _source(self.change(source_id, enabled=False))
+
+    def set_priority(self, source_id: str, priority: int) -> Source | None:
+        """Set a source's priority, 0 to 9999; the lower number is fetched first.
+
+        Returns:
+            The source, or None if there is none with this id.
+        """
+        return _source(self.change(source_id, {"priority": priority}))
+
+    def change(
+        self,
+        source_id: str,
+        changes: Mapping[str, Any] | None = None,
+        *,
+        enabled: bool | None = None,
+        kind: str | None = None,
+    ) -> Item | None:
+        """Change what is declared of a source, and leave what polling has learned.
+
+        Args:
+            source_id: the source.
+            changes: attributes besides `enabled`, already checked; None removes one.
+            enabled: True polls it again, now; False stops it. What it is already changes nothing.
+            kind: only a source of this kind is changed.
+
+        Returns:
+            The STATE item afterwards, or None if there is no such source.
+        """
+        if enabled is not None:
+            now = isoformat(self.clock())
+            when = _at_once(source_id, now) | {"consecutive_errors": 0} if enabled else _never(source_id)
+            # One that errors have disabled is switched off too: from then on it is not probed.
+            differs = Attr("enabled").eq(False) if enabled else Attr("next_fetch_time").ne(NEVER)
+            switched = {**(changes or {}), "enabled": enabled, **when}
+            item = self._assign(source_id, switched, kind, differs)
+            if item is not None:
+                return item
+        if changes:
+            return self._assign(source_id, changes, kind)
+        item = self.table.get(keys.source(source_id), consistent=True)
+        return item if item and kind in {None, item["kind"]} else None
+
+    def _assign(
+        self, source_id: str, values: Mapping[str, Any], kind: str | None, also: ConditionBase | None = None
+    ) -> Item | None:
+        """Change a source that is there, of this kind and in that state; None if it is not."""
+        condition: ConditionBase = Attr("PK").exists()
+        if kind is not None:
+            condition = condition & Attr("kind").eq(kind)
+        if also is not None:
+            condition = condition & also
+        try:
+            return self.table.update(keys.source(source_id), assign=dict(values), condition=condition)
+        except ConditionFailed:
+            return None
+
+    def delete(self, source_id: str, *, kind: str | None = None) -> bool:
+        """Delete a source with all that polling has kept of it; its articles stay until they expire.
+
+        Its state goes first, so that nothing polls it while the rest goes.
+
+        Args:
+            source_id: the source.
+            kind: only a source of this kind is deleted.
+
+        Returns:
+            False if there is no such source. What an earlier deletion may have left goes all the same.
+        """
+        key = keys.source(source_id)
+        condition: ConditionBase = Attr("PK").exists()
+        if kind is not None:
+            condition = condition & Attr("kind").eq(kind)
+        found = True
+        try:
+            self.table.delete(key, condition)
+        except ConditionFailed as failure:
+            if failure.item is not None:
+                return False
+            found = False
+        start: Item | None = None
+        while True:
+            partition = Key("PK").eq(key["PK"])
+            page = self.table.query(partition, start=start, attributes=("PK", "SK"), consistent=True)
+            self.table.delete_many([{"PK": item["PK"], "SK": item["SK"]} for item in page.items])
+            if (start := page.next_key) is None:
+                return found
+
     def list_ids(self) -> Iterator[str]:
         """Yield the ids of all sources: first those polled, by due time, then the disabled ones."""
         for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES):
             for item in self.table.query_all(Key("GSI1PK").eq(partition), index=keys.ELIGIBILITY_INDEX):
                 yield item["source_id"]
+
+
+def _at_once(source_id: str, now: str) -> dict[str, Any]:
+    return {"next_fetch_time": now, **keys.due(source_id, now)}
+
+
+def _never(source_id: str) -> dict[str, Any]:
+    # The time changes too: a poll that is under way finds that the source has moved on.
+    return {"next_fetch_time": NEVER, **keys.disabled(source_id, NEVER)}
+
+
+def _source(item: Item | None) -> Source | None:
+    return Source.from_item(item) if item else None

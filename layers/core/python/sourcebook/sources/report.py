@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
@@ -15,6 +15,16 @@ from sourcebook.sources.poll import RoundReport
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger, Metrics
     from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import AmazonCloudWatchEMFProvider
+
+_TOTALS: Final = (
+    "SourcesPolled",
+    "SourcesFailed",
+    "EntriesSeen",
+    "RowsDropped",
+    "ScrapeAnomalies",
+    "ArticlesFetched",
+    "ArticlesMerged",
+)
 
 
 def log_round(report: RoundReport, logger: Logger) -> None:
@@ -38,6 +48,10 @@ def log_round(report: RoundReport, logger: Logger) -> None:
             logger.warning("source_failed", extra={**fields, "reason": result.message})
         else:
             logger.info("source_fetched", extra=fields)
+        if result.dropped:
+            logger.info("rows_dropped", extra={"source_id": poll.source_id, **result.dropped})
+        if result.anomaly:
+            logger.warning("scrape_anomaly", extra={"source_id": poll.source_id, "reason": result.anomaly})
         for rejected in result.rejected[:10]:
             logger.warning("entry_rejected", extra={"source_id": poll.source_id, "reason": rejected.reason})
     for source_id, error in report.failures:
@@ -65,7 +79,12 @@ def measure_round(report: RoundReport, metrics: Metrics) -> None:
         totals["SourcesPolled"] += 1
         totals["SourcesFailed"] += bool(result.message)
         totals["EntriesSeen"] += result.entries
-    for name in ("SourcesPolled", "SourcesFailed", "EntriesSeen"):
+        totals["RowsDropped"] += sum(result.dropped.values())
+        totals["ScrapeAnomalies"] += bool(result.anomaly)
+        # Over all sources: the rate that an alarm watches. By source it is measured below.
+        totals["ArticlesFetched"] += result.fresh
+        totals["ArticlesMerged"] += result.merged
+    for name in _TOTALS:
         metrics.add_metric(name, "Count", totals[name])
     _measure_sources(report, EphemeralMetrics())
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import random
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -13,11 +14,22 @@ from sourcebook.articles.adapters.intake import Intake
 from sourcebook.articles.adapters.memory import recall, remember
 from sourcebook.articles.ingest import Outcome
 from sourcebook.articles.model import TEXT_LIMIT, IncomingArticle, parse_incoming
-from sourcebook.clock import Clock, utc_now
+from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
+from sourcebook.feeds.fetching import address_state, document_state, validator_state, validators_for
 from sourcebook.feeds.model import FeedEntry, NotAFeed, ParsedFeed
 from sourcebook.feeds.parse import content_fingerprint, identify, parse_feed, text_of
+from sourcebook.feeds.schedule import (
+    ALL_NEW_AT_LEAST,
+    DEFAULTS,
+    Hints,
+    Rhythm,
+    learned_hints,
+    next_fetch,
+    skip_state,
+)
 from sourcebook.feeds.seen import EntryMark, Freshness
+from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
 from sourcebook.sources.model import Source
 from sourcebook.sources.poll import PollResult, Rejected, Verdict
@@ -39,16 +51,24 @@ class _Candidate:
     entry: FeedEntry
     article_id: str
     first_seen: datetime
+    is_new: bool
 
 
 @dataclass(frozen=True, slots=True)
 class FeedAdapter:
-    """Polls one feed: the adapter of kind `feed`."""
+    """Polls one feed: the adapter of kind `feed`.
+
+    Attributes:
+        random: numbers from 0 to 1, by which intervals are varied.
+        settings: of fetching, parsing and the schedule.
+    """
 
     http: HttpClient
     table: Table
     intake: Intake
     clock: Clock = utc_now
+    random: Callable[[], float] = random.random
+    settings: FeedSettings = DEFAULTS
 
     async def poll(self, source: Source) -> PollResult:
         """Fetch a feed and store its new and edited entries.
@@ -59,30 +79,95 @@ class FeedAdapter:
         Raises:
             Retryable: if the table or the topic could not take what was found.
         """
+        now = self.clock()
+        validators = validators_for(source, now)
         try:
-            response = await self.http.get(source.url, etag=source.etag, last_modified=source.last_modified)
-            if response.not_modified:
-                return PollResult(
-                    Verdict.UNCHANGED,
-                    "not_modified",
-                    http_status=304,
-                    state=_new_validators(source, response),
-                )
-            if not response.is_success or response.is_challenge:
+            response = await self.http.get(
+                source.url, etag=validators.etag, last_modified=validators.last_modified
+            )
+            if not (response.is_success or response.not_modified) or response.is_challenge:
                 return _failed(error_for(response))
         except FetchError as error:
             return _failed(error)
+        hints = {"hint_minutes": self._hint_minutes(source, response, None, now)}
+        if response.not_modified:
+            state = validator_state(source, response) | hints
+            return self._unchanged(source, response, "not_modified", state, now)
         body_hash = sha256(response.body).hexdigest()[:32]
-        state = {**_new_validators(source, response), "body_hash": body_hash}
+        state = document_state(source, response, body_hash, now)
         if body_hash == source.body_hash:
-            return PollResult(Verdict.UNCHANGED, "same_body", http_status=response.status, state=state)
+            state |= address_state(source, response) | hints
+            return self._unchanged(source, response, "same_body", state, now)
         return await asyncio.to_thread(self._take_in, source, response, state)
+
+    def _unchanged(
+        self, source: Source, response: HttpResponse, cause: str, state: Mapping[str, Any], now: datetime
+    ) -> PollResult:
+        rhythm = Rhythm.of(source).after((), now, source.last_success_at)
+        changed = {"rate": round(rhythm.rate, 4)} if source.last_success_at else {}
+        return PollResult(
+            Verdict.UNCHANGED,
+            cause,
+            http_status=response.status,
+            state=_stored({**state, **changed}),
+            next_fetch=self._next(source, rhythm, state, now),
+        )
+
+    def _next(
+        self,
+        source: Source,
+        rhythm: Rhythm,
+        state: Mapping[str, Any],
+        now: datetime,
+        *,
+        all_new: bool = False,
+        fresh: int = 0,
+    ) -> datetime:
+        skip = state.get("skip", source.skip) or {}
+        hints = Hints(
+            timedelta(minutes=state.get("hint_minutes", source.hint_minutes)),
+            frozenset(skip.get("hours", ())),
+            frozenset(skip.get("days", ())),
+        )
+        decision = next_fetch(
+            source,
+            rhythm,
+            hints,
+            now,
+            settings=self.settings,
+            all_new=all_new,
+            fresh=fresh,
+            jitter=self.random(),
+        )
+        return decision.due
+
+    def _hint_minutes(
+        self, source: Source, response: HttpResponse, feed: ParsedFeed | None, now: datetime
+    ) -> int:
+        """Return the shortest interval that the server asks for; what the document said is remembered."""
+        by_header = learned_hints(
+            ttl=None, period=None, max_age=response.max_age, expires=response.expires, now=now
+        )
+        if feed is None:
+            return max(by_header, source.hint_minutes if source.body_hash else 0)
+        by_document = learned_hints(
+            ttl=feed.hints.ttl_minutes,
+            period=feed.hints.interval_minutes,
+            max_age=None,
+            expires=None,
+            now=now,
+        )
+        return max(by_header, by_document)
 
     def _take_in(self, source: Source, response: HttpResponse, state: Mapping[str, Any]) -> PollResult:
         """Store the entries of a document that changed."""
         try:
             feed = parse_feed(
-                response.body, url=response.url, content_type=response.content_type, charset=response.charset
+                response.body,
+                url=response.url,
+                content_type=response.content_type,
+                charset=response.charset,
+                mode=self.settings.parser,
             )
         except NotAFeed as error:
             return PollResult(
@@ -95,14 +180,26 @@ class FeedAdapter:
             for entry, identity in zip(feed.entries, identify(feed.entries), strict=True)
         ]
         candidates = [
-            _Candidate(entry, _article_id(mark.identity), seen.first_seen(mark, now))
+            _Candidate(
+                entry, _article_id(mark.identity), seen.first_seen(mark, now), freshness is Freshness.NEW
+            )
             for entry, mark in zip(feed.entries, marks, strict=True)
-            if seen.freshness(mark) is not Freshness.KNOWN
+            if (freshness := seen.freshness(mark)) is not Freshness.KNOWN
         ]
         articles, rejected = self._articles(source, feed, candidates, now)
         taken = self.intake.take(articles)
         remember(self.table, source, seen, marks, now)
         changed = bool(candidates)
+        news = [c for c in candidates if c.is_new]
+        rhythm = Rhythm.of(source).after([_when(c, now) for c in news], now, source.last_success_at)
+        state = {
+            **state,
+            **rhythm.to_state(),
+            **address_state(source, response),
+            "hint_minutes": self._hint_minutes(source, response, feed, now),
+            "skip": skip_state(feed.hints.skip_hours, feed.hints.skip_days),
+        }
+        all_new = len(news) == len(marks) >= ALL_NEW_AT_LEAST
         return PollResult(
             Verdict.CHANGED if changed else Verdict.UNCHANGED,
             "ok" if changed else "no_new_entries",
@@ -113,7 +210,8 @@ class FeedAdapter:
             merged=taken.count(Outcome.MERGED),
             updated=taken.count(Outcome.UPDATED),
             rejected=(*_skipped(source, feed), *rejected, *taken.refused) if changed else (),
-            state=state,
+            state=_stored(state),
+            next_fetch=self._next(source, rhythm, state, now, all_new=all_new, fresh=len(news)),
         )
 
     def _articles(
@@ -179,15 +277,14 @@ def _skipped(source: Source, feed: ParsedFeed) -> list[Rejected]:
     return [Rejected(source.source_id, f"entry {position}", reason) for position, reason in feed.skipped]
 
 
-def _new_validators(source: Source, response: HttpResponse) -> dict[str, str | None]:
-    """Return the validators that an answer brought, where they differ from those we have.
+def _when(candidate: _Candidate, now: datetime) -> datetime:
+    entry = candidate.entry
+    return min(entry.published or entry.updated or candidate.first_seen, now)
 
-    A 304 need not repeat them; any other answer that has none takes the old ones away.
-    """
-    found: dict[str, str | None] = {"etag": response.etag, "last_modified": response.last_modified}
-    if response.not_modified:
-        found = {name: value for name, value in found.items() if value}
-    return {name: value for name, value in found.items() if value != getattr(source, name)}
+
+def _stored(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a state with its times written as the table keeps them."""
+    return {name: isoformat(v) if isinstance(v, datetime) else v for name, v in state.items()}
 
 
 def _failed(error: FetchError) -> PollResult:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sourcebook.articles.announce import Announcer
+from sourcebook.articles.bus import IDS_IN_ONE, EventBus
 from sourcebook.articles.ingest import ArticleStore, Outcome, Stored
 from sourcebook.articles.model import IncomingArticle
 from sourcebook.errors import Retryable
+from sourcebook.events import ArticlesNew
 from sourcebook.sources.poll import Rejected
 
 
@@ -26,11 +28,16 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Stores and announces, in the name of one run."""
+    """Stores and announces, in the name of one run.
+
+    Attributes:
+        bus: is told of new articles, if anybody wants to know.
+    """
 
     store: ArticleStore
     announcer: Announcer
     correlation_id: str
+    bus: EventBus | None = None
 
     def take(self, articles: Sequence[IncomingArticle]) -> Taken:
         """Store articles and announce those that wait for analysis.
@@ -55,6 +62,15 @@ class Intake:
             else:
                 refused.append(Rejected(article.source, article.article_id, str(result)))
         self.announcer.announce(announce, self.correlation_id)
+        if self.bus is not None and announce:
+            self.bus.tell(self._new(articles[0].source, list(dict.fromkeys(announce))))
         if postponed:
             raise postponed[0]
         return Taken(tuple(outcomes), tuple(refused))
+
+    def _new(self, source_id: str, dedup_keys: Sequence[str]) -> Iterator[ArticlesNew]:
+        for start in range(0, len(dedup_keys), IDS_IN_ONE):
+            ids = tuple(dedup_keys[start : start + IDS_IN_ONE])
+            yield ArticlesNew(
+                correlation_id=self.correlation_id, source_id=source_id, article_ids=ids, count=len(ids)
+            )

@@ -1,4 +1,4 @@
-"""What the news APIs can be told: checked when a source is declared and again when it is polled."""
+"""What the options of a source may be: checked when a source is declared and again when it is polled."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from sourcebook.errors import InvalidInput
+from sourcebook.observations.options import KINDS as OBSERVATION_KINDS
+from sourcebook.observations.options import read_observation_options
 from sourcebook.sources.model import SourceSpec
 
 Ticker = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.\-]{0,14}$"), AfterValidator(str.upper)]
@@ -58,8 +60,11 @@ def check_options(spec: SourceSpec) -> SourceSpec:
     """
     if spec.kind in {"tiingo", "finnhub"}:
         read_options(NewsApiOptions, spec.options)
+    elif spec.kind in OBSERVATION_KINDS:
+        read_observation_options(spec)
     elif spec.kind != "feed":
-        raise InvalidInput("kind", spec.kind, "one of feed, tiingo, finnhub")
+        known = ", ".join(("feed", "tiingo", "finnhub", *OBSERVATION_KINDS))
+        raise InvalidInput("kind", spec.kind, f"one of {known}")
     elif spec.options:
         raise InvalidInput("options", dict(spec.options), "no options for a source of kind feed")
     return spec

@@ -1,0 +1,23 @@
+"""`migrate`: bring what is stored up to the form that this version writes."""
+
+from __future__ import annotations
+
+import click
+
+from sourcebook_cli.stack import Stack, on_aws
+
+
+@click.command()
+@click.option("--list", "only_list", is_flag=True, help="Say which steps were applied, and run none.")
+@click.option("--again", metavar="STEP", help="Run this step though it was applied; that is harmless.")
+@on_aws
+def migrate(only_list: bool, again: str | None, aws: bool) -> None:
+    """Run the steps that were not applied yet. May be run at any time, and again after it was cut short."""
+    from sourcebook.observations.migrations import Migrations
+
+    migrations = Migrations(Stack.connect(aws=aws).table)
+    for applied in migrations.status() if only_list else migrations.run(again=again):
+        if applied.ran:
+            click.echo(f"{applied.step_id}: {applied.changed} items changed")
+        else:
+            click.echo(f"{applied.step_id}: {applied.applied_at or 'not applied'}")

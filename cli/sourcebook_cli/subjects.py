@@ -1,0 +1,102 @@
+"""Subjects: `subjects load`, `subjects list`, and `subjects find`, which works without a stack."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sourcebook.errors import InvalidInput
+from sourcebook.sentiment.subjects import (
+    PUBLIC_FIELDS,
+    Registered,
+    Subject,
+    SubjectRegistry,
+    default_subjects,
+    parse_subjects,
+)
+from sourcebook_cli.stack import Stack, on_aws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group()
+def subjects() -> None:
+    """What sentiment is kept for: coding tools, companies, topics of your own."""
+
+
+@subjects.command()
+@click.argument("file", type=_FILE, required=False)
+@on_aws
+def load(file: Path | None, aws: bool) -> None:
+    """Add the subjects of a YAML or JSON FILE, or bring known ones up to date; the default list without FILE.
+
+    Articles that were analyzed before keep the subjects they had: `sourcebook sentiment reanalyze TOOL
+    --all-articles` looks for a subject in them.
+    """
+    declared = read_subjects(file) if file else default_subjects()
+    outcome = Counter(SubjectRegistry(Stack.connect(aws=aws).table).register(declared).values())
+    click.echo(
+        f"{outcome[Registered.ADDED]} subjects added, {outcome[Registered.CHANGED]} changed, "
+        f"{outcome[Registered.UNCHANGED]} as they were."
+    )
+
+
+@subjects.command("list")
+@on_aws
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def list_subjects(aws: bool, as_json: bool) -> None:
+    """List every subject; retired ones last."""
+    registry = SubjectRegistry(Stack.connect(aws=aws).table)
+    ids = [id_ for active in (True, False) for id_ in registry.list_ids(active=active)]
+    found = registry.get_many(ids)
+    for subject in (found[id_] for id_ in ids if id_ in found):
+        if as_json:
+            click.echo(
+                json.dumps({name: getattr(subject, name) for name in PUBLIC_FIELDS}, ensure_ascii=False)
+            )
+        else:
+            state = "" if subject.active else " (retired)"
+            click.echo(f"{subject.tool_id:<24} {subject.kind:<8} {subject.name}{state}")
+
+
+@subjects.command()
+@click.argument("headline")
+@click.option(
+    "--subjects", "file", type=_FILE, help="A YAML or JSON file of subjects, instead of the default list."
+)
+def find(headline: str, file: Path | None) -> None:
+    """Print the ids of the subjects that a HEADLINE speaks of, one a line. Needs no stack."""
+    from sourcebook.sentiment.matching import Matcher
+
+    for tool_id in Matcher(read_subjects(file) if file else default_subjects()).find(headline):
+        click.echo(tool_id)
+
+
+def read_subjects(path: Path) -> list[Subject]:
+    """Read the subjects of a YAML or JSON file.
+
+    Raises:
+        InvalidInput: naming the file, the entry and the field that is wrong.
+    """
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidInput(
+            "file", str(path), f"a YAML or JSON file in UTF-8 that can be read ({error})"
+        ) from error
+    return parse_subjects(content)
+
+
+def load_default(stack: Stack, say: Callable[[str], None]) -> None:
+    """Load the default list into a stack that has just been started."""
+    outcome = Counter(SubjectRegistry(stack.table).register(default_subjects()).values())
+    say(f"{outcome.total()} subjects loaded, {outcome[Registered.ADDED]} of them new")

@@ -1,0 +1,196 @@
+"""The catalogue of novae: its workflows, their tasks, and the topic that tells of what waits for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import aws_cdk as cdk
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from infra.api import Api
+from infra.data_stack import DataStack
+from infra.deployment import Deployment
+from infra.functions import PythonFunction
+from infra.layers import Layers
+from infra.monitoring import Monitoring
+from infra.nag import accept
+from infra.workflows import Workflow
+
+_READ: Final = ("dynamodb:GetItem", "dynamodb:Query")
+_RECORD: Final = ("dynamodb:PutItem", "dynamodb:UpdateItem")
+"""What every task does: write its attempt and complete it."""
+
+
+class Catalog(Construct):
+    """initialize_nova → ingest_new_nova → refresh_references; name_check_and_reconcile; quarantine.
+
+    One small function for each task, so that each may do no more than its own work; what only keeps books
+    (job runs, locks) and what starts the next workflow, the state machines do themselves.
+
+    Attributes:
+        quarantined: topic that is told of each new case for a person.
+        tasks: the functions, by name.
+        workflows: the state machines, by name.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, deployment: Deployment, data: DataStack, layers: Layers
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._data = data
+        self._layers = [layers.core, layers.dependencies]
+        self._outgoing = {
+            "HTTP_ALLOWED_NETWORKS": deployment.allowed_networks,
+            "HTTP_CONTACT": deployment.contact,
+        }
+        self.quarantined = sns.Topic(
+            self, "Quarantined", enforce_ssl=True, display_name="Sourcebook quarantine"
+        )
+        self.tasks: dict[str, PythonFunction] = {}
+        self._build_identity_tasks()
+        self._build_reference_tasks()
+        self._build_hold()
+        self.workflows: dict[str, Workflow] = {}
+        self._workflow("refresh_references", ("fetch_references", "store_references", "date_discovery"))
+        self._workflow("ingest_new_nova", ("prepare_nova",), starts=("refresh_references",))
+        self._workflow(
+            "initialize_nova",
+            ("find_nova", "resolve_name", "establish_nova", "hold_for_review"),
+            starts=("ingest_new_nova",),
+        )
+        self._workflow(
+            "name_check_and_reconcile", ("find_nova", "resolve_name", "reconcile_names", "hold_for_review")
+        )
+
+    def _build_identity_tasks(self) -> None:
+        self._task("find_nova", "Which nova does a name mean?", actions=_READ)
+        self._task(
+            "resolve_name",
+            "What do the archives know under a name?",
+            actions=("dynamodb:GetItem",),
+            environment=self._outgoing,
+            # Every archive and mirror may take its 30 seconds before the next is asked.
+            timeout=120,
+        )
+        self._task(
+            "establish_nova", "Makes what the archives know a nova, or one that is known", actions=_READ
+        )
+        self._task("prepare_nova", "What a nova needs before anything is ingested", actions=_READ)
+        self._task("reconcile_names", "Brings a nova's names to what the authorities say", actions=_READ)
+
+    def _build_reference_tasks(self) -> None:
+        fetch = self._task(
+            "fetch_references",
+            "Fetches what ADS has on a nova",
+            actions=_READ,
+            environment={**self._outgoing, "ADS_SECRET": self._data.api_keys.name("ads")},
+            timeout=300,
+        )
+        fetch.allow(["secretsmanager:GetSecretValue"], self._data.api_keys.arn(self._data.api_keys.ads))
+        self._may_write(fetch, "raw/references/*")
+        store = self._task(
+            "store_references",
+            "Stores the publications of one chunk",
+            actions=("dynamodb:GetItem",),
+            environment={"QUARANTINE_TOPIC_ARN": self.quarantined.topic_arn},
+        )
+        store.allow(["s3:GetObject"], self._objects("raw/references/*"))
+        self._accept_objects(store, "raw/references/*")
+        self._may_hold(store)
+        self._task("date_discovery", "What publications say of the day of a nova's discovery", actions=_READ)
+
+    def _build_hold(self) -> None:
+        hold = self._task(
+            "hold_for_review",
+            "Sets aside what only a person can decide",
+            actions=("dynamodb:Query",),
+            environment={"QUARANTINE_TOPIC_ARN": self.quarantined.topic_arn},
+        )
+        self._may_hold(hold)
+
+    def _task(
+        self,
+        name: str,
+        description: str,
+        *,
+        actions: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        timeout: int = 60,
+    ) -> PythonFunction:
+        task = PythonFunction(
+            self,
+            "".join(part.capitalize() for part in name.split("_")),
+            name=name,
+            description=description,
+            layers=self._layers,
+            environment={
+                "TABLE_NAME": self._data.table.table_name,
+                "BUCKET_NAME": self._data.bucket.bucket_name,
+                **(environment or {}),
+            },
+            timeout=cdk.Duration.seconds(timeout),
+            memory_size=512,
+        )
+        task.allow([*actions, *_RECORD], self._data.table.table_arn)
+        self.tasks[name] = task
+        return task
+
+    def _may_hold(self, task: PythonFunction) -> None:
+        task.allow(["sns:Publish"], self.quarantined.topic_arn)
+        self._may_write(task, "quarantine/*")
+
+    def _may_write(self, task: PythonFunction, pattern: str) -> None:
+        task.allow(["s3:PutObject"], self._objects(pattern))
+        self._accept_objects(task, pattern)
+
+    def _accept_objects(self, task: PythonFunction, pattern: str) -> None:
+        accept(
+            task.role.node.find_child("DefaultPolicy"),
+            "AwsSolutions-IAM5",
+            "Each case or run gets an object of its own, so the objects' names are not known beforehand; the "
+            "prefix is the narrowest that holds them all.",
+            applies_to=(f"Resource::<DataBucket.Arn>/{pattern}",),
+        )
+
+    def _objects(self, pattern: str) -> str:
+        return self._data.bucket.arn_for_objects(pattern)
+
+    def _workflow(self, name: str, tasks: Sequence[str], *, starts: Sequence[str] = ()) -> None:
+        self.workflows[name] = Workflow(
+            self,
+            "".join(part.capitalize() for part in name.split("_")),
+            name=name,
+            functions={task: self.tasks[task] for task in tasks},
+            table=self._data.table,
+            starts={other: self.workflows[other] for other in starts},
+        )
+
+    def add_review(self, api: Api) -> None:
+        """Let the API start the workflows and record decisions."""
+        stack = cdk.Stack.of(self)
+        prefix = stack.format_arn(
+            service="states",
+            resource="stateMachine",
+            resource_name=f"{stack.stack_name}-",
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        api.function.function.add_environment("WORKFLOW_ARN_PREFIX", prefix)
+        api.function.allow(
+            ["states:StartExecution"],
+            *(workflow.machine.state_machine_arn for workflow in self.workflows.values()),
+        )
+        api.function.allow(["dynamodb:UpdateItem"], self._data.table.table_arn)
+
+    def add_monitoring(self, monitoring: Monitoring) -> None:
+        """Add the alarms of this part."""
+        monitoring.watch(workflow_tasks=tuple(self.tasks.values()), workflows=tuple(self.workflows.values()))
+
+    def outputs(self) -> dict[str, str]:
+        """Return what the stack tells of this part, by the outputs' names."""
+        machines = {
+            "".join(part.capitalize() for part in name.split("_")) + "Arn": flow.machine.state_machine_arn
+            for name, flow in self.workflows.items()
+        }
+        return {**machines, "QuarantineTopicArn": self.quarantined.topic_arn}

@@ -1,0 +1,26 @@
+"""Workflow task: what a nova needs before anything is ingested for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sourcebook.catalog.prepare import NovaPreparer
+from sourcebook.catalog.store import NovaStore
+from sourcebook.runs.tasks import TaskRecorder
+from sourcebook.settings import required
+from sourcebook.table.client import Table
+
+logger = Logger()
+table = Table.connect(required("TABLE_NAME"))
+preparer = NovaPreparer(NovaStore(table))
+recorder = TaskRecorder(table, logger)
+
+
+@logger.inject_lambda_context(clear_state=True)
+@recorder.recorded
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
+    """Answer ``{"nova_id": …}``."""
+    return preparer.prepare(event["nova_id"])

@@ -1,0 +1,38 @@
+"""When articles are new, and every minute: ask for grouping if enough wait, or one has waited long enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import boto3
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sourcebook.articles.bus import EventBus
+from sourcebook.articles.grouping.ungrouped import GroupingTrigger
+from sourcebook.settings import required
+from sourcebook.table.client import Table, aws_config
+
+logger = Logger()
+metrics = Metrics()
+trigger = GroupingTrigger(
+    Table.connect(required("TABLE_NAME")),
+    EventBus(boto3.client("events", config=aws_config()), required("EVENT_BUS_NAME")),
+)
+
+
+@metrics.log_metrics
+@logger.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
+    """Look at what waits. What the messages say stands in the table, so none of them has to be read."""
+    told = trigger.check(context.aws_request_id)
+    metrics.add_metric("GroupingsTriggered", MetricUnit.Count, int(told is not None))
+    logger.info(
+        "grouping_checked",
+        extra={
+            "trigger_reason": told.trigger_reason if told else None,
+            "ungrouped_count": told.ungrouped_count if told else 0,
+        },
+    )
+    return {"batchItemFailures": []}

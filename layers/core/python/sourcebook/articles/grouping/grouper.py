@@ -1,0 +1,285 @@
+"""One run of grouping: decide on the articles that wait, record it, carry it out, tell who draws conclusions.
+
+The order survives a crash at any point. The decisions are recorded first; then members, articles and events
+are written from them; then the bus is told; last the marks of the waiting articles go. A run that finds a
+mark whose article is decided already carries the decision out again, which changes nothing if it was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.articles.bus import IDS_IN_ONE, EventBus
+from sourcebook.articles.grouping.groups import Entry, Window
+from sourcebook.articles.grouping.log import GroupingLog
+from sourcebook.articles.model import RETENTION, Status
+from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
+from sourcebook.errors import Retryable
+from sourcebook.events import SCHEMA_VERSION, GenerateIdeas
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
+
+AT_ONCE: Final = 300
+"""Articles decided in one chunk of the log, which must stay below 400 kB."""
+MOST_READ: Final = 2_000
+"""Marks looked at for one chunk, since some belong to articles that are not analyzed yet."""
+ACTIVE: Final = "active"
+"""Status of an event: by_status lists events by the time of their last article."""
+
+_RACES: Final = 25
+_TICKERS_KEPT: Final = 20
+_READ: Final = (
+    "dedup_key",
+    "timestamp",
+    "headline",
+    "matched_tickers",
+    "source_attribution",
+    "status",
+    "event_id",
+)
+
+
+class GroupingContended(Retryable):
+    """Other runs kept writing first; a later one will find the table at rest."""
+
+
+@dataclass(slots=True)
+class Grouped:
+    """What a run came to.
+
+    Attributes:
+        articles: that were decided on.
+        linked: those among them that belong to an event.
+        events: ids of the events that have changed.
+        conflicts: times that another run was faster and the decisions were made again.
+    """
+
+    articles: int = 0
+    linked: int = 0
+    events: set[str] = field(default_factory=set)
+    conflicts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """Marks to remove, and the articles that they stand for."""
+
+    marks: list[keys.Key]
+    articles: list[Item]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouper:
+    """Links articles that wait for it into events.
+
+    Attributes:
+        seconds_left: time that the run has; it begins no further chunk in its last seconds.
+        reserve: seconds that a chunk may take.
+        workers: articles and events written at the same time.
+    """
+
+    table: Table
+    log: GroupingLog
+    bus: EventBus
+    clock: Clock = utc_now
+    seconds_left: Callable[[], float] = field(default=lambda: 900.0)
+    reserve: float = 25.0
+    workers: int = 8
+
+    def run(self, correlation_id: str) -> Grouped:
+        """Group all articles that wait, or as many as there is time for.
+
+        Raises:
+            Retryable: if the table or the bus is not able to answer now.
+        """
+        done = Grouped()
+        while self.seconds_left() > self.reserve:
+            waiting = self._waiting()
+            if not waiting.marks:
+                break
+            events = self._record(waiting.articles, done)
+            self._carry_out(events)
+            self._tell(events, correlation_id)
+            self.table.delete_many(waiting.marks)
+            done.events |= events.keys()
+        return done
+
+    def _waiting(self) -> _Waiting:
+        """Return the next articles to decide on, those that wait longest first."""
+        waiting = _Waiting([], [])
+        marks = self.table.query_all(KeyCondition("PK").eq(keys.UNGROUPED), most=MOST_READ)
+        while (room := AT_ONCE - len(waiting.articles)) > 0 and (chunk := list(islice(marks, room))):
+            wanted = (keys.article(mark["dedup_key"]) for mark in chunk)
+            items = self.table.batch_get(wanted, attributes=_READ, consistent=True)
+            found = {item["dedup_key"]: item for item in items}
+            for mark in chunk:
+                article = found.get(mark["dedup_key"])
+                if article is not None and article["status"] != Status.ANALYZED:
+                    continue  # its analysis died after the mark; it is done again and marks it again
+                waiting.marks.append(keys.Key(PK=mark["PK"], SK=mark["SK"]))
+                if article is not None:
+                    waiting.articles.append(article)
+        return waiting
+
+    def _record(self, articles: Sequence[Item], done: Grouped) -> dict[str, list[Entry]]:
+        """Decide on articles and record it; return the members to write by event."""
+        for _ in range(_RACES):
+            window = self.log.window()
+            # An article that was analyzed again long after it was grouped stays in its event.
+            settled = [a for a in articles if a.get("event_id") and a["dedup_key"] not in window.entries]
+            articles = [article for article in articles if article not in settled]
+            newcomers = [Entry.of(article) for article in articles]
+            try:
+                decided = window.decide(newcomers)
+                if decided and not self.log.commit(decided):
+                    done.conflicts += 1
+                    continue
+            except BaseException:
+                self.log.forget()
+                raise
+            fresh = {entry.dedup_key for entry in decided}
+            ours = [window.entries[article["dedup_key"]] for article in articles]
+            done.articles += sum(entry.dedup_key in fresh for entry in ours)
+            done.linked += sum(entry.dedup_key in fresh and entry.event_id is not None for entry in ours)
+            known = [entry for entry in ours if entry.dedup_key not in fresh]
+            return {article["event_id"]: [] for article in settled} | _members_to_write(
+                window, decided, known
+            )
+        raise GroupingContended(f"{_RACES} runs in a row were overtaken by others; it is tried again")
+
+    def _carry_out(self, events: Mapping[str, list[Entry]]) -> None:
+        """Write members, articles and events as they were decided. All of it may be done twice."""
+        members = [(event_id, entry) for event_id, entries in sorted(events.items()) for entry in entries]
+        if not members:
+            return
+        self.table.put_many([_member_item(event_id, entry) for event_id, entry in members])
+        self._each(lambda member: self._link(*member), members)
+        self._each(lambda event: self._update_event(*event), [e for e in sorted(events.items()) if e[1]])
+
+    def _each(self, write: Callable[[Any], None], work: Sequence[Any]) -> None:
+        if min(self.workers, len(work)) < 2:
+            for one in work:
+                write(one)
+            return
+        with ThreadPoolExecutor(min(self.workers, len(work))) as pool:
+            list(pool.map(write, work))
+
+    def _link(self, event_id: str, entry: Entry) -> None:
+        try:
+            self.table.update(
+                keys.article(entry.dedup_key),
+                assign={"event_id": event_id},
+                condition=Attr("PK").exists()
+                & (Attr("event_id").not_exists() | Attr("event_id").ne(event_id)),
+            )
+        except ConditionFailed:
+            return  # it says so already, or it has expired
+
+    def _update_event(self, event_id: str, entries: Sequence[Entry]) -> None:
+        """Add members to an event, however many runs do so at the same time."""
+        for _ in range(_RACES):
+            existing = self.table.get(keys.event(event_id), consistent=True)
+            changes = event_changes(existing, entries)
+            if not changes:
+                return
+            changes["updated_at"] = isoformat(self.clock(), "milliseconds")
+            if existing is None:
+                created = {
+                    **keys.event(event_id),
+                    "entity_type": "Event",
+                    "schema_version": SCHEMA_VERSION,
+                    "event_id": event_id,
+                    "created_at": changes["updated_at"],
+                    "revision": 1,
+                    **changes,
+                }
+                if self.table.create(created) is None:
+                    return
+                continue
+            revision = existing["revision"]
+            try:
+                self.table.update(
+                    keys.event(event_id),
+                    assign=changes | {"revision": revision + 1},
+                    condition=Attr("revision").eq(revision),
+                )
+            except ConditionFailed:
+                continue
+            return
+        raise GroupingContended(f"event {event_id}: overtaken {_RACES} times; it is tried again")
+
+    def _tell(self, events: Iterable[str], correlation_id: str) -> None:
+        remaining = iter(sorted(events))
+
+        def told() -> Iterator[GenerateIdeas]:
+            while chunk := tuple(islice(remaining, IDS_IN_ONE)):
+                yield GenerateIdeas(correlation_id=correlation_id, event_ids=chunk)
+
+        self.bus.tell(told())
+
+
+def _members_to_write(
+    window: Window, decided: Iterable[Entry], known: Iterable[Entry]
+) -> dict[str, list[Entry]]:
+    """Return the members to write by event: what was decided now, and all of an event that was cut short.
+
+    Args:
+        window: all articles that are remembered.
+        decided: articles of the chunk just written.
+        known: articles that wait although an earlier chunk decides on them: its run died before it was done.
+    """
+    events: dict[str, list[Entry]] = {}
+    for entry in decided:
+        if entry.event_id:
+            events.setdefault(entry.event_id, []).append(entry)
+    for entry in known:
+        if entry.event_id:
+            events[entry.event_id] = window.members(entry.event_id)
+    return events
+
+
+def _member_item(event_id: str, entry: Entry) -> dict[str, Any]:
+    return {
+        **keys.event_member(event_id, entry.dedup_key),
+        "entity_type": "EventMember",
+        "schema_version": SCHEMA_VERSION,
+        "event_id": event_id,
+        "dedup_key": entry.dedup_key,
+        "headline": entry.headline,
+        "published_at": entry.timestamp,
+        "tickers": list(entry.tickers) or None,
+        "ttl_timestamp": epoch_seconds(parse_iso(entry.timestamp) + RETENTION),
+    }
+
+
+def event_changes(existing: Mapping[str, Any] | None, entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return what members change in an event, in whatever order and however often they come."""
+    before: Mapping[str, Any] = existing or {}
+    first = min(entries, key=lambda entry: entry.place)
+    last = max(entries, key=lambda entry: entry.place)
+    was_first = (before.get("first_published_at"), before.get("first_member"))
+    members = sorted({*before.get("members", ()), *(entry.dedup_key for entry in entries)})
+    tickers = sorted({*before.get("tickers", ()), *(t for entry in entries for t in entry.tickers)})
+    after: dict[str, Any] = {
+        "members": members,
+        "member_count": len(members),
+        "tickers": tickers[:_TICKERS_KEPT],
+        "status": ACTIVE,
+        "timestamp": max(last.timestamp, before.get("timestamp", "")),
+    }
+    if was_first[0] is None or first.place < was_first:
+        after |= {
+            "first_published_at": first.timestamp,
+            "first_member": first.dedup_key,
+            "headline": first.headline,
+        }
+    after["ttl_timestamp"] = epoch_seconds(parse_iso(after["timestamp"]) + RETENTION)
+    return {name: value for name, value in after.items() if before.get(name) != value}

@@ -1,0 +1,198 @@
+"""Deciding which articles are of one event: pure functions over the articles of the last two days.
+
+An article joins the event of the nearest headline that tells of the same, if it contradicts none of the
+event's other headlines. If that headline stands alone, the two found an event. What is decided is never
+changed: two events that a later article connects stay two.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from sourcebook.articles.grouping.similarity import Comparison, Profile, compare, profile
+from sourcebook.clock import parse_iso
+
+WINDOW: Final = timedelta(hours=48)
+"""Articles further apart than this are of no common event."""
+COLUMN: Final = timedelta(hours=12)
+"""One publisher's headline, the same again after this long, is a column's next edition and no news."""
+MOST_MEMBERS: Final = 200
+"""Articles of one event; further ones stay alone."""
+
+_HEADLINE_KEPT: Final = 300
+_RARE: Final = 500
+"""A word that stands in more headlines of the window than this finds no candidates."""
+_CANDIDATES: Final = 60
+"""Headlines that one article is compared with, those with the most words in common."""
+_CHECKED: Final = 20
+"""Headlines of an event that a newcomer must not contradict, the newest."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """An article as grouping remembers it.
+
+    Attributes:
+        timestamp: publication, ISO 8601.
+        words: the words by which it is found.
+        event_id: its event; None while it stands alone.
+    """
+
+    dedup_key: str
+    timestamp: str
+    headline: str
+    words: tuple[str, ...]
+    tickers: tuple[str, ...]
+    publishers: tuple[str, ...]
+    event_id: str | None = None
+    _profile: Profile | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def profile(self) -> Profile:
+        """What its headline says, computed when it is first compared."""
+        if self._profile is None:
+            self._profile = profile(self.headline, tickers=self.tickers, publishers=self.publishers)
+        return self._profile
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where it stands in the order of articles."""
+        return (self.timestamp, self.dedup_key)
+
+    @classmethod
+    def of(cls, article: Mapping[str, Any]) -> Entry:
+        """Return what grouping remembers of an article item."""
+        words = (word.get("source_name") for word in article["source_attribution"].values())
+        publishers = tuple(sorted({str(name) for name in words if name}))[:5]
+        entry = cls(
+            dedup_key=article["dedup_key"],
+            timestamp=article["timestamp"],
+            headline=article["headline"][:_HEADLINE_KEPT],
+            words=(),
+            tickers=tuple(article["matched_tickers"]),
+            publishers=publishers,
+        )
+        entry.words = entry.profile.words
+        return entry
+
+    def to_log(self) -> dict[str, Any]:
+        """Return the form that grouping's log keeps."""
+        kept: dict[str, Any] = {
+            "k": self.dedup_key,
+            "t": self.timestamp,
+            "h": self.headline,
+            "w": list(self.words),
+            "x": list(self.tickers),
+            "p": list(self.publishers),
+            "e": self.event_id,
+        }
+        return {name: value for name, value in kept.items() if value}
+
+    @classmethod
+    def from_log(cls, kept: Mapping[str, Any]) -> Entry:
+        """Read what grouping's log keeps."""
+        return cls(
+            dedup_key=kept["k"],
+            timestamp=kept["t"],
+            headline=kept["h"],
+            words=tuple(kept.get("w", ())),
+            tickers=tuple(kept.get("x", ())),
+            publishers=tuple(kept.get("p", ())),
+            event_id=kept.get("e"),
+        )
+
+
+def event_id_of(founder: str) -> str:
+    """Return the id of the event that the article with this dedup key founds."""
+    return hashlib.sha256(f"event|{founder}".encode()).hexdigest()[:32]
+
+
+@dataclass(slots=True)
+class Window:
+    """The articles that a newcomer is compared with, found by their rare words."""
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+    _by_word: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
+    _members: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, entry: Entry) -> None:
+        """Take in an article, or what became of one that is known."""
+        known = self.entries.get(entry.dedup_key)
+        if known is None:
+            self.entries[entry.dedup_key] = entry
+            for word in entry.words:
+                self._by_word[word].append(entry)
+            if entry.event_id:
+                self._members[entry.event_id].append(entry)
+        elif known.event_id is None and entry.event_id:
+            known.event_id = entry.event_id
+            self._members[entry.event_id].append(known)
+
+    def members(self, event_id: str) -> list[Entry]:
+        """Return the articles of an event that are in the window."""
+        return list(self._members.get(event_id, ()))
+
+    def decide(self, articles: Iterable[Entry]) -> list[Entry]:
+        """Decide on newcomers, in the order of their publication, and take them in.
+
+        Returns:
+            The newcomers, and the articles that were alone and now have an event through one of them.
+        """
+        decided: dict[str, Entry] = {}
+        for entry in sorted(articles, key=lambda one: one.place):
+            if entry.dedup_key in self.entries:
+                continue
+            match = self._match(entry)
+            if match is not None and match.event_id is None:
+                founder = min(match, entry, key=lambda one: one.place)
+                match.event_id = event_id_of(founder.dedup_key)
+                self._members[match.event_id].append(match)
+                decided[match.dedup_key] = match
+            entry.event_id = match.event_id if match is not None else None
+            self.add(entry)
+            decided[entry.dedup_key] = entry
+        return list(decided.values())
+
+    def _match(self, entry: Entry) -> Entry | None:
+        """Return the nearest headline whose event the article belongs to."""
+        found = [
+            (-comparison.likeness, other.place, other)
+            for other, comparison in self._compared(entry)
+            if comparison.same_event
+        ]
+        for _, _, other in sorted(found, key=lambda one: one[:2]):
+            members = self.members(other.event_id) if other.event_id else [other]
+            newest = sorted(members, key=lambda one: one.place)[-_CHECKED:]
+            if len(members) < MOST_MEMBERS and all(
+                compare(entry.profile, member.profile).compatible for member in newest
+            ):
+                return other
+        return None
+
+    def _compared(self, entry: Entry) -> Iterator[tuple[Entry, Comparison]]:
+        shared: Counter[str] = Counter()
+        for word in entry.words:
+            holders = self._by_word.get(word, ())
+            if len(holders) <= _RARE:
+                shared.update(holder.dedup_key for holder in holders)
+        moment = parse_iso(entry.timestamp)
+        # Equal counts are put in order, so that the same window always gives the same candidates.
+        for key, count in sorted(shared.items(), key=lambda one: (-one[1], one[0]))[:_CANDIDATES]:
+            other = self.entries[key]
+            near = abs(parse_iso(other.timestamp) - moment) <= WINDOW
+            if count >= min(2, len(entry.words)) and near and not _is_column(entry, other):
+                yield other, compare(entry.profile, other.profile)
+
+
+def _is_column(one: Entry, other: Entry) -> bool:
+    """Whether two articles are editions of one column, such as "What to watch before the bell"."""
+    return (
+        one.words == other.words
+        and bool(set(one.publishers) & set(other.publishers))
+        and abs(parse_iso(one.timestamp) - parse_iso(other.timestamp)) >= COLUMN
+    )

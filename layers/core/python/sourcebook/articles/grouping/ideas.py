@@ -1,0 +1,272 @@
+"""Ideas: what may be concluded from an event, by rules that always conclude the same from the same.
+
+An idea says who an event is about, which way it points, how many independent sources tell of it and how
+fast, and why, in words. It is a summary of what was published, and no advice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any, Final, Protocol
+
+from boto3.dynamodb.conditions import Attr
+
+from sourcebook.articles.grouping.similarity import names_in
+from sourcebook.articles.model import Status
+from sourcebook.clock import parse_iso
+from sourcebook.events import SCHEMA_VERSION
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+
+CLEAR: Final = 0.15
+"""Weighted sentiment from which an event points anywhere."""
+SUBJECTS_KEPT: Final = 5
+
+_DOMAIN = re.compile(r"^(?:www\.)?([^/\s]+)\.[a-z]{2,}$")
+_READ: Final = (
+    "dedup_key", "timestamp", "headline", "matched_tickers", "source_attribution", "status", "sentiment",
+    "score", "polarity",
+)  # fmt: skip
+
+
+class Direction(StrEnum):
+    """Which way an event points for its subjects."""
+
+    UP = "up"
+    DOWN = "down"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleFacts:
+    """What an idea is made of, for one article.
+
+    Attributes:
+        published_at: ISO 8601.
+        sentiment: its class; None while it is not analyzed.
+        polarity: -1 to 1.
+        confidence: how sure the analysis is, 0 to 1.
+        publishers: who carries it: one publisher counts once, whichever way it reached us.
+    """
+
+    dedup_key: str
+    published_at: str
+    headline: str
+    tickers: tuple[str, ...]
+    sentiment: str | None
+    polarity: float
+    confidence: float
+    publishers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventFacts:
+    """What an idea is made of: an event's articles, in the order of their publication."""
+
+    event_id: str
+    articles: tuple[ArticleFacts, ...]
+
+    @property
+    def digest(self) -> str:
+        """What tells one state of an event from another: a hash of everything here."""
+        text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Idea:
+    """What was concluded from one state of an event.
+
+    Attributes:
+        subjects: tickers, those of most articles first; names from the headlines where there are none.
+        direction: up, down or unclear.
+        score: the weighted sentiment behind the direction, -1 to 1.
+        independent_sources: publishers that carry it.
+        articles: articles that it was concluded from.
+        velocity: articles an hour, from the first to the last; what takes less than an hour counts as one.
+        why: the same for a person.
+    """
+
+    subjects: tuple[str, ...]
+    direction: Direction
+    score: float
+    independent_sources: int
+    articles: int
+    velocity: float
+    why: str
+
+
+class IdeaEngine(Protocol):
+    """Concludes from an event. Deterministic: the same facts always give the same idea."""
+
+    @property
+    def name(self) -> str:
+        """Name and version, kept with every idea so that it can be told who gave it."""
+        ...
+
+    def conclude(self, event: EventFacts) -> Idea | None:
+        """Return what may be concluded, or None if nothing may."""
+        ...
+
+
+class WeighingEngine:
+    """Weighs the sentiment of an event's articles: by confidence, and by how many publishers carry each."""
+
+    name = "weighing-1"
+
+    def conclude(self, event: EventFacts) -> Idea | None:
+        """Return the idea; None if no article is analyzed yet."""
+        analyzed = [article for article in event.articles if article.sentiment is not None]
+        if not analyzed:
+            return None
+        weights = [article.confidence * max(1, len(article.publishers)) for article in analyzed]
+        total = sum(weights)
+        weighed = sum(w * article.polarity for w, article in zip(weights, analyzed, strict=True))
+        score = round(weighed / total, 4) if total else 0.0
+        publishers = {name for article in event.articles for name in article.publishers}
+        direction = (
+            Direction.UP if score >= CLEAR else Direction.DOWN if score <= -CLEAR else Direction.UNCLEAR
+        )
+        idea = Idea(
+            subjects=_subjects(event.articles),
+            direction=direction,
+            score=score,
+            independent_sources=len(publishers),
+            articles=len(event.articles),
+            velocity=round(len(event.articles) / max(1.0, _hours(event.articles)), 2),
+            why="",
+        )
+        return replace(idea, why=_why(event, analyzed, idea))
+
+
+@dataclass(frozen=True, slots=True)
+class IdeaWriter:
+    """Keeps the ideas of events in the table."""
+
+    table: Table
+    engine: IdeaEngine
+
+    def write(self, event_id: str) -> Idea | None:
+        """Conclude from an event as it stands and keep it; return the idea if it is new.
+
+        The same state of an event gives the same key, so being asked twice leaves one idea.
+
+        Raises:
+            Retryable: if the table is not able to answer now.
+        """
+        event = self.table.get(keys.event(event_id), consistent=True)
+        if event is None:
+            return None
+        facts = event_facts(event_id, self._articles(event["members"]))
+        digest = facts.digest
+        if event.get("idea_digest") == digest:
+            return None
+        idea = self.engine.conclude(facts)
+        if idea is None:
+            return None
+        item = {
+            **keys.event_idea(event_id, event["updated_at"], digest[:12]),
+            "entity_type": "Idea",
+            "schema_version": SCHEMA_VERSION,
+            "event_id": event_id,
+            "time": event["updated_at"],
+            "engine": self.engine.name,
+            "inputs_digest": digest,
+            "ttl_timestamp": event["ttl_timestamp"],
+            **_fields(idea),
+        }
+        is_new = self.table.create(item) is None
+        self._show(event_id, event["updated_at"], digest, idea)
+        return idea if is_new else None
+
+    def _articles(self, members: Iterable[str]) -> list[dict[str, Any]]:
+        return self.table.batch_get(
+            (keys.article(member) for member in members), attributes=_READ, consistent=True
+        )
+
+    def _show(self, event_id: str, time: str, digest: str, idea: Idea) -> None:
+        """Put the newest idea on the event itself, where lists of events find it."""
+        try:
+            self.table.update(
+                keys.event(event_id),
+                assign={"idea": {"time": time, **_fields(idea)}, "idea_digest": digest, "idea_time": time},
+                condition=Attr("PK").exists()
+                & (Attr("idea_time").not_exists() | Attr("idea_time").lte(time)),
+            )
+        except ConditionFailed:
+            return  # a later state of the event has its idea already
+
+
+def event_facts(event_id: str, articles: Iterable[Mapping[str, Any]]) -> EventFacts:
+    """Return the facts of an event, given its article items in any order."""
+    facts = [
+        ArticleFacts(
+            dedup_key=item["dedup_key"],
+            published_at=item["timestamp"],
+            headline=item["headline"],
+            tickers=tuple(sorted(item["matched_tickers"])),
+            sentiment=item.get("sentiment") if item["status"] == Status.ANALYZED else None,
+            polarity=float(item.get("polarity", 0.0)),
+            confidence=float(item.get("score") or 0.0),
+            publishers=publishers_of(item["source_attribution"]),
+        )
+        for item in articles
+    ]
+    return EventFacts(event_id, tuple(sorted(facts, key=lambda one: (one.published_at, one.dedup_key))))
+
+
+def publishers_of(attribution: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return who carries an article, each once.
+
+    A publisher may reach us by its own feed and by a news API, there under its domain: "Harbor Ledger",
+    "harbor-ledger" and "harborledger.com" are one.
+    """
+    found = {_publisher(str(word.get("source_name") or source)) for source, word in attribution.items()}
+    return tuple(sorted(found))
+
+
+def _publisher(name: str) -> str:
+    name = name.strip().lower()
+    domain = _DOMAIN.match(name)
+    plain = re.sub(r"[\W_]+", "", domain[1] if domain else name)
+    return plain or name
+
+
+def _fields(idea: Idea) -> dict[str, Any]:
+    return {**asdict(idea), "subjects": list(idea.subjects), "direction": idea.direction.value}
+
+
+def _hours(articles: Sequence[ArticleFacts]) -> float:
+    first, last = (parse_iso(article.published_at) for article in (articles[0], articles[-1]))
+    return (last - first).total_seconds() / 3600
+
+
+def _subjects(articles: Sequence[ArticleFacts]) -> tuple[str, ...]:
+    counted = Counter(ticker for article in articles for ticker in article.tickers)
+    if not counted:
+        counted = Counter(name for article in articles for name in names_in(article.headline))
+    return tuple(sorted(counted, key=lambda subject: (-counted[subject], subject))[:SUBJECTS_KEPT])
+
+
+def _why(event: EventFacts, analyzed: Sequence[ArticleFacts], idea: Idea) -> str:
+    counts = Counter(article.sentiment for article in analyzed)
+    shares = ", ".join(f"{counts[s]} {s}" for s in ("positive", "neutral", "negative") if counts[s])
+    about = ", ".join(idea.subjects) or "no known subject"
+    sources = "source" if idea.independent_sources == 1 else "sources"
+    points = {
+        Direction.UP: "points up",
+        Direction.DOWN: "points down",
+        Direction.UNCLEAR: "points neither way",
+    }[idea.direction]
+    waiting = len(event.articles) - len(analyzed)
+    return (
+        f"{idea.articles} headlines from {idea.independent_sources} independent {sources} tell of {about}, "
+        f"{idea.velocity:g} an hour; weighted sentiment {idea.score:+.2f} ({shares}) {points}."
+        + (f" {waiting} are not analyzed yet." if waiting else "")
+    )

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sourcebook.articles import reanalysis
+from sourcebook.articles.analysis import Analyzer
+from sourcebook.articles.reanalysis import LAST_DAY, DayOfArticles, Progress, Reanalyzer
+from sourcebook.clock import isoformat
+from sourcebook.errors import InvalidInput
+from sourcebook.sentiment.engines import Label
+from sourcebook.sentiment.engines.lexicon import LexiconEngine
+from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from tests.incoming import NOON, word
+from tests.integration.sentiment.conftest import World
+
+
+class Gloomy(LexiconEngine):
+    """Another engine, which finds everything bad."""
+
+    name = "gloomy-1"
+
+    def label(self, texts: Sequence[str]) -> list[Label]:
+        return [Label("negative", 0.9, -0.9) for _ in texts]
+
+
+@pytest.fixture
+def told(world: World) -> World:
+    for number, hours in enumerate((1, 2, 30, 31, 700, 1000)):
+        headline = f"Quartzon delights users {'again ' * number}with a wonderful release"
+        world.tell(word("tiingo", str(number), headline=headline, published_at=NOON - timedelta(hours=hours)))
+    world.analyze()
+    return world
+
+
+def every_day(world: World, tool_id: str = "quartzon", scope: str = "mentions") -> list[Progress]:
+    """Do the days that have stories as the state machine does, each in as many calls as it takes."""
+    analyzer = Analyzer.of(world.table, Gloomy(), world.clock, workers=1)
+    calls = []
+    for day in (0, 1, 29, LAST_DAY):
+        event: dict[str, Any] = {"tool_id": tool_id, "days_ago": day, "scope": scope}
+        event["started_at"] = isoformat(world.now)
+        while True:
+            progress = Reanalyzer(world.table, analyzer).run(DayOfArticles.read(event))
+            calls.append(progress)
+            if progress.done:
+                break
+            event["next"] = progress.next
+    return calls
+
+
+def test_every_article_that_mentions_a_subject_is_analyzed_anew_however_old(told: World) -> None:
+    assert {mention["label"] for mention in told.mentions("quartzon")} == {"positive"}
+    calls = every_day(told)
+    assert sum(call.analyzed for call in calls) == 6
+    assert [mention["label"] for mention in told.mentions("quartzon")] == ["negative"] * 6
+    articles = [item for item in told.everything() if item["SK"] == "ARTICLE"]
+    assert {(item["status"], item["engine"]) for item in articles} == {("analyzed", "gloomy-1")}
+    told.refresh()
+    told.check_cache()
+
+
+def test_a_day_is_done_in_as_many_calls_as_it_takes(told: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reanalysis, "_PAGE", 1)
+    monkeypatch.setattr(reanalysis, "_ARTICLES_AT_MOST", 1)
+    calls = every_day(told)
+    assert sum(call.analyzed for call in calls) == 6
+    assert sum(not call.done for call in calls) >= 2
+    assert [mention["label"] for mention in told.mentions("quartzon")] == ["negative"] * 6
+
+
+def test_a_call_ends_before_its_time_does(told: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reanalysis, "_PAGE", 1)
+    analyzer = Analyzer.of(told.table, Gloomy(), told.clock, workers=1)
+    part = DayOfArticles("quartzon", 0, told.now)
+    progress = Reanalyzer(told.table, analyzer, seconds_left=lambda: 5.0).run(part)
+    assert (progress.analyzed, progress.done) == (1, False)
+
+
+def test_a_new_name_is_found_by_looking_through_all_articles(told: World) -> None:
+    SubjectRegistry(told.table, told.clock).register([Subject("release", "wonderful release")])
+    assert sum(call.analyzed for call in every_day(told, "release")) == 0
+    assert sum(call.analyzed for call in every_day(told, "release", "all")) == 6
+    assert len(told.mentions("release")) == 6
+
+
+def test_a_name_that_was_taken_back_is_no_longer_mentioned(told: World) -> None:
+    SubjectRegistry(told.table, told.clock).register([Subject("quartzon", "Quartzon Studio", "tool")])
+    every_day(told)
+    assert not told.mentions("quartzon")
+    told.refresh()
+    told.check_cache()
+
+
+def test_a_subject_that_is_not_there_is_refused(told: World) -> None:
+    with pytest.raises(InvalidInput, match="nobody"):
+        every_day(told, "nobody")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"tool_id": None}, "tool_id"),
+        ({"tool_id": "a#b"}, "tool_id"),
+        ({"days_ago": 31}, "days_ago"),
+        ({"days_ago": "1"}, "days_ago"),
+        ({"scope": "some"}, "scope"),
+        ({"started_at": "noon"}, "started_at"),
+        ({"next": "there"}, "next"),
+    ],
+)
+def test_a_wrong_field_of_a_part_is_named(change: dict[str, Any], field: str) -> None:
+    good = {"tool_id": "a", "days_ago": 0, "started_at": "2026-11-27T12:00:00Z"}
+    assert DayOfArticles.read(good).days_ago == 0
+    with pytest.raises(InvalidInput) as caught:
+        DayOfArticles.read(good | change)
+    assert caught.value.field == field

@@ -1,0 +1,71 @@
+"""The pages of the docs describe events as they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sourcebook.articles.grouping.grouper import ACTIVE
+from sourcebook.articles.grouping.groups import MOST_MEMBERS
+from sourcebook.articles.grouping.read import ACTIVE as READ_ACTIVE
+from sourcebook.articles.grouping.read import IDEA_FIELDS, MEMBER_FIELDS, PUBLIC_FIELDS
+from sourcebook.articles.grouping.ungrouped import INTERVAL, THRESHOLD
+from sourcebook.articles.normalize import identify
+from sourcebook.events import ArticlesNew, BusEvent, GenerateIdeas, GroupHeadlines
+from tests.incoming import NOON
+
+DOCS = Path(__file__).parents[4] / "docs"
+ARTICLES = (DOCS / "articles.md").read_text("utf-8")
+
+
+def example(heading: str) -> dict[str, Any]:
+    section = (DOCS / "api.md").read_text("utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    block = re.search(r"```json\n(.*?)```", section, re.DOTALL)
+    assert block is not None
+    parsed: dict[str, Any] = json.loads(block[1])
+    return parsed
+
+
+def test_the_examples_of_events_have_the_fields_that_are_served() -> None:
+    (listed,) = example("GET /events")["items"]
+    assert list(listed) == list(PUBLIC_FIELDS)
+    assert list(listed["idea"]) == list(IDEA_FIELDS)
+    one = example("GET /events/{event_id}")
+    assert list(one) == [*PUBLIC_FIELDS, "members", "ideas"]
+    assert list(one["members"][0]) == list(MEMBER_FIELDS)
+    assert list(one["ideas"][0]) == ["engine", *IDEA_FIELDS]
+
+
+def test_reader_and_writer_mean_the_same_status() -> None:
+    assert ACTIVE == READ_ACTIVE
+
+
+@pytest.mark.parametrize("event", [ArticlesNew, GroupHeadlines, GenerateIdeas])
+def test_every_event_of_the_bus_is_described_with_its_fields(event: type[BusEvent]) -> None:
+    (row,) = (line for line in ARTICLES.splitlines() if line.startswith(f"| `{event.detail_type}`"))
+    own = event.model_fields.keys() - BusEvent.model_fields.keys()
+    assert own <= set(re.findall(r"`(\w+)`", row))
+
+
+def test_the_example_of_an_event_can_be_read() -> None:
+    block = re.search(r'```json\n(\{\n  "source": .*?)```', ARTICLES, re.DOTALL)
+    assert block is not None
+    told = json.loads(block[1])
+    assert told["detail-type"] == ArticlesNew.detail_type
+    ArticlesNew.model_validate(told["detail"])
+
+
+def test_thresholds_are_described_as_they_are() -> None:
+    minutes = int(INTERVAL.total_seconds() / 60)
+    assert f"{THRESHOLD} articles wait, or when one has waited for {minutes} minutes" in ARTICLES
+    assert f"up to {MOST_MEMBERS} members" in ARTICLES
+
+
+def test_the_example_of_a_key_is_right() -> None:
+    found = identify("Apple Reports Q4 Earnings Beat - Reuters", NOON)
+    assert found.dedup_key in ARTICLES
+    assert found.normalized in ARTICLES
