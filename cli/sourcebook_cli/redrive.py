@@ -31,11 +31,15 @@ def redrive(queue: str, limit: int, aws: bool) -> None:
     Articles in error become pending again first, so that their analysis may write.
     """
     stack = Stack.connect(aws=aws)
-    sqs = stack.session.client("sqs", config=aws_config())
     for name in _QUEUES if queue == "all" else [queue]:
-        dead, work = (stack.outputs[output] for output in _QUEUES[name])
-        moved = _move(sqs, dead, work, limit, stack if name == "analyze" else None)
-        click.echo(f"{name}: {moved} messages sent back to work")
+        click.echo(f"{name}: {send_back(stack, name, limit)} messages sent back to work")
+
+
+def send_back(stack: Stack, queue: str, limit: int) -> int:
+    """Send up to `limit` messages of one dead-letter queue back to work and return how many there were."""
+    sqs = stack.session.client("sqs", config=aws_config())
+    dead, work = (stack.outputs[output] for output in _QUEUES[queue])
+    return _move(sqs, dead, work, limit, stack if queue == "analyze" else None)
 
 
 def _move(sqs: SQSClient, dead: str, work: str, limit: int, articles: Stack | None) -> int:
