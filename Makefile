@@ -27,7 +27,8 @@ reset: install ## Stop it and forget its data
 
 .PHONY: test check format lint types contracts unit
 test: check ## All tests: the quick loop, then moto, the templates, and a true deployment
-	$(BIN)/pytest tests/integration tests/infra tests/e2e
+	$(BIN)/pytest tests/integration --numprocesses 2 --dist loadscope
+	$(BIN)/pytest tests/infra tests/e2e
 
 check: install format lint types contracts unit ## The quick loop before every commit
 
@@ -44,7 +45,7 @@ contracts:
 	$(BIN)/lint-imports
 
 unit:
-	$(BIN)/pytest tests/unit -q
+	$(BIN)/pytest tests/unit -q --numprocesses 2 --dist loadscope
 
 .PHONY: install lock clean
 install: $(INSTALLED) ## Make the virtual environment and install what it needs
