@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
@@ -15,6 +16,9 @@ from infra.deployment import Deployment
 from infra.functions import PythonFunction, WorkQueue, with_batches
 from infra.layers import Layers
 from sourcebook.table.keys import ELIGIBILITY_INDEX, STATUS_INDEX
+
+if TYPE_CHECKING:
+    from infra.monitoring import Monitoring
 
 ANALYZING: Final = (
     "dynamodb:BatchGetItem",
@@ -99,3 +103,18 @@ class Analysis(Construct):
         heal.allow(with_batches("sns:Publish", deployment), articles.topic_arn)
         heal.run_every(cdk.Duration.minutes(15))
         return heal
+
+    def add_monitoring(self, monitoring: Monitoring) -> None:
+        """Add the alarm on an engine that had to be replaced."""
+        monitoring.alarm(
+            "sentiment-fallback",
+            metric=cloudwatch.Metric(
+                namespace="Sourcebook",
+                metric_name="SentimentFallback",
+                dimensions_map={"service": self.analyze.name},
+                statistic="Sum",
+                period=cdk.Duration.minutes(15),
+            ),
+            meaning="The sentiment model could not be loaded, so a simpler engine labels the articles.",
+            action="See why in the log, and deploy again.",
+        )

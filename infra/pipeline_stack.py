@@ -61,6 +61,7 @@ class PipelineStack(cdk.Stack):
         catalog.add_monitoring(monitoring)
         observations.add_monitoring(monitoring, ingestion.fetch)
         sentiment.add_monitoring(monitoring)
+        analysis.add_monitoring(monitoring)
         for name, value in {
             "ApiId": api.api.api_id,
             "ApiUrl": api.stage.url,

@@ -87,7 +87,7 @@ def up(sources: Path | None, timeout: int) -> None:
         "\nTry next:\n"
         f"  curl '{outputs.api_url}/articles?sentiment=negative&limit=3'\n"
         f"  curl '{outputs.api_url}/feeds'\n"
-        f"  curl '{outputs.api_url}/api/v1/tools/AAPL/sentiment?hours=24'\n"
+        f"  curl '{outputs.api_url}/api/v1/tools?limit=5'\n"
         f"  curl '{outputs.api_url}/latest?series_code=deposit_online&term_months=6'\n"
         f"  curl '{outputs.api_url}/novae?name=Nova+Sco+2012'\n"
         "  .venv/bin/sourcebook nova initialize 'T Coronae Borealis'\n"

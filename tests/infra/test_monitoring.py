@@ -78,6 +78,7 @@ ALARMS = {
     "rebuild-canonical-failed": "ExecutionsFailed",
     "rebuild-canonical-timed-out": "ExecutionsTimedOut",
     "scrape-anomaly": "ScrapeAnomalies",
+    "sentiment-fallback": "SentimentFallback",
     "refresh-sources-failed": "ExecutionsFailed",
     "refresh-sources-timed-out": "ExecutionsTimedOut",
 }

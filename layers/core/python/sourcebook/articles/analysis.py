@@ -74,7 +74,7 @@ class Analyzer:
         """Analyze articles; each key ends with what became of it, or with why it could not be done.
 
         Raises:
-            TableBusy: if the table is not able to answer now; then none was analyzed.
+            Retryable: if the table or the engine is not able to answer now; then none was analyzed.
         """
         wanted = list(dict.fromkeys(dedup_keys))
         catalog = self.subjects.current() if self.subjects else NO_SUBJECTS
@@ -99,12 +99,16 @@ class Analyzer:
     def _label(self, items: list[Item]) -> list[Label | AnalysisFailed]:
         try:
             return list(self.engine.label([text_of(item) for item in items]))
+        except Retryable:  # the engine is busy, and none of the texts is to blame
+            raise
         except Exception:  # noqa: BLE001 - an engine may raise anything; find out which text it was
             return [self._label_alone(item) for item in items]
 
     def _label_alone(self, item: Item) -> Label | AnalysisFailed:
         try:
             return self.engine.label([text_of(item)])[0]
+        except Retryable:
+            raise
         except Exception as error:  # noqa: BLE001 - becomes the article's own failure
             return AnalysisFailed(
                 f"article {item['dedup_key']}: {self.engine.name}: {type(error).__name__}: {error}"
