@@ -45,6 +45,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sourcebook.clock import isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput
+from sourcebook.validation import first_wrong
 from sourcebook_local import samples, samples_observations
 from sourcebook_local.astronomy import services as astronomy
 from sourcebook_local.folder import LARGEST_FEED, NotAFeedError, feed_format, sniff_xml
@@ -428,9 +429,7 @@ class Outside:
         try:
             control = Control.model_validate_json(request.body)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False)[0]
-            name = ".".join(str(part) for part in first["loc"]) or "body"
-            raise InvalidInput(name, first["input"], first["msg"]) from error
+            raise first_wrong(error, "body") from error
         if control.edited is not None:
             self._site.set_edited(edited=control.edited)
         self._rules.extend(control.rules)

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
 
 from sourcebook.clock import isoformat, to_utc
-from sourcebook.errors import InvalidInput
+from sourcebook.validation import first_wrong
 
 SCHEMA_VERSION: Final = "1"
 
@@ -110,6 +110,4 @@ def read_message(model: type[MessageT], body: str) -> MessageT:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "body"
-        raise InvalidInput(field, first.get("input"), f"{first['msg']} in {model.__name__}") from error
+        raise first_wrong(error, f"body of {model.__name__}") from error

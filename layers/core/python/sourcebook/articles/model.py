@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sourcebook.errors import InvalidInput
 from sourcebook.events import UtcDatetime
 from sourcebook.sources.model import HttpUrl
+from sourcebook.validation import first_wrong
 
 RETENTION: Final = timedelta(days=30)
 """An article expires this long after its first ingestion."""
@@ -85,9 +85,7 @@ def parse_incoming(values: Mapping[str, Any]) -> IncomingArticle:
     try:
         return IncomingArticle.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "article"
-        raise InvalidInput(field, first.get("input"), first["msg"].removeprefix("Value error, ")) from error
+        raise first_wrong(error, "article") from error
 
 
 class SourceAttribution(BaseModel):

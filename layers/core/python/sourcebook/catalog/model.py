@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from sourcebook.catalog.coordinates import Position
 from sourcebook.catalog.names import NAME_LIMIT, normalize_name
-from sourcebook.errors import InvalidInput
 from sourcebook.events import SCHEMA_VERSION, UtcDatetime
 from sourcebook.table import keys
+from sourcebook.validation import first_wrong
 
 NAMESPACE: Final = uuid.UUID("5b0d2d0c-7a4e-5d1f-9f0b-0c6f6a3a9a11")
 """Of every uuid5 of the catalogue. Changing it makes every nova another one."""
@@ -253,9 +253,7 @@ def read_record(model: type[RecordT], item: Mapping[str, Any]) -> RecordT:
     try:
         return model.model_validate(item)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or model.__name__
-        raise InvalidInput(field, first.get("input"), first["msg"].removeprefix("Value error, ")) from error
+        raise first_wrong(error, model.__name__) from error
 
 
 def nova_item(nova: Nova) -> dict[str, Any]:

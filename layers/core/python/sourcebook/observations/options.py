@@ -24,6 +24,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.observations.terms import TermUnit, parse_term
 from sourcebook.observations.values import DecimalMark, Unit, Unreadable
 from sourcebook.sources.model import SourceSpec
+from sourcebook.validation import first_wrong
 
 HTML_TABLE: Final = "html_table"
 JSON_API: Final = "json_api"
@@ -306,7 +307,4 @@ def read_observation_options(spec: SourceSpec) -> ObservationOptions:
     try:
         return model.model_validate(dict(spec.options))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(str(part) for part in ("options", *first["loc"]))
-        said = first["msg"].removeprefix("Value error, ")
-        raise InvalidInput(field, first.get("input"), said[0].lower() + said[1:]) from error
+        raise first_wrong(error, "options", within=("options",)) from error

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from sourcebook.errors import InvalidInput
 from sourcebook.events import SCHEMA_VERSION, UtcDatetime
 from sourcebook.table import keys
+from sourcebook.validation import first_wrong
 
 ABSENT_PRIORITY: Final = 999
 """Priority of a source that declares none; the lower number wins."""
@@ -167,6 +167,4 @@ def parse_spec(values: Mapping[str, Any]) -> SourceSpec:
     try:
         return SourceSpec.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "source"
-        raise InvalidInput(field, first.get("input"), first["msg"].removeprefix("Value error, ")) from error
+        raise first_wrong(error, "source") from error

@@ -11,6 +11,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.observations.options import KINDS as OBSERVATION_KINDS
 from sourcebook.observations.options import read_observation_options
 from sourcebook.sources.model import SourceSpec
+from sourcebook.validation import first_wrong
 
 Ticker = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.\-]{0,14}$"), AfterValidator(str.upper)]
 
@@ -47,9 +48,7 @@ def read_options(model: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
     try:
         return model.model_validate(options)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(str(part) for part in ("options", *first["loc"]))
-        raise InvalidInput(field, first.get("input"), first["msg"].removeprefix("Value error, ")) from error
+        raise first_wrong(error, "options", within=("options",)) from error
 
 
 def check_options(spec: SourceSpec) -> SourceSpec:
