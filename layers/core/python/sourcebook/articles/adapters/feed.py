@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -123,12 +123,8 @@ class FeedAdapter:
         all_new: bool = False,
         fresh: int = 0,
     ) -> datetime:
-        skip = state.get("skip", source.skip) or {}
-        hints = Hints(
-            timedelta(minutes=state.get("hint_minutes", source.hint_minutes)),
-            frozenset(skip.get("hours", ())),
-            frozenset(skip.get("days", ())),
-        )
+        learned = {name: state[name] for name in ("hint_minutes", "skip") if name in state}
+        hints = Hints.of(source.model_copy(update=learned))
         decision = next_fetch(
             source,
             rhythm,
