@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import os
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 
 _PROC = Path("/proc")
 _children: dict[int, subprocess.Popen[bytes]] = {}
+
+
+@atexit.register
+def _leave_children_running() -> None:
+    """Keep Popen from warning, as this process ends, of children that are meant to outlive it."""
+    for child in _children.values():
+        if child.poll() is None:
+            child.returncode = 0
 
 
 def start_identity(pid: int) -> str | None:

@@ -12,8 +12,9 @@ from urllib.request import Request, urlopen
 from sourcebook.clock import isoformat
 from sourcebook.sources.model import Source, SourceSpec
 from sourcebook.sources.registry import SourceRegistry
+from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.e2e.stack import Stack, wait_until
+from tests.e2e.stack import Stack, invoke, wait_until
 
 REQUIRED = {
     "source_id",
@@ -62,6 +63,32 @@ def wait_for_fetches(stack: Stack, before: dict[str, Source], timeout: float = 1
     after = wait_until(fetched, timeout, f"{len(before)} sources to be fetched", interval=0.5)
     wait_until(lambda: not keys_by_status(stack, "pending"), timeout, "no article pending", interval=0.5)
     return after
+
+
+def ask_for_grouping(stack: Stack) -> None:
+    """Run the grouping function once, as a message would, and wait for its answer."""
+    request = {"correlation_id": "test", "trigger_reason": "interval_elapsed", "ungrouped_count": 1}
+    invoke(
+        stack.session,
+        "SourcebookPipeline-group_headlines",
+        {"Records": [{"messageId": "1", "body": json.dumps(request)}]},
+    )
+
+
+def group_now(stack: Stack, timeout: float = 90) -> None:
+    """Have everything grouped that waits, and wait for it."""
+    ask_for_grouping(stack)
+
+    def waiting() -> int:
+        answer = stack.session.client("dynamodb").query(
+            TableName=stack.outputs.table_name,
+            KeyConditionExpression="PK = :p",
+            ExpressionAttributeValues={":p": {"S": keys.UNGROUPED}},
+            Select="COUNT",
+        )
+        return int(answer["Count"])
+
+    wait_until(lambda: not waiting(), timeout, "no article that waits for grouping", interval=0.5)
 
 
 def keys_by_status(stack: Stack, status: str) -> list[str]:

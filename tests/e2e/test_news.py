@@ -45,8 +45,10 @@ from sourcebook_local.samples import (
 )
 from tests.e2e.sources import (
     articles_of,
+    ask_for_grouping,
     everything,
     fetch,
+    group_now,
     keys_by_status,
     register,
     registry,
@@ -94,27 +96,6 @@ def samples(stack: Stack, home: Path) -> dict[str, Source]:
 
 def table_of(stack: Stack) -> Table:
     return Table(stack.outputs.table_name, stack.session.client("dynamodb", config=aws_config()))
-
-
-def group_now(stack: Stack, timeout: float = 90) -> None:
-    """Have everything grouped that waits, and wait for it."""
-    invoke(stack.session, "SourcebookPipeline-group_headlines", {"Records": [_asked()]})
-
-    def waiting() -> int:
-        answer = stack.session.client("dynamodb").query(
-            TableName=stack.outputs.table_name,
-            KeyConditionExpression="PK = :p",
-            ExpressionAttributeValues={":p": {"S": keys.UNGROUPED}},
-            Select="COUNT",
-        )
-        return int(answer["Count"])
-
-    wait_until(lambda: not waiting(), timeout, "no article that waits for grouping", interval=0.5)
-
-
-def _asked() -> dict[str, str]:
-    request = {"correlation_id": "test", "trigger_reason": "interval_elapsed", "ungrouped_count": 1}
-    return {"messageId": "1", "body": json.dumps(request)}
 
 
 def listed_events(stack: Stack) -> list[dict[str, Any]]:
@@ -182,7 +163,7 @@ def test_being_asked_again_for_grouping_and_ideas_changes_nothing(
     before = events()
     for _ in range(2):
         assert invoke(stack.session, "SourcebookPipeline-generate_ideas", ask) == {"batchItemFailures": []}
-        invoke(stack.session, "SourcebookPipeline-group_headlines", {"Records": [_asked()]})
+        ask_for_grouping(stack)
     assert events() == before
 
 
