@@ -37,6 +37,7 @@ class Sentiment(Construct):
             "ReanalyzeSubject",
             name="reanalyze_subject",
             functions={"reanalyze_articles": self.reanalyze, "invalidate_sentiment": self.invalidate},
+            table=data.table,
         )
 
     def add_reading(self, api: Api) -> None:
@@ -125,7 +126,10 @@ class Sentiment(Construct):
             timeout=cdk.Duration.seconds(30),
             memory_size=256,
         )
-        invalidate.allow(["dynamodb:DeleteItem", "dynamodb:GetItem"], self._data.table.table_arn)
+        invalidate.allow(
+            ["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
+            self._data.table.table_arn,
+        )
         return invalidate
 
     def _function(

@@ -49,3 +49,4 @@ def reanalyze(tool_id: str, all_articles: bool, no_wait: bool, aws: bool) -> Non
         raise Terminal(f"{found['status']}: {found.get('cause') or found.get('error') or execution}")
     counts = json.loads(found["output"])
     click.echo(f"{counts['analyzed']} articles analyzed anew, {counts['failed']} could not be.")
+    click.echo(f"The run's record: sourcebook runs show {counts['job_run_id']}")

@@ -8,6 +8,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sourcebook.errors import InvalidInput
+from sourcebook.runs.tasks import TaskRecorder
 from sourcebook.sentiment.cache import SentimentCache
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.settings import required
@@ -15,9 +16,11 @@ from sourcebook.table.client import Table
 
 logger = Logger()
 table = Table.connect(required("TABLE_NAME"))
+recorder = TaskRecorder(table, logger)
 
 
 @logger.inject_lambda_context(clear_state=True)
+@recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, str]:  # noqa: ARG001 - Lambda's own signature
     """Answer with the subject whose entries are gone; the next read computes them."""
     tool_id: str = event["tool_id"]

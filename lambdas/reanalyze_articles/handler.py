@@ -10,17 +10,20 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sourcebook.articles.analysis import Analyzer
 from sourcebook.articles.reanalysis import DayOfArticles, Reanalyzer
+from sourcebook.runs.tasks import TaskRecorder
 from sourcebook.sentiment.engines.loading import load_engine
 from sourcebook.settings import required
 from sourcebook.table.client import Table
 
 logger = Logger()
 table = Table.connect(required("TABLE_NAME"))
+recorder = TaskRecorder(table, logger)
 loaded = load_engine()
 analyzer = Analyzer.of(table, loaded.engine)
 
 
 @logger.inject_lambda_context(clear_state=True)
+@recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Answer with how many were analyzed, and where to go on if the day is not done."""
     if loaded.fallback_reason:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -189,7 +190,13 @@ def test_reanalysis_judges_every_article_anew_and_forgets_the_cache(stack: Stack
     before = {m["PK"]: m["label"] for m in mentions(table, TOOL)}
     stories = {f"dedup:{m['PK'].removeprefix('dedup:')}" for m in mentions(table, TOOL)}
     output = stack.run_state_machine("reanalyze_subject", {"tool_id": TOOL}, timeout=120)
-    assert output == {"tool_id": TOOL, "analyzed": len(stories), "failed": 0}
+    counts = {"tool_id": TOOL, "analyzed": len(stories), "failed": 0}
+    assert counts.items() <= output.items()
+    run = stack.api.get(f"/job-runs/{output['job_run_id']}").json()
+    assert (run["status"], run["outcome"], run["result"]) == ("SUCCEEDED", "REANALYZED", counts)
+    tasks = Counter(attempt["task_name"] for attempt in run["attempts"])
+    assert tasks == {"Forget what is cached": 1, "Analyze a part of the day": 31, "Forget what was cached": 1}
+    assert {attempt["status"] for attempt in run["attempts"]} == {"SUCCEEDED"}
     assert not [key for key in keys_by_status(stack, "pending") if key in stories]
     assert {m["PK"]: m["label"] for m in mentions(table, TOOL)} == before
     answer = get(stack, f"/tools/{TOOL}/sentiment", hours=720)

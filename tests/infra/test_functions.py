@@ -119,7 +119,12 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:Query", f"table/index/{keys.ELIGIBILITY_INDEX}"),
         ("dynamodb:Query", f"table/index/{keys.TAG_INDEX}"),
     },
-    "invalidate_sentiment": {("dynamodb:DeleteItem", TABLE), ("dynamodb:GetItem", TABLE)},
+    "invalidate_sentiment": {
+        ("dynamodb:DeleteItem", TABLE),
+        ("dynamodb:GetItem", TABLE),
+        ("dynamodb:PutItem", TABLE),
+        ("dynamodb:UpdateItem", TABLE),
+    },
     "trigger_grouping": {
         ("dynamodb:Query", TABLE),
         ("events:PutEvents", "news bus"),

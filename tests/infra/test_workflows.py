@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sourcebook.articles.analysis import ArticleContended
 from sourcebook.articles.reanalysis import DayOfArticles, Progress
 from sourcebook.observations.rebuild import RebuildCounts
+from sourcebook.runs.read import LONG_RUNS, LONGEST_RUN
 from sourcebook.sources.dispatch import DispatchCounts
-from sourcebook.table import client, keys
+from sourcebook.table import keys
 from tests.templates import ROOT
 
 if TYPE_CHECKING:
@@ -27,12 +27,13 @@ RECORDED = (
     "ingest_new_nova",
     "initialize_nova",
     "name_check_and_reconcile",
+    "reanalyze_subject",
     "rebuild_canonical",
     "refresh_references",
     "refresh_sources",
 )
 """State machines that leave job runs and attempts."""
-LOCK_FREE = ("rebuild_canonical", "refresh_sources")
+LOCK_FREE = ("reanalyze_subject", "rebuild_canonical", "refresh_sources")
 """Those of them that may run twice at once: what they write is the same both times."""
 NAMES = [path.name.removesuffix(".asl.json") for path in FILES]
 
@@ -214,7 +215,7 @@ def test_rebuild_canonical_reads_what_its_function_returns_and_hands_on_all_of_i
     assert piece["Assign"]["place"] == "{% $states.result.Payload %}"
 
 
-def test_reanalyze_subject_reads_only_what_its_functions_return_and_repeats_what_is_retryable() -> None:
+def test_reanalyze_subject_reads_only_what_its_functions_return_and_hands_on_what_they_need() -> None:
     states = _definition("reanalyze_subject")["States"]
     day = states["Analyze every day"]["ItemProcessor"]["States"]
     part = day["Analyze a part of the day"]
@@ -224,8 +225,12 @@ def test_reanalyze_subject_reads_only_what_its_functions_return_and_repeats_what
     assert read == {field.name for field in dataclasses.fields(Progress)}
     wanted = {field.name for field in dataclasses.fields(DayOfArticles)}
     assert wanted <= set(states["Analyze every day"]["ItemSelector"]) & set(part["Output"])
-    listed = {error for retry in part["Retry"] for error in retry["ErrorEquals"]}
-    assert {client.TableBusy.__name__, ArticleContended.__name__} <= listed
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_run_is_called_lost_only_when_its_workflow_would_have_ended_it(name: str) -> None:
+    longest = LONG_RUNS.get(name, LONGEST_RUN).total_seconds()
+    assert 60 < _definition(name)["TimeoutSeconds"] < longest
 
 
 @pytest.mark.parametrize("name", NAMES)

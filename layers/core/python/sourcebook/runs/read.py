@@ -20,6 +20,8 @@ from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, merge_n
 STATUSES: Final = ("RUNNING", "SUCCEEDED", "FAILED")
 LONGEST_RUN: Final = timedelta(minutes=30)
 """No state machine may run longer; a run that is RUNNING after this has been aborted or lost."""
+LONG_RUNS: Final = {"reanalyze_subject": timedelta(days=1), "rebuild_canonical": timedelta(days=1)}
+"""Except these, which go through everything that a part of the table holds."""
 
 RUN_FIELDS: Final = (
     "job_run_id",
@@ -158,7 +160,8 @@ class RunReader:
         )
 
     def _public(self, run: Mapping[str, Any]) -> dict[str, Any]:
-        lost = run["status"] == "RUNNING" and self.clock() - parse_iso(run["started_at"]) > LONGEST_RUN
+        longest = LONG_RUNS.get(run["workflow_name"], LONGEST_RUN)
+        lost = run["status"] == "RUNNING" and self.clock() - parse_iso(run["started_at"]) > longest
         return {name: run.get(name) for name in RUN_FIELDS} | {
             "result": _result(run.get("result")),
             "lost": lost,
