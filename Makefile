@@ -28,7 +28,7 @@ reset: install ## Stop it and forget its data
 .PHONY: test check format lint types contracts unit
 test: check ## All tests: the quick loop, then moto, the templates, and a true deployment
 	$(BIN)/pytest tests/integration --numprocesses 2 --dist loadscope
-	$(BIN)/pytest tests/infra tests/e2e
+	$(BIN)/pytest tests/infra tests/e2e --numprocesses 2 --dist loadfile
 
 check: install format lint contracts ## The quick loop before every commit
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync types unit
@@ -40,6 +40,7 @@ lint:
 	$(BIN)/ruff check .
 
 types:
+	node_modules/.bin/tsc -p web
 	$(BIN)/mypy
 
 contracts:
@@ -48,10 +49,26 @@ contracts:
 unit:
 	$(BIN)/pytest tests/unit -q --numprocesses 2 --dist loadscope
 
+# Any folder of feed files will do.
+CORPUS ?= $(firstword $(wildcard ../shared/data/feeds) local/sourcebook_local/samples/feeds)
+
+.PHONY: bench
+bench: install ## What it costs and how fast it is, beside named baselines (about ten minutes)
+	$(BIN)/python bench/parse_feeds.py $(CORPUS)
+	$(BIN)/python bench/ingest_feeds.py $(CORPUS)
+	PYTHONPATH=. $(BIN)/python bench/capacity.py
+	$(BIN)/python bench/label_headlines.py
+	$(BIN)/python bench/match_subjects.py
+	$(BIN)/python bench/refresh_cache.py
+
+.PHONY: fuzz
+fuzz: install ## Change bytes of spectrum files at random, 10,000 times each (many minutes)
+	SOURCEBOOK_FUZZ=10000 $(BIN)/pytest tests/unit/spectra/test_fuzz.py -q
+
 .PHONY: install lock clean
 install: $(INSTALLED) ## Make the virtual environment and install what it needs
 
-.venv/.installed: requirements/dev.txt layers/core/requirements.txt layers/sentiment/requirements.txt pyproject.toml
+.venv/.installed: requirements/dev.txt layers/core/requirements.txt layers/sentiment/requirements.txt layers/science/requirements.txt layers/parquet/requirements.txt pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11, 3.12 or 3.13 with venv is needed: install one, or say PYTHON=/path/to/python3" >&2; exit 1; fi
 	@echo "Making .venv with $$($(PYTHON) --version) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -61,12 +78,12 @@ install: $(INSTALLED) ## Make the virtual environment and install what it needs
 
 node_modules/.installed: package.json package-lock.json
 	@command -v npm >/dev/null || { echo "Node 18 or newer with npm is needed for the CDK command line: install it and run this again" >&2; exit 1; }
-	@echo "Installing the CDK command line with Node $$(node --version) …"
+	@echo "Installing the CDK command line and what the web page is made of with Node $$(node --version) …"
 	@npm ci --silent
 	@touch $@
 
 lock: install ## Compile the requirement files again, with hashes and without addresses
-	for name in layers/core/requirements layers/sentiment/requirements requirements/dev requirements/cloud; do \
+	for name in layers/core/requirements layers/sentiment/requirements layers/parquet/requirements requirements/dev requirements/cloud; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 			$$([ $$name = layers/sentiment/requirements ] && echo --constraint layers/core/requirements.txt --no-emit-package requests \
 			--no-emit-package urllib3 --no-emit-package certifi --no-emit-package idna --no-emit-package charset-normalizer \
@@ -74,6 +91,12 @@ lock: install ## Compile the requirement files again, with hashes and without ad
 			--override layers/sentiment/overrides.txt \
 			$$name.in --output-file $$name.txt; \
 	done
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--constraint layers/sentiment/requirements.txt --no-emit-package pyerfa --no-emit-package pyyaml \
+		layers/science/requirements.in --output-file layers/science/requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--constraint layers/sentiment/requirements.txt --override training/overrides.txt \
+		training/requirements.in --output-file training/requirements.txt
 
 clean: ## Remove what was built; data and environments stay
 	rm -rf cdk.out .sourcebook/build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

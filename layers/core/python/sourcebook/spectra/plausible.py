@@ -1,0 +1,66 @@
+"""Where the wavelengths of an instrument lie.
+
+A unit that lies is off by a power of ten, so coarse limits find it: an amateur's camera sees nothing
+at 6 µm. Limits are of the instruments' manuals, widened by some per cent for the ends that
+reductions keep.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+
+from sourcebook.spectra.fitsfile import Floats
+
+Range = tuple[float, float]
+
+ANY_INSTRUMENT: Final[Range] = (9.0e-8, 2.7e-6)
+"""Metres: from the Lyman limit, where interstellar hydrogen ends all spectra, to the end of K."""
+
+_INSTRUMENTS: Final[tuple[tuple[str, Range], ...]] = (
+    # Part of the instrument's name, metres.
+    ("XSHOOTER|X-SHOOTER", (2.9e-7, 2.6e-6)),
+    ("UVES|HARPS|FEROS|ESPRESSO|FORS|EFOSC|MUSE|GIRAFFE|FLAMES|VIMOS", (2.9e-7, 1.15e-6)),
+    ("SOFI|SINFONI|ISAAC|KMOS|NACO", (8.0e-7, 5.6e-6)),
+    ("CRIRES", (9.0e-7, 5.6e-6)),
+    ("VISIR", (7.0e-6, 2.8e-5)),
+    ("SDSS|BOSS|LAMOST", (3.0e-7, 1.15e-6)),
+    ("APOGEE", (1.4e-6, 1.8e-6)),
+    ("GMOS|ESI|DEVENY|MAGE|LRIS|HIRES|DEIMOS|KAST|ALFOSC|GOODMAN|TRES|CHIRON", (2.9e-7, 1.15e-6)),
+    ("IGRINS", (1.4e-6, 2.6e-6)),
+    ("IUE SWP", (1.0e-7, 2.2e-7)),
+    ("IUE LW", (1.7e-7, 3.5e-7)),
+    ("COS", (8.0e-8, 3.3e-7)),
+    ("STIS", (1.1e-7, 1.1e-6)),
+    ("GHRS|HRS", (1.0e-7, 3.5e-7)),
+    ("FOS", (1.1e-7, 9.0e-7)),
+    ("WFC3|ACS", (1.1e-7, 1.8e-6)),
+    ("NICMOS", (7.0e-7, 2.6e-6)),
+    ("FUSE|FUV", (8.9e-8, 1.2e-7)),
+    ("NIRSPEC|NIRISS|NIRCAM", (5.0e-7, 5.6e-6)),
+    ("MIRI", (4.5e-6, 2.9e-5)),
+)
+_SHARE_INSIDE: Final = 0.95
+"""Of the samples: a unit that lies moves them all; a bad order of an echelle is one of a hundred."""
+
+
+def range_of(instrument: str | None, profile_sees: Range | None) -> Range:
+    """Return where the wavelengths of an instrument lie, in metres."""
+    name = (instrument or "").upper()
+    for words, limits in _INSTRUMENTS:
+        if re.search(rf"(?<![A-Z])(?:{words})(?![A-Z])", name):
+            return limits
+    return profile_sees or ANY_INSTRUMENT
+
+
+def share_inside(orders: list[Floats], limits: Range) -> float:
+    """Return which part of all samples lies within the limits."""
+    values = np.concatenate([order.ravel() for order in orders])
+    return float(((values >= limits[0]) & (values <= limits[1])).mean())
+
+
+def is_plausible(orders: list[Floats], limits: Range) -> bool:
+    """Say whether wavelengths in metres are those of an instrument."""
+    return share_inside(orders, limits) >= _SHARE_INSIDE
