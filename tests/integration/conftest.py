@@ -9,6 +9,7 @@ import pytest
 from moto import mock_aws
 
 from sourcebook.table.client import Table
+from tests.moto_table import MotoTable
 from tests.templates import table_definition
 
 
@@ -27,4 +28,4 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def table(aws: None) -> Table:
     definition = table_definition()
     boto3.client("dynamodb").create_table(**definition)
-    return Table.connect(definition["TableName"])
+    return MotoTable.connect(definition["TableName"])

@@ -17,6 +17,7 @@ import pytest
 from moto import mock_aws
 
 from sourcebook.table.client import Table
+from tests.moto_table import MotoTable
 from tests.templates import table_definition
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def client() -> Iterator[DynamoDBClient]:
 def table(client: DynamoDBClient) -> Table:
     name = f"sourcebook-{uuid.uuid4().hex}"
     client.create_table(**table_definition() | {"TableName": name})
-    return Table(name, client)
+    return MotoTable(name, client)
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ def handler(table: Table, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv(
         "WORKFLOW_ARN_PREFIX", "arn:aws:states:us-east-1:123456789012:stateMachine:SourcebookPipeline-"
     )
+    monkeypatch.setenv("WORKFLOWS", "initialize_nova,refresh_sources")
+    monkeypatch.setenv("PUBLIC_READ", "true")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "api")
     spec = importlib.util.spec_from_file_location("api_handler", HANDLER)

@@ -6,7 +6,7 @@ import boto3
 
 from sourcebook.articles.analysis import Analyzer
 from sourcebook.articles.announce import Announcer
-from sourcebook.articles.heal import Healer, return_to_pending
+from sourcebook.articles.heal import Healer, retry_failed
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.events import ArticleCreated, read_message
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
@@ -74,8 +74,8 @@ def test_one_run_announces_a_hundred_at_most_and_young_articles_do_not_stand_in_
 def test_an_article_in_error_can_be_analyzed_again(table: Table) -> None:
     key = ArticleStore(table).store(word("tiingo")).dedup_key
     table.update(keys.article(key), assign={"status": "error", "error_reason": "broken"})
-    assert return_to_pending(table, key)
+    assert retry_failed(table, key)
     item = table.get(keys.article(key))
     assert item is not None
     assert (item["status"], item.get("error_reason")) == ("pending", None)
-    assert not return_to_pending(table, key)
+    assert not retry_failed(table, key)

@@ -25,6 +25,7 @@ from sourcebook.sentiment.windows import PERIODS
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.incoming import NOON
+from tests.moto_table import MotoTable
 from tests.templates import table_definition
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def new_table(client: DynamoDBClient) -> Callable[[], Table]:
     def make() -> Table:
         name = f"sourcebook-{uuid.uuid4().hex}"
         client.create_table(**table_definition() | {"TableName": name})
-        return Table(name, client)
+        return MotoTable(name, client)
 
     return make
 
@@ -56,7 +57,7 @@ def world(new_table: Callable[[], Table]) -> World:
     return World(new_table())
 
 
-class StaggeredTable(Table):
+class StaggeredTable(MotoTable):
     """A table before whose n-th write something else happens: another function's work, or a crash."""
 
     def __init__(self, table: Table, at_write: int, event: Callable[[], None]) -> None:

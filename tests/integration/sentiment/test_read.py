@@ -16,9 +16,10 @@ from sourcebook.table.client import Table, TableBusy
 from tests.incoming import NOON
 from tests.integration.sentiment.conftest import World
 from tests.integration.sentiment.test_refresh import mention
+from tests.moto_table import MotoTable
 
 
-class WatchedTable(Table):
+class WatchedTable(MotoTable):
     """Counts requests, and lets all but those for cache entries fail on demand."""
 
     def __init__(self, table: Table) -> None:

@@ -27,6 +27,7 @@ from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.incoming import NOON, word
+from tests.moto_table import MotoTable
 
 STORY = "Orbita wins lunar lander contract from Esrange"
 EDITED = "Orbita wins lunar lander contract from Esrange for $2bn"
@@ -177,7 +178,7 @@ class Dying(Exception):
     """The process is gone."""
 
 
-class DyingTable(Table):
+class DyingTable(MotoTable):
     """A table whose process dies at its n-th write."""
 
     def __init__(self, table: Table, writes: int) -> None:
@@ -227,7 +228,7 @@ def test_a_run_that_dies_at_any_write_is_completed_by_the_next(news: News, write
     assert any(event_id in told["event_ids"] for told in news.bus.details("processing.generate_ideas"))
 
 
-class Interleaved(Table):
+class Interleaved(MotoTable):
     """A table in which something happens right before the first conditional creation."""
 
     def __init__(self, table: Table, happens: Callable[[], object]) -> None:
@@ -325,7 +326,7 @@ def test_a_bus_that_keeps_refusing_is_an_error_that_comes_back(news: News) -> No
     news.take_in(STORY)
     news.take_in(EDITED, source="ledger")
     news.bus.refuse = [{0}] * 5
-    with pytest.raises(EventRefused, match="refused 1 events 5 times: ThrottlingException"):
+    with pytest.raises(EventRefused, match="refused 1 of 1 entries 5 times: ThrottlingException"):
         news.grouper().run("run-1")
     assert news.waiting() == 2, "the marks stay until the bus has been told"
     assert len(news.grouper().run("run-2").events) == 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from sourcebook.api.schemas import EXAMPLES, SCHEMAS
 from sourcebook.articles.grouping.grouper import ACTIVE
 from sourcebook.articles.grouping.groups import MOST_MEMBERS
 from sourcebook.articles.grouping.read import ACTIVE as READ_ACTIVE
@@ -22,20 +22,12 @@ DOCS = Path(__file__).parents[4] / "docs"
 ARTICLES = (DOCS / "articles.md").read_text("utf-8")
 
 
-def example(heading: str) -> dict[str, Any]:
-    section = (DOCS / "api.md").read_text("utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    block = re.search(r"```json\n(.*?)```", section, re.DOTALL)
-    assert block is not None
-    parsed: dict[str, Any] = json.loads(block[1])
-    return parsed
-
-
 def test_the_examples_of_events_have_the_fields_that_are_served() -> None:
-    (listed,) = example("GET /events")["items"]
+    (listed,) = EXAMPLES["EventPage"]["items"]
     assert list(listed) == list(PUBLIC_FIELDS)
     assert list(listed["idea"]) == list(IDEA_FIELDS)
-    one = example("GET /events/{event_id}")
-    assert list(one) == [*PUBLIC_FIELDS, "members", "ideas"]
+    one = EXAMPLES["Event"]
+    assert list(one) == [*PUBLIC_FIELDS, "members", "ideas"] == list(SCHEMAS["Event"]["properties"])
     assert list(one["members"][0]) == list(MEMBER_FIELDS)
     assert list(one["ideas"][0]) == ["engine", *IDEA_FIELDS]
 

@@ -59,7 +59,7 @@ class Healer:
                     yield item["dedup_key"]
 
 
-def return_to_pending(table: Table, dedup_key: str) -> bool:
+def retry_failed(table: Table, dedup_key: str) -> bool:
     """Let an article in error be analyzed again.
 
     Returns:

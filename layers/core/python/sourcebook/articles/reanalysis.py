@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.articles.analysis import Analyzer, return_to_pending
+from sourcebook.articles.analysis import Analyzer, reopen_analyzed
 from sourcebook.articles.model import Status
 from sourcebook.clock import isoformat, parse_iso
 from sourcebook.errors import InvalidInput, Retryable, SourcebookError
@@ -132,7 +132,7 @@ class Reanalyzer:
 
     def _analyze(self, page: QueryPage) -> tuple[int, int]:
         found = (keys.dedup_key_of(item["PK"]) for item in page.items)
-        waiting = [key for key in dict.fromkeys(found) if key and return_to_pending(self.analyzer.table, key)]
+        waiting = [key for key in dict.fromkeys(found) if key and reopen_analyzed(self.analyzer.table, key)]
         outcomes = self.analyzer.analyze(waiting).values()
         if busy := next((outcome for outcome in outcomes if isinstance(outcome, Retryable)), None):
             raise busy

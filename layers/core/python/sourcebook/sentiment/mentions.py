@@ -7,7 +7,7 @@ an older revision never undoes a newer one, and repeating it changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -76,6 +76,27 @@ class MentionStore:
         known = {} if article["revision"] == 1 else self._known(article["dedup_key"])
         wanted = {item["SK"]: item for item in mention_items(article)}
         self._change(known, wanted, article["revision"], subjects)
+
+    def write_first(self, articles: Sequence[Mapping[str, Any]], subjects: Collection[str]) -> set[str]:
+        """Write the mentions of articles that are analyzed for the first time, many in a request.
+
+        Args:
+            articles: of the first revision, with their sentiment, tags and subjects.
+            subjects: ids of all subjects.
+
+        Returns:
+            The dedup keys of those that have all their mentions now. The others need `write`.
+
+        Raises:
+            TableBusy: if the table is not able to answer now. Doing it again completes it.
+        """
+        wanted = [(article["dedup_key"], item) for article in articles for item in mention_items(article)]
+        self.dirty.mark(
+            (item["tag"], hour_of(item["timestamp"])) for _, item in wanted if item["tag"] in subjects
+        )
+        results = self.table.create_many([item for _, item in wanted])
+        unsure = {key for (key, _), result in zip(wanted, results, strict=True) if result is not None}
+        return {article["dedup_key"] for article in articles} - unsure
 
     def check(self, article: Mapping[str, Any], subjects: Collection[str]) -> None:
         """Do the same for an article that somebody else has concluded, in case mentions of ours linger."""

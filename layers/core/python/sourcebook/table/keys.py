@@ -25,6 +25,10 @@ METADATA_SORT_KEY: Final = "METADATA"
 NOVA_SORT_KEY: Final = "NOVA"
 NOVA_NAME_PREFIX: Final = "NAME#"
 REFERENCE_PREFIX: Final = "REF#"
+PRODUCT_PREFIX: Final = "PRODUCT#"
+SPECTRA_PREFIX: Final = "PRODUCT#SPECTRA#"
+DATA_PRODUCT_PREFIX: Final = "DATA_PRODUCT#"
+FILE_PREFIX: Final = "FILE#"
 JOB_RUN_PREFIX: Final = "JOBRUN#"
 ATTEMPT_PREFIX: Final = "ATTEMPT#"
 QUARANTINE_SORT_KEY: Final = "QUARANTINE"
@@ -37,10 +41,21 @@ SERIES_PREFIX: Final = "SERIES#"
 SCRAPE_PREFIX: Final = "SCRAPE#"
 MIGRATIONS: Final = "MIGRATIONS"
 
+API_TOKENS: Final = "TOKENS"
+"""PK of all bearer tokens of the API."""
+STARTED_PARTITIONS: Final = "JOBRUN#*"
+"""Pattern of the partition keys of `started_run`, for policies."""
+IDEMPOTENT_PARTITIONS: Final = "IDEMPOTENT#*"
+"""Pattern of the partition keys of `idempotent_request`, for policies."""
+
 DUE_SOURCES: Final = "SOURCE"
 """GSI1PK of the sources that are polled; GSI1SK orders them by when they are due."""
 DISABLED_SOURCES: Final = "SOURCE#DISABLED"
 """GSI1PK of the disabled ones, so that they can be listed and, rarely, probed."""
+QUARANTINE_PARTITIONS: Final = "QUARANTINE#*"
+"""Pattern of the partition keys of `quarantined`, for policies."""
+NOVA_PARTITIONS: Final = "????????-????-????-????-????????????"
+"""Pattern of the partition keys of novae, which are their ids, for policies."""
 SOURCE_PARTITIONS: Final = "SOURCE#*"
 """Pattern of the partition keys of `source`, for policies."""
 ACTIVE_SUBJECTS: Final = "TOOL"
@@ -155,6 +170,12 @@ def read_latest(key: Key) -> tuple[str, str, str]:
     return bank.replace("%23", "#").replace("%25", "%"), key["PK"].removeprefix("LATEST#"), term
 
 
+def latest_of(observation_partition_key: str) -> Key:
+    """Return the key of the LATEST item by which the observations of a partition are found."""
+    _, bank, series, term = observation_partition_key.split("#", 3)
+    return {"PK": latest_partition(series), "SK": f"{term}#{bank}"}
+
+
 def observed_bank(bank: str) -> Key:
     """Key of the fact that there are observations of a bank."""
     return {"PK": OBSERVATIONS, "SK": f"{BANK_PREFIX}{_escaped(bank)}"}
@@ -209,6 +230,11 @@ def job_run_by_id(job_run_id: str) -> str:
     return f"{JOB_RUN_PREFIX}{job_run_id}"
 
 
+def started_run(job_run_id: str) -> Key:
+    """Key of the fact that the API has started a run, until the run has a record of its own."""
+    return {"PK": job_run_by_id(job_run_id), "SK": "STARTED"}
+
+
 def attempts_of(job_run_id: str) -> str:
     """What the sort keys of a run's attempts begin with, in the partition of the run."""
     return f"{ATTEMPT_PREFIX}{job_run_id}#"
@@ -225,6 +251,16 @@ def attempt(partition: str, job_run_id: str, task_name: str, attempt_no: int, ti
 def lock(name: str) -> Key:
     """Key of a lock, ``<workflow>:<identity>:<schema_version>:<day>``."""
     return {"PK": f"LOCK#{name}", "SK": "LOCK"}
+
+
+def api_token(token_id: str) -> Key:
+    """Key of a bearer token of the API (16 hexadecimal characters)."""
+    return {"PK": API_TOKENS, "SK": f"TOKEN#{token_id}"}
+
+
+def idempotent_request(digest: str) -> Key:
+    """Key of the answer to a write; `digest` is that of its caller and their key."""
+    return {"PK": f"IDEMPOTENT#{digest}", "SK": "ANSWER"}
 
 
 def nova(nova_id: str) -> Key:
@@ -262,6 +298,54 @@ def photometry_table(nova_id: str) -> Key:
     return {"PK": nova_id, "SK": "PRODUCT#PHOTOMETRY_TABLE"}
 
 
+def spectrum(nova_id: str, provider: str, data_product_id: str) -> Key:
+    """Key of one spectrum of a nova."""
+    return {"PK": nova_id, "SK": f"{SPECTRA_PREFIX}{provider}#{data_product_id}"}
+
+
+def eligible_spectrum(nova_id: str, provider: str, data_product_id: str) -> EligibilityKey:
+    """Index key of a spectrum that is to be acquired, among those of its nova."""
+    return {"GSI1PK": nova_id, "GSI1SK": f"ELIG#ACQUIRE#SPECTRA#{provider}#{data_product_id}"}
+
+
+def locator_aliases(provider: str, locator_identity: str) -> str:
+    """Partition of the data products that a provider's locator has meant; there is one at most."""
+    return f"LOCATOR#{provider}#{locator_identity}"
+
+
+def locator_alias(provider: str, locator_identity: str, data_product_id: str) -> Key:
+    """Key of the mapping of a provider's locator to a data product."""
+    return {
+        "PK": locator_aliases(provider, locator_identity),
+        "SK": f"{DATA_PRODUCT_PREFIX}{data_product_id}",
+    }
+
+
+def fingerprints(sha256: str) -> str:
+    """Partition of the data products whose bytes have this digest (64 hexadecimal characters)."""
+    return f"SHA256#{sha256}"
+
+
+def fingerprint(sha256: str, data_product_id: str) -> Key:
+    """Key of the mapping of a digest to a data product."""
+    return {"PK": fingerprints(sha256), "SK": f"{DATA_PRODUCT_PREFIX}{data_product_id}"}
+
+
+def fingerprint_owner(sha256: str) -> Key:
+    """Key of the one data product that is valid with these bytes; all others are its duplicates."""
+    return {"PK": fingerprints(sha256), "SK": "VALID"}
+
+
+def files_of(product_type: str, data_product_id: str) -> str:
+    """What the sort keys of a data product's files begin with, in the partition of its nova."""
+    return f"{FILE_PREFIX}{product_type}#{data_product_id}#"
+
+
+def file_object(nova_id: str, product_type: str, data_product_id: str, role: str, name: str) -> Key:
+    """Key of the record of one object in the bucket that belongs to a data product."""
+    return {"PK": nova_id, "SK": f"{FILE_PREFIX}{product_type}#{data_product_id}#{role}#{name}"}
+
+
 def reference(nova_id: str, reference_id: str) -> Key:
     """Key of a publication about a nova."""
     return {"PK": nova_id, "SK": f"{REFERENCE_PREFIX}{reference_id}"}
@@ -280,6 +364,11 @@ def quarantined(quarantine_id: str) -> Key:
 def archive_addresses() -> Key:
     """Key of the addresses of the archives where they are not the public ones."""
     return {"PK": "ARCHIVE#SETTINGS", "SK": "ADDRESSES"}
+
+
+def spectra_providers() -> Key:
+    """Key of the list of the providers of spectra where it is not the built-in one."""
+    return {"PK": "ARCHIVE#SETTINGS", "SK": "PROVIDERS"}
 
 
 def archive_answer(archive: str, name: str) -> Key:
