@@ -13,8 +13,10 @@ from constructs import Construct
 
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, WorkQueue, with_batches
+from infra.functions import PythonFunction, WorkQueue, allow_inserting, with_batches
 from infra.layers import Layers
+from infra.nag import accept
+from sourcebook.sentiment.engines.loading import COMPREHEND, SENTIMENT_ENGINE
 from sourcebook.table.keys import ELIGIBILITY_INDEX, STATUS_INDEX
 
 if TYPE_CHECKING:
@@ -31,6 +33,19 @@ ANALYZING: Final = (
 )
 """What a function that analyzes articles does with the table: subjects and articles in, marks, mentions and
 articles out, and mentions that an article no longer has deleted."""
+
+
+def use_engine(function: PythonFunction, deployment: Deployment) -> None:
+    """Let a function label with the engine that the operator chose, and ask Comprehend only if that is it."""
+    function.function.add_environment(SENTIMENT_ENGINE, deployment.sentiment_engine)
+    if deployment.sentiment_engine == COMPREHEND:
+        function.allow(["comprehend:BatchDetectSentiment"], "*")
+        accept(
+            function.role.node.find_child("DefaultPolicy"),
+            "AwsSolutions-IAM5",
+            "Comprehend's detection of sentiment knows no resources: its permission takes none but all.",
+            applies_to=("Resource::*",),
+        )
 
 
 class Analysis(Construct):
@@ -63,7 +78,9 @@ class Analysis(Construct):
             timeout=cdk.Duration.seconds(60),
             memory_size=512,
         )
+        use_engine(self.analyze, deployment)
         self.analyze.allow(ANALYZING, data.table.table_arn)
+        allow_inserting(self.analyze, data.table, deployment)
         self.analyze.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{ELIGIBILITY_INDEX}")
         self.work = WorkQueue(
             self, "Analyze", visibility_timeout=self.analyze.visibility_timeout(), max_receive_count=5
@@ -105,7 +122,20 @@ class Analysis(Construct):
         return heal
 
     def add_monitoring(self, monitoring: Monitoring) -> None:
-        """Add the alarm on an engine that had to be replaced."""
+        """Add the alarms on articles that wait too long, and on an engine that had to be replaced."""
+        monitoring.alarm(
+            "articles-waiting",
+            metric=cloudwatch.Metric(
+                namespace="Sourcebook",
+                metric_name="ArticlesHealed",
+                dimensions_map={"service": self.heal.name},
+                statistic="Sum",
+                period=cdk.Duration.minutes(15),
+            ),
+            periods=(2, 3),
+            meaning="Articles are pending for over an hour, and announcing them again did not help.",
+            action="See whether analyze_sentiment runs, fails or is only outnumbered.",
+        )
         monitoring.alarm(
             "sentiment-fallback",
             metric=cloudwatch.Metric(

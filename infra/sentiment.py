@@ -6,10 +6,11 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.analysis import ANALYZING
+from infra.analysis import ANALYZING, use_engine
 from infra.api import Api
 from infra.data_stack import DataStack
-from infra.functions import PythonFunction
+from infra.deployment import Deployment
+from infra.functions import PythonFunction, allow_inserting
 from infra.layers import Layers
 from infra.monitoring import Monitoring
 from infra.workflows import Workflow
@@ -26,11 +27,15 @@ class Sentiment(Construct):
         workflow: `reanalyze_subject`, which calls these two.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, data: DataStack, layers: Layers) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, deployment: Deployment, data: DataStack, layers: Layers
+    ) -> None:
         super().__init__(scope, construct_id)
         self._data = data
         self.refresh = self._build_refresh(layers)
         self.reanalyze = self._build_reanalyze(layers)
+        use_engine(self.reanalyze, deployment)
+        allow_inserting(self.reanalyze, data.table, deployment)
         self.invalidate = self._build_invalidate(layers)
         self.workflow = Workflow(
             self,

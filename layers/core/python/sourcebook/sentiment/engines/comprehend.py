@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -29,6 +30,9 @@ _TRANSIENT: Final = frozenset(
 )
 _TRANSIENT_ITEM: Final = frozenset({"InternalServerError", "INTERNAL_SERVER_ERROR"})
 
+_ATTEMPTS: Final = 3
+"""How often a text that failed alone, in a request that succeeded, is sent."""
+
 
 class ComprehendUnavailable(Retryable):
     """Comprehend is overloaded or cannot be reached; the same texts may be labelled later."""
@@ -43,10 +47,17 @@ class ComprehendEngine:
 
     name = "comprehend"
 
-    def __init__(self, client: Any, *, language: str = "en") -> None:  # noqa: ANN401 - boto3's clients are untyped here
-        """Take a boto3 client of the service `comprehend` and the language of the texts."""
+    def __init__(
+        self,
+        client: Any,  # noqa: ANN401 - boto3's clients are untyped here
+        *,
+        language: str = "en",
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Take a boto3 client of the service `comprehend`, the language of the texts, and how to pause."""
         self._client = client
         self._language = language
+        self._sleep = sleep
 
     def label(self, texts: Sequence[str]) -> list[Label]:
         """Label each text, in order. An empty text is neutral; a long one is judged by its first 5,000 bytes.
@@ -58,14 +69,36 @@ class ComprehendEngine:
         labels = [EMPTY] * len(texts)
         spoken = [index for index, text in enumerate(texts) if text.strip()]
         for start in range(0, len(spoken), MAX_TEXTS):
-            part = spoken[start : start + MAX_TEXTS]
-            for position, label in self._batch([_cut(texts[index]) for index in part]):
-                labels[part[position]] = label
+            part = {index: _cut(texts[index]) for index in spoken[start : start + MAX_TEXTS]}
+            for index, label in self._batch(part).items():
+                labels[index] = label
         return labels
 
-    def _batch(self, texts: list[str]) -> Iterator[tuple[int, Label]]:
+    def _batch(self, texts: dict[int, str]) -> dict[int, Label]:
+        """Label texts by their number; those that failed for a passing reason are sent again, alone."""
+        labels: dict[int, Label] = {}
+        waiting = list(texts)
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                self._sleep(0.2 * 2**attempt)
+            answer = self._request([texts[index] for index in waiting])
+            for result in answer["ResultList"]:
+                labels[waiting[result["Index"]]] = _label(result["Sentiment"], result["SentimentScore"])
+            for failure in answer["ErrorList"]:
+                if failure["ErrorCode"] not in _TRANSIENT_ITEM:
+                    raise ComprehendRefused(
+                        f"Comprehend: text {waiting[failure['Index']]}: {failure['ErrorCode']}"
+                    )
+            waiting = [index for index in waiting if index not in labels]
+            if not waiting:
+                return labels
+        raise ComprehendUnavailable(f"Comprehend left {len(waiting)} texts unlabelled {_ATTEMPTS} times")
+
+    def _request(self, texts: list[str]) -> dict[str, Any]:
         try:
-            answer = self._client.batch_detect_sentiment(TextList=texts, LanguageCode=self._language)
+            answer: dict[str, Any] = self._client.batch_detect_sentiment(
+                TextList=texts, LanguageCode=self._language
+            )
         except ClientError as error:
             code = error.response.get("Error", {}).get("Code", "")
             kind = ComprehendUnavailable if code in _TRANSIENT else ComprehendRefused
@@ -76,11 +109,7 @@ class ComprehendEngine:
             ) from error
         except BotoCoreError as error:
             raise ComprehendUnavailable(f"Comprehend cannot be reached: {error}") from error
-        for failure in answer.get("ErrorList", ()):
-            kind = ComprehendUnavailable if failure.get("ErrorCode") in _TRANSIENT_ITEM else ComprehendRefused
-            raise kind(f"Comprehend: text {failure.get('Index')}: {failure.get('ErrorCode')}")
-        for result in answer["ResultList"]:
-            yield result["Index"], _label(result["Sentiment"], result["SentimentScore"])
+        return answer
 
 
 def _label(verdict: str, scores: Mapping[str, float]) -> Label:

@@ -15,7 +15,12 @@ from sourcebook.sentiment.engines.model import ModelEngine, ModelUnavailable
 SENTIMENT_ENGINE: Final = "SENTIMENT_ENGINE"
 """The environment variable that names the engine; `model` unless set."""
 
-ENGINES: Final = ("model", "fallback", "vader", "comprehend")
+MODEL: Final = "model"
+FALLBACK: Final = "fallback"
+VADER: Final = "vader"
+COMPREHEND: Final = "comprehend"
+ENGINES: Final = (MODEL, FALLBACK, VADER, COMPREHEND)
+"""Names of engines; docs/sentiment.md says what each is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ def load_engine(environ: Mapping[str, str] = os.environ) -> LoadedEngine:
     Raises:
         InvalidInput: if the environment names an engine that does not exist.
     """
-    name = environ.get(SENTIMENT_ENGINE) or "model"
+    name = environ.get(SENTIMENT_ENGINE) or MODEL
     try:
         return LoadedEngine(engine_named(name))
     except ModelUnavailable as unavailable:
@@ -51,15 +56,15 @@ def engine_named(name: str) -> SentimentEngine:
         InvalidInput: if there is none of that name.
         ModelUnavailable: if it is the model and that cannot be loaded here.
     """
-    if name == "model":
+    if name == MODEL:
         return ModelEngine()
-    if name == "fallback":
+    if name == FALLBACK:
         return FallbackEngine()
-    if name == "vader":
+    if name == VADER:
         from sourcebook.sentiment.engines.lexicon import LexiconEngine  # noqa: PLC0415 - comes with a layer
 
         return LexiconEngine()
-    if name == "comprehend":
+    if name == COMPREHEND:
         import boto3  # noqa: PLC0415 - slow to import, and only this engine asks a service
 
         from sourcebook.sentiment.engines.comprehend import ComprehendEngine  # noqa: PLC0415

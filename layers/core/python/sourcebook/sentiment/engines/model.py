@@ -107,7 +107,11 @@ class ModelEngine:
         options.log_severity_level = 3
         try:
             self._session: Any = onnxruntime.InferenceSession(
-                str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+                str(folder / "model.onnx"),
+                options,
+                providers=["CPUExecutionProvider"],
+                # onnxruntime's fusion of sums with their normalization is slower than the two by themselves.
+                disabled_optimizers=["SkipLayerNormFusion"],
             )
             self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:

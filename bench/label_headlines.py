@@ -1,0 +1,118 @@
+"""How fast the sentiment engines label, how soon the first label is there, and what memory they take.
+
+    .venv/bin/python bench/label_headlines.py [--engine model] [--texts 2000] [--rounds 3] [--json]
+
+One process on one core labels the project's own headlines (training/headlines) and generated statements of
+results, which are longer, 50 at a time, as analyze_sentiment does; the best round counts. Processor seconds
+are those of the process, whatever else the machine does, and are what a free core takes; wall seconds say how
+free it was. The first label is measured in a process of its own, from its start by the operating system to
+the label, interpreter and imports included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from sourcebook.sentiment.engines.loading import ENGINES, engine_named  # noqa: E402
+from training.statements import statements  # noqa: E402
+
+HEADLINES = ROOT / "training" / "headlines"
+BATCH = 50
+
+FIRST_LABEL = """
+import sys, time
+from sourcebook.sentiment.engines.loading import engine_named
+engine_named(sys.argv[1]).label(["Chip maker's profit beats every forecast"])
+print(time.clock_gettime(time.CLOCK_MONOTONIC), time.process_time())
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--engine", choices=[name for name in ENGINES if name != "comprehend"], default="model"
+    )
+    parser.add_argument("--texts", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    wall, processor = first_label(chosen.engine)
+    found = {
+        "engine": chosen.engine,
+        "first_label_wall_s": round(wall, 2),
+        "first_label_processor_s": round(processor, 2),
+        **throughput(chosen.engine, headlines(chosen.texts), chosen.rounds),
+        "peak_memory_mb": peak_memory(),
+        "load_average": round(os.getloadavg()[0], 1),
+    }
+    print(
+        json.dumps(found) if chosen.json else "\n".join(f"{name:28}{value}" for name, value in found.items())
+    )
+
+
+def headlines(count: int) -> list[str]:
+    own = [
+        line.partition("\t")[2]
+        for path in sorted(HEADLINES.glob("*.tsv"))
+        for line in path.read_text("utf-8").splitlines()[1:]
+    ]
+    generated = [text for text, _ in statements(random.Random(1), len(own))]  # noqa: S311 - the same each time
+    mixed = [text for pair in zip(own, generated, strict=True) for text in pair]
+    return (mixed * (count // len(mixed) + 1))[:count]
+
+
+def throughput(name: str, texts: list[str], rounds: int) -> dict[str, float]:
+    engine = engine_named(name)
+    engine.label(texts[:BATCH])
+    walls, processors = [], []
+    for _ in range(rounds):
+        wall, processor = time.perf_counter(), time.process_time()
+        for start in range(0, len(texts), BATCH):
+            engine.label(texts[start : start + BATCH])
+        walls.append(time.perf_counter() - wall)
+        processors.append(time.process_time() - processor)
+    return {
+        "headlines": len(texts),
+        "words_each": round(sum(len(text.split()) for text in texts) / len(texts), 1),
+        "per_second_wall": round(len(texts) / min(walls)),
+        "per_second_processor": round(len(texts) / min(processors)),
+    }
+
+
+def first_label(name: str) -> tuple[float, float]:
+    """Return wall and processor seconds from a process's start to its first label; the best of three."""
+    found = []
+    for _ in range(3):
+        started = time.clock_gettime(time.CLOCK_MONOTONIC)
+        finished = subprocess.run(
+            [sys.executable, "-c", FIRST_LABEL, name], capture_output=True, text=True, check=True
+        )
+        ended, processor = map(float, finished.stdout.split())
+        found.append((ended - started, processor))
+    return min(found)
+
+
+def peak_memory() -> float | None:
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return None
+    [peak] = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+    return round(int(peak.split()[1]) / 1024)
+
+
+if __name__ == "__main__":
+    main()
