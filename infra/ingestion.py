@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final
+
 import aws_cdk as cdk
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, WorkQueue, with_batches
+from infra.functions import PythonFunction, WorkQueue, allow_inserting, with_batches
 from infra.layers import Layers
+from sourcebook.sources.dispatch import MOST_PER_DISPATCH
 from sourcebook.table.keys import ELIGIBILITY_INDEX
+
+if TYPE_CHECKING:
+    from infra.monitoring import Monitoring
+
+SLOW_SECONDS: Final = 5
+"""A fetch that takes longer is logged as slow; most of them should not (`sourcebook.sources.report`)."""
+MOST_FAILING: Final = 50
+"""Percent of the fetches that may fail before the reason is looked for on our side."""
+ENOUGH_FETCHES: Final = 20
+"""Fetches of one period from which their share of failures says anything."""
+_FETCH_MEMORY: Final = 1024
 
 
 class Ingestion(Construct):
@@ -62,9 +77,10 @@ class Ingestion(Construct):
                 "ARTICLE_TOPIC_ARN": self.articles.topic_arn,
                 "HTTP_ALLOWED_NETWORKS": deployment.allowed_networks,
                 "HTTP_CONTACT": deployment.contact,
+                **deployment.feeds.to_environment(),
             },
             timeout=cdk.Duration.seconds(120),
-            memory_size=1024,
+            memory_size=_FETCH_MEMORY,
         )
         fetch.allow(
             [
@@ -80,6 +96,7 @@ class Ingestion(Construct):
             ],
             data.table.table_arn,
         )
+        allow_inserting(fetch, data.table, deployment)
         fetch.allow(with_batches("sns:Publish", deployment), self.articles.topic_arn)
         return fetch
 
@@ -103,3 +120,83 @@ class Ingestion(Construct):
         dispatch.allow(["dynamodb:PutItem", "dynamodb:UpdateItem"], data.table.table_arn)
         dispatch.allow(with_batches("sqs:SendMessage", deployment), self.work.queue.queue_arn)
         return dispatch
+
+    def add_monitoring(self, monitoring: Monitoring, deployment: Deployment) -> None:
+        """Add the alarms on the metrics of feeds and of what waits for its fetch."""
+        period = cdk.Duration.minutes(15)
+        duration = self._metric(self.fetch, "feed_fetch_duration_seconds", statistic="p95", period=period)
+        monitoring.alarm(
+            "feed-fetches-slow",
+            metric=duration,
+            threshold=SLOW_SECONDS,
+            comparison=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+            periods=(3, 4),
+            meaning=f"Of the fetches of feeds, more than one in twenty took over {SLOW_SECONDS} seconds.",
+            action="See which hosts are slow, and whether it is they or our way out.",
+        )
+        monitoring.alarm(
+            "feed-queue-size",
+            metric=self._metric(self.dispatch, "queue_size", statistic="Minimum", period=period),
+            threshold=MOST_PER_DISPATCH,
+            meaning=f"For 15 minutes {MOST_PER_DISPATCH:,} sources or more were due: fetching falls behind.",
+            action="Raise fetch_concurrency, or ask feeds less often.",
+        )
+        monitoring.alarm(
+            "fetch-memory",
+            metric=self._metric(self.fetch, "memory_usage_bytes", statistic="Maximum", period=period),
+            threshold=0.9 * _FETCH_MEMORY * 1024**2,
+            periods=(2, 3),
+            meaning=f"fetch_sources used over 90 % of its {_FETCH_MEMORY} MB; beyond them it is killed.",
+            action="See which document was large, and raise its memory.",
+        )
+        if not deployment.is_local:  # the embedded cloud knows no metric math
+            self._watch_failures(monitoring, period)
+        monitoring.show(
+            {
+                "Sources due": [
+                    self._metric(self.dispatch, "queue_size", statistic="Maximum", period=period)
+                ],
+                "Feeds: entries read, articles made, fetches failed": [
+                    self._metric(self.fetch, name, statistic="Sum", period=period)
+                    for name in (
+                        "articles_parsed_total",
+                        "articles_inserted_total",
+                        "feed_fetch_errors_total",
+                    )
+                ],
+                "Feeds: seconds of a fetch, 95th percentile": [duration],
+            }
+        )
+
+    def _watch_failures(self, monitoring: Monitoring, period: cdk.Duration) -> None:
+        share = cloudwatch.MathExpression(
+            label="Percent of the fetches of feeds that failed",
+            expression=f"IF(fetches < {ENOUGH_FETCHES}, 0, 100 * errors / fetches)",
+            using_metrics={
+                "fetches": self._metric(
+                    self.fetch, "feed_fetch_duration_seconds", statistic="SampleCount", period=period
+                ),
+                "errors": self._metric(self.fetch, "feed_fetch_errors_total", statistic="Sum", period=period),
+            },
+            period=period,
+        )
+        monitoring.alarm(
+            "feed-fetches-failing",
+            metric=share,
+            threshold=MOST_FAILING,
+            periods=(2, 2),
+            meaning=f"For half an hour {MOST_FAILING} % or more of the fetches of feeds failed.",
+            action="See what they have in common: a host, a cause, or our own way out.",
+        )
+
+    @staticmethod
+    def _metric(
+        function: PythonFunction, name: str, *, statistic: str, period: cdk.Duration
+    ) -> cloudwatch.Metric:
+        return cloudwatch.Metric(
+            namespace="Sourcebook",
+            metric_name=name,
+            dimensions_map={"service": function.name},
+            statistic=statistic,
+            period=period,
+        )

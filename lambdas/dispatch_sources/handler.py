@@ -38,5 +38,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     counts = dispatcher.send_due(run) if source_ids is None else dispatcher.send(source_ids, run)
     metrics.add_metric("SourcesDue", MetricUnit.Count, counts.due)
     metrics.add_metric("MessagesRefused", MetricUnit.Count, counts.refused)
+    if source_ids is None:
+        metrics.add_metric("queue_size", MetricUnit.Count, counts.due)
     logger.info("sources_dispatched", extra=asdict(counts))
     return asdict(counts)

@@ -18,6 +18,7 @@ from sourcebook.articles.bus import EventBus
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.clock import utc_now
 from sourcebook.events import FetchRequested, read_message
+from sourcebook.feeds.sampling import ParserSample, report_agreement
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import HttpClient
 from sourcebook.observations.adapters.poll import ObservationAdapter
@@ -26,9 +27,9 @@ from sourcebook.observations.snapshots import Snapshots
 from sourcebook.settings import FetchSettings, required
 from sourcebook.sources.poll import Poller, RoundReport, SourceAdapter
 from sourcebook.sources.registry import SourceRegistry
-from sourcebook.sources.report import failed_records, log_round, measure_round
+from sourcebook.sources.report import failed_records, log_round, measure_process, measure_round
 from sourcebook.sources.secrets import Secrets
-from sourcebook.table.client import Table, aws_config
+from sourcebook.table.client import CONNECTIONS, Table, aws_config
 
 logger = Logger()
 metrics = Metrics()
@@ -43,12 +44,12 @@ feed_settings = FeedSettings.from_environment()
 policy = feed_settings.http_policy(contact=settings.contact, allowed_networks=settings.allowed_networks)
 
 
-async def fetch(message: FetchRequested, context: LambdaContext) -> RoundReport:
+async def fetch(message: FetchRequested, context: LambdaContext, sample: ParserSample) -> RoundReport:
     """Poll the sources of one message."""
     async with HttpClient(policy) as http:
         intake = Intake(store, announcer, message.correlation_id, bus)
         adapters: dict[str, SourceAdapter] = {
-            "feed": FeedAdapter(http, table, intake, settings=feed_settings),
+            "feed": FeedAdapter(http, table, intake, settings=feed_settings, sample=sample),
             **{p.kind: NewsApiAdapter(p, http, table, intake, secrets) for p in (Tiingo(), Finnhub())},
             **dict.fromkeys(OBSERVATION_KINDS, ObservationAdapter(http, table, snapshots)),
         }
@@ -71,12 +72,15 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
             message = read_message(FetchRequested, record["body"])
             logger.append_keys(correlation_id=message.correlation_id)
             started = utc_now()
-            report = asyncio.run(fetch(message, context))
+            sample = ParserSample(feed_settings.parser_sample_percent)
+            report = asyncio.run(fetch(message, context, sample))
             run = Run(record["messageId"], context.aws_request_id, started, utc_now())
             if batch := ingestion_batch(report, run):
                 table.put(batch_item(batch, run))
             log_round(report, logger)
             measure_round(report, metrics)
+            measure_process(metrics, connections=CONNECTIONS)
             if report.failures:
                 failed.append(record["messageId"])
+            report_agreement(sample.compare(), logger, metrics)
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, cast
 
 import pytest
 
 from sourcebook.api import feeds as managed
+from sourcebook.api.access import Doorkeeper
 from sourcebook.api.feeds import FeedsApi
 from sourcebook.api.routes import ROUTES, Api
 from sourcebook.feeds.manage import FeedManager
 from sourcebook.feeds.opml import parse_opml, source_id_for
+from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sources.read import COUNTS, PUBLIC_FIELDS, FeedReader
+from sourcebook.table import keys
 from sourcebook.table.client import Table
 
 pytestmark = pytest.mark.integration
@@ -48,13 +53,14 @@ class Client:
     def __call__(
         self, route: str, body: object = None, query: str = "", **path: str
     ) -> tuple[int, dict[str, str], Any]:
+        method, _, template = route.partition(" ")
         event = {
             "version": "2.0",
-            "routeKey": route,
+            "routeKey": f"{method} /iam{template}",
             "rawQueryString": query,
             "headers": {},
             "pathParameters": path,
-            "requestContext": {"requestId": "r-1"},
+            "requestContext": {"requestId": "r-1", "authorizer": {"iam": {"userArn": "arn:ada"}}},
             "body": body if isinstance(body, str) else None if body is None else json.dumps(body),
             "isBase64Encoded": False,
         }
@@ -71,18 +77,13 @@ class Client:
 def client_of_api(table: Table) -> Client:
     nothing = cast("Any", None)
     manager = FeedManager(table, parallel=1)
-    return Client(
-        Api(
-            articles=nothing,
-            feeds=FeedReader(table),
-            health=nothing,
-            events=nothing,
-            observations=nothing,
-            catalog=nothing,
-            sentiment=nothing,
-            managed=FeedsApi(manager, allowed_networks="127.0.0.0/8"),
-        )
-    )
+    others: dict[str, Any] = {part.name: None for part in dataclasses.fields(Api) if part.name != "new_id"}
+    here = {
+        "access": Doorkeeper(nothing, public_read=False),
+        "feeds": FeedReader(table),
+        "managed": FeedsApi(manager, allowed_networks="127.0.0.0/8"),
+    }
+    return Client(Api(**others | here))
 
 
 @pytest.fixture
@@ -94,7 +95,10 @@ def test_a_feed_is_added_once_and_served_at_its_location(call: Client) -> None:
     status, headers, created = call("POST /feeds", {"url": URL, "priority": 3, "name": "Ledger"})
     assert (status, created["created"], created["feed_id"]) == (201, True, ID)
     assert headers["location"] == f"/feeds/{ID}"
-    assert set(created) == {"feed_id", "health", "created", *PUBLIC_FIELDS, *COUNTS}
+    assert set(created) == {
+        *("feed_id", "health", "created", "publications_by_hour"),
+        *(*PUBLIC_FIELDS, *COUNTS),
+    }
     status, _, again = call("POST /feeds", {"url": URL})
     assert (status, again) == (200, created | {"created": False})
     status, _, served = call("GET /feeds/{feed_id}", feed_id=ID)
@@ -165,6 +169,24 @@ def test_a_feed_is_changed_in_part(call: Client) -> None:
         assert (status, problem["parameter"]) == (400, parameter)
 
 
+def test_a_feeds_schedule_is_explained_by_the_settings_of_the_deployment(
+    call: Client, client_of_api: Client, table: Table
+) -> None:
+    call("POST /feeds", {"url": URL})
+    polled = {"fetch_count": 9, "last_success_at": "2026-11-27T12:00:00Z", "rate": Decimal(30)}
+    table.update(keys.source(ID), assign={**polled, "last_fetch_at": "2026-11-27T12:00:00Z"})
+    deployed = FeedSettings(target_articles_per_fetch=2, max_refresh_interval_minutes=30)
+    managed = FeedsApi(FeedManager(table, settings=deployed))
+    here = Client(dataclasses.replace(client_of_api.api, managed=managed))
+    status, _, explained = here("GET /feeds/{feed_id}/schedule", feed_id=ID)
+    assert status == 200
+    assert "2 more are expected within 4 minutes" in " ".join(explained["reasons"])
+    assert explained["settings"] == dataclasses.asdict(deployed)
+    assert explained["next_fetch_time"] == call("GET /feeds/{feed_id}", feed_id=ID)[2]["next_fetch_time"]
+    for nobody in ("nobody", "Not an id"):
+        assert call("GET /feeds/{feed_id}/schedule", feed_id=nobody)[0] == 404
+
+
 def test_a_feed_is_deleted_once(call: Client) -> None:
     call("POST /feeds", {"url": URL})
     status, _, answer = call("DELETE /feeds/{feed_id}", feed_id=ID)
@@ -202,7 +224,8 @@ def test_a_list_goes_in_and_comes_out(call: Client) -> None:
 def test_a_list_may_come_in_base64_as_the_gateway_sends_what_it_takes_for_binary(call: Client) -> None:
     document = f'<opml><body><outline text="Müller" xmlUrl="{URL}"/></body></opml>'
     event = {
-        "routeKey": "POST /feeds/import",
+        "routeKey": "POST /iam/feeds/import",
+        "requestContext": {"authorizer": {"iam": {"userArn": "arn:ada"}}},
         "body": base64.b64encode(document.encode()).decode(),
         "isBase64Encoded": True,
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from sourcebook.feeds.manage import FeedManager
 from sourcebook.feeds.opml import parse_opml, source_id_for
+from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
@@ -29,16 +31,23 @@ ID = source_id_for(URL)
 Run = Callable[..., Result]
 
 
+@dataclass
+class Connected:
+    """A stack of which there is only the table."""
+
+    table: Table
+
+    @property
+    def registry(self) -> SourceRegistry:
+        return SourceRegistry(self.table)
+
+    def feed_settings(self) -> FeedSettings:
+        return FeedSettings()
+
+
 @pytest.fixture
 def run(table: Table, monkeypatch: pytest.MonkeyPatch) -> Run:
-    class Connected:
-        """A stack of which there is only the table."""
-
-        def __init__(self) -> None:
-            self.table = table
-            self.registry = SourceRegistry(table)
-
-    monkeypatch.setattr(stack.Stack, "connect", lambda **_: Connected())
+    monkeypatch.setattr(stack.Stack, "connect", lambda **_: Connected(table))
     monkeypatch.setattr(commands, "_manager", lambda **_: FeedManager(table, parallel=1))
 
     def invoke(*arguments: str, code: int = 0) -> Result:
@@ -139,15 +148,20 @@ def test_one_id_cannot_be_given_to_two_feeds(run: Run) -> None:
     assert "--id" in run("add", "--as-is", "--id", "x", URL, f"{URL}2", code=1).stderr
 
 
-def test_why_a_feed_that_errors_have_disabled_waits_is_left_to_the_schedule() -> None:
-    spec = parse_spec({"source_id": "a", "url": URL})
-    from sourcebook.sources.model import Source
+def test_a_feed_that_errors_have_disabled_is_explained_by_its_probe(run: Run, table: Table) -> None:
+    run("add", "--as-is", URL)
+    disabled = {"enabled": False, "last_error": "status 410", "next_fetch_time": "2026-12-04T00:00:00Z"}
+    table.update(keys.source(ID), assign=disabled)
+    assert "It is disabled (status 410); this is a probe." in run("explain", ID).stdout
 
-    source = Source(
-        **spec.model_dump(exclude={"enabled"}),
-        enabled=False,
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
-        next_fetch_time=datetime(2026, 12, 4, tzinfo=UTC),
-        last_error="status 410",
-    )
-    assert any("status 410" in line for line in commands.explanation(source))
+
+def test_a_feed_is_explained_by_the_settings_that_the_stack_polls_with(
+    run: Run, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("add", "--as-is", URL)
+    polled = {"fetch_count": 9, "last_success_at": "2026-11-27T12:00:00Z", "rate": Decimal(30)}
+    table.update(keys.source(ID), assign={**polled, "last_fetch_at": "2026-11-27T12:00:00Z"})
+    assert "5 more are expected within 10 minutes" in run("explain", ID).stdout
+    deployed = FeedSettings(target_articles_per_fetch=2)
+    monkeypatch.setattr(Connected, "feed_settings", lambda _: deployed)
+    assert "2 more are expected within 4 minutes" in run("explain", ID).stdout

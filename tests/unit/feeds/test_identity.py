@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from sourcebook.feeds.model import FeedEntry
@@ -18,12 +17,12 @@ ENTRY = FeedEntry(
 
 def test_the_ladder_goes_from_guid_to_link_to_title_and_content() -> None:
     assert entry_identity(ENTRY) == "id:n-1"
-    assert entry_identity(replace(ENTRY, id="")) == "link:https://news.example/1"
-    assert entry_identity(replace(ENTRY, id="", link="")).startswith("content:")
+    assert entry_identity(ENTRY._replace(id="")) == "link:https://news.example/1"
+    assert entry_identity(ENTRY._replace(id="", link="")).startswith("content:")
 
 
 def test_the_enclosure_identifies_an_item_without_link() -> None:
-    entry = replace(ENTRY, id="", link="", enclosure="https://news.example/1.mp3")
+    entry = ENTRY._replace(id="", link="", enclosure="https://news.example/1.mp3")
 
     assert entry_identity(entry) == "link:https://news.example/1.mp3"
 
@@ -35,7 +34,7 @@ def test_an_item_listed_twice_is_one() -> None:
 
 
 def test_shared_guids_and_links_fall_to_title_and_content() -> None:
-    entries = [replace(ENTRY, id="same", link="https://news.example/", title=title) for title in ("a", "b")]
+    entries = [ENTRY._replace(id="same", link="https://news.example/", title=title) for title in ("a", "b")]
 
     first, second = identify(entries)
 
@@ -44,14 +43,14 @@ def test_shared_guids_and_links_fall_to_title_and_content() -> None:
 
 
 def test_a_shared_link_is_no_alias() -> None:
-    entries = [replace(ENTRY, id=guid, link="https://news.example/", title=guid) for guid in ("a", "b")]
+    entries = [ENTRY._replace(id=guid, link="https://news.example/", title=guid) for guid in ("a", "b")]
 
     assert [identity.primary for identity in identify(entries)] == ["id:a", "id:b"]
     assert not any(alias.startswith("link:") for identity in identify(entries) for alias in identity.aliases)
 
 
 def test_a_shared_guid_is_found_again_when_only_one_item_is_left() -> None:
-    entries = [replace(ENTRY, id="same", link=f"https://news.example/{n}", title=f"t{n}") for n in range(3)]
+    entries = [ENTRY._replace(id="same", link=f"https://news.example/{n}", title=f"t{n}") for n in range(3)]
 
     stored = {identity.primary for identity in identify(entries)}
     (later,) = identify(entries[:1])
@@ -66,8 +65,7 @@ def test_short_texts_identify_nothing() -> None:
 
 
 def test_the_fingerprint_ignores_dates_markup_and_campaigns() -> None:
-    polled = replace(
-        ENTRY,
+    polled = ENTRY._replace(
         link="https://news.example/1?utm_source=rss#top",
         published=datetime(2026, 11, 27, 22, 1, tzinfo=UTC),
         summary='<p class="x">The  ferry is late.</p><img src="/pixel?7">',
@@ -81,10 +79,10 @@ def test_the_fingerprint_sees_title_text_and_content() -> None:
         content_fingerprint(entry)
         for entry in (
             ENTRY,
-            replace(ENTRY, title="Ferry off"),
-            replace(ENTRY, summary="The ferry is off."),
-            replace(ENTRY, content="More."),
-            replace(ENTRY, link="https://news.example/2"),
+            ENTRY._replace(title="Ferry off"),
+            ENTRY._replace(summary="The ferry is off."),
+            ENTRY._replace(content="More."),
+            ENTRY._replace(link="https://news.example/2"),
         )
     }
 

@@ -8,15 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.feeds.schedule import (
+    BURST,
     Hints,
     Rhythm,
     explain,
-    histogram_by_hour,
     learned_hints,
     next_fetch,
     skip_state,
 )
+from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sources.model import Source, parse_spec, state_item
+from sourcebook.sources.read import publications_by_hour
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)  # a Friday
 
@@ -145,7 +147,7 @@ def test_any_history_gives_an_interval_within_the_range(
 def test_a_rhythm_survives_being_kept() -> None:
     rhythm = Rhythm().after([NOON - timedelta(hours=2)] * 5, NOON, None)
     assert Rhythm.of(source(**rhythm.to_state())) == rhythm
-    assert histogram_by_hour(rhythm.histogram)[10] == 5
+    assert publications_by_hour(rhythm.histogram)[10] == 5
 
 
 def test_the_longest_wish_of_an_answer_counts() -> None:
@@ -175,6 +177,98 @@ def test_nothing_to_skip_is_not_kept() -> None:
 )
 def test_a_person_is_told_why_the_next_fetch_is_when_it_is(state: dict[str, Any], words: str) -> None:
     known = {"fetch_count": 9, "next_fetch_time": "2026-11-27T12:10:00Z"}
-    lines = explain(source(**{**known, **state}), NOON)
+    lines = explain(source(**{**known, **state}), NOON, settings=FeedSettings())
     assert lines[0] == "The next fetch is due at 2026-11-27 12:10:00 UTC, in 10 minutes."
     assert words in " ".join(lines)
+
+
+def test_a_short_document_is_read_before_it_can_fill_with_what_nobody_has_seen() -> None:
+    waits = [minutes(20, last_entries=entries) for entries in (0, 100, 20, 10, 3)]
+    assert waits[0] == waits[1] == 15
+    assert 15 > waits[2] > waits[3] > waits[4] >= 1
+    # A burst of BURST times the rate, and three standard deviations more, still fit.
+    for entries, wait in zip((20, 10, 3), waits[2:], strict=True):
+        burst = BURST * 20 * wait / 60
+        assert wait == 1 or burst + 3 * burst**0.5 <= entries + 0.01
+
+
+def test_the_length_of_this_document_counts_before_that_of_the_last_one() -> None:
+    shorter = next_fetch(source(last_entries=100), Rhythm(20), Hints(), NOON, document=10)
+    longer = next_fetch(source(last_entries=10), Rhythm(20), Hints(), NOON, document=100)
+    assert shorter.due - NOON < timedelta(minutes=10) < longer.due - NOON
+    assert "its document holds only 10 entries" in " ".join(shorter.reasons)
+
+
+def test_a_new_feed_whose_document_spans_minutes_is_asked_sooner() -> None:
+    published = [NOON - timedelta(minutes=n) for n in range(20)]
+    rhythm = Rhythm().after(published, NOON, None)
+    new = source(last_success_at=None)
+    assert next_fetch(new, rhythm, Hints(), NOON, document=20).due - NOON < timedelta(minutes=6)
+    assert next_fetch(new, Rhythm(1), Hints(), NOON, document=20).due - NOON == timedelta(minutes=15)
+
+
+def test_a_first_document_without_dates_says_nothing_of_the_rate() -> None:
+    seen = NOON.replace(microsecond=0)
+    rhythm = Rhythm().after([seen] * 40, NOON + timedelta(milliseconds=300), None)
+    assert (rhythm.rate, rhythm.lately, rhythm.entries) == (0, 0, 0)
+    assert next_fetch(source(last_success_at=None), rhythm, Hints(), NOON, document=40).due - NOON == (
+        timedelta(minutes=15)
+    )
+
+
+def test_a_burst_is_followed_until_it_is_over() -> None:
+    """One fetch that finds few does not end it: what came within the last hour is remembered."""
+    rhythm, now = Rhythm(1), NOON
+    for _ in range(4):
+        before, now = now, now + timedelta(minutes=15)
+        rhythm = rhythm.after([now] * 10, now, before)
+    calm = rhythm.after([], now + timedelta(minutes=5), now)
+    later = now + timedelta(minutes=5)
+    assert calm.rate < 5
+    following = next_fetch(source(last_entries=15), calm, Hints(), later).due - later
+    assert following < timedelta(minutes=6)
+    for _ in range(16):
+        before, later = later, later + timedelta(minutes=15)
+        calm = calm.after([], later, before)
+    assert calm.lately < 1 < calm.rate
+
+
+def test_a_feed_of_hundreds_an_hour_remembers_the_hours_of_the_day_before() -> None:
+    """A histogram of bytes that were counted up one by one would have been halved to nothing by then."""
+    rhythm, now = Rhythm(), NOON.replace(hour=0)
+    for hour in range(48):
+        for minute in range(0, 60, 5):
+            before, now = now, NOON.replace(hour=0) + timedelta(hours=hour, minutes=minute)
+            busy = 600 if hour % 24 in {8, 9} else 60
+            rhythm = rhythm.after([now] * (busy // 12), now, before)
+    tomorrow = NOON.replace(hour=8, minute=30) + timedelta(days=2)
+    quiet = tomorrow + timedelta(hours=7)
+    assert rhythm.factor(tomorrow, weekly=False) > 4 * rhythm.factor(quiet, weekly=False)
+
+
+def test_the_rates_are_kept_when_nothing_new_was_found() -> None:
+    rhythm = Rhythm(4, lately=2).after([], NOON, NOON - timedelta(hours=1))
+    kept = Rhythm.of(source(**rhythm.rates()))
+    assert (kept.rate, kept.lately) == (round(rhythm.rate, 4), round(rhythm.lately, 4))
+    assert kept.lately < 1 < kept.rate
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({"next_fetch_time": "2026-11-27T11:47:00Z"}, "It is due sooner than that"),
+        ({"next_fetch_time": "2026-11-27T12:30:00Z"}, "It is due later than that"),
+        ({"last_cause": "host_busy"}, "Its host asked for patience"),
+        ({"enabled": False, "next_fetch_time": "9999-12-31T23:59:59Z"}, "it was disabled by hand"),
+    ],
+)
+def test_what_the_habits_of_a_feed_do_not_explain_is_told_too(state: dict[str, Any], words: str) -> None:
+    known = {"fetch_count": 9, "next_fetch_time": "2026-11-27T12:00:00Z"}
+    assert words in " ".join(explain(source(**{**known, **state}), NOON, settings=FeedSettings()))
+    assert len(explain(source(**known), NOON, settings=FeedSettings())) == 3
+
+
+def test_the_explanation_goes_by_the_settings_it_is_given() -> None:
+    known = {"fetch_count": 1, "next_fetch_time": "2026-11-27T12:10:00Z", "interval_minutes": 60}
+    lines = explain(source(**known), NOON, settings=FeedSettings(max_refresh_interval_minutes=40))
+    assert "new feeds start at 40 minutes" in " ".join(lines)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sourcebook.errors import InvalidInput
 from sourcebook.feeds.settings import PREFIX, FeedSettings
@@ -53,6 +56,7 @@ def test_the_environment_overrides_them() -> None:
         ("FEEDS_TARGET_ARTICLES_PER_FETCH", "-5"),
         ("FEEDS_USER_AGENT", "two words/1"),
         ("FEEDS_PARSER", "lxml"),
+        ("FEEDS_PARSER_SAMPLE_PERCENT", "101"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_variable(variable: str, value: str) -> None:
@@ -60,6 +64,42 @@ def test_a_wrong_value_is_named_with_its_variable(variable: str, value: str) -> 
         FeedSettings.from_environment({variable: value})
     assert refused.value.field == variable
     assert value in str(refused.value)
+
+
+@given(
+    st.integers(1, 200),
+    st.floats(1, 60),
+    st.integers(1, 60),
+    st.integers(60, 1440),
+    st.sampled_from(["fast", "reference"]),
+)
+def test_they_survive_the_environment(
+    concurrent: int, timeout: float, shortest: int, longest: int, parser: Literal["fast", "reference"]
+) -> None:
+    settings = FeedSettings(
+        max_concurrent_requests=concurrent,
+        request_timeout_seconds=timeout,
+        min_refresh_interval_minutes=shortest,
+        max_refresh_interval_minutes=longest,
+        parser=parser,
+    )
+    assert FeedSettings.from_environment(settings.to_environment()) == settings
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"max_refresh_interval": 30}, "max_refresh_interval"),
+        ({"max_refresh_interval_minutes": 1.5}, "max_refresh_interval_minutes"),
+        ({"target_articles_per_fetch": True}, "target_articles_per_fetch"),
+        ({"min_refresh_interval_minutes": 20}, "min_refresh_interval_minutes"),
+        ({"parser": ["fast"]}, "parser"),
+    ],
+)
+def test_a_wrong_setting_is_named(values: dict[str, object], field: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        FeedSettings.from_values(values)
+    assert refused.value.field == field
 
 
 def test_they_make_the_policy_of_the_client() -> None:

@@ -299,6 +299,8 @@ class TestLength:
     async def test_what_follows_the_body_is_not_taken_for_the_next_answer(
         self, client: HttpClient, framing: bytes, delay: float
     ) -> None:
+        sent = asyncio.Event()
+
         async def respond(exchange: Exchange) -> None:
             surplus = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfalse"
             if delay:
@@ -307,10 +309,12 @@ class TestLength:
                 await exchange.send(surplus)
             else:
                 await exchange.send(b"HTTP/1.1 200 OK\r\n" + framing + surplus)
+            sent.set()
 
         async with serve(respond) as server:
             assert (await client.get(server.url("/short"))).body == b"body"
-            await asyncio.sleep(2 * delay)
+            await asyncio.wait_for(sent.wait(), 10)
+            await asyncio.sleep(0.1)  # sent is not yet arrived
             assert (await client.get(server.url("/ok"))).body == b"fine"
 
     @pytest.mark.parametrize(

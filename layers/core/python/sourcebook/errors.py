@@ -45,10 +45,12 @@ class InvalidInput(Terminal):
 
     Attributes:
         field: the name of the field or parameter, as its sender knows it.
+        value: what stood there, whole: shorten it before it is shown.
         expected: what would be right, in words.
     """
 
     def __init__(self, field: str, value: object, expected: str) -> None:
         self.field = field
+        self.value = value
         self.expected = expected
         super().__init__(f"{field}: {shorten(value)} is not valid; expected {expected}")

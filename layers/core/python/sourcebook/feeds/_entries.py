@@ -12,7 +12,7 @@ from sourcebook.feeds._text import shorten_text, text_of
 from sourcebook.feeds.model import Draft, FeedEntry, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
 _MAX_TITLE = 1_000
@@ -127,7 +127,7 @@ class EntryIdentity(NamedTuple):
         primary: what it is stored under.
         aliases: other names under which an earlier fetch may know it: its link when its guid is new
             (guids made from the slug of a headline change when the headline is edited), and its text
-            with its time when both changed.
+            with its time when both changed. A front page is no name of a story.
     """
 
     primary: str
@@ -143,7 +143,30 @@ def entry_identity(entry: FeedEntry) -> str:
     if entry.id:
         return f"id:{entry.id}"
     address = entry.address
-    return f"link:{address}" if address else _content_identity(entry)
+    return f"link:{address}" if address else _content_identity(entry, text_of(entry.summary, _COMPARED_TEXT))
+
+
+class Fingerprint(NamedTuple):
+    """An entry as it is recognized, and what all of that rests on.
+
+    Attributes:
+        identity: how it is found again.
+        content: what changes when a reader would call the entry edited; see `content_fingerprint`.
+        text: the plain text of its summary, from which both were made.
+    """
+
+    identity: EntryIdentity
+    content: str
+    text: str
+
+
+def fingerprints(entries: Sequence[FeedEntry]) -> list[Fingerprint]:
+    """Return identity, content and text of every entry of one document, in order."""
+    texts = [text_of(entry.summary, _COMPARED_TEXT) for entry in entries]
+    return [
+        Fingerprint(identity, _content(entry, text), text)
+        for entry, identity, text in zip(entries, _identify(entries, texts), texts, strict=True)
+    ]
 
 
 def identify(entries: Iterable[FeedEntry]) -> list[EntryIdentity]:
@@ -154,24 +177,33 @@ def identify(entries: Iterable[FeedEntry]) -> list[EntryIdentity]:
     keeps one identity.
     """
     entries = list(entries)
+    return _identify(entries, [text_of(entry.summary, _COMPARED_TEXT) for entry in entries])
+
+
+def _identify(entries: Sequence[FeedEntry], summaries: Sequence[str]) -> list[EntryIdentity]:
     ids = _shared((entry.id, (entry.address, entry.title)) for entry in entries)
     links = _shared((entry.address, (entry.title,)) for entry in entries)
-    texts = [_text_identity(entry) for entry in entries]
+    texts = [_text_identity(entry, summary) for entry, summary in zip(entries, summaries, strict=True)]
     repeated_texts = Counter(texts)
     identities = []
-    for entry, text in zip(entries, texts, strict=True):
+    for entry, summary, text in zip(entries, summaries, texts, strict=True):
         ladder = []
         if entry.id and entry.id not in ids:
             ladder.append(f"id:{entry.id}")
         address = entry.address
-        if address and address not in links:
+        if address and address not in links and not (ladder and _is_front_page(address)):
             ladder.append(f"link:{address}")
         if not ladder:
-            ladder.append(_content_identity(entry))
+            ladder.append(_content_identity(entry, summary))
         if text and repeated_texts[text] == 1:
             ladder.append(text)
         identities.append(EntryIdentity(ladder[0], tuple(ladder[1:])))
     return identities
+
+
+def _is_front_page(address: str) -> bool:
+    _, _, path = address.partition("://")[2].partition("/")
+    return not path.strip("/")
 
 
 def _shared(pairs: Iterable[tuple[str, tuple[str, ...]]]) -> set[str]:
@@ -180,27 +212,32 @@ def _shared(pairs: Iterable[tuple[str, tuple[str, ...]]]) -> set[str]:
     return {key for key, value in pairs if key and first.setdefault(key, value) != value}
 
 
-def _content_identity(entry: FeedEntry) -> str:
-    return f"content:{_digest(entry.title, text_of(entry.summary, _COMPARED_TEXT))}"
+def _content_identity(entry: FeedEntry, summary: str) -> str:
+    return f"content:{_digest(entry.title, summary)}"
 
 
-def _text_identity(entry: FeedEntry) -> str:
+def _text_identity(entry: FeedEntry, summary: str) -> str:
     """Return an identity from time and text, "" when they are too little to tell entries apart."""
     if entry.published is None:
         return ""
-    text = text_of(entry.summary, 1_000)
-    if len(text) < 80:
+    text = shorten_text(summary, 1_000)
+    # A whole hour is often a mere date, or planned: then only a text of some length tells entries apart.
+    is_exact = entry.published.minute or entry.published.second
+    if len(text) < (20 if is_exact else 80):
         return ""
     return f"text:{_digest(entry.published.isoformat(), text)}"
 
 
 # Words that say when rather than what: they change at every poll in pages that print the time.
+# Each alternative begins with the digit before the group, so that text is searched for digits only.
 _CLOCK = re.compile(
-    r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?"
-    r"|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?(?:\s(?:gmt|utc|[ecmp][sd]?t|cest|mez|mesz)\b)?"
-    r"|\d+\s(?:seconds?|minutes?|mins?|hours?|hrs?|days?|weeks?|sekunden?|minuten?|stunden?|tag(?:en|e)?)\sago"
-    r"|(?:vor|il y a|hace)\s\d+\s\w+"
+    r"\d(?:"
+    r"\d{3}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?"
+    r"|\d?:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?(?:\s(?:gmt|utc|[ecmp][sd]?t|cest|mez|mesz)\b)?"
+    r"|\d*\s(?:seconds?|minutes?|mins?|hours?|hrs?|days?|weeks?|sekunden?|minuten?|stunden?|tag(?:en|e)?)\sago"
+    r")"
 )
+_AGO = re.compile(r"(?:vor|il y a|hace)\s\d+\s\w+")
 
 
 def content_fingerprint(entry: FeedEntry) -> str:
@@ -211,12 +248,16 @@ def content_fingerprint(entry: FeedEntry) -> str:
     item with the time of the poll. Times of day and ages ("3 hours ago") are left out of the text for
     the same reason; other numbers stay, since "7 dead" for "5 dead" is an edit.
     """
+    return _content(entry, text_of(entry.summary, _COMPARED_TEXT))
+
+
+def _content(entry: FeedEntry, summary: str) -> str:
     link = entry.address.partition("#")[0].partition("?")[0]
-    texts = [text_of(entry.summary, _COMPARED_TEXT)]
+    texts = [summary]
     if entry.content and entry.content != entry.summary:
         texts.append(text_of(entry.content, _COMPARED_TEXT))
     words = _CLOCK.sub("", "\n".join((entry.title, *texts)).casefold())
-    return _digest(link, " ".join(words.split()))
+    return _digest(link, " ".join(_AGO.sub("", words).split()))
 
 
 def _digest(*parts: str) -> str:

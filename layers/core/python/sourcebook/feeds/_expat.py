@@ -261,7 +261,7 @@ class _Reader:
                         text = _markup(text, data[markup_start : parser.CurrentByteIndex])
                         markup_start = 0
                     text = text.strip()
-                    if text[:9] == "<![CDATA[":
+                    if text[:1] == "<" and text.startswith("<![CDATA["):
                         text = without_cdata(text)
                     if not text.isascii():
                         text = clean(text)
@@ -458,7 +458,7 @@ class _Reader:
         author = (
             field("author", _NOTHING)[0] or field("author1", _NOTHING)[0] or field("author2", _NOTHING)[0]
         )
-        publisher = _source_name(field("source", _NOTHING)[0])
+        source = field("source", _NOTHING)[0]
         position = self.position
         self.position += 1
         add_entry(
@@ -475,7 +475,7 @@ class _Reader:
             categories=_categories(item.lists) if item.lists else (),
             language=item.attributes.get("xml:lang") or field("language", _NOTHING)[0] or None,
             enclosure=self._absolute(enclosure),
-            publisher=publisher,
+            publisher=_source_name(source) if source else None,
         )
 
 

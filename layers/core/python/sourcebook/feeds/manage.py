@@ -33,7 +33,7 @@ from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
-    from sourcebook.sources.model import SourceSpec
+    from sourcebook.sources.model import Source, SourceSpec
     from sourcebook.sources.registry import SourceRegistry
 
 FEED: Final = "feed"
@@ -165,6 +165,11 @@ class FeedManager:
             raise InvalidInput("body", dict(values), f"at least one of {', '.join(CHANGEABLE)}")
         enabled = changes.pop("enabled", None)
         return self._registry.change(feed_id, changes, enabled=enabled, kind=FEED)
+
+    def source(self, feed_id: str) -> Source | None:
+        """Return a feed with its state, or None if there is no such feed."""
+        source = self._registry.get(feed_id) if _ID.fullmatch(feed_id) else None
+        return source if source and source.kind == FEED else None
 
     def remove(self, feed_id: str) -> bool:
         """Delete a feed with its history; its articles stay until they expire.

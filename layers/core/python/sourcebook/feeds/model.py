@@ -69,9 +69,10 @@ class Skipped(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class FeedEntry:
+class FeedEntry(NamedTuple):
     """One entry, as its feed states it. Markup in `summary` and `content` is neither cleaned nor resolved.
+
+    A tuple, because it is made in a fifth of the time that a frozen dataclass takes.
 
     Attributes:
         link: absolute address of what the entry is about when the feed's address was known, "" when

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from sourcebook.feeds._document import Document, read_document
 from sourcebook.feeds._entries import (
     EntryIdentity,
+    Fingerprint,
     content_fingerprint,
     entry_identity,
+    fingerprints,
     identify,
 )
 from sourcebook.feeds._expat import Damaged, read_with_expat
 from sourcebook.feeds._json import read_json
 from sourcebook.feeds._reference import read_with_feedparser
-from sourcebook.feeds._text import text_of
+from sourcebook.feeds._text import shorten_text, text_of
 from sourcebook.feeds.model import Cause, NotAFeed, ParsedFeed
 
 if TYPE_CHECKING:
@@ -28,13 +30,16 @@ if TYPE_CHECKING:
 __all__ = [
     "Cause",
     "EntryIdentity",
+    "Fingerprint",
     "NotAFeed",
     "ParsedFeed",
     "content_fingerprint",
     "describe",
     "entry_identity",
+    "fingerprints",
     "identify",
     "parse_feed",
+    "shorten_text",
     "text_of",
 ]
 

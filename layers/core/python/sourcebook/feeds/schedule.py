@@ -3,24 +3,30 @@
 The rate is new entries ÷ hours since the last successful fetch, averaged over time and not over fetches. A
 histogram of publication hours says how that rate is spread over the day, and over the week once there is
 enough history. The next fetch is due when five new entries are to be expected, within one minute and the
-source's own interval. What the server asks for is a lower bound within that range.
+source's own interval, and before the document can have filled with entries that nobody has seen. What the
+server asks for is a lower bound within that range.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, Protocol
 
-from sourcebook.clock import to_utc
+from sourcebook.clock import isoformat, to_utc
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sources.model import Source
+from sourcebook.sources.read import publications_by_hour
+from sourcebook.sources.registry import NEVER
 
 DEFAULTS: Final = FeedSettings()
 MEMORY: Final = timedelta(hours=24)
 """Time after which a rate seen once counts for a third (1/e)."""
+LATELY: Final = timedelta(hours=1)
+"""The same for the rate of the last hour or so, which tells a burst from a habit."""
 JITTER: Final = 0.05
 """Share by which an interval is varied, so that feeds registered together drift apart."""
 WEEKLY_AFTER: Final = timedelta(days=28)
@@ -28,9 +34,14 @@ WEEKLY_ENTRIES: Final = 200
 """History after which the hour of the week counts and not only the hour of the day."""
 ALL_NEW_AT_LEAST: Final = 3
 """Entries in a document below which it says nothing that all of them are new."""
+BURST: Final = 6
+"""How many times as fast as of late a feed may publish from one minute to the next, and still no entry is
+pushed out of its document unseen. docs/performance.md has what that costs."""
 
 _HOURS = 168
 _FULL = 255
+_COUNTED = 20.0
+"""Entries an hour that are counted one by one; the busiest hour of a week then fills a byte in weeks."""
 _PRIOR = 2.0
 _FIRST_LOOK = timedelta(days=7)
 
@@ -44,11 +55,13 @@ class Rhythm:
         histogram: 168 numbers from 0 to 255, entries published in each hour of the week (UTC, Monday first);
             halved when one is full, so old habits fade.
         entries: entries counted so far.
+        lately: new entries an hour, averaged over the last hour or so.
     """
 
     rate: float = 0.0
     histogram: bytes = bytes(_HOURS)
     entries: int = 0
+    lately: float = 0.0
 
     @classmethod
     def of(cls, source: Source) -> Rhythm:
@@ -56,11 +69,15 @@ class Rhythm:
         histogram = (
             source.histogram if source.histogram and len(source.histogram) == _HOURS else bytes(_HOURS)
         )
-        return cls(source.rate, histogram, source.entries_counted)
+        return cls(source.rate, histogram, source.entries_counted, source.rate_lately)
 
     def to_state(self) -> dict[str, Any]:
         """Return the attributes of a source's state that keep it."""
-        return {"rate": round(self.rate, 4), "histogram": self.histogram, "entries_counted": self.entries}
+        return {**self.rates(), "histogram": self.histogram, "entries_counted": self.entries}
+
+    def rates(self) -> dict[str, Any]:
+        """Return the attributes of a source's state that change though nothing new was found."""
+        return {"rate": round(self.rate, 4), "rate_lately": round(self.lately, 4)}
 
     def after(self, published: Sequence[datetime], now: datetime, last_success: datetime | None) -> Rhythm:
         """Return the rhythm after a fetch that found new entries with these times.
@@ -72,26 +89,47 @@ class Rhythm:
                 a sample of the last week and not news of the last minutes.
         """
         if last_success is None:
-            recent = [moment for moment in published if now - _FIRST_LOOK < moment <= now]
+            # What was published this very second has no date, or one in the future: it was only seen now.
+            this_second = now.replace(microsecond=0)
+            recent = [moment for moment in published if now - _FIRST_LOOK < moment < this_second]
             hours = max((now - min(recent)) / timedelta(hours=1), 1.0) if recent else 1.0
             rate = len(recent) / hours
+            lately = float(sum(moment > now - LATELY for moment in recent)) / (LATELY / timedelta(hours=1))
             counted = recent
         else:
             hours = max((now - last_success) / timedelta(hours=1), 1 / 3600)
-            weight = 1 - math.exp(-hours / (MEMORY / timedelta(hours=1)))
-            rate = self.rate + weight * (len(published) / hours - self.rate)
+            rate = _averaged(self.rate, len(published) / hours, hours, MEMORY)
+            lately = _averaged(self.lately, len(published) / hours, hours, LATELY)
             # An entry that appears with an old date tells nothing of the feed's hours.
             counted = [moment if moment > last_success - MEMORY else now for moment in published]
-        return Rhythm(rate, _count(self.histogram, counted), self.entries + len(counted))
+        histogram = _count(self.histogram, counted, before=self.entries, rate=rate)
+        return Rhythm(rate, histogram, self.entries + len(counted), lately)
 
     def factor(self, moment: datetime, *, weekly: bool) -> float:
         """Return how busy an hour is beside the average hour, 1 being average."""
         hour = _hour_of_week(moment)
-        if weekly:
-            mean = sum(self.histogram) / _HOURS
-            return (self.histogram[hour] + _PRIOR) / (mean + _PRIOR)
-        by_day = [sum(self.histogram[hour::24]) for hour in range(24)]
-        return (by_day[hour % 24] + _PRIOR) / (sum(by_day) / 24 + _PRIOR)
+        counts, mean = _spread(self.histogram, weekly=weekly)
+        return (counts[hour % len(counts)] + _PRIOR) / (mean + _PRIOR)
+
+
+class Polled(Protocol):
+    """What the schedule needs to know of a feed; a `Source` is one."""
+
+    @property
+    def interval_minutes(self) -> int:
+        """Its longest interval."""
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was added."""
+
+    @property
+    def last_success_at(self) -> datetime | None:
+        """When it last answered, before the answer that is being judged."""
+
+    @property
+    def last_entries(self) -> int:
+        """Entries in its last document that differed from the one before; 0 if there was none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +165,7 @@ class NextFetch:
 
 
 def next_fetch(
-    source: Source,
+    source: Polled,
     rhythm: Rhythm,
     hints: Hints,
     now: datetime,
@@ -135,6 +173,7 @@ def next_fetch(
     settings: FeedSettings = DEFAULTS,
     all_new: bool = False,
     fresh: int = 0,
+    document: int | None = None,
     jitter: float = 0.5,
 ) -> NextFetch:
     """Return when to fetch a feed that has just answered.
@@ -146,35 +185,45 @@ def next_fetch(
         now: the present time.
         settings: shortest interval, first interval, and how many new entries a fetch should find.
         fresh: new entries of this fetch: a burst is followed at once, before the average knows of it.
+        document: entries in the document of this fetch; None if it was not sent again.
         all_new: whether every entry of the document was new: older ones may have come and gone unseen.
         jitter: a random number from 0 to 1; 0.5 changes nothing.
     """
     longest = timedelta(minutes=source.interval_minutes)
     first = timedelta(minutes=settings.max_refresh_interval_minutes)
-    target = settings.target_articles_per_fetch
+    weekly = now - source.created_at >= WEEKLY_AFTER and rhythm.entries >= WEEKLY_ENTRIES
+    document = source.last_entries if document is None else document
+    room = _room(document) if document else math.inf
+    wanted = min(settings.target_articles_per_fetch, room)
     if source.last_success_at is None:
         interval = min(longest, first)
         reasons = [f"it is new, and new feeds start at {_said(interval)}"]
     else:
-        weekly = now - source.created_at >= WEEKLY_AFTER and rhythm.entries >= WEEKLY_ENTRIES
-        interval = _time_for(target, rhythm, now, longest, weekly=weekly)
+        interval = _time_for(wanted, rhythm, now, longest, weekly=weekly)
         busy = rhythm.factor(now, weekly=weekly)
         reasons = [
             (
                 f"it brings {rhythm.rate:.2f} new entries an hour on average, {busy:.1f} times that at this "
-                f"hour of the {'week' if weekly else 'day'}: {target} more are expected within "
+                f"hour of the {'week' if weekly else 'day'}: {_number(wanted)} more are expected within "
                 f"{_said(interval)}"
             )
         ]
         if interval >= longest:
             reasons.append(f"its longest interval is {_said(longest)}")
-    if source.last_success_at is not None and now > source.last_success_at:
-        burst = timedelta(
-            hours=target * ((now - source.last_success_at) / timedelta(hours=1)) / max(fresh, 1)
+        elapsed = now - source.last_success_at
+        if fresh > wanted and timedelta(0) <= elapsed * (wanted / fresh) < interval:
+            interval = elapsed * (wanted / fresh)
+            reasons.append(f"just now it brought {fresh}, {_number(wanted)} every {_said(interval)}")
+    lately = max(rhythm.rate, rhythm.lately)
+    spare = _time_at(lately, room, longest)
+    if spare < interval:
+        interval = spare
+        reasons.append(f"it brought {lately:.1f} an hour lately, {_number(room)} every {_said(spare)}")
+    if room == wanted:
+        reasons.append(
+            f"its document holds only {document} entries: so that a burst of {BURST} times its rate pushes "
+            f"none out unseen, no more than {_number(room)} are waited for"
         )
-        if fresh > target and burst < interval:
-            interval = burst
-            reasons.append(f"just now it brought {fresh}, {target} every {_said(burst)}")
     if all_new and source.last_success_at is not None:
         interval = min(interval, first) / 2
         reasons.append("every entry of the document was new, so some may have been missed: sooner")
@@ -190,14 +239,24 @@ def next_fetch(
     return NextFetch(awake, tuple(reasons))
 
 
-def explain(source: Source, now: datetime) -> list[str]:
-    """Say why a feed's next fetch is when it is, in sentences for a person."""
+def explain(source: Source, now: datetime, *, settings: FeedSettings) -> list[str]:
+    """Say why a feed's next fetch is when it is, in sentences for a person.
+
+    Args:
+        source: the feed with its state.
+        now: the present time.
+        settings: those by which the feed is polled: the deployed ones.
+    """
+    if not source.enabled and isoformat(source.next_fetch_time) == NEVER:
+        return ["It is not fetched: it was disabled by hand. It is fetched again when a person enables it."]
     wait = source.next_fetch_time - now
     when = f"The next fetch is due at {source.next_fetch_time:%Y-%m-%d %H:%M:%S} UTC, "
     lines = [when + (f"in {_said(wait)}." if wait > timedelta(0) else "now.")]
     if not source.enabled:
         why = source.last_error or source.last_cause or "by hand"
         return [*lines, f"It is disabled ({why}); this is a probe."]
+    if source.last_cause == "host_busy":
+        return [*lines, "Its host asked for patience when another feed was fetched from it."]
     if source.consecutive_errors:
         error = source.last_error or source.last_cause
         failed = f"It failed {source.consecutive_errors} times in a row ({error})"
@@ -207,8 +266,35 @@ def explain(source: Source, now: datetime) -> list[str]:
     before = source.model_copy(
         update={"last_success_at": source.last_success_at if source.fetch_count > 1 else None}
     )
-    decision = next_fetch(before, Rhythm.of(source), Hints.of(source), source.last_fetch_at)
-    return [*lines, *(f"At the last fetch, {reason}." for reason in decision.reasons)]
+    decision = next_fetch(
+        before, Rhythm.of(source), Hints.of(source), source.last_fetch_at, settings=settings
+    )
+    lines += [f"At the last fetch, {reason}." for reason in decision.reasons]
+    # The state keeps what a feed's habits are and not what one fetch found.
+    usual, was = decision.due - source.last_fetch_at, source.next_fetch_time - source.last_fetch_at
+    if was < usual * (1 - 2 * JITTER):
+        lines.append(
+            "It is due sooner than that: the last fetch found much that was new, or a person asked for it."
+        )
+    elif was > usual * (1 + 2 * JITTER):
+        lines.append(
+            "It is due later than that: its server asked for patience, or its settings have changed since."
+        )
+    return lines
+
+
+def _room(document: int) -> float:
+    """Return how many entries may be expected between two polls of a document that holds so many.
+
+    So many that `BURST` times them, and three standard deviations of a Poisson process more, still fit.
+    """
+    fitting = ((math.sqrt(9 + 4 * document) - 3) / 2) ** 2  # m where m + 3 √m = document
+    return fitting / BURST
+
+
+def _time_at(rate: float, entries: float, longest: timedelta) -> timedelta:
+    """Return the time in which so many entries come at a rate, at most `longest`."""
+    return longest if entries >= rate * (longest / timedelta(hours=1)) else timedelta(hours=entries / rate)
 
 
 def _time_for(
@@ -217,17 +303,18 @@ def _time_for(
     """Return the time in which so many new entries are to be expected, at most `longest`."""
     if rhythm.rate <= 0:
         return longest
-    expected = 0.0
-    moment = now
-    while moment < now + longest:
-        # In steps that end with the hour: within it the rate is constant.
-        end = min(moment.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1), now + longest)
-        rate = rhythm.rate * rhythm.factor(moment, weekly=weekly)
-        in_step = rate * ((end - moment) / timedelta(hours=1))
-        if expected + in_step >= entries:
-            return moment - now + timedelta(hours=(entries - expected) / rate)
-        expected += in_step
-        moment = end
+    counts, mean = _spread(rhythm.histogram, weekly=weekly)
+    hour = _hour_of_week(now)
+    waited, left = 0.0, longest / timedelta(hours=1)
+    # In steps that end with the hour: within it the rate is constant.
+    step = min(1 - (now.minute * 60 + now.second) / 3600, left)
+    while left > 0:
+        rate = rhythm.rate * (counts[hour % len(counts)] + _PRIOR) / (mean + _PRIOR)
+        if rate * step >= entries:
+            return timedelta(hours=waited + entries / rate)
+        entries -= rate * step
+        waited, left, hour = waited + step, left - step, hour + 1
+        step = min(1.0, left)
     return longest
 
 
@@ -239,9 +326,32 @@ def _awake(due: datetime, hints: Hints, latest: datetime) -> datetime:
     return min(moment, max(latest, due))
 
 
-def _count(histogram: bytes, moments: Iterable[datetime]) -> bytes:
+def _averaged(before: float, seen: float, hours: float, memory: timedelta) -> float:
+    """Return an average into which a rate seen for some hours goes with the weight that they have."""
+    weight = 1 - math.exp(-hours / (memory / timedelta(hours=1)))
+    return before + weight * (seen - before)
+
+
+@lru_cache(maxsize=64)
+def _spread(histogram: bytes, *, weekly: bool) -> tuple[tuple[int, ...], float]:
+    """Return the entries of each hour of the week, or of the day, and their mean."""
+    counts = tuple(histogram) if weekly else tuple(publications_by_hour(histogram))
+    return counts, sum(counts) / len(counts)
+
+
+def _count(histogram: bytes, moments: Sequence[datetime], *, before: int, rate: float) -> bytes:
+    """Return a histogram with these moments counted, `before` having been counted earlier.
+
+    Of a feed that brings more than `_COUNTED` an hour only every n-th is counted: a byte that is full halves
+    all the others, and yesterday would be forgotten within hours.
+    """
+    if not moments:
+        return histogram
+    weight = min(1.0, _COUNTED / rate) if rate else 1.0
     counts = list(histogram)
-    for moment in moments:
+    for position, moment in enumerate(moments, before):
+        if int((position + 1) * weight) == int(position * weight):
+            continue
         hour = _hour_of_week(moment)
         if counts[hour] >= _FULL:
             counts = [count // 2 for count in counts]
@@ -252,6 +362,10 @@ def _count(histogram: bytes, moments: Iterable[datetime]) -> bytes:
 def _hour_of_week(moment: datetime) -> int:
     utc = to_utc(moment)
     return utc.weekday() * 24 + utc.hour
+
+
+def _number(count: float) -> str:
+    return f"{count:.1f}".removesuffix(".0")
 
 
 def _said(span: timedelta) -> str:
@@ -277,12 +391,6 @@ def learned_hints(
     if expires is not None and max_age is None:
         wishes.append((expires - now) / timedelta(minutes=1))
     return max(0, min(math.ceil(max(wishes)), 7 * 24 * 60))
-
-
-def histogram_by_hour(histogram: bytes | None) -> list[int]:
-    """Return entries by hour of the day, 24 numbers, for people to look at."""
-    counts = histogram if histogram and len(histogram) == _HOURS else bytes(_HOURS)
-    return [sum(counts[hour::24]) for hour in range(24)]
 
 
 def skip_state(hours: Sequence[int], days: Sequence[int]) -> Mapping[str, list[int]] | None:

@@ -26,6 +26,7 @@ _RANGES: Final[Mapping[str, tuple[float, float]]] = {
     "min_refresh_interval_minutes": (1, 1440),
     "max_refresh_interval_minutes": (1, 1440),
     "target_articles_per_fetch": (1, 1000),
+    "parser_sample_percent": (0, 100),
 }
 _USER_AGENT: Final = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+)/([A-Za-z0-9!#$%&'*+.^_`|~-]+)")
 
@@ -39,10 +40,12 @@ class FeedSettings:
         request_timeout_seconds: for one feed with all its redirects.
         user_agent: product and version in the User-Agent header; the contact is added to it.
         min_refresh_interval_minutes: shortest time between two polls of a feed.
-        max_refresh_interval_minutes: longest time between two polls of a feed that declares none of its own,
-            and the first interval of a new feed.
+        max_refresh_interval_minutes: longest time between two polls that a feed is given when it is added
+            without one of its own, and the first interval of a new feed.
         target_articles_per_fetch: new entries that a poll should find.
         parser: "fast", or "reference" for feedparser alone.
+        parser_sample_percent: of the documents that the fast parser reads, those that feedparser reads too
+            to see whether they agree; one in a round at most.
     """
 
     max_concurrent_requests: int = 10
@@ -52,6 +55,7 @@ class FeedSettings:
     max_refresh_interval_minutes: int = 15
     target_articles_per_fetch: int = 5
     parser: Literal["fast", "reference"] = "fast"
+    parser_sample_percent: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse what cannot work.
@@ -88,18 +92,31 @@ class FeedSettings:
         Raises:
             InvalidInput: naming the first variable that is wrong.
         """
-        kinds = get_type_hints(cls)
-        given: dict[str, Any] = {}
-        for setting in fields(cls):
-            variable = PREFIX + setting.name.upper()
-            if text := environ.get(variable, "").strip():
-                given[setting.name] = _read(variable, text, kinds[setting.name])
+        texts = {setting.name: environ.get(_variable(setting.name), "").strip() for setting in fields(cls)}
         try:
-            return cls(**given)
+            return cls.from_values({name: text for name, text in texts.items() if text})
         except InvalidInput as error:
-            raise InvalidInput(
-                PREFIX + error.field.upper(), given.get(error.field), error.expected
-            ) from error
+            raise InvalidInput(_variable(error.field), error.value, error.expected) from error
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, object]) -> FeedSettings:
+        """Read the settings by their names, numbers also as text; one that is not given has its default.
+
+        Raises:
+            InvalidInput: naming the first setting that is wrong or does not exist.
+        """
+        kinds = get_type_hints(cls)
+        for name in values:
+            if name not in kinds:
+                raise InvalidInput(name, values[name], f"one of the settings {', '.join(kinds)}")
+        given: dict[str, Any] = {
+            name: _read(name, str(value).strip(), kinds[name]) for name, value in values.items()
+        }
+        return cls(**given)
+
+    def to_environment(self) -> dict[str, str]:
+        """Return the variables that `from_environment` reads these settings from, all of them."""
+        return {_variable(setting.name): str(getattr(self, setting.name)) for setting in fields(self)}
 
     def http_policy(self, *, contact: str = "", allowed_networks: str = "") -> HttpPolicy:
         """Return the policy of the client that fetches feeds.
@@ -125,11 +142,15 @@ class FeedSettings:
         )
 
 
-def _read(variable: str, text: str, kind: object) -> object:
+def _variable(setting: str) -> str:
+    return PREFIX + setting.upper()
+
+
+def _read(name: str, text: str, kind: object) -> object:
     if kind is not int and kind is not float:
         return text
     try:
         return int(text) if kind is int else float(text)
     except ValueError as error:
         expected = "a whole number" if kind is int else "a number"
-        raise InvalidInput(variable, text, expected) from error
+        raise InvalidInput(name, text, expected) from error

@@ -1,6 +1,7 @@
 """Outgoing HTTP: one guarded client for everything that this system fetches."""
 
-from sourcebook.http.client import HttpClient
+from sourcebook.http.bodies import BodyReader, Sink
+from sourcebook.http.client import Download, HttpClient
 from sourcebook.http.errors import (
     FetchCause,
     FetchError,
@@ -15,6 +16,8 @@ from sourcebook.http.response import Headers, HttpResponse, Redirect, error_for,
 from sourcebook.http.urls import redact_url
 
 __all__ = [
+    "BodyReader",
+    "Download",
     "FetchCause",
     "FetchError",
     "Headers",
@@ -25,6 +28,7 @@ __all__ = [
     "Resolver",
     "RetryableFetchError",
     "Severity",
+    "Sink",
     "SystemResolver",
     "TerminalFetchError",
     "error_for",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from io import BytesIO
+from typing import Protocol
 
 from sourcebook.http.errors import FetchCause, FetchError, fetch_error
 
@@ -22,17 +24,30 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _MOST_MEMBERS = 1024
 
 
+class Sink(Protocol):
+    """Where a long body goes: an open file, for one."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take the next bytes."""
+
+
 class BodyReader:
     """Collects one response body: `feed` the bytes as they arrive, then `finish`, and `close` in any case.
 
-    At no time holds more than `max_bytes` of output plus one chunk.
+    At no time holds more than `max_bytes` of output plus one chunk; with a `sink`, to which the output then
+    goes, no more than one chunk.
+
+    Attributes:
+        received: bytes that have come, as they were sent.
     """
 
-    def __init__(self, url: str, content_encoding: str, max_bytes: int) -> None:
+    def __init__(self, url: str, content_encoding: str, max_bytes: int, sink: Sink | None = None) -> None:
         self._url = url
         self._max_bytes = max_bytes
-        self._received = 0
-        self._body = BytesIO()
+        self.received = 0
+        self._digest = hashlib.sha256()
+        self._collected = BytesIO()
+        self._body: Sink = self._collected if sink is None else sink
         self._room = max_bytes
         self._coding = self._choose(content_encoding)
         self._decoder: zlib._Decompress | None = None
@@ -71,10 +86,12 @@ class BodyReader:
         Raises:
             FetchError: ``too_large`` over the cap, ``decode_error`` when the compression is broken.
         """
-        self._received += len(data)
+        self.received += len(data)
         # Also without any output: compressed streams can be endless and empty.
-        if self._received > self._max_bytes:
+        if self.received > self._max_bytes:
             raise self._too_large()
+        if self._body is not self._collected:
+            self._digest.update(data)
         if self._coding == "identity":
             self._body.write(data)
         else:
@@ -128,7 +145,7 @@ class BodyReader:
         return zlib.decompressobj(wbits=15 if is_zlib else -15)
 
     def finish(self) -> bytes:
-        """Return the whole body.
+        """Return the whole body; nothing of it when it went to a sink.
 
         Raises:
             FetchError: ``truncated`` when the compressed stream stops before its end.
@@ -136,13 +153,18 @@ class BodyReader:
         unfinished = self._decoder is not None or (self._undecided and self._members == 0)
         if unfinished:
             raise self._error(
-                FetchCause.TRUNCATED, f"the {self._coding} body stops early, after {self._received} bytes"
+                FetchCause.TRUNCATED, f"the {self._coding} body stops early, after {self.received} bytes"
             )
-        return self._body.getvalue()
+        return self._collected.getvalue()
+
+    @property
+    def sha256(self) -> str:
+        """The digest, in hexadecimal, of the bytes that came for a sink, as they were sent."""
+        return self._digest.hexdigest()
 
     def close(self) -> None:
-        """Free what was collected."""
-        self._body.close()
+        """Free what was collected; a sink is its owner's to close."""
+        self._collected.close()
         self._decoder = None
         self._undecided = b""
 

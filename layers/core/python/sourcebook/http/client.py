@@ -14,13 +14,13 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
 import httpx
 
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.http.bodies import ACCEPT_ENCODING, BodyReader
+from sourcebook.http.bodies import ACCEPT_ENCODING, BodyReader, Sink
 from sourcebook.http.connection import Connection, ConnectionPool, Origin, StaleConnection
 from sourcebook.http.errors import FetchCause, FetchError, fetch_error
 from sourcebook.http.guard import Guard, Resolver, SystemResolver
@@ -77,6 +77,23 @@ class _Exchange:
     time_left: float
     elapsed: float = 0.0
     redirects: list[Redirect] = field(default_factory=list)
+    sink: Sink | None = None
+    received: int = 0
+    received_sha256: str = ""
+
+
+class Download(NamedTuple):
+    """What came of a download.
+
+    Attributes:
+        response: the answer; its body is empty when it is a success, for that went to the sink.
+        received: bytes of the body as they were sent, still compressed if they were.
+        sha256: digest of these, in hexadecimal; empty without a success.
+    """
+
+    response: HttpResponse
+    received: int
+    sha256: str
 
 
 class HttpClient:
@@ -159,6 +176,37 @@ class HttpClient:
             max_bytes=self.policy.max_bytes if max_bytes is None else max_bytes,
             time_left=self.policy.total_timeout,
         )
+        return await self._follow(exchange)
+
+    async def download(
+        self, url: str, sink: Sink, *, headers: Mapping[str, str] | None = None, max_bytes: int | None = None
+    ) -> Download:
+        """Fetch `url` as `get` does, and write the body of a 2xx answer to `sink` as it arrives.
+
+        A body that breaks off has left its beginning in the sink when the error is raised. The body of any
+        other answer is in the response.
+
+        Args:
+            url: an http or https URL without user name and password.
+            sink: gets the body, decompressed from its Content-Encoding.
+            headers: more request headers, as for `get`.
+            max_bytes: longest body, sent as well as decompressed, instead of the policy's.
+
+        Raises:
+            FetchError: if no complete answer came; its `cause` says why.
+            InvalidInput: if a header cannot be sent.
+        """
+        exchange = _Exchange(
+            url=self._parse(url),
+            headers=self._request_headers(headers, None, None),
+            max_bytes=self.policy.max_bytes if max_bytes is None else max_bytes,
+            time_left=self.policy.total_timeout,
+            sink=sink,
+        )
+        response = await self._follow(exchange)
+        return Download(response, exchange.received, exchange.received_sha256)
+
+    async def _follow(self, exchange: _Exchange) -> HttpResponse:
         seen = {str(exchange.url)}
         while True:
             response = await self._hop(exchange)
@@ -215,9 +263,7 @@ class HttpClient:
             body = b""
             # The body of a redirect is of no use: leaving it unread costs the connection, no more.
             if answer.status_code not in REDIRECTS:
-                body = await self._read(
-                    connection, answer.status_code, answer_headers, shown, exchange.max_bytes
-                )
+                body = await self._read(connection, answer.status_code, answer_headers, exchange)
         finally:
             await self._pool.release(connection)
         return HttpResponse(
@@ -232,17 +278,23 @@ class HttpClient:
         )
 
     async def _read(
-        self, connection: Connection, status: int, headers: Headers, url: str, max_bytes: int
+        self, connection: Connection, status: int, headers: Headers, exchange: _Exchange
     ) -> bytes:
+        url, coding = str(exchange.url), headers.get("content-encoding", "")
+        # What an error page says is no part of the document.
+        sink = exchange.sink if 200 <= status < 300 else None
         # Closing frees the buffer also when an error keeps this frame alive in its traceback.
-        with closing(BodyReader(url, headers.get("content-encoding", ""), max_bytes)) as reader:
+        with closing(BodyReader(url, coding, exchange.max_bytes, sink)) as reader:
             length = headers.get("content-length", "")
             if status not in {204, 304} and length.isdecimal():
                 reader.expect(int(length))
             async with aclosing(connection.body(url)) as pieces:
                 async for data in pieces:
                     reader.feed(data)
-            return reader.finish()
+            body = reader.finish()
+            if sink is not None:
+                exchange.received, exchange.received_sha256 = reader.received, reader.sha256
+            return body
 
     @asynccontextmanager
     async def _turn(self, name: bytes) -> AsyncIterator[None]:

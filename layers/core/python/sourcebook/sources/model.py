@@ -100,6 +100,7 @@ class Source(SourceSpec):
     merged_total: int = 0
     circuit: Mapping[str, Any] | None = None
     rate: float = 0.0
+    rate_lately: float = 0.0
     histogram: bytes | None = None
     entries_counted: int = 0
     hint_minutes: int = 0

@@ -65,6 +65,7 @@ class PollResult:
         cause: why, machine-readable: "ok", "not_modified", "same_body", or the cause of the failure.
         message: why, for a person; empty when all went well.
         http_status: status of the last answer, if there was one.
+        fetch_seconds: from the request to the end of its answer; None if there was none.
         entries: entries in the document.
         fresh: those among them that were not seen before, or were edited.
         tickers: tickers that were asked for.
@@ -83,6 +84,7 @@ class PollResult:
     cause: str
     message: str = ""
     http_status: int | None = None
+    fetch_seconds: float | None = None
     entries: int = 0
     fresh: int = 0
     tickers: tuple[str, ...] = ()
@@ -116,14 +118,19 @@ class SourceAdapter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PollReport:
-    """One source's poll as it ended: what is logged and measured."""
+    """One source's poll as it ended: what is logged and measured.
+
+    Attributes:
+        committed: False if another delivery of the message had moved the source on in the meantime.
+        interval: until the next poll, as far as the adapter has a say in it.
+    """
 
     source_id: str
     kind: str
     result: PollResult
     duration_ms: int
     committed: bool
-    """False if another delivery of the message had moved the source on in the meantime."""
+    interval: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +208,8 @@ class Poller:
             result = await adapter.poll(source)
         duration_ms = round((time.monotonic() - started) * 1000)
         committed = await asyncio.to_thread(self.commit, source, result, duration_ms)
-        return PollReport(source.source_id, source.kind, result, duration_ms, committed)
+        interval = result.next_fetch - self.clock() if result.next_fetch else None
+        return PollReport(source.source_id, source.kind, result, duration_ms, committed, interval)
 
     def commit(self, source: Source, result: PollResult, duration_ms: int) -> bool:
         """Record a poll: its history if there is something to tell, and last the state that moves on.
@@ -218,7 +226,7 @@ class Poller:
         if result.verdict is Verdict.UNCHANGED:
             increments["unchanged_count"] = 1
         try:
-            self.registry.table.update(
+            self.registry.table.change(
                 keys.source(source.source_id),
                 assign=dict(changes),
                 increment=dict(increments),

@@ -73,6 +73,7 @@ FETCH_FIELDS: Final = (
 """Fields of one fetch in a feed's history, besides `due_at`; null when the fetch has none."""
 
 _POSITION_LIMIT: Final = 200
+_HOURS_OF_A_WEEK: Final = 168
 _ID_LIMIT: Final = 63
 _POLLED, _DISABLED = "polled", "disabled"
 _PARTITIONS: Final = {_POLLED: keys.DUE_SOURCES, _DISABLED: keys.DISABLED_SOURCES}
@@ -183,7 +184,19 @@ def health_of(state: Mapping[str, Any]) -> str:
 def public(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return a feed as it is served, given its STATE item."""
     known = {name: state.get(name) for name in PUBLIC_FIELDS} | {name: state.get(name, 0) for name in COUNTS}
+    known["publications_by_hour"] = publications_by_hour(state.get("histogram"))
     return {"feed_id": state["source_id"], "health": health_of(state)} | known
+
+
+def publications_by_hour(histogram: bytes | None) -> list[int]:
+    """Return how many entries were published in each hour of the day (UTC), 24 numbers.
+
+    Older entries weigh less, so it is the proportion of the numbers that says something.
+    """
+    counts = bytes(histogram or b"")
+    if len(counts) != _HOURS_OF_A_WEEK:
+        counts = bytes(_HOURS_OF_A_WEEK)
+    return [sum(counts[hour::24]) for hour in range(24)]
 
 
 def _fetch(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import resource
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
 from sourcebook.errors import InvalidInput
-from sourcebook.sources.poll import RoundReport
+from sourcebook.sources.poll import PollReport, RoundReport, Verdict
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger, Metrics
@@ -25,6 +27,9 @@ _TOTALS: Final = (
     "ArticlesFetched",
     "ArticlesMerged",
 )
+_FAILURES: Final = frozenset({Verdict.FAILED, Verdict.BROKEN, Verdict.GONE})
+_SLOW: Final = 5.0
+"""Seconds after which a fetch is told of."""
 
 
 def log_round(report: RoundReport, logger: Logger) -> None:
@@ -44,10 +49,25 @@ def log_round(report: RoundReport, logger: Logger) -> None:
             "duration_ms": poll.duration_ms,
             "committed": poll.committed,
         }
+        if poll.kind == "feed":
+            # By feed in the log only: a metric for each would cost more than the feeds.
+            fields |= {
+                "velocity_articles_per_hour": result.state.get("rate"),
+                "refresh_interval_seconds": round(poll.interval.total_seconds()) if poll.interval else None,
+            }
         if result.message:
             logger.warning("source_failed", extra={**fields, "reason": result.message})
         else:
             logger.info("source_fetched", extra=fields)
+        if result.fetch_seconds is not None and result.fetch_seconds > _SLOW:
+            logger.warning(
+                "slow_fetch_detected",
+                extra={
+                    "source_id": poll.source_id,
+                    "duration_ms": round(result.fetch_seconds * 1000),
+                    "threshold_ms": round(_SLOW * 1000),
+                },
+            )
         if result.dropped:
             logger.info("rows_dropped", extra={"source_id": poll.source_id, **result.dropped})
         if result.anomaly:
@@ -86,7 +106,48 @@ def measure_round(report: RoundReport, metrics: Metrics) -> None:
         totals["ArticlesMerged"] += result.merged
     for name in _TOTALS:
         metrics.add_metric(name, "Count", totals[name])
+    _measure_feeds([poll for poll in report.polls if poll.kind == "feed"], metrics)
     _measure_sources(report, EphemeralMetrics())
+
+
+def _measure_feeds(polls: Sequence[PollReport], metrics: Metrics) -> None:
+    """Measure the feeds of a round under the names of the design that they come from (docs/feeds.md).
+
+    What it has as a gauge for each feed is one metric here with a value of each feed, so that CloudWatch
+    gives average, extremes and percentiles; the value of one feed is in its line of the log.
+    """
+    if not polls:
+        return
+    results = [poll.result for poll in polls]
+    for name, count in (
+        ("articles_parsed_total", sum(r.entries for r in results)),
+        ("articles_deduplicated_total", sum(r.entries - r.fresh + r.merged for r in results)),
+        ("articles_inserted_total", sum(r.created for r in results)),
+        ("feed_fetch_errors_total", sum(r.verdict in _FAILURES for r in results)),
+    ):
+        metrics.add_metric(name, "Count", count)
+    for poll in polls:
+        result = poll.result
+        if result.verdict is not Verdict.DEFERRED:
+            seconds = poll.duration_ms / 1000 if result.fetch_seconds is None else result.fetch_seconds
+            metrics.add_metric("feed_fetch_duration_seconds", "Seconds", seconds)
+        if "rate" in result.state:
+            metrics.add_metric("feed_velocity_articles_per_hour", "Count", result.state["rate"])
+        if poll.interval is not None:
+            seconds = poll.interval.total_seconds()
+            metrics.add_metric("average_refresh_interval_seconds", "Seconds", seconds)
+
+
+def measure_process(metrics: Metrics, connections: int) -> None:
+    """Measure what the process needs.
+
+    Args:
+        metrics: of the function.
+        connections: that it may hold open to the table at the same time.
+    """
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    metrics.add_metric("memory_usage_bytes", "Bytes", peak if sys.platform == "darwin" else peak * 1024)
+    metrics.add_metric("database_connection_pool_size", "Count", connections)
 
 
 def _measure_sources(report: RoundReport, metrics: AmazonCloudWatchEMFProvider) -> None:

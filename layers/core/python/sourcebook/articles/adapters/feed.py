@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -18,7 +19,8 @@ from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.feeds.fetching import address_state, document_state, validator_state, validators_for
 from sourcebook.feeds.model import FeedEntry, NotAFeed, ParsedFeed
-from sourcebook.feeds.parse import content_fingerprint, identify, parse_feed, text_of
+from sourcebook.feeds.parse import fingerprints, parse_feed, shorten_text
+from sourcebook.feeds.sampling import ParserSample
 from sourcebook.feeds.schedule import (
     ALL_NEW_AT_LEAST,
     DEFAULTS,
@@ -41,14 +43,14 @@ _VERDICTS = {
     Severity.FINAL: Verdict.GONE,
 }
 _CATEGORIES_AS_TAGS = 5
-_ID_LIMIT = 300
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """An entry that is new or edited."""
+    """An entry that is new or edited, with the plain text of its summary."""
 
     entry: FeedEntry
+    text: str
     article_id: str
     first_seen: datetime
     is_new: bool
@@ -61,6 +63,7 @@ class FeedAdapter:
     Attributes:
         random: numbers from 0 to 1, by which intervals are varied.
         settings: of fetching, parsing and the schedule.
+        sample: is offered the documents that were read, to compare the parsers on some of them.
     """
 
     http: HttpClient
@@ -69,6 +72,7 @@ class FeedAdapter:
     clock: Clock = utc_now
     random: Callable[[], float] = random.random
     settings: FeedSettings = DEFAULTS
+    sample: ParserSample | None = None
 
     async def poll(self, source: Source) -> PollResult:
         """Fetch a feed and store its new and edited entries.
@@ -104,11 +108,12 @@ class FeedAdapter:
         self, source: Source, response: HttpResponse, cause: str, state: Mapping[str, Any], now: datetime
     ) -> PollResult:
         rhythm = Rhythm.of(source).after((), now, source.last_success_at)
-        changed = {"rate": round(rhythm.rate, 4)} if source.last_success_at else {}
+        changed = rhythm.rates() if source.last_success_at else {}
         return PollResult(
             Verdict.UNCHANGED,
             cause,
             http_status=response.status,
+            fetch_seconds=response.elapsed,
             state=_stored({**state, **changed}),
             next_fetch=self._next(source, rhythm, state, now),
         )
@@ -122,6 +127,7 @@ class FeedAdapter:
         *,
         all_new: bool = False,
         fresh: int = 0,
+        document: int | None = None,
     ) -> datetime:
         learned = {name: state[name] for name in ("hint_minutes", "skip") if name in state}
         hints = Hints.of(source.model_copy(update=learned))
@@ -133,6 +139,7 @@ class FeedAdapter:
             settings=self.settings,
             all_new=all_new,
             fresh=fresh,
+            document=document,
             jitter=self.random(),
         )
         return decision.due
@@ -157,34 +164,48 @@ class FeedAdapter:
 
     def _take_in(self, source: Source, response: HttpResponse, state: Mapping[str, Any]) -> PollResult:
         """Store the entries of a document that changed."""
+        read = partial(
+            parse_feed,
+            response.body,
+            url=response.url,
+            content_type=response.content_type,
+            charset=response.charset,
+        )
         try:
-            feed = parse_feed(
-                response.body,
-                url=response.url,
-                content_type=response.content_type,
-                charset=response.charset,
-                mode=self.settings.parser,
-            )
+            feed = read(mode=self.settings.parser)
         except NotAFeed as error:
             return PollResult(
-                Verdict.BROKEN, error.cause.value, message=str(error), http_status=response.status
+                Verdict.BROKEN,
+                error.cause.value,
+                message=str(error),
+                http_status=response.status,
+                fetch_seconds=response.elapsed,
             )
+        if self.sample is not None:
+            self.sample.offer(source.source_id, feed, len(response.body), partial(read, mode="reference"))
         now = self.clock()
         seen = recall(self.table, source)
+        prints = fingerprints(feed.entries)
         marks = [
-            EntryMark(identity.primary, content_fingerprint(entry))
-            for entry, identity in zip(feed.entries, identify(feed.entries), strict=True)
+            EntryMark(
+                fingerprint.identity.primary,
+                fingerprint.content,
+                fingerprint.identity.aliases,
+                entry.published,
+            )
+            for entry, fingerprint in zip(feed.entries, prints, strict=True)
         ]
+        compared = seen.compare(marks, now)
         candidates = [
             _Candidate(
-                entry, _article_id(mark.identity), seen.first_seen(mark, now), freshness is Freshness.NEW
+                entry, fingerprint.text, known.article_id, known.first_seen, known.freshness is Freshness.NEW
             )
-            for entry, mark in zip(feed.entries, marks, strict=True)
-            if (freshness := seen.freshness(mark)) is not Freshness.KNOWN
+            for entry, fingerprint, known in zip(feed.entries, prints, compared.entries, strict=True)
+            if known.freshness is not Freshness.KNOWN
         ]
         articles, rejected = self._articles(source, feed, candidates, now)
         taken = self.intake.take(articles)
-        remember(self.table, source, seen, marks, now)
+        remember(self.table, source, seen, compared.after)
         changed = bool(candidates)
         news = [c for c in candidates if c.is_new]
         rhythm = Rhythm.of(source).after([_when(c, now) for c in news], now, source.last_success_at)
@@ -195,11 +216,12 @@ class FeedAdapter:
             "hint_minutes": self._hint_minutes(source, response, feed, now),
             "skip": skip_state(feed.hints.skip_hours, feed.hints.skip_days),
         }
-        all_new = len(news) == len(marks) >= ALL_NEW_AT_LEAST
+        all_new = len(news) == len({known.article_id for known in compared.entries}) >= ALL_NEW_AT_LEAST
         return PollResult(
             Verdict.CHANGED if changed else Verdict.UNCHANGED,
             "ok" if changed else "no_new_entries",
             http_status=response.status,
+            fetch_seconds=response.elapsed,
             entries=len(feed.entries),
             fresh=len(candidates),
             created=taken.count(Outcome.CREATED),
@@ -207,7 +229,9 @@ class FeedAdapter:
             updated=taken.count(Outcome.UPDATED),
             rejected=(*_skipped(source, feed), *rejected, *taken.refused) if changed else (),
             state=_stored(state),
-            next_fetch=self._next(source, rhythm, state, now, all_new=all_new, fresh=len(news)),
+            next_fetch=self._next(
+                source, rhythm, state, now, all_new=all_new, fresh=len(news), document=len(feed.entries)
+            ),
         )
 
     def _articles(
@@ -243,7 +267,7 @@ def incoming_article(
             "crawled_at": now,
             "publishers": tuple(filter(None, (entry.publisher, source.name, feed.title, source.host))),
             "source_name": publisher[:200] or None,
-            "text": text_of(entry.summary, TEXT_LIMIT),
+            "text": shorten_text(candidate.text, TEXT_LIMIT),
             "tags": _tags(source, entry),
             "metadata": _metadata(feed, entry),
         }
@@ -259,14 +283,6 @@ def _tags(source: Source, entry: FeedEntry) -> tuple[str, ...]:
 def _metadata(feed: ParsedFeed, entry: FeedEntry) -> dict[str, Any]:
     known = {"author": (entry.author or "")[:200], "language": feed.language, "feed_title": feed.title[:200]}
     return {name: value for name, value in known.items() if value}
-
-
-def _article_id(identity: str) -> str:
-    """Return the entry's own id, or its link, if it is short enough for a key, else its hash."""
-    identity = identity.removeprefix("id:").removeprefix("link:")
-    if len(identity.encode()) <= _ID_LIMIT:
-        return identity
-    return f"sha256-{sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def _skipped(source: Source, feed: ParsedFeed) -> list[Rejected]:

@@ -249,10 +249,15 @@ class NewsApiAdapter:
             return replace(_failure(errors), state=state)
         found = self._articles(source, answers, now)
         seen = recall(self.table, source)
-        marks = {id_: EntryMark(id_, _content(article)) for id_, article in found.articles.items()}
-        fresh = [a for id_, a in found.articles.items() if seen.freshness(marks[id_]) is not Freshness.KNOWN]
+        articles = list(found.articles.values())
+        compared = seen.compare([EntryMark(a.article_id, _content(a)) for a in articles], now)
+        fresh = [
+            article
+            for article, known in zip(articles, compared.entries, strict=True)
+            if known.freshness is not Freshness.KNOWN
+        ]
         taken = self.intake.take(fresh)
-        remember(self.table, source, seen, list(marks.values()), now)
+        remember(self.table, source, seen, compared.after)
         missing = len(options.tickers) - len(answers) + len(errors)
         return PollResult(
             Verdict.CHANGED if fresh or errors else Verdict.UNCHANGED,

@@ -1,0 +1,433 @@
+"""Feeds from the network to the stored record, beside the feed reader `reader` in one run.
+
+    python bench/ingest_feeds.py CORPUS [--feeds 200] [--rounds 3] [--reader PYTHON]
+
+CORPUS is a folder of feed files; a server on loopback gives out as many of them as asked, with ETag,
+Last-Modified and 304. PYTHON is an interpreter that has `reader` (a virtual environment of its own); without
+one only our figures are printed.
+
+What is measured of ours is the function `fetch_sources` itself, called with the messages that dispatch would
+send: fetching, parsing, deduplication, storing, announcing, its log and its metrics. **Our storage is stubbed
+at the HTTP boundary**: a second server on loopback, in a process of its own, answers in place of DynamoDB,
+SNS and EventBridge. It keeps what is put, honours the condition of a create and answers at once. So all that
+this project and boto3 do is in the figures, and the work of DynamoDB is not; `reader` keeps its records in
+SQLite, whose work is in its figures. Latencies of a real table are in none.
+
+CPU seconds are those of the measured process, of the passes only: not of its start. The two take turns, and
+the best of the rounds counts for each. The first pass meets new feeds, the second unchanged ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import hashlib
+import io
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+NOT_FEEDS = frozenset(("index.json", "README.md"))
+FEEDS_IN_MESSAGE = 20
+REGION = "us-east-1"
+
+
+# --- the two servers -----------------------------------------------------------------------------
+
+
+class Http(asyncio.Protocol):
+    """Just enough of HTTP/1.1 with connections that are kept."""
+
+    def __init__(self, answer: Callable[[str, dict[str, str], bytes], bytes]) -> None:
+        self.answer = answer
+        self.received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport: Any = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        while (end := self.received.find(b"\r\n\r\n")) >= 0:
+            first, *lines = self.received[:end].decode("latin-1").split("\r\n")
+            headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+            length = int(headers.get("content-length", 0))
+            if len(self.received) < end + 4 + length:
+                if headers.get("expect") == "100-continue":
+                    self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                return
+            body = self.received[end + 4 : end + 4 + length]
+            self.received = self.received[end + 4 + length :]
+            self.transport.write(self.answer(first.split(" ")[1], headers, body))
+
+
+def http_answer(status: int, body: bytes = b"", headers: Mapping[str, str] | None = None) -> bytes:
+    lines = [f"HTTP/1.1 {status} Any", f"Content-Length: {len(body)}"]
+    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def feeds_server(corpus: str, count: str) -> Callable[[str, dict[str, str], bytes], bytes]:
+    """Return a server of the corpus, spread evenly, its files repeated if there are too few."""
+    files = [path for path in sorted(Path(corpus).iterdir()) if path.is_file() and path.name not in NOT_FEEDS]
+    bodies = [body for body in (path.read_bytes() for path in files) if body.lstrip()[:1] != b"{"]
+    wanted = int(count)
+    chosen = (bodies[:: max(1, len(bodies) // wanted)] + bodies * (wanted // len(bodies) + 1))[:wanted]
+    answers = []
+    for body in chosen:
+        etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
+        validators = {"ETag": etag, "Last-Modified": "Tue, 01 Sep 2026 10:00:00 GMT"}
+        full = http_answer(200, body, {"Content-Type": "application/xml", **validators})
+        answers.append((etag, full, http_answer(304, headers=validators)))
+
+    def answer(path: str, headers: dict[str, str], _: bytes) -> bytes:
+        name, _, number = path.rpartition("/")
+        if name != "/feed" or not number.isdigit():
+            return http_answer(404)
+        etag, full, unchanged = answers[int(number) % len(answers)]
+        return unchanged if etag in headers.get("if-none-match", "") else full
+
+    return answer
+
+
+class Storage:
+    """Items by key, and the few requests that are made of them."""
+
+    def __init__(self) -> None:
+        self.items: dict[tuple[str, str], dict[str, Any]] = {}
+        self.requests: dict[str, int] = {}
+
+    def answer(self, path: str, headers: dict[str, str], body: bytes) -> bytes:
+        if path == "/_requests":
+            counted, self.requests = json.dumps(self.requests).encode(), {}
+            return http_answer(200, counted)
+        operation = headers.get("x-amz-target", "").rpartition(".")[2]
+        if not operation:
+            self.requests["Publish"] = self.requests.get("Publish", 0) + 1
+            xml = (
+                '<PublishBatchResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><PublishBatchResult>'
+                "<Successful/><Failed/></PublishBatchResult></PublishBatchResponse>"
+            )
+            return http_answer(200, xml.encode(), {"Content-Type": "text/xml"})
+        self.requests[operation] = self.requests.get(operation, 0) + 1
+        request = json.loads(body)
+        status, result = getattr(self, re.sub(r"(?<!^)(?=[A-Z])", "_", operation).lower())(request)
+        return http_answer(
+            status, json.dumps(result).encode(), {"Content-Type": "application/x-amz-json-1.0"}
+        )
+
+    @staticmethod
+    def key(item: dict[str, Any]) -> tuple[str, str]:
+        return item["PK"]["S"], item["SK"]["S"]
+
+    def put_item(self, request: dict[str, Any]) -> tuple[int, Any]:
+        key = self.key(request["Item"])
+        if "attribute_not_exists" in request.get("ConditionExpression", "") and key in self.items:
+            kind = "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException"
+            return 400, {"__type": kind, "message": "failed", "Item": self.items[key]}
+        self.items[key] = request["Item"]
+        return 200, {}
+
+    def delete_item(self, request: dict[str, Any]) -> tuple[int, Any]:
+        self.items.pop(self.key(request["Key"]), None)
+        return 200, {}
+
+    def get_item(self, request: dict[str, Any]) -> tuple[int, Any]:
+        item = self.items.get(self.key(request["Key"]))
+        return 200, {"Item": item} if item else {}
+
+    def batch_get_item(self, request: dict[str, Any]) -> tuple[int, Any]:
+        answers = {
+            table: [self.items[key] for key in map(self.key, wanted["Keys"]) if key in self.items]
+            for table, wanted in request["RequestItems"].items()
+        }
+        return 200, {"Responses": answers, "UnprocessedKeys": {}}
+
+    def update_item(self, request: dict[str, Any]) -> tuple[int, Any]:
+        item = self.items.setdefault(self.key(request["Key"]), dict(request["Key"]))
+        names = request.get("ExpressionAttributeNames", {})
+        values = request.get("ExpressionAttributeValues", {})
+        words = re.split(r"\b(SET|REMOVE|ADD) ", request["UpdateExpression"])[1:]
+        for verb, parts in zip(words[::2], words[1::2], strict=True):
+            for part in parts.strip().split(", "):
+                path, _, value = part.replace(" = ", " ").partition(" ")
+                *parents, name = (names[placeholder] for placeholder in path.split("."))
+                target = item
+                for parent in parents:
+                    target = target[parent]["M"]
+                if verb == "SET":
+                    target[name] = values[value]
+                elif verb == "REMOVE":
+                    target.pop(name, None)
+                else:
+                    before = int(target.get(name, {"N": "0"})["N"])
+                    target[name] = {"N": str(before + int(values[value]["N"]))}
+        return 200, {"Attributes": item} if "ReturnValues" in request else {}
+
+    def batch_execute_statement(self, request: dict[str, Any]) -> tuple[int, Any]:
+        """Creations, several in one request."""
+        responses: list[dict[str, Any]] = []
+        for statement in request["Statements"]:
+            names = re.findall(r"'([^']+)'\s*:\s*\?", statement["Statement"])
+            item = dict(zip(names, statement["Parameters"], strict=True))
+            existing = self.items.setdefault(self.key(item), item)
+            error = {"Code": "DuplicateItem", "Message": "failed", "Item": existing}
+            responses.append({} if existing is item else {"Error": error})
+        return 200, {"Responses": responses}
+
+    def transact_write_items(self, request: dict[str, Any]) -> tuple[int, Any]:
+        """One of two articles that were made at the same time gives way to the other."""
+        delete, check = request["TransactItems"]
+        gone, survivor = self.key(delete["Delete"]["Key"]), self.key(check["ConditionCheck"]["Key"])
+        untouched = self.items.get(gone, {}).get("revision") == {"N": "1"}
+        if not untouched or survivor not in self.items:
+            kind = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException"
+            return 400, {"__type": kind, "CancellationReasons": [{"Code": "ConditionalCheckFailed"}]}
+        del self.items[gone]
+        return 200, {}
+
+    def put_events(self, request: dict[str, Any]) -> tuple[int, Any]:
+        return 200, {"FailedEntryCount": 0, "Entries": [{"EventId": "1"} for _ in request["Entries"]]}
+
+
+async def serve(answer: Callable[[str, dict[str, str], bytes], bytes]) -> None:
+    """Serve until killed; the port is printed."""
+    server = await asyncio.get_running_loop().create_server(lambda: Http(answer), "127.0.0.1", 0, backlog=512)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+@contextlib.contextmanager
+def server(*arguments: str) -> Iterator[str]:
+    """Run one of the servers in a process of its own, and give its address."""
+    process = subprocess.Popen([sys.executable, __file__, *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+# --- what is measured ----------------------------------------------------------------------------
+
+
+def measured(work: Callable[[], dict[str, int]]) -> dict[str, Any]:
+    """Do a pass, and return what it counts with its CPU and wall-clock seconds."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    counts = work()
+    return {**counts, "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+
+
+def tell(passes: list[dict[str, Any]]) -> None:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"passes": passes, "peak_mb": peak}), flush=True)
+
+
+def read_by_reader(feeds: str, count: str) -> None:
+    """Both passes of `reader`, as its documentation runs many feeds: with workers."""
+    import logging  # noqa: PLC0415
+    import warnings  # noqa: PLC0415
+
+    import reader  # noqa: PLC0415
+
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    with contextlib.suppress(ImportError):
+        import structlog  # noqa: PLC0415
+
+        structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    with tempfile.TemporaryDirectory() as folder:
+        library = reader.make_reader(str(Path(folder) / "db.sqlite"))
+        for n in range(int(count)):
+            library.add_feed(f"{feeds}/feed/{n}")
+
+        def work() -> dict[str, int]:
+            new = failed = 0
+            for update in library.update_feeds_iter(scheduled=False, workers=10):
+                if isinstance(update.value, Exception):
+                    failed += 1
+                elif update.value:
+                    new += update.value.new
+            return {"new": new, "failed": failed}
+
+        tell([measured(work), measured(work)])
+
+
+class Context:
+    """What the handler asks of its Lambda context."""
+
+    function_name = memory_limit_in_mb = invoked_function_arn = aws_request_id = "bench"
+
+    @staticmethod
+    def get_remaining_time_in_millis() -> int:
+        return 110_000
+
+
+def fetched_by_us(feeds: str, storage: str, count: str) -> None:
+    """Both passes of `fetch_sources`."""
+    os.environ |= {
+        "AWS_ACCESS_KEY_ID": "bench",
+        "AWS_SECRET_ACCESS_KEY": "bench",
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_ENDPOINT_URL": storage,
+        "TABLE_NAME": "bench",
+        "BUCKET_NAME": "bench",
+        "EVENT_BUS_NAME": "bench",
+        "ARTICLE_TOPIC_ARN": f"arn:aws:sns:{REGION}:000000000000:bench",
+        "HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
+        "POWERTOOLS_METRICS_NAMESPACE": "Sourcebook",
+        "POWERTOOLS_SERVICE_NAME": "fetch_sources",
+    }
+    import importlib.util  # noqa: PLC0415
+    import logging  # noqa: PLC0415
+
+    spec = importlib.util.spec_from_file_location(
+        "handler", ROOT / "lambdas" / "fetch_sources" / "handler.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    log = io.StringIO()
+    with contextlib.redirect_stdout(log):
+        function = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(function)
+
+    from sourcebook.events import FetchRequested, SourceDue  # noqa: PLC0415
+    from sourcebook.sources.model import SourceSpec  # noqa: PLC0415
+    from sourcebook.sources.registry import SourceRegistry  # noqa: PLC0415
+
+    registry = SourceRegistry(function.table)
+    ids = [f"feed-{n}" for n in range(int(count))]
+    for n, source_id in enumerate(ids):
+        registry.add(SourceSpec(source_id=source_id, url=f"{feeds}/feed/{n}"))
+
+    def messages() -> list[dict[str, Any]]:
+        known = registry.get_many(ids)
+        due = [SourceDue(source_id=i, kind="feed", due_at=known[i].next_fetch_time) for i in ids]
+        chunks = [due[start : start + FEEDS_IN_MESSAGE] for start in range(0, len(due), FEEDS_IN_MESSAGE)]
+        bodies = [FetchRequested(correlation_id="bench", sources=tuple(c)).model_dump_json() for c in chunks]
+        return [{"Records": [{"messageId": str(n), "body": body}]} for n, body in enumerate(bodies)]
+
+    def one_pass(events: list[dict[str, Any]]) -> dict[str, int]:
+        start = log.tell()
+        with contextlib.redirect_stdout(log):
+            for event in events:
+                answer = function.handler(event, Context)
+                if answer != {"batchItemFailures": []}:
+                    raise SystemExit(f"a message failed: {log.getvalue()[-3000:]}")
+        lines = [json.loads(line) for line in log.getvalue()[start:].splitlines()]
+        fetched = [line for line in lines if line.get("message") == "source_fetched"]
+        verdicts = [line["verdict"] for line in fetched]
+        return {
+            "new": sum(line["articles_created"] + line["articles_merged"] for line in fetched),
+            "failed": len(ids) - len(fetched),
+            "unchanged": verdicts.count("unchanged"),
+        }
+
+    logging.getLogger().handlers.clear()
+    passes = []
+    for _ in range(2):
+        events = messages()
+        passes.append(measured(partial(one_pass, events)))
+    tell(passes)
+
+
+# --- the comparison ------------------------------------------------------------------------------
+
+
+def run(interpreter: str, *arguments: str) -> dict[str, Any]:
+    done = subprocess.run([interpreter, __file__, *arguments], stdout=subprocess.PIPE, text=True, check=True)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def ours(feeds: str, count: int) -> dict[str, Any]:
+    with server("serve-storage") as storage:
+        return run(sys.executable, "run-ours", feeds, storage, str(count))
+
+
+def best(results: list[dict[str, Any]], at: int, measure: str) -> float:
+    return min(float(result["passes"][at][measure]) for result in results)
+
+
+def compare(corpus: str, count: int, rounds: int, interpreter: str) -> int:
+    """Run both in turn, print the figures, and return 1 when a target is missed."""
+    has_reader = (
+        subprocess.run(
+            [interpreter, "-c", "import reader"], check=False, stderr=subprocess.DEVNULL
+        ).returncode
+        == 0
+    )
+    if not has_reader:
+        print(
+            f"reader is not installed for {interpreter}: it is left out; give --reader an interpreter with it"
+        )
+    figures: dict[str, list[dict[str, Any]]] = {"reader": [], "sourcebook": []}
+    with server("serve-feeds", corpus, str(count)) as feeds:
+        for _ in range(rounds):
+            if has_reader:
+                figures["reader"].append(run(interpreter, "run-reader", feeds, str(count)))
+            figures["sourcebook"].append(ours(feeds, count))
+        small = ours(feeds, 50)
+    print(f"{count} feeds; best of {rounds} rounds in turn; our storage is a stub at the HTTP boundary\n")
+    print(f"{'':<12}{'pass':<11}{'CPU s':>8}{'feeds/s':>9}{'new':>7}{'failed':>8}{'peak MB':>9}")
+    for name, results in figures.items():
+        for at, title in enumerate(("first", "unchanged")):
+            if results:
+                last = results[-1]["passes"][at]
+                print(
+                    f"{name:<12}{title:<11}{best(results, at, 'cpu'):>8.2f}"
+                    f"{count / best(results, at, 'wall'):>9.0f}{last['new']:>7}{last['failed']:>8}"
+                    f"{max(result['peak_mb'] for result in results):>9.0f}"
+                )
+    print(f"\npeak memory with 50 feeds: {small['peak_mb']:.0f} MB (target: below 200)")
+    reached = small["peak_mb"] < 200
+    if has_reader:
+        first = best(figures["reader"], 0, "cpu") / best(figures["sourcebook"], 0, "cpu")
+        again = best(figures["reader"], 1, "wall") / best(figures["sourcebook"], 1, "wall")
+        print(f"first pass: reader's CPU seconds ÷ ours = {first:.1f} (target: 20)")
+        print(f"unchanged pass: our feeds/s ÷ reader's = {again:.1f} (target: 5)")
+        reached &= first >= 20 and again >= 5
+    checked = (
+        "All targets are reached."
+        if has_reader
+        else "The target of memory is reached, the others need reader."
+    )
+    print(f"\n{checked}" if reached else "\nA target is missed.")
+    return 0 if reached else 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--feeds", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--reader", default=sys.executable, metavar="PYTHON")
+    arguments = parser.parse_args()
+    return compare(str(arguments.corpus), arguments.feeds, arguments.rounds, arguments.reader)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["serve-feeds", corpus, count]:
+            asyncio.run(serve(feeds_server(corpus, count)))
+        case ["serve-storage"]:
+            asyncio.run(serve(Storage().answer))
+        case ["run-reader", *arguments]:
+            read_by_reader(*arguments)
+        case ["run-ours", *arguments]:
+            fetched_by_us(*arguments)
+        case _:
+            raise SystemExit(main())
