@@ -1,8 +1,9 @@
-"""The read side: an HTTP API with one route for each operation."""
+"""The HTTP API: its function, and two routes for each operation."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Final, cast
 
 import aws_cdk as cdk
@@ -18,55 +19,37 @@ from infra.deployment import Deployment
 from infra.functions import LOG_RETENTION, PythonFunction
 from infra.layers import Layers
 from infra.nag import accept
+from infra.workflows import Workflow
+from sourcebook.api.operations import Access, Operation
+from sourcebook.api.requests import SIGNED
+from sourcebook.api.routes import OPERATIONS
 from sourcebook.table.keys import (
     ELIGIBILITY_INDEX,
+    IDEMPOTENT_PARTITIONS,
+    NOVA_PARTITIONS,
+    QUARANTINE_PARTITIONS,
     SENTIMENT_INDEX,
     SOURCE_PARTITIONS,
+    STARTED_PARTITIONS,
     STATUS_INDEX,
     TAG_INDEX,
 )
 
-HEALTH: Final = "/health"
-READ_ROUTES: Final = (
-    "/articles",
-    "/articles/{key+}",
-    "/feeds",
-    "/feeds.opml",
-    "/feeds/{feed_id}",
-    "/feeds/{feed_id}/history",
-    "/events",
-    "/events/{event_id}",
-    "/latest",
-    "/history",
-    "/banks",
-    "/series",
-    "/meta/latest",
-    "/api/v1/tools",
-    "/api/v1/tools/{tool_id}/sentiment",
-    "/api/v1/tools/{tool_id}/sentiment/series",
-    "/api/v1/cache/health",
-    "/job-runs",
-    "/job-runs/{job_run_id}",
-    "/novae",
-    "/novae/{nova_id}",
-    "/novae/{nova_id}/job-runs",
-    "/quarantine",
-    "/quarantine/{quarantine_id}",
-)
-WRITE_ROUTES: Final = (
-    (apigateway.HttpMethod.POST, "/novae"),
-    (apigateway.HttpMethod.POST, "/quarantine/{quarantine_id}/review"),
-    (apigateway.HttpMethod.POST, "/feeds"),
-    (apigateway.HttpMethod.POST, "/feeds/import"),
-    (apigateway.HttpMethod.PATCH, "/feeds/{feed_id}"),
-    (apigateway.HttpMethod.DELETE, "/feeds/{feed_id}"),
-)
-"""Always signed: whoever changes something is known."""
+_THROTTLES: Final = {
+    # What changes something, and what starts work that costs more than an answer.
+    Access.WRITE: (10, 20),
+    "startWorkflow": (2, 5),
+    "initializeNova": (2, 5),
+    "importFeeds": (1, 3),
+}
+"""Requests a second and bursts, by operation or access; others have those of the stage."""
 
 _ACCESS_LOG = {
     "requestId": "$context.requestId",
     "requestTime": "$context.requestTime",
     "sourceIp": "$context.identity.sourceIp",
+    # Who signed the request; whoever came with a token, the function's own log knows.
+    "userArn": "$context.identity.userArn",
     "routeKey": "$context.routeKey",
     "path": "$context.path",
     "status": "$context.status",
@@ -77,10 +60,11 @@ _ACCESS_LOG = {
 
 
 class Api(Construct):
-    """The HTTP API and its function.
+    """The HTTP API and its function, made of the declarations in `sourcebook.api`.
 
-    Callers sign their requests with AWS credentials (``execute-api:Invoke``) unless the deployment
-    says that anybody may read; ``GET /health`` is always open, and what changes something never is.
+    Each operation has two routes. At its own path the function itself asks for a token, unless the
+    operation is open or the deployment lets anybody read. Below ``/iam`` the gateway asks for a signature
+    with AWS credentials that may ``execute-api:Invoke`` (docs/decisions/0110).
 
     Attributes:
         function: answers every route.
@@ -101,9 +85,12 @@ class Api(Construct):
             environment={
                 "TABLE_NAME": data.table.table_name,
                 "BUCKET_NAME": data.bucket.bucket_name,
+                "PUBLIC_READ": "true" if deployment.public_read else "false",
                 # A feed is added by the address of its site, which is then asked for it.
                 "HTTP_ALLOWED_NETWORKS": deployment.allowed_networks,
                 "HTTP_CONTACT": deployment.contact,
+                # What it looks for, adds and explains goes by the settings that feeds are polled with.
+                **deployment.feeds.to_environment(),
             },
             # An HTTP API gives up after 30 seconds; the function should be the one to say so.
             timeout=cdk.Duration.seconds(29),
@@ -116,59 +103,98 @@ class Api(Construct):
             data.table.table_arn,
             *(f"{data.table.table_arn}/index/{name}" for name in indexes),
         )
-        self._allow_managing_feeds(data)
+        self._allow_writing(data)
         self.api = apigateway.HttpApi(
             self,
             "HttpApi",
             api_name=f"{cdk.Stack.of(self).stack_name}",
-            description="Sourcebook: articles and feeds",
+            description="Sourcebook: many sources, one record",
             create_default_stage=False,
         )
-        self._add_routes(public_read=deployment.public_read)
+        self._add_routes()
         self.stage = self._build_stage()
 
-    def _allow_managing_feeds(self, data: DataStack) -> None:
-        """Let the function add, change and delete sources with all that polling has kept of them."""
-        self.function.role.add_to_principal_policy(
-            iam.PolicyStatement(
-                actions=[
-                    "dynamodb:BatchWriteItem",
-                    "dynamodb:DeleteItem",
-                    "dynamodb:PutItem",
-                    "dynamodb:UpdateItem",
-                ],
-                resources=[data.table.table_arn],
-                conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [SOURCE_PARTITIONS]}},
-            )
+    def add_workflows(self, workflows: Iterable[Workflow]) -> None:
+        """Let the API start these workflows, by their names."""
+        known = sorted(workflows, key=lambda workflow: workflow.name)
+        stack = cdk.Stack.of(self)
+        prefix = stack.format_arn(
+            service="states",
+            resource="stateMachine",
+            resource_name=f"{stack.stack_name}-",
+            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+        )
+        self.function.function.add_environment("WORKFLOW_ARN_PREFIX", prefix)
+        self.function.function.add_environment("WORKFLOWS", ",".join(workflow.name for workflow in known))
+        self.function.allow(
+            ["states:StartExecution"], *(workflow.machine.state_machine_arn for workflow in known)
         )
 
-    def _add_routes(self, *, public_read: bool) -> None:
-        integration = integrations.HttpLambdaIntegration("Function", self.function.function)
-        signed = None if public_read else authorizers.HttpIamAuthorizer()
-        for path in (HEALTH, *READ_ROUTES):
-            is_open = public_read or path == HEALTH
-            for route in self.api.add_routes(
-                path=path,
-                methods=[apigateway.HttpMethod.GET],
-                integration=integration,
-                authorizer=None if is_open else signed,
-            ):
-                if is_open:
-                    accept(
-                        route,
-                        "AwsSolutions-APIG4",
-                        "A probe or a person asks whether the service lives; the answer holds no data."
-                        if path == HEALTH
-                        else "The operator chose public_read: these routes only read what was public before.",
-                    )
+    def _allow_writing(self, data: DataStack) -> None:
+        """Let the function write what its operations write, and nothing else of the table.
 
-        for method, path in WRITE_ROUTES:
-            self.api.add_routes(
-                path=path,
-                methods=[method],
-                integration=integration,
-                authorizer=authorizers.HttpIamAuthorizer(),
+        Sources with all that polling has kept of them, runs that it starts, the answers to requests that
+        came with a key, and a person's decision on a case and on the spectrum that it is about. It reads
+        tokens and cannot make or change one.
+        """
+        for actions, partitions in (
+            (
+                ["BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"],
+                [SOURCE_PARTITIONS],
+            ),
+            (["DeleteItem", "PutItem", "UpdateItem"], [IDEMPOTENT_PARTITIONS]),
+            (["DeleteItem", "PutItem"], [STARTED_PARTITIONS]),
+            (["UpdateItem"], [NOVA_PARTITIONS, QUARANTINE_PARTITIONS]),
+        ):
+            self.function.role.add_to_principal_policy(
+                iam.PolicyStatement(
+                    actions=[f"dynamodb:{action}" for action in actions],
+                    resources=[data.table.table_arn],
+                    conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": partitions}},
+                )
             )
+
+    def _add_routes(self) -> None:
+        integration = integrations.HttpLambdaIntegration(
+            "Function",
+            self.function.function,
+            # One permission for this API instead of one for each route, whose sum would be larger than
+            # a function's policy may be.
+            scope_permission_to_route=False,
+        )
+        signed = authorizers.HttpIamAuthorizer()
+        self._throttles: dict[str, tuple[int, int]] = {}
+        self._throttled: list[apigateway.HttpRoute] = []
+        for operation in OPERATIONS:
+            own = self._add_route(operation, operation.path, integration, None)
+            accept(
+                own,
+                "AwsSolutions-APIG4",
+                "The answer holds no data: whether the service lives, or how to use it."
+                if operation.access is Access.OPEN
+                else "The function checks a bearer token before it does anything else, unless the operator "
+                "has chosen public_read for what only reads (docs/decisions/0110).",
+            )
+            if operation.access is not Access.OPEN:
+                self._add_route(operation, f"{SIGNED}{operation.path}", integration, signed)
+
+    def _add_route(
+        self,
+        operation: Operation,
+        path: str,
+        integration: integrations.HttpLambdaIntegration,
+        authorizer: authorizers.HttpIamAuthorizer | None,
+    ) -> apigateway.HttpRoute:
+        (route,) = self.api.add_routes(
+            path=path,
+            methods=[apigateway.HttpMethod(operation.method)],
+            integration=integration,
+            authorizer=authorizer,
+        )
+        if throttle := _THROTTLES.get(operation.name) or _THROTTLES.get(operation.access):
+            self._throttles[f"{operation.method} {path}"] = throttle
+            self._throttled.append(route)
+        return route
 
     def _build_stage(self) -> apigateway.HttpStage:
         access_log = logs.LogGroup(
@@ -187,9 +213,14 @@ class Api(Construct):
             auto_deploy=True,
             throttle=apigateway.ThrottleSettings(rate_limit=50, burst_limit=100),
         )
-        cast(
-            "apigateway.CfnStage", stage.node.default_child
-        ).access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+        resource = cast("apigateway.CfnStage", stage.node.default_child)
+        resource.route_settings = {
+            key: {"ThrottlingRateLimit": rate, "ThrottlingBurstLimit": burst}
+            for key, (rate, burst) in self._throttles.items()
+        }
+        # A stage with settings for a route that is not there yet is refused.
+        resource.node.add_dependency(*self._throttled)
+        resource.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             # The group's own ARN attribute ends in ":*", which names its streams.
             destination_arn=cdk.Stack.of(self).format_arn(
                 service="logs",

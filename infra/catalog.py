@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
@@ -16,6 +17,8 @@ from infra.functions import PythonFunction
 from infra.layers import Layers
 from infra.monitoring import Monitoring
 from infra.nag import accept
+from infra.photometry import Photometry
+from infra.spectra import Spectra
 from infra.workflows import Workflow
 
 _READ: Final = ("dynamodb:GetItem", "dynamodb:Query")
@@ -24,7 +27,7 @@ _RECORD: Final = ("dynamodb:PutItem", "dynamodb:UpdateItem")
 
 
 class Catalog(Construct):
-    """initialize_nova → ingest_new_nova → refresh_references; name_check_and_reconcile; quarantine.
+    """initialize_nova → ingest_new_nova → refresh_references and discover_spectra_products; the names' check.
 
     One small function for each task, so that each may do no more than its own work; what only keeps books
     (job runs, locks) and what starts the next workflow, the state machines do themselves.
@@ -32,7 +35,9 @@ class Catalog(Construct):
     Attributes:
         quarantined: topic that is told of each new case for a person.
         tasks: the functions, by name.
-        workflows: the state machines, by name.
+        spectra: the acquisition of spectra, with alarms of its own.
+        photometry: the ingestion of photometry, likewise.
+        workflows: the state machines, by name, those of the spectra too.
     """
 
     def __init__(
@@ -51,10 +56,29 @@ class Catalog(Construct):
         self.tasks: dict[str, PythonFunction] = {}
         self._build_identity_tasks()
         self._build_reference_tasks()
+        self._build_discovery_tasks()
         self._build_hold()
-        self.workflows: dict[str, Workflow] = {}
+        self.spectra = Spectra(
+            self, "Spectra", deployment=deployment, data=data, layers=layers, quarantined=self.quarantined
+        )
+        self.photometry = Photometry(
+            self, "Photometry", data=data, layers=layers, find_nova=self.tasks["find_nova"]
+        )
+        self.workflows: dict[str, Workflow] = {
+            **self.spectra.workflows,
+            "ingest_photometry": self.photometry.workflow,
+        }
         self._workflow("refresh_references", ("fetch_references", "store_references", "date_discovery"))
-        self._workflow("ingest_new_nova", ("prepare_nova",), starts=("refresh_references",))
+        self._workflow(
+            "discover_spectra_products",
+            ("plan_discovery", "discover_spectra"),
+            starts=("acquire_due_spectra",),
+        )
+        self._workflow(
+            "ingest_new_nova",
+            ("prepare_nova",),
+            starts=("refresh_references", "discover_spectra_products"),
+        )
         self._workflow(
             "initialize_nova",
             ("find_nova", "resolve_name", "establish_nova", "hold_for_review"),
@@ -100,6 +124,26 @@ class Catalog(Construct):
         self._accept_objects(store, "raw/references/*")
         self._may_hold(store)
         self._task("date_discovery", "What publications say of the day of a nova's discovery", actions=_READ)
+
+    def _build_discovery_tasks(self) -> None:
+        self._task("plan_discovery", "Which providers are asked for the spectra of a nova?", actions=_READ)
+        discover = self._task(
+            "discover_spectra",
+            "Asks one provider for the spectra of a nova, and makes products of them",
+            actions=_READ,
+            environment=self._outgoing,
+            # MAST is asked several times, and a mirror after each address that does not answer.
+            timeout=300,
+        )
+        discover.allow(["s3:GetObject"], self._objects("raw/donations/*"))
+        self._accept_objects(discover, "raw/donations/*")
+        discover.role.add_to_principal_policy(
+            iam.PolicyStatement(
+                actions=["s3:ListBucket"],
+                resources=[self._data.bucket.bucket_arn],
+                conditions={"StringLike": {"s3:prefix": ["raw/donations/*"]}},
+            )
+        )
 
     def _build_hold(self) -> None:
         hold = self._task(
@@ -168,24 +212,16 @@ class Catalog(Construct):
         )
 
     def add_review(self, api: Api) -> None:
-        """Let the API start the workflows and record decisions."""
-        stack = cdk.Stack.of(self)
-        prefix = stack.format_arn(
-            service="states",
-            resource="stateMachine",
-            resource_name=f"{stack.stack_name}-",
-            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-        )
-        api.function.function.add_environment("WORKFLOW_ARN_PREFIX", prefix)
-        api.function.allow(
-            ["states:StartExecution"],
-            *(workflow.machine.state_machine_arn for workflow in self.workflows.values()),
-        )
-        api.function.allow(["dynamodb:UpdateItem"], self._data.table.table_arn)
+        """Let the API read spectra and light curves."""
+        self.photometry.add_reading(api)
 
     def add_monitoring(self, monitoring: Monitoring) -> None:
         """Add the alarms of this part."""
-        monitoring.watch(workflow_tasks=tuple(self.tasks.values()), workflows=tuple(self.workflows.values()))
+        theirs = {*self.spectra.workflows, "ingest_photometry"}
+        own = tuple(flow for name, flow in self.workflows.items() if name not in theirs)
+        monitoring.watch(workflow_tasks=tuple(self.tasks.values()), workflows=own)
+        self.spectra.add_monitoring(monitoring)
+        self.photometry.add_monitoring(monitoring)
 
     def outputs(self) -> dict[str, str]:
         """Return what the stack tells of this part, by the outputs' names."""

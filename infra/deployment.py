@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_network
@@ -9,6 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from constructs import Node
+
+from sourcebook.errors import InvalidInput
+from sourcebook.feeds.settings import FeedSettings
+from sourcebook.sentiment.engines.loading import COMPREHEND, ENGINES, MODEL
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 """The checkout: where lambdas/, layers/ and statemachines/ lie."""
@@ -38,6 +44,9 @@ class Deployment:
         public_read: whether the read side answers callers who do not sign their requests.
         fetch_concurrency: how many fetch_sources run at once, at most.
         analyze_concurrency: how many analyze_sentiment run at once, at most.
+        acquire_concurrency: how many spectra a sweep acquires at once, at most.
+        sentiment_engine: what labels articles; one of ENGINES.
+        feeds: how feeds are fetched and scheduled.
     """
 
     target: Target
@@ -46,6 +55,9 @@ class Deployment:
     public_read: bool
     fetch_concurrency: int
     analyze_concurrency: int
+    acquire_concurrency: int
+    sentiment_engine: str
+    feeds: FeedSettings
 
     @property
     def is_local(self) -> bool:
@@ -69,6 +81,12 @@ class Deployment:
             # A process per concurrent call on the embedded cloud: three fetches fill two cores.
             fetch_concurrency=_concurrency(node, "fetch_concurrency", default=3 if local else 50),
             analyze_concurrency=_concurrency(node, "analyze_concurrency", default=2 if local else 20),
+            # Step Functions runs up to 40 items of an inline map at once.
+            acquire_concurrency=_concurrency(
+                node, "acquire_concurrency", default=3 if local else 10, most=40
+            ),
+            sentiment_engine=_engine(node, local=local),
+            feeds=_feeds(node),
         )
 
 
@@ -107,12 +125,48 @@ def _boolean(node: Node, name: str, *, default: bool) -> bool:
             raise ValueError(f"context {name}={value!r}: expected true or false")
 
 
-def _concurrency(node: Node, name: str, *, default: int) -> int:
+def _engine(node: Node, *, local: bool) -> str:
+    value = node.try_get_context("sentiment_engine") or MODEL
+    if value not in ENGINES:
+        raise ValueError(f"context sentiment_engine={value!r}: expected one of {', '.join(ENGINES)}")
+    if local and value == COMPREHEND:
+        raise ValueError(
+            "context sentiment_engine='comprehend': the embedded cloud has no Comprehend; "
+            f"expected one of {', '.join(name for name in ENGINES if name != COMPREHEND)} with target=local"
+        )
+    return str(value)
+
+
+def _feeds(node: Node) -> FeedSettings:
+    """Read the object `feeds`: from cdk.json as it stands there, from the command line as JSON."""
+    value = node.try_get_context("feeds")
+    if isinstance(value, str) and value.strip():
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise ValueError(
+                f"context feeds={value!r} is not JSON ({error}); "
+                """expected an object such as {"max_refresh_interval_minutes": 30}"""
+            ) from None
+    match value or {}:
+        case Mapping() as settings:
+            try:
+                return FeedSettings.from_values(settings)
+            except InvalidInput as error:
+                raise ValueError(f"context feeds.{error}") from None
+        case _:
+            raise ValueError(
+                f"context feeds={value!r}: expected an object of settings such as "
+                """{"max_refresh_interval_minutes": 30}"""
+            )
+
+
+def _concurrency(node: Node, name: str, *, default: int, most: int = 1000) -> int:
     """SQS event source mappings take 2 to 1,000 (Lambda's MaximumConcurrency)."""
     value = node.try_get_context(name)
     if value is None:
         return default
     text = str(value)
-    if not text.isdecimal() or not 2 <= int(text) <= 1000:
-        raise ValueError(f"context {name}={value!r}: expected a whole number from 2 to 1000")
+    if not text.isdecimal() or not 2 <= int(text) <= most:
+        raise ValueError(f"context {name}={value!r}: expected a whole number from 2 to {most}")
     return int(text)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import aws_cdk as cdk
+from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
@@ -161,6 +162,23 @@ def with_batches(action: str, deployment: Deployment) -> list[str]:
     which no policy on AWS may hold.
     """
     return [action, f"{action}Batch"] if deployment.is_local else [action]
+
+
+def allow_inserting(function: PythonFunction, table: dynamodb.ITable, deployment: Deployment) -> None:
+    """Let a function use ``Table.create_many``, which inserts by PartiQL.
+
+    AWS checks the kind of each statement, on the table; the embedded cloud checks the operation, and does not
+    see which table it is for.
+    """
+    function.allow(["dynamodb:PartiQLInsert"], table.table_arn)
+    if deployment.is_local:
+        function.allow(["dynamodb:BatchExecuteStatement"], "*")
+        accept(
+            function.role.node.find_child("DefaultPolicy"),
+            "AwsSolutions-IAM5",
+            "On the embedded cloud alone, whose PartiQL requests name no resource; AWS gets the table's ARN.",
+            applies_to=("Resource::*",),
+        )
 
 
 class WorkQueue(Construct):

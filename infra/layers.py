@@ -64,23 +64,47 @@ _LAMBDA_MARKERS = {
 # installer to the next. METADATA and the licences stay: they must travel with the code.
 _INSTALLER_NOISE = frozenset({"RECORD", "INSTALLER", "REQUESTED", "WHEEL", "direct_url.json"})
 _NOISE_FOLDERS = frozenset({"__pycache__", "tests", "test"})
+_IMPORTED_TESTS = frozenset({"astropy/tests"})
+"""Named like tests and imported all the same."""
+_ASTROPY_UNUSED = (
+    *("convolution", "coordinates", "cosmology", "modeling", "nddata", "samp", "stats", "table", "time"),
+    *("timeseries", "uncertainty", "visualization", "wcs"),
+    *("io/ascii", "io/misc", "io/registry", "io/votable"),
+)
+"""What reading FITS and units does not import: two thirds of astropy."""
 _UNUSED = (
     *("onnxruntime/transformers", "onnxruntime/quantization", "onnxruntime/tools", "onnxruntime/datasets"),
+    *(f"astropy/{part}" for part in _ASTROPY_UNUSED),
+    "astropy_iers_data/data",
     *("numpy/f2py", "numpy/_core/include", "numpy/_core/lib", "numpy/random/lib", "numpy/random/_examples"),
 )
 """Parts of packages that make models or extensions; running a model needs none of them."""
+_UNUSED_FILES = tuple(
+    f"pyarrow/{pattern}"
+    for pattern in (
+        *("include", "includes", "src", "*.pyx", "*.pxi", "*.pxd", "_pyarrow_cpp_tests*"),
+        # What reads and writes other formats, other stores, and over the network.
+        *("*flight*", "*s3*", "*gcsfs*", "*azurefs*", "*hdfs*", "*orc*", "_csv*", "_json*", "_feather*"),
+        *("_dataset*", "_acero*", "_substrait*"),
+        # The same library under the names that a compiler looks for.
+        *("libarrow_python*.so", "libarrow_python*.so.*.*.*"),
+    )
+)
+"""Patterns of files: what pyarrow has beside reading and writing Parquet, two fifths of it."""
 
 _BUILDER_VERSION = "3"
 """Raise it when this module builds something else from the same lock file."""
 
 
 class Layers(Construct):
-    """The three layers.
+    """The layers.
 
     Attributes:
         core: the package `sourcebook`. It changes with every commit and is small.
         dependencies: what that package imports. It changes with the lock file and is large.
         sentiment: what only the analysis imports.
+        science: what only the functions that read spectra import: astropy, numpy and Pillow.
+        parquet: what only the function that rebuilds photometry tables imports: pyarrow.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, deployment: Deployment) -> None:
@@ -98,6 +122,8 @@ class Layers(Construct):
         self.sentiment = self._built(
             "Sentiment", "sentiment", deployment.target, files=ROOT / "layers" / "sentiment" / "python"
         )
+        self.science = self._built("Science", "science", deployment.target)
+        self.parquet = self._built("Parquet", "parquet", deployment.target)
 
     def _built(
         self, construct_id: str, name: str, target: Target, *, files: Path | None = None
@@ -235,9 +261,13 @@ def _strip(place: Path) -> None:
     """Remove what no function imports and what differs between two builds of the same lock."""
     for unused in ("bin", *_UNUSED):
         shutil.rmtree(place / unused, ignore_errors=True)
+    for pattern in _UNUSED_FILES:
+        for found in place.glob(pattern):
+            shutil.rmtree(found) if found.is_dir() else found.unlink()
     for found in sorted(place.rglob("*"), reverse=True):  # a folder's content before the folder
         if found.is_dir() and found.name in _NOISE_FOLDERS:
-            shutil.rmtree(found)
+            if found.relative_to(place).as_posix() not in _IMPORTED_TESTS:
+                shutil.rmtree(found)
         elif found.parent.suffix == ".dist-info" and found.name in _INSTALLER_NOISE:
             found.unlink()
 

@@ -21,6 +21,7 @@ from infra.workflows import Workflow
 RUNBOOK: Final = "docs/operations.md"
 
 _FIVE_MINUTES = cdk.Duration.minutes(5)
+_SLOW = cdk.Duration.seconds(3)
 _LATE = cdk.Duration.minutes(30)
 """Twice and a half the longest visibility timeout, so a message that is only being repeated is not late."""
 
@@ -52,9 +53,18 @@ class Monitoring(Construct):
             self._watch_throttles(function)
         self._watch_schedule(ingestion.dispatch)
         self._watch_api(api)
+        self._watch_recursion(ingestion.fetch, analysis.analyze)
         for workflow in workflows:
             self._watch_workflow(workflow)
-        self._build_dashboard(ingestion, analysis, api, functions)
+        self._dashboard = self._build_dashboard(ingestion, analysis, api, functions)
+
+    def show(self, graphs: Mapping[str, Sequence[cloudwatch.IMetric]]) -> None:
+        """Add a row to the dashboard.
+
+        Args:
+            graphs: what each shows, by its title; three fill a row.
+        """
+        self._dashboard.add_widgets(*(_graph(title, metrics) for title, metrics in graphs.items()))
 
     def watch(
         self,
@@ -156,6 +166,27 @@ class Monitoring(Construct):
             meaning="The HTTP API answers with 5xx.",
             action="Find the requests in its access log, then the function's log.",
         )
+        self.alarm(
+            "api-slow",
+            metric=api.api.metric_latency(period=_FIVE_MINUTES, statistic="p95"),
+            threshold=_SLOW.to_milliseconds(),
+            periods=(3, 3),
+            meaning=f"For a quarter of an hour, one of twenty requests took over {_SLOW.to_seconds():.0f} s.",
+            action="See in the log which operation is slow, and whether the table throttles.",
+        )
+
+    def _watch_recursion(self, *functions: PythonFunction) -> None:
+        """Hear of it when Lambda takes a loop of messages for endless and drops one."""
+        for function in functions:
+            self.alarm(
+                f"{_dashed(function.name)}-recursion",
+                metric=function.function.metric(
+                    "RecursiveInvocationsDropped", period=_FIVE_MINUTES, statistic="Sum"
+                ),
+                meaning=f"Lambda took calls of {function.name} for an endless loop and dropped a message.",
+                action="See what publishes to its own trigger, and deploy the commit before.",
+                entry="recursion",
+            )
 
     def _watch_workflow(self, workflow: Workflow, entry: str | None = None) -> None:
         # An alarm for each, where metric math would do with one: the embedded cloud deploys no math.
@@ -221,7 +252,7 @@ class Monitoring(Construct):
 
     def _build_dashboard(
         self, ingestion: Ingestion, analysis: Analysis, api: Api, functions: Sequence[PythonFunction]
-    ) -> None:
+    ) -> cloudwatch.Dashboard:
         queues = (ingestion.work, analysis.work)
         dashboard = cloudwatch.Dashboard(
             self,
@@ -258,6 +289,7 @@ class Monitoring(Construct):
             ),
             _graph("Latency, 95th percentile", [api.api.metric_latency(statistic="p95")]),
         )
+        return dashboard
 
 
 def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import aws_cdk as cdk
 from constructs import Construct
 
@@ -15,6 +17,7 @@ from infra.layers import Layers
 from infra.monitoring import Monitoring
 from infra.news import News
 from infra.observations import Observations
+from infra.page import Page
 from infra.sentiment import Sentiment
 from infra.workflows import Workflow
 
@@ -38,7 +41,8 @@ class PipelineStack(cdk.Stack):
         observations = Observations(self, "Observations", data=data, layers=layers)
         observations.add_fetching(ingestion.fetch)
         api = Api(self, "Api", deployment=deployment, data=data, layers=layers)
-        sentiment = Sentiment(self, "Sentiment", data=data, layers=layers)
+        page = Page(self, "Page", api=api, layers=layers)
+        sentiment = Sentiment(self, "Sentiment", deployment=deployment, data=data, layers=layers)
         sentiment.add_reading(api)
         refresh = Workflow(
             self,
@@ -49,6 +53,7 @@ class PipelineStack(cdk.Stack):
         )
         catalog = Catalog(self, "Catalog", deployment=deployment, data=data, layers=layers)
         catalog.add_review(api)
+        api.add_workflows(part for part in self.node.find_all() if isinstance(part, Workflow))
         monitoring = Monitoring(
             self,
             "Monitoring",
@@ -57,12 +62,15 @@ class PipelineStack(cdk.Stack):
             api=api,
             workflows=[refresh, observations.workflow],
         )
+        ingestion.add_monitoring(monitoring, deployment)
         news.add_monitoring(monitoring, ingestion.fetch, deployment)
         catalog.add_monitoring(monitoring)
         observations.add_monitoring(monitoring, ingestion.fetch)
         sentiment.add_monitoring(monitoring)
         analysis.add_monitoring(monitoring)
+        page.add_monitoring(monitoring)
         for name, value in {
+            "Version": version("sourcebook"),
             "ApiId": api.api.api_id,
             "ApiUrl": api.stage.url,
             "TableName": data.table.table_name,

@@ -32,6 +32,7 @@ class Workflow(Construct):
         functions: Mapping[str, PythonFunction],
         table: dynamodb.ITable | None = None,
         starts: Mapping[str, Workflow] | None = None,
+        values: Mapping[str, str] | None = None,
     ) -> None:
         """Make the state machine.
 
@@ -42,6 +43,7 @@ class Workflow(Construct):
             functions: what the definition calls, by the name before ``_arn``.
             table: where it keeps its job runs and locks, ``${table_name}``.
             starts: the workflows that it starts, by the name before ``_arn``.
+            values: what else the definition leaves to the deployment, by name.
         """
         super().__init__(scope, construct_id)
         stack = cdk.Stack.of(self).stack_name
@@ -55,6 +57,7 @@ class Workflow(Construct):
             definition_body=stepfunctions.DefinitionBody.from_string(definition),
             definition_substitutions={
                 **({"table_name": table.table_name} if table else {}),
+                **(values or {}),
                 **{f"{key}_arn": function.function.function_arn for key, function in functions.items()},
                 **{f"{key}_arn": other.machine.state_machine_arn for key, other in (starts or {}).items()},
             },
@@ -100,10 +103,52 @@ class Workflow(Construct):
                     resources=[other.machine.state_machine_arn for other in starts.values()],
                 )
             )
+        if starts and "startExecution.sync" in definition:
+            self._wait_for(role, starts)
         accept(
             role.node.find_child("DefaultPolicy"),
             "AwsSolutions-IAM5",
             "The logs:*LogDelivery* and logs:*ResourcePolicies actions that Step Functions needs to write "
             "its log know no resource (Service Authorization Reference, CloudWatch Logs).",
             applies_to=("Resource::*",),
+        )
+
+    def _wait_for(self, role: iam.IRole, started: Mapping[str, Workflow]) -> None:
+        """Let it wait for executions that it has started: Step Functions watches them by its own rule."""
+        stack = cdk.Stack.of(self)
+        executions = [
+            stack.format_arn(
+                service="states",
+                resource="execution",
+                resource_name=f"{stack.stack_name}-{other.name}:*",
+                arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+            )
+            for other in started.values()
+        ]
+        role.add_to_principal_policy(
+            iam.PolicyStatement(
+                actions=["states:DescribeExecution", "states:StopExecution"], resources=executions
+            )
+        )
+        role.add_to_principal_policy(
+            iam.PolicyStatement(
+                actions=["events:DescribeRule", "events:PutRule", "events:PutTargets"],
+                resources=[
+                    stack.format_arn(
+                        service="events",
+                        resource="rule",
+                        resource_name="StepFunctionsGetEventsForStepFunctionsExecutionRule",
+                    )
+                ],
+            )
+        )
+        accept(
+            role.node.find_child("DefaultPolicy"),
+            "AwsSolutions-IAM5",
+            "Each execution has a name of its own: these are all executions of the workflows it starts.",
+            applies_to=tuple(
+                f"Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:"
+                f"{stack.stack_name}-{other.name}:*"
+                for other in started.values()
+            ),
         )

@@ -1,20 +1,31 @@
-"""The sample nova that `up` initializes through the real state machine."""
+"""The sample nova that `up` initializes through the real state machines, its spectra and its light curve."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any, Final
 
+from boto3.dynamodb.conditions import Key
+from rich.table import Table as TextTable
+
+from sourcebook.runs.read import RunReader
+from sourcebook.table import keys
 from sourcebook_cli.nova import WorkflowFailed, ended, start
 from sourcebook_cli.runs import find_run, print_run
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import Console
 
     from sourcebook_cli.stack import Stack
 
+_LOOK_EVERY: Final = 0.5
+_RUNS_LOOKED_AT: Final = 100
+
 
 def show_sample_nova(stack: Stack, server_url: str, console: Console, timeout: float) -> None:
-    """Initialize the sample nova from the archives that this machine plays, and print the run.
+    """Initialize the sample nova from the archives that this machine plays, and print what comes of it.
 
     What goes wrong is printed and no more: the rest of the stack is up.
     """
@@ -23,13 +34,108 @@ def show_sample_nova(stack: Stack, server_url: str, console: Console, timeout: f
 
     use_sample_archives(stack.table, stack.session, server_url)
     console.print(
-        f"\n[dim]initialize_nova {SAMPLE_NOVA}: SIMBAD, Sesame and ADS are played by {server_url}[/]"
+        f"\n[dim]initialize_nova {SAMPLE_NOVA}: SIMBAD, Sesame, ADS and the archives of spectra are played "
+        f"by {server_url}[/]"
     )
     try:
         arn = start(stack, "InitializeNovaArn", {"candidate_name": SAMPLE_NOVA})
         run = find_run(stack, ended(stack, arn, timeout)["job_run_id"])
+        print_run(run, console)
+        console.print(f"  again     .venv/bin/sourcebook runs show {run['job_run_id']}")
+        _show_spectra(stack, run, console, timeout)
+        _show_light_curve(stack, run["nova_id"], console, timeout)
     except WorkflowFailed as error:
         console.print(f"[yellow]The sample nova is not there: {error}[/]", highlight=False)
-        return
-    print_run(run, console)
-    console.print(f"  again     .venv/bin/sourcebook runs show {run['job_run_id']}")
+
+
+def _show_spectra(stack: Stack, run: Mapping[str, Any], console: Console, timeout: float) -> None:
+    """Wait until the nova's spectra are discovered and each has come to its end, and print them.
+
+    Raises:
+        WorkflowFailed: if that takes longer than `timeout` seconds, or discovery fails.
+    """
+    nova_id = run["nova_id"]
+    deadline = time.monotonic() + timeout
+    with console.status("The archives are asked for spectra …"):
+        while not (
+            _is_discovered(stack, nova_id, run["correlation_id"])
+            and all(spectrum["eligibility"] == "NONE" for spectrum in _spectra(stack, nova_id))
+        ):
+            if time.monotonic() > deadline:
+                raise WorkflowFailed(
+                    f"its spectra are not all acquired after {timeout:g} s; look again with "
+                    "`sourcebook runs list --workflow acquire_and_validate_spectra`"
+                )
+            time.sleep(_LOOK_EVERY)
+    shown = TextTable("provider", "spectrum", "outcome", "", title="Its spectra", title_justify="left")
+    for spectrum in _spectra(stack, nova_id):
+        shown.add_row(
+            spectrum["provider"],
+            spectrum.get("title") or spectrum["locator_identity"],
+            spectrum["validation_status"],
+            _remark(spectrum),
+        )
+    console.print(shown)
+    console.print(
+        "  a person may say what a file does not: POST /quarantine/{id}/review, see docs/acquisition.md"
+    )
+
+
+def _show_light_curve(stack: Stack, nova_id: str, console: Console, timeout: float) -> None:
+    """Hand in the sample measurements, and print what came of them.
+
+    Raises:
+        WorkflowFailed: if their ingestion fails, or takes longer than `timeout` seconds.
+    """
+    from sourcebook_cli.photometry import hand_in
+    from sourcebook_local.astronomy.light_curve import SAMPLE_LIGHT_CURVE
+
+    with console.status("Its light curve is handed in …"):
+        (told,) = hand_in(stack, nova_id, [SAMPLE_LIGHT_CURVE], timeout=timeout)
+    if "error" in told:
+        raise WorkflowFailed(f"its light curve: {told['error']}")
+    if told["outcome"] == "SKIPPED_DUPLICATE":
+        console.print("Its light curve is there already", highlight=False)
+    else:
+        console.print(
+            f"Its light curve: {told['accepted']} measurements of {told['rows']} rows, {told['rejected']} of "
+            f"another star, {told['duplicates']} sent twice",
+            highlight=False,
+        )
+    console.print(f"  plotted   GET /novae/{nova_id}/photometry?band=V, see docs/photometry.md")
+
+
+def _is_discovered(stack: Stack, nova_id: str, correlation_id: str) -> bool:
+    reader = RunReader(stack.table)
+    runs = reader.of_nova(nova_id, limit=_RUNS_LOOKED_AT).items
+    for found in runs:
+        if (found["workflow_name"], found["correlation_id"]) != (
+            "discover_spectra_products",
+            correlation_id,
+        ):
+            continue
+        if found["status"] == "FAILED":
+            raise WorkflowFailed(
+                f"discover_spectra_products: {found['error_type']}: {found['error_message']}"
+            )
+        if found["status"] == "SUCCEEDED":
+            return True
+    return False
+
+
+def _spectra(stack: Stack, nova_id: str) -> list[dict[str, Any]]:
+    own = Key("PK").eq(nova_id) & Key("SK").begins_with(keys.SPECTRA_PREFIX)
+    return list(stack.table.query_all(own, consistent=True))
+
+
+def _remark(spectrum: Mapping[str, Any]) -> str:
+    match spectrum["validation_status"]:
+        case "VALID":
+            verdict = spectrum["verdict"]
+            least, most = (verdict[name] * 1e9 for name in ("wavelength_min_m", "wavelength_max_m"))
+            return f"{spectrum['fits_profile_id']}, {least:.1f} to {most:.1f} nm, with a preview"
+        case "QUARANTINED":
+            return f"{spectrum['quarantine_reason_code']}, waits for a person"
+        case "TERMINAL_INVALID":
+            return str(spectrum["terminal_reason"])
+    return f"the same bytes as {spectrum['duplicate_of']}" if spectrum.get("duplicate_of") else ""

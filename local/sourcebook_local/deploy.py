@@ -7,6 +7,7 @@ and goes with the state it describes.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import json
@@ -80,22 +81,22 @@ def deploy(
         LocalCloudError: if a step fails; the message has the end of the CDK's output.
     """
     begun = time.monotonic()
-    wanted = content_hash(project, context)
     cdk = _Cdk(cloud, project)
     assembly = assembly or cloud.home / "assembly"
-    synthesized = synthesize(cloud, assembly, context=context, project=project, say=say)
-    deployed = _parameter(cloud, _MARK) != wanted
-    if deployed:
-        _bootstrap(cloud, cdk, say)
-        say("Deploying the stacks …")
-        _forget(cloud, _MARK)
-        cdk.run(
-            "deploy --all --require-approval never --method direct --concurrency 2 --progress events",
-            "--app", str(assembly),
-            what="the deployment",
-        )  # fmt: skip
-        cloud.session().client("ssm").put_parameter(Name=_MARK, Value=wanted, Type="String")
-    values = stack_outputs(cloud, stack_names(assembly))
+    _bootstrap(cloud, cdk, say)
+    with _made(cloud, assembly, context=context, project=project, say=say) as (wanted, synthesized):
+        deployed = _parameter(cloud, _MARK) != wanted
+        if deployed:
+            say("Deploying the stacks …")
+            _forget(cloud, _MARK)
+            cdk.run(
+                "deploy --all --require-approval never --method direct --concurrency 2 --progress events",
+                "--app", str(assembly),
+                what="the deployment",
+            )  # fmt: skip
+            cloud.session().client("ssm").put_parameter(Name=_MARK, Value=wanted, Type="String")
+        stacks = stack_names(assembly)
+    values = stack_outputs(cloud, stacks)
     outputs = Outputs.from_stacks(values, cloud.api_url(values.get("ApiId", "")))
     return Deployment(outputs, synthesized, deployed, time.monotonic() - begun)
 
@@ -116,11 +117,11 @@ def synthesize(
     Raises:
         LocalCloudError: if it fails; the message has the end of the CDK's output.
     """
-    stamp = assembly.with_name(f"{assembly.name}.sha256")
+    stamp = _stamp(assembly)
     assembly.parent.mkdir(parents=True, exist_ok=True)
-    with process.lock(assembly.with_name(f"{assembly.name}.lock")):
+    with process.lock(_lock(assembly)):
         wanted = content_hash(project, context)
-        if stamp.exists() and stamp.read_text() == wanted and (assembly / "manifest.json").exists():
+        if _made_from(assembly) == wanted:
             return False
         say("Synthesizing the stacks (the first time, the layers' packages are fetched too) …")
         stamp.unlink(missing_ok=True)
@@ -135,6 +136,44 @@ def synthesize(
         return True
 
 
+@contextlib.contextmanager
+def _made(
+    cloud: LocalCloud, assembly: Path, *, context: Mapping[str, str], project: Path, say: Say
+) -> Iterator[tuple[str, bool]]:
+    """Make the assembly, and keep every other process from making it anew while it is in use.
+
+    Any number of deployments read it at once; a synthesis waits for them and they for it.
+
+    Yields:
+        The hash of what it was made from, and whether it had to be made.
+    """
+    synthesized = False
+    assembly.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        with process.lock(_lock(assembly), shared=True):
+            # One that was made just now is taken even if the sources have been edited meanwhile.
+            made = _made_from(assembly)
+            if made and (synthesized or made == content_hash(project, context)):
+                yield made, synthesized
+                return
+        synthesized |= synthesize(cloud, assembly, context=context, project=project, say=say)
+
+
+def _made_from(assembly: Path) -> str | None:
+    """Return the hash of what an assembly was made from; None if there is none, or not a whole one."""
+    stamp = _stamp(assembly)
+    return stamp.read_text() if stamp.exists() and (assembly / "manifest.json").exists() else None
+
+
+def _stamp(assembly: Path) -> Path:
+    """Return the file that holds the hash of what an assembly was made from, while it is whole."""
+    return assembly.with_name(f"{assembly.name}.sha256")
+
+
+def _lock(assembly: Path) -> Path:
+    return assembly.with_name(f"{assembly.name}.lock")
+
+
 def stack_names(assembly: Path) -> list[str]:
     """Return the names of the stacks in an assembly."""
     artifacts = json.loads((assembly / "manifest.json").read_text())["artifacts"]
@@ -143,6 +182,11 @@ def stack_names(assembly: Path) -> list[str]:
         for name, artifact in artifacts.items()
         if artifact["type"] == "aws:cloudformation:stack"
     ]
+
+
+def deployed_hash(cloud: LocalCloud) -> str | None:
+    """Return the `content_hash` of what a running cloud holds, or None if nothing is deployed, or not all."""
+    return _parameter(cloud, _MARK)
 
 
 def content_hash(project: Path, context: Mapping[str, str]) -> str:

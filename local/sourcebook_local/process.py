@@ -119,8 +119,13 @@ def spawn(command: list[str], *, environment: dict[str, str], folder: Path, log:
 
 
 @contextlib.contextmanager
-def lock(path: Path) -> Iterator[None]:
-    """Hold a file's lock, for which other processes wait; it goes when this process does."""
+def lock(path: Path, *, shared: bool = False) -> Iterator[None]:
+    """Hold a file's lock, for which other processes wait; it goes when this process does.
+
+    Args:
+        path: the file; it is made if it is not there.
+        shared: whether others may hold it at the same time, if they hold it shared too.
+    """
     with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield

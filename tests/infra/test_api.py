@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from infra.deployment import Target
+from infra.deployment import ROOT, Target
+from sourcebook.api.operations import Access
+from sourcebook.api.routes import OPERATIONS
+from sourcebook.table.keys import API_TOKENS
 from tests.infra.conftest import synthesize
 
 if TYPE_CHECKING:
@@ -17,42 +21,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.infra
 
-CHANGING = {
-    "POST /novae",
-    "POST /quarantine/{quarantine_id}/review",
-    "POST /feeds",
-    "POST /feeds/import",
-    "PATCH /feeds/{feed_id}",
-    "DELETE /feeds/{feed_id}",
-}
-OPERATIONS = {
-    "GET /health",
-    "GET /articles",
-    "GET /articles/{key+}",
-    "GET /feeds",
-    "GET /feeds.opml",
-    "GET /feeds/{feed_id}",
-    "GET /feeds/{feed_id}/history",
-    "GET /api/v1/tools",
-    "GET /api/v1/tools/{tool_id}/sentiment",
-    "GET /api/v1/tools/{tool_id}/sentiment/series",
-    "GET /api/v1/cache/health",
-    "GET /latest",
-    "GET /history",
-    "GET /banks",
-    "GET /series",
-    "GET /meta/latest",
-    "GET /events",
-    "GET /events/{event_id}",
-    "GET /job-runs",
-    "GET /job-runs/{job_run_id}",
-    "GET /novae",
-    "GET /novae/{nova_id}",
-    "GET /novae/{nova_id}/job-runs",
-    "GET /quarantine",
-    "GET /quarantine/{quarantine_id}",
-    *CHANGING,
-}
+OPEN = {operation.route for operation in OPERATIONS if operation.access is Access.OPEN}
+SIGNED = {operation.signed_route for operation in OPERATIONS if operation.access is not Access.OPEN}
+OWN = {operation.route for operation in OPERATIONS}
 
 
 def _authorization(assembly: Assembly) -> dict[str, str]:
@@ -62,31 +33,108 @@ def _authorization(assembly: Assembly) -> dict[str, str]:
     }
 
 
-def test_each_operation_has_a_route_of_its_own_to_the_one_function(aws: Assembly) -> None:
-    assert set(_authorization(aws)) == OPERATIONS
-    (integration,) = aws.properties("AWS::ApiGatewayV2::Integration")
+def test_each_operation_has_its_routes_to_the_one_function(aws: Assembly) -> None:
     logical_id, _ = aws.function_resource("api")
-    assert logical_id in json.dumps(integration["IntegrationUri"])
+    ((integration_id, integration),) = (
+        (name, integration["Properties"])
+        for name, integration in aws.resources("AWS::ApiGatewayV2::Integration").items()
+        if logical_id in json.dumps(integration["Properties"]["IntegrationUri"])
+    )
     assert integration["PayloadFormatVersion"] == "2.0"
+    answered = {
+        route["RouteKey"]
+        for route in aws.properties("AWS::ApiGatewayV2::Route")
+        if integration_id in json.dumps(route["Target"])
+    }
+    assert answered == OWN | SIGNED
 
 
-def test_on_aws_everything_but_health_wants_a_signature(aws: Assembly) -> None:
-    authorization = _authorization(aws)
-    assert authorization.pop("GET /health") == "NONE"
-    assert set(authorization.values()) == {"AWS_IAM"}
+@pytest.mark.parametrize("kind", ["aws", "local"])
+def test_whatever_is_below_iam_wants_a_signature_and_nothing_else_does(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    # The function takes the path below /iam for the gateway's word that the request is signed.
+    for route, authorization in _authorization(request.getfixturevalue(kind)).items():
+        assert (authorization == "AWS_IAM") == (route.partition(" ")[2].startswith("/iam")), route
 
 
-def test_the_embedded_cloud_answers_anybody(local: Assembly) -> None:
-    authorization = _authorization(local)
-    assert {authorization.pop(route) for route in CHANGING} == {"AWS_IAM"}
-    assert set(authorization.values()) == {"NONE"}
+def test_only_what_holds_no_data_is_open() -> None:
+    assert {"GET /health", "GET /openapi.json", "GET /docs"} == OPEN
+    assert all(operation.access is Access.WRITE for operation in OPERATIONS if operation.changes)
+    assert not any(operation.access is Access.WRITE for operation in OPERATIONS if not operation.changes)
 
 
-def test_an_operator_can_open_the_read_side(tmp_path: Path) -> None:
-    opened = synthesize(tmp_path, Target.LAMBDA, public_read="true")
-    authorization = _authorization(opened)
-    assert {authorization.pop(route) for route in CHANGING} == {"AWS_IAM"}
-    assert set(authorization.values()) == {"NONE"}
+def test_the_function_is_told_whether_anybody_may_read(
+    aws: Assembly, local: Assembly, tmp_path: Path
+) -> None:
+    def told(assembly: Assembly) -> str:
+        value: str = assembly.function("api")["Environment"]["Variables"]["PUBLIC_READ"]
+        return value
+
+    assert told(aws) == "false"
+    assert told(local) == "true"
+    assert told(synthesize(tmp_path, Target.LAMBDA, public_read="true")) == "true"
+
+
+def test_the_function_knows_and_may_start_every_workflow(aws: Assembly) -> None:
+    machines = aws.resources("AWS::StepFunctions::StateMachine")
+    names = {
+        machine["Properties"]["StateMachineName"].removeprefix("SourcebookPipeline-")
+        for machine in machines.values()
+    }
+    assert names == set(aws.function("api")["Environment"]["Variables"]["WORKFLOWS"].split(","))
+    assert names == {path.name.removesuffix(".asl.json") for path in (ROOT / "statemachines").iterdir()}
+    allowed = json.dumps(_statements(aws, "states:StartExecution"))
+    assert all(logical_id in allowed for logical_id in machines)
+
+
+def test_the_function_cannot_make_a_token(aws: Assembly) -> None:
+    for action in ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"):
+        statements = _statements(aws, f"dynamodb:{action}")
+        assert statements
+        for statement in statements:
+            (patterns,) = statement["Condition"]["ForAllValues:StringLike"].values()
+            assert not any(fnmatchcase(API_TOKENS, pattern) for pattern in patterns)
+
+
+def _statements(assembly: Assembly, action: str) -> list[dict[str, Any]]:
+    """Return the statements by which the function may do this."""
+    role = assembly.function("api")["Role"]["Fn::GetAtt"][0]
+    return [
+        statement
+        for policy in assembly.properties("AWS::IAM::Policy")
+        if {"Ref": role} in policy["Roles"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        if action in ([statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"])
+    ]
+
+
+def test_the_functions_policy_stays_small_however_many_routes_there_are(aws: Assembly) -> None:
+    logical_id, _ = aws.function_resource("api")
+    permissions = [
+        permission
+        for permission in aws.properties("AWS::Lambda::Permission")
+        if logical_id in json.dumps(permission["FunctionName"])
+    ]
+    assert len(permissions) == 1
+
+
+def test_what_changes_something_has_narrower_limits(aws: Assembly) -> None:
+    (stage,) = aws.properties("AWS::ApiGatewayV2::Stage")
+    limits = stage["RouteSettings"]
+    changing = {o.route for o in OPERATIONS if o.changes} | {o.signed_route for o in OPERATIONS if o.changes}
+    assert set(limits) == changing
+    assert limits["POST /workflows/{name}/executions"] == {
+        "ThrottlingRateLimit": 2,
+        "ThrottlingBurstLimit": 5,
+    }
+    (resource,) = aws.resources("AWS::ApiGatewayV2::Stage").values()
+    routes = {
+        logical_id
+        for logical_id, route in aws.resources("AWS::ApiGatewayV2::Route").items()
+        if route["Properties"]["RouteKey"] in changing
+    }
+    assert routes <= set(resource["DependsOn"])
 
 
 def test_requests_are_logged_and_throttled(aws: Assembly) -> None:

@@ -8,6 +8,7 @@ import aws_cdk as cdk
 import pytest
 
 from infra.deployment import Deployment, Target
+from sourcebook.feeds.settings import FeedSettings
 
 pytestmark = pytest.mark.infra
 
@@ -21,6 +22,7 @@ def test_aws_is_the_default_and_lets_nothing_private_through() -> None:
     assert chosen.target is Target.LAMBDA
     assert chosen.allowed_networks == ""
     assert chosen.public_read is False
+    assert chosen.sentiment_engine == "model"
 
 
 def test_values_come_as_text_from_the_command_line() -> None:
@@ -33,6 +35,18 @@ def test_values_come_as_text_from_the_command_line() -> None:
     assert chosen.analyze_concurrency == 4
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"max_refresh_interval_minutes": 30, "parser": "reference"},
+        '{"max_refresh_interval_minutes": "30", "parser": "reference"}',
+    ],
+)
+def test_the_settings_of_feeds_are_one_object(given: object) -> None:
+    assert _deployment(feeds=given).feeds == FeedSettings(max_refresh_interval_minutes=30, parser="reference")
+    assert _deployment().feeds == _deployment(feeds="").feeds == FeedSettings()
+
+
 def test_an_empty_list_of_networks_closes_loopback_too() -> None:
     assert _deployment(target="local", allowed_networks="").allowed_networks == ""
 
@@ -43,10 +57,25 @@ def test_an_empty_list_of_networks_closes_loopback_too() -> None:
         ({"target": "aws"}, "target='aws': expected one of lambda, local"),
         ({"allowed_networks": "10.0.0.1/8"}, "allowed_networks: '10.0.0.1/8' is not a network"),
         ({"public_read": "yes"}, "public_read='yes': expected true or false"),
+        ({"feeds": {"max_interval": 3}}, "feeds.max_interval: 3 is not valid; expected one of the settings"),
+        (
+            {"feeds": '{"max_refresh_interval_minutes": 1441}'},
+            "feeds.max_refresh_interval_minutes: 1441 is not valid; expected 1 to 1440",
+        ),
+        ({"feeds": "{parser: fast}"}, "feeds='{parser: fast}' is not JSON"),
+        ({"feeds": [1]}, "feeds=[1]: expected an object of settings"),
         ({"fetch_concurrency": "1"}, "fetch_concurrency='1': expected a whole number from 2 to 1000"),
         (
             {"analyze_concurrency": "many"},
             "analyze_concurrency='many': expected a whole number from 2 to 1000",
+        ),
+        (
+            {"sentiment_engine": "finbert"},
+            "sentiment_engine='finbert': expected one of model, fallback, vader, comprehend",
+        ),
+        (
+            {"target": "local", "sentiment_engine": "comprehend"},
+            "sentiment_engine='comprehend': the embedded cloud has no Comprehend; expected one of model, ",
         ),
     ],
 )

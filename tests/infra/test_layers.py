@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from infra.deployment import Target
 from infra.layers import build, requirements_for
 from tests.infra.conftest import synthesize
 from tests.templates import ROOT
+from tests.unit.spectra.made import eso
 
 if TYPE_CHECKING:
     from tests.infra.conftest import Assembly
@@ -52,7 +54,7 @@ def test_the_core_layer_is_the_package_and_nothing_else(aws: Assembly) -> None:
     assert all(name.endswith((".py", "py.typed", ".json", ".tsv")) for name in expected)
 
 
-@pytest.mark.parametrize("name", ["core", "sentiment"])
+@pytest.mark.parametrize("name", ["core", "parquet", "sentiment"])
 def test_a_lambda_layer_holds_no_bytecode_tests_or_installer_files(aws: Assembly, name: str) -> None:
     files = _files(_layer(aws, f"layers/{name}/requirements.txt"))
     assert files
@@ -90,6 +92,36 @@ def test_boto3_is_left_to_the_runtime(aws: Assembly) -> None:
     for name in ("core", "sentiment"):
         packages = {Path(file).parts[1] for file in _files(_layer(aws, f"layers/{name}/requirements.txt"))}
         assert not packages & {"boto3", "botocore"}
+
+
+def _megabytes(*folders: Path) -> float:
+    return (
+        sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file()) / 1e6
+    )
+
+
+def test_the_science_layer_fits_into_a_function_with_room(aws: Assembly) -> None:
+    """Lambda takes 250 MB unzipped, code and all layers of a function together."""
+    described = ("The package sourcebook", "layers/core/requirements.txt", "layers/science/requirements.txt")
+    assert _megabytes(*(_layer(aws, description) for description in described)) < 150
+
+
+def test_the_science_layer_reads_a_spectrum_with_nothing_else_installed(local: Assembly) -> None:
+    paths = [
+        str(_layer(local, description) / "python")
+        for description in ("The package sourcebook", "layers/science/requirements.txt")
+    ]
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
+        "from sourcebook.spectra.check import check\n"
+        "from sourcebook.spectra.artifacts import artifacts\n"
+        "checked = check(sys.stdin.buffer.read())\n"
+        "print(checked.verdict.outcome.value, sorted(artifacts(checked, source={})))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, *paths], input=eso(), capture_output=True, check=False
+    )
+    assert told.stdout.decode() == "VALID ['metadata.json', 'preview.png', 'spectrum.ecsv']\n", told.stderr
 
 
 @pytest.fixture

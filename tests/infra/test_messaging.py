@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from infra.deployment import Target
+from sourcebook_cli.redrive import dead_letter_queues
 from tests.infra.conftest import synthesize
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ SCHEDULED = {
     "heal_articles": "rate(15 minutes)",
     "trigger_grouping": "rate(1 minute)",
     "refresh_sentiment": "rate(15 minutes)",
+    "sweep_spectra": "rate(15 minutes)",
 }
 
 
@@ -51,6 +53,19 @@ def test_what_runs_by_the_clock_and_how_often(aws: Assembly) -> None:
         (target,) = rule["Targets"]
         found[target["Arn"]["Fn::GetAtt"][0]] = rule["ScheduleExpression"]
     assert found == {aws.function_resource(name)[0]: rate for name, rate in SCHEDULED.items()}
+
+
+def test_every_queue_with_dead_letters_can_be_redriven(aws: Assembly) -> None:
+    outputs = {name: str(output["Value"]) for name, output in aws.pipeline["Outputs"].items()}
+    redriven = {work: dead for dead, work in dead_letter_queues(outputs).values()}
+    queues = aws.resources("AWS::SQS::Queue")
+    with_dead_letters = {
+        str({"Ref": logical_id}): str({"Ref": policy["deadLetterTargetArn"]["Fn::GetAtt"][0]})
+        for logical_id, queue in queues.items()
+        if (policy := queue["Properties"].get("RedrivePolicy"))
+    }
+    assert with_dead_letters
+    assert redriven == with_dead_letters
 
 
 def test_a_failed_run_waits_for_the_next_one(aws: Assembly) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sourcebook.sources.dispatch import MOST_PER_DISPATCH
 from tests.templates import ROOT
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ ALARMS = {
             "fetch-references",
             "store-references",
             "date-discovery",
+            "plan-discovery",
+            "discover-spectra",
+            "validate-photometry",
+            "rebuild-photometry",
             "reconcile-names",
             "hold-for-review",
         )
@@ -57,15 +62,51 @@ ALARMS = {
     },
     **{
         f"{name}-{what}": metric
-        for name in ("initialize-nova", "ingest-new-nova", "refresh-references", "name-check-and-reconcile")
+        for name in (
+            "initialize-nova",
+            "ingest-new-nova",
+            "refresh-references",
+            "discover-spectra-products",
+            "ingest-photometry",
+            "name-check-and-reconcile",
+        )
         for what, metric in (("failed", "ExecutionsFailed"), ("timed-out", "ExecutionsTimedOut"))
     },
+    **{
+        f"{name}-{what}": what.capitalize()
+        for name in (
+            "load-spectrum",
+            "acquire-spectrum",
+            "validate-spectrum",
+            "hold-spectrum",
+            "record-spectrum",
+            "claim-spectra",
+            "sweep-spectra",
+        )
+        for what in ("errors", "throttles")
+    },
+    **{
+        f"{name}-{what}": metric
+        for name in ("acquire-and-validate-spectra", "acquire-due-spectra")
+        for what, metric in (("failed", "ExecutionsFailed"), ("timed-out", "ExecutionsTimedOut"))
+    },
+    "spectra-overdue": "SpectraOverdueMinutes",
     "collision-rate": "ArticlesFetched ArticlesMerged",
+    "feed-fetches-failing": "feed_fetch_duration_seconds feed_fetch_errors_total",
+    "feed-fetches-slow": "feed_fetch_duration_seconds",
+    "feed-queue-size": "queue_size",
+    "fetch-memory": "memory_usage_bytes",
     "dispatch-sources-errors": "Errors",
     "fetch-sources-errors": "Errors",
     "analyze-sentiment-errors": "Errors",
     "heal-articles-errors": "Errors",
     "api-errors": "Errors",
+    "page-errors": "Errors",
+    "page-throttles": "Throttles",
+    "api-slow": "Latency",
+    "articles-waiting": "ArticlesHealed",
+    "fetch-sources-recursion": "RecursiveInvocationsDropped",
+    "analyze-sentiment-recursion": "RecursiveInvocationsDropped",
     "dispatch-sources-throttles": "Throttles",
     "fetch-sources-throttles": "Throttles",
     "analyze-sentiment-throttles": "Throttles",
@@ -125,6 +166,31 @@ def test_the_collision_rate_is_watched_where_there_are_enough_articles(
     assert "collision-rate" not in _alarms(local), "the embedded cloud knows no metric math"
 
 
+def test_failing_feeds_are_an_alarm_where_enough_were_fetched(aws: Assembly, local: Assembly) -> None:
+    alarm = _alarms(aws)["feed-fetches-failing"]
+    (expression,) = (part["Expression"] for part in alarm["Metrics"] if "Expression" in part)
+    assert expression == "IF(fetches < 20, 0, 100 * errors / fetches)"
+    assert (alarm["Threshold"], alarm["EvaluationPeriods"]) == (50, 2)
+    assert "feed-fetches-failing" not in _alarms(local), "the embedded cloud knows no metric math"
+
+
+def test_the_alarms_on_feeds_have_the_bounds_of_what_they_watch(aws: Assembly) -> None:
+    alarms = _alarms(aws)
+    assert (alarms["feed-fetches-slow"]["ExtendedStatistic"], alarms["feed-fetches-slow"]["Threshold"]) == (
+        "p95",
+        5,
+    )
+    assert alarms["feed-queue-size"]["Threshold"] == MOST_PER_DISPATCH
+    memory = aws.function("fetch_sources")["MemorySize"] * 1024**2
+    assert 0.8 * memory < alarms["fetch-memory"]["Threshold"] < memory
+    for name in ("feed-fetches-slow", "feed-queue-size", "fetch-memory"):
+        (dimension,) = alarms[name]["Dimensions"]
+        environment = aws.function(dimension["Value"])["Environment"]["Variables"]
+        # What Powertools puts beside every metric of a function.
+        assert dimension == {"Name": "service", "Value": environment["POWERTOOLS_SERVICE_NAME"]}
+        assert alarms[name]["Namespace"] == environment["POWERTOOLS_METRICS_NAMESPACE"]
+
+
 def test_every_queue_and_function_and_workflow_is_watched(aws: Assembly) -> None:
     text = json.dumps([alarm.get("Dimensions", ()) for alarm in _alarms(aws).values()])
     for kind in ("AWS::SQS::Queue", "AWS::Lambda::Function", "AWS::StepFunctions::StateMachine"):
@@ -152,7 +218,10 @@ def test_every_entry_has_a_meaning_something_to_look_at_and_something_to_do() ->
 
 def test_links_within_the_runbook_lead_somewhere() -> None:
     text = (ROOT / "docs" / "operations.md").read_text("utf-8")
-    assert set(re.findall(r"\]\(#([\w-]+)\)", text)) <= set(_entries())
+    chapters = {
+        heading.lower().replace(" ", "-") for heading in re.findall(r"^## (.+)$", text, flags=re.MULTILINE)
+    }
+    assert set(re.findall(r"\]\(#([\w-]+)\)", text)) <= set(_entries()) | chapters
 
 
 def test_the_runbooks_commands_name_outputs_and_log_groups_that_exist(aws: Assembly) -> None:
@@ -192,8 +261,12 @@ def test_an_alarm_of_a_scheduled_function_can_ring_at_all(aws: Assembly) -> None
     periods = {name: alarm.get("Period") for name, alarm in _alarms(aws).items()}
     assert periods["dispatch-sources-errors"] == 60
     assert periods["heal-articles-errors"] == 15 * 60
+    assert periods["sweep-spectra-errors"] == periods["spectra-overdue"] == 15 * 60
 
 
 def test_there_is_a_dashboard(aws: Assembly) -> None:
     (dashboard,) = aws.properties("AWS::CloudWatch::Dashboard")
     assert dashboard["DashboardName"] == "SourcebookPipeline"
+    shown = json.dumps(dashboard["DashboardBody"])
+    for metric in ("Invocations", "ApproximateAgeOfOldestMessage", "queue_size", "articles_inserted_total"):
+        assert metric in shown

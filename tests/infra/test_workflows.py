@@ -10,21 +10,31 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from infra.deployment import Target
 from sourcebook.articles.reanalysis import DayOfArticles, Progress
+from sourcebook.catalog.sweep import LOCK
+from sourcebook.catalog.sweep import WORKFLOW as SWEEP
 from sourcebook.observations.rebuild import RebuildCounts
 from sourcebook.runs.read import LONG_RUNS, LONGEST_RUN
 from sourcebook.sources.dispatch import DispatchCounts
 from sourcebook.table import keys
+from tests.infra.conftest import synthesize
 from tests.templates import ROOT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.infra.conftest import Assembly
 
 pytestmark = pytest.mark.infra
 
 FILES = sorted((ROOT / "statemachines").glob("*.asl.json"))
 RECORDED = (
+    "acquire_and_validate_spectra",
+    "acquire_due_spectra",
+    "discover_spectra_products",
     "ingest_new_nova",
+    "ingest_photometry",
     "initialize_nova",
     "name_check_and_reconcile",
     "reanalyze_subject",
@@ -203,6 +213,28 @@ def test_an_expired_lock_counts_as_absent_in_the_condition_itself(name: str) -> 
     for state_name, state in states.items():
         if state["Type"] == "Task" and "lambda" in state["Resource"]:
             assert state["Catch"][-1]["Next"] == "Release the lock", state_name
+
+
+def test_a_sweep_runs_no_more_spectra_at_once_than_the_deployment_says(tmp_path: Path) -> None:
+    assembly = synthesize(tmp_path, Target.LAMBDA, acquire_concurrency="7")
+    (machine,) = (
+        machine
+        for machine in assembly.properties("AWS::StepFunctions::StateMachine")
+        if machine["StateMachineName"].endswith("-acquire_due_spectra")
+    )
+    assert machine["DefinitionSubstitutions"]["acquire_concurrency"] == "7"
+    states = _definition("acquire_due_spectra")["States"]
+    assert states["Acquire what is due"]["MaxConcurrency"] == "{% ${acquire_concurrency} %}"
+    one = states["Acquire what is due"]["ItemProcessor"]["States"]["Acquire one"]
+    assert one["Resource"].endswith(":startExecution.sync:2"), "not waited for, the bound bounds nothing"
+    with pytest.raises(ValueError, match="acquire_concurrency='41'"):
+        synthesize(tmp_path / "more", Target.LAMBDA, acquire_concurrency="41")
+
+
+def test_a_sweep_has_one_lock_whatever_the_day() -> None:
+    named = _definition("acquire_due_spectra")["States"]["Name the run"]
+    assert named["Assign"]["lock"] == LOCK
+    assert SWEEP == "acquire_due_spectra"
 
 
 def test_rebuild_canonical_reads_what_its_function_returns_and_hands_on_all_of_it() -> None:

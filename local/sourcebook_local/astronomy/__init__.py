@@ -1,1 +1,1 @@
-"""SIMBAD, Sesame and ADS as this machine plays them: shapes as theirs, a small sky of our own."""
+"""SIMBAD, Sesame, ADS and archives of spectra as this machine plays them: a small sky of our own."""

@@ -1,4 +1,4 @@
-"""Answers of SIMBAD's TAP service, Sesame and ADS, for a handful of stars.
+"""Answers of SIMBAD's TAP service, Sesame, ADS and the archives of spectra, for a handful of stars.
 
 They are part of the sample server, under ``/astronomy``, so that trouble is staged for them as for any other
 path: ``POST /_control``. The stars named LPBK are in no sky; each is a trap for whoever tells novae apart.
@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from sourcebook_local.astronomy.spectra import archives
 from sourcebook_local.webserver import Request, Response, json_response
 
 PREFIX: Final = "/astronomy"
@@ -46,7 +47,8 @@ def answer(request: Request) -> Response | None:
         return _sesame(next(iter(request.query), ""))
     if path == "/ads/v1/search/query":
         return _ads(request.query, request.headers)
-    return None
+    base = f"http://{request.headers.get('host', '')}{PREFIX}"
+    return archives.answer(path, request, base, _stars())
 
 
 def votable_error(words: str) -> str:

@@ -7,16 +7,19 @@ from typing import Any
 import boto3
 import boto3.session
 import pytest
+from click.testing import CliRunner
 
 from sourcebook.articles.ingest import ArticleStore
+from sourcebook.errors import InvalidInput
 from sourcebook.events import ArticleCreated
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook_cli.redrive import send_back
+from sourcebook_cli.redrive import redrive, send_back
 from sourcebook_cli.stack import Stack
 from tests.incoming import word
 
-QUEUES = ("FetchQueue", "FetchDeadLetterQueue", "AnalyzeQueue", "AnalyzeDeadLetterQueue")
+JOBS = ("Fetch", "Analyze", "NewArticles", "Group", "Ideas")
+QUEUES = [f"{job}{kind}" for job in JOBS for kind in ("Queue", "DeadLetterQueue")]
 
 
 @pytest.fixture
@@ -60,6 +63,33 @@ def test_all_queues_are_emptied_and_a_message_that_cannot_be_read_goes_back_with
     assert "a message that cannot be read goes back as it is" in capsys.readouterr().err
     assert sorted(waiting(stack.outputs["FetchQueueUrl"])) == ["message 0", "message 1", "message 2"]
     assert waiting(stack.outputs["AnalyzeQueueUrl"]) == ["not a message"]
+
+
+def test_every_queue_of_the_stack_is_emptied_by_default(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stack, "connect", lambda **_: stack)
+    for job in JOBS:
+        send(stack.outputs[f"{job}DeadLetterQueueUrl"], f"for {job}")
+    result = CliRunner().invoke(redrive, [])
+    assert result.exit_code == 0, result.output
+    for job, name in zip(JOBS, ("fetch", "analyze", "new-articles", "group", "ideas"), strict=True):
+        assert f"{name}: 1 messages" in result.stdout
+        assert waiting(stack.outputs[f"{job}QueueUrl"]) == [f"for {job}"]
+        assert waiting(stack.outputs[f"{job}DeadLetterQueueUrl"]) == []
+
+
+def test_one_queue_can_be_chosen_and_an_unknown_one_is_told_the_names(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stack, "connect", lambda **_: stack)
+    for job in JOBS:
+        send(stack.outputs[f"{job}DeadLetterQueueUrl"], f"for {job}")
+    assert CliRunner().invoke(redrive, ["new-articles"]).exit_code == 0
+    assert waiting(stack.outputs["NewArticlesQueueUrl"]) == ["for NewArticles"]
+    assert waiting(stack.outputs["IdeasQueueUrl"]) == []
+    with pytest.raises(InvalidInput, match="expected one of analyze, fetch, group, ideas, new-articles, all"):
+        CliRunner().invoke(redrive, ["grouping"], catch_exceptions=False)
 
 
 def test_no_more_messages_are_sent_back_than_asked_for(stack: Stack) -> None:

@@ -39,6 +39,9 @@ class MemoryTable(Table):
         self._check((key["PK"], key["SK"]), condition)
         self.items.pop((key["PK"], key["SK"]), None)
 
+    def change(self, key: Key, **changes: Any) -> None:
+        self.update(key, **changes)
+
     def update(
         self,
         key: Key,

@@ -16,13 +16,7 @@ from sourcebook.errors import InvalidInput
 from tests.integration.observations.memory import MemoryTable
 from tests.integration.observations.world import World
 
-OPERATIONS = {
-    "/latest": operations.get_latest,
-    "/history": operations.get_history,
-    "/banks": operations.list_banks,
-    "/series": operations.list_series,
-    "/meta/latest": operations.get_meta,
-}
+OPERATIONS = {operation.path: operation for operation in operations.OPERATIONS}
 
 
 class Client:
@@ -41,7 +35,10 @@ class Client:
     def get(self, path: str, **query: str | int) -> tuple[int, Any]:
         event = {"routeKey": f"GET {path}", "rawQueryString": urlencode(query)}
         try:
-            response = OPERATIONS[path](self.world.reader, Request.of(event))
+            request = Request.of(event)
+            operation = OPERATIONS[path]
+            request.only(*(parameter.name for parameter in operation.parameters))
+            response = operation.act(self.world.reader, request)
         except (InvalidInput, NotFound) as error:
             response = problem(error, "c")
         return response.status, json.loads(

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 STATEMACHINES = Path(__file__).parents[3] / "statemachines"
-WORKFLOWS = ("initialize_nova", "ingest_new_nova", "refresh_references", "name_check_and_reconcile")
+WORKFLOWS = (
+    "initialize_nova",
+    "ingest_new_nova",
+    "refresh_references",
+    "name_check_and_reconcile",
+    "discover_spectra_products",
+    "ingest_photometry",
+)
 
 RETURNS = {
     "find_nova": {"match", "normalized", "nova_id", "name"},
@@ -23,6 +30,26 @@ RETURNS = {
     "date_discovery": {"discovery_date", "changed"},
     "reconcile_names": {"outcome", "names_added", "primary_name", "authorities"},
     "hold_for_review": {"quarantine_id", "reason_code", "new"},
+    "validate_photometry": {
+        *("outcome", "nova_id", "file_id", "ingested_at", "format", "rows", "accepted", "duplicates"),
+        *("rejected", "problems", "report_key", "etag", "byte_length"),
+    },
+    "rebuild_photometry": {
+        *("outcome", "nova_id", "file_id", "added", "known_before", "table_rows", "ingestion_count"),
+    },
+    "plan_discovery": {"nova_id", "providers"},
+    "discover_spectra": {
+        "provider",
+        "status",
+        "found",
+        "created",
+        "known",
+        "updated",
+        "released",
+        "claimed",
+        "left_out",
+        "eligible",
+    },
 }
 """Members that each task may answer with; tests/integration/catalog holds the functions to them."""
 
@@ -95,7 +122,7 @@ def flow(states: dict[str, dict[str, Any]], start: str, given: set[str]) -> dict
 @pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_a_state_reads_what_the_state_before_it_has_produced(workflow: str) -> None:
     states = states_of(workflow)
-    accepted = {"candidate_name", "nova_id", "quarantine_id", "correlation_id", "Comment"}
+    accepted = {"candidate_name", "nova_id", "quarantine_id", "correlation_id", "Comment", "name", "s3_key"}
     inputs = flow(states, "Check the input", accepted)
     for name, members in inputs.items():
         assert read(own(states[name]), "input") <= members, name
@@ -148,9 +175,11 @@ def test_only_names_ids_and_pointers_are_accepted(workflow: str) -> None:
     check = states_of(workflow)["Check the input"]
     known = set(re.findall(r"'(\w+)'", check["Choices"][0]["Condition"])) - {"object"}
     own_field = "candidate_name" if workflow == "initialize_nova" else "nova_id"
-    review = {"quarantine_id"} if workflow == "initialize_nova" else set()
-    assert (
-        known
-        == {own_field, "correlation_id", "Comment", "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID"} | review
-    )
+    review = {"initialize_nova": {"quarantine_id"}, "ingest_photometry": {"name", "s3_key"}}
+    assert known == {
+        own_field,
+        "correlation_id",
+        "Comment",
+        "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID",
+    } | review.get(workflow, set())
     assert check["Default"] == "Refuse the input"

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,23 +91,50 @@ def test_a_failed_synthesis_shows_the_end_of_the_output_and_is_not_taken_for_don
             deploy.synthesize(cloud, tmp_path / "assembly", context=CONTEXT, project=project)
 
 
-def test_an_unchanged_project_is_synthesized_once_and_stale_assets_go(project: Path, tmp_path: Path) -> None:
-    cloud = LocalCloud(tmp_path / "home")
-    cloud.home.mkdir()
-    (cloud.home / "cloud.json").write_text('{"port": 4610}')
-    assembly = tmp_path / "assembly"
-    (assembly / "asset.stale").mkdir(parents=True)
-    (assembly / "asset.used.zip").write_text("")
+@pytest.fixture
+def cloud(project: Path, tmp_path: Path) -> LocalCloud:
+    """A cloud that is not there, and a CDK that writes an assembly where it is told to."""
     cdk = project / "node_modules" / ".bin" / "cdk"
     cdk.parent.mkdir(parents=True)
-    # Stands for the CDK: writes an assembly where it is told to.
     cdk.write_text(
-        '#!/bin/sh\necho \'{"artifacts": {}}\' > "$4/manifest.json"\n'
+        '#!/bin/sh\nmkdir -p "$4"\necho \'{"artifacts": {}}\' > "$4/manifest.json"\n'
         'echo \'{"files": {"x": {"source": {"path": "asset.used.zip"}}}}\' > "$4/Data.assets.json"\n'
     )
     cdk.chmod(0o755)
+    cloud = LocalCloud(tmp_path / "home")
+    cloud.home.mkdir()
+    (cloud.home / "cloud.json").write_text('{"port": 4610}')
+    return cloud
+
+
+def test_an_unchanged_project_is_synthesized_once_and_stale_assets_go(
+    cloud: LocalCloud, project: Path, tmp_path: Path
+) -> None:
+    assembly = tmp_path / "assembly"
+    (assembly / "asset.stale").mkdir(parents=True)
+    (assembly / "asset.used.zip").write_text("")
     assert deploy.synthesize(cloud, assembly, context=CONTEXT, project=project)
     assert not deploy.synthesize(cloud, assembly, context=CONTEXT, project=project)
     assert sorted(path.name for path in assembly.glob("asset.*")) == ["asset.used.zip"]
     (project / "app.py").write_text("changed")
     assert deploy.synthesize(cloud, assembly, context=CONTEXT, project=project)
+
+
+def test_nobody_makes_an_assembly_anew_while_others_deploy_from_it(
+    cloud: LocalCloud, project: Path, tmp_path: Path
+) -> None:
+    assembly = tmp_path / "assembly"
+    made = partial(deploy._made, assembly=assembly, context=CONTEXT, project=project, say=print)
+    with ThreadPoolExecutor(1) as pool:
+        with made(cloud) as (first, synthesized):
+            assert synthesized
+            assert first == deploy.content_hash(project, CONTEXT)
+            with made(cloud) as again:
+                assert again == (first, False), "a second deployment reads it at the same time"
+            (project / "app.py").write_text("changed")
+            newer = pool.submit(deploy.synthesize, cloud, assembly, context=CONTEXT, project=project)
+            with pytest.raises(TimeoutError):
+                newer.result(timeout=0.5)
+            assert deploy._stamp(assembly).read_text() == first
+        assert newer.result(timeout=20)
+    assert deploy._stamp(assembly).read_text() == deploy.content_hash(project, CONTEXT) != first

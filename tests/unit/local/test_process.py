@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING
+
+import pytest
 
 from sourcebook_local import process
 
@@ -75,6 +79,14 @@ def test_a_signal_to_a_process_that_is_gone_is_no_error() -> None:
     child = subprocess.Popen([sys.executable, "-c", "pass"])
     child.wait()
     process.send(child.pid, signal.SIGTERM)
+
+
+def test_a_shared_lock_is_shared_and_keeps_the_others_out(tmp_path: Path) -> None:
+    shared = partial(process.lock, tmp_path / "lock", shared=True)
+    with shared(), shared(), (tmp_path / "lock").open("a") as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with process.lock(tmp_path / "lock"):
+        pass
 
 
 def test_a_lock_makes_the_second_wait_for_the_first(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class Documents:
         try:
             self.client.put_object(Bucket=self.bucket, Key=key, Body=body, ContentType="application/json")
         except (ClientError, BotoCoreError) as error:
-            raise _mapped(error, key) from error
+            raise bucket_error(error, key) from error
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - JSON
         """Return a document."""
@@ -52,12 +52,13 @@ class Documents:
                 )
             return json.loads(answer["Body"].read())
         except (ClientError, BotoCoreError) as error:
-            raise _mapped(error, key) from error
+            raise bucket_error(error, key) from error
         except ValueError as error:
             raise DocumentRefused(f"s3 {key}: not JSON ({error})") from error
 
 
-def _mapped(error: ClientError | BotoCoreError, key: str) -> Exception:
+def bucket_error(error: ClientError | BotoCoreError, key: str) -> Retryable | Terminal:
+    """Return what a refusal or a silence of S3 is in this project's words; the caller raises it."""
     if isinstance(error, ClientError):
         code = error.response.get("Error", {}).get("Code", "")
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)

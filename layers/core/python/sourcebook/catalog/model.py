@@ -169,7 +169,16 @@ class NameMapping(Record):
 
 
 class PhotometryTable(Record):
-    """`<nova_id>` / `PRODUCT#PHOTOMETRY_TABLE`: the one table of a nova's photometry."""
+    """`<nova_id>` / `PRODUCT#PHOTOMETRY_TABLE`: the one table of a nova's photometry.
+
+    Attributes:
+        s3_key: of the Parquet object; None before the first upload.
+        points_s3_key: of its twin for the API.
+        table_schema_version: of the table's columns.
+        row_count: measurements in it; `bands` counts them by band.
+        ingestion_count: uploads in it.
+        last_ingested_file_id: SHA-256 of the last of them.
+    """
 
     entity_type: Literal["DataProduct"] = "DataProduct"
     data_product_id: Uuid
@@ -177,6 +186,14 @@ class PhotometryTable(Record):
     product_type: Literal["PHOTOMETRY_TABLE"] = "PHOTOMETRY_TABLE"
     s3_bucket: str | None = None
     s3_key: str | None = None
+    points_s3_key: str | None = None
+    table_schema_version: str | None = None
+    table_etag: str | None = None
+    table_revision: int | None = None
+    row_count: int | None = Field(default=None, ge=0)
+    bands: Mapping[str, int] | None = None
+    mjd_min: float | None = None
+    mjd_max: float | None = None
     last_ingestion_at: UtcDatetime | None = None
     last_ingestion_source: str | None = None
     ingestion_count: int = Field(default=0, ge=0)
@@ -214,6 +231,7 @@ class QuarantineItem(Record):
         message: what is unclear, in words.
         context: the small facts to decide by; all of them are in S3.
         retry_input: what to start the workflow with when a new try is approved.
+        overrides: what the reviewer said of a spectrum's file in its place.
         reviewed_by: who decided, as the caller was known to AWS; `reviewer` is what they called themselves.
         occurrences: how often the same was found.
     """
@@ -225,6 +243,7 @@ class QuarantineItem(Record):
     correlation_id: str
     subject: str
     nova_id: Uuid | None = None
+    data_product_id: Uuid | None = None
     reason_code: QuarantineReason
     message: str
     error_fingerprint: str
@@ -235,6 +254,7 @@ class QuarantineItem(Record):
     occurrences: int = Field(default=1, ge=1)
     manual_review_status: ReviewStatus = ReviewStatus.PENDING
     merged_into: Uuid | None = None
+    overrides: Mapping[str, str] | None = None
     reviewed_at: UtcDatetime | None = None
     reviewed_by: str | None = None
     reviewer: str | None = None

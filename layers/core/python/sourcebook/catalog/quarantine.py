@@ -78,8 +78,18 @@ class Quarantiner:
         subject: str,
         nova_id: str | None,
         retry_input: Mapping[str, Any],
+        folder: str | None = None,
     ) -> dict[str, Any]:
         """Set one thing aside; a case that is open already is counted, one that is decided is opened again.
+
+        Args:
+            run: which found it.
+            held: why, and what to decide by.
+            subject: the name or the id that it is about.
+            nova_id: the nova that it is about, if there is one.
+            retry_input: what to start the workflow with when a new try is approved.
+            folder: where in the bucket the context goes, with a slash at its end; a place of the case's own
+                when None.
 
         Returns:
             The id of the quarantine, its reason, and whether it is new.
@@ -88,7 +98,8 @@ class Quarantiner:
         reason = _reason(held.reason_code)
         case = quarantine_id_for(run.workflow_name, subject.casefold(), reason)
         moment = isoformat(now, "milliseconds")
-        context_key = f"quarantine/{run.workflow_name}/{case}/{moment.replace(':', '')}/context.json"
+        own_folder = f"quarantine/{run.workflow_name}/{case}/{moment.replace(':', '')}/"
+        context_key = f"{own_folder if folder is None else folder}context.json"
         self.documents.put(
             context_key,
             {
@@ -110,6 +121,7 @@ class Quarantiner:
             correlation_id=run.correlation_id,
             subject=subject,
             nova_id=nova_id,
+            data_product_id=retry_input.get("data_product_id"),
             reason_code=reason,
             message=str(held),
             error_fingerprint=error_fingerprint(held, f"Held.{reason.value}"),

@@ -81,6 +81,10 @@ class NovaReader:
             "left_out": len(distances) - len(nearest),
         }
 
+    def exists(self, nova_id: str) -> bool:
+        """Whether there is a nova with this id, merged or not."""
+        return 0 < len(nova_id) <= 80 and self.table.get(keys.nova(nova_id)) is not None
+
     def get(self, nova_id: str) -> dict[str, Any] | None:
         """Return a nova with all its names, as it is (merged ones too); None if there is none."""
         if not nova_id or len(nova_id) > 80:

@@ -26,18 +26,32 @@ if TYPE_CHECKING:
 DECISIONS: Final = ("CLEARED_RETRY_APPROVED", "CLEARED_TERMINAL", "MERGED")
 PENDING_STATUS: Final = "PENDING_REVIEW"
 REVIEWED_STATUS: Final = "REVIEWED"
+SPECTRA_WORKFLOW: Final = "acquire_and_validate_spectra"
+OVERRIDES: Final = (
+    "wavelength_unit",
+    "date",
+    "object",
+    "instrument",
+    "flux_unit",
+    "ignore_checksum",
+    "accept_missing",
+    "member",
+)
+"""What a reviewer may say of a spectrum's file in its place; `member` is the name of a file within a ZIP."""
 
 FIELDS: Final = (
     "quarantine_id",
     "workflow_name",
     "subject",
     "nova_id",
+    "data_product_id",
     "reason_code",
     "message",
     "context",
     "occurrences",
     "manual_review_status",
     "merged_into",
+    "overrides",
     "reviewed_at",
     "reviewed_by",
     "reviewer",
@@ -156,11 +170,13 @@ class ReviewDesk:
         caller: str | None = None,
         nova_id: str | None = None,
         note: str | None = None,
+        overrides: Mapping[str, str] | None = None,
     ) -> dict[str, Any] | None:
         """Record a decision, and start what follows from it.
 
         CLEARED_RETRY_APPROVED starts the workflow again, which then takes the decision for granted;
-        CLEARED_TERMINAL closes the case; MERGED, with `nova_id`, makes the candidate a name of that nova.
+        CLEARED_TERMINAL closes the case, and a spectrum is then no spectrum for good; MERGED, with `nova_id`,
+        makes the candidate a name of that nova.
 
         Args:
             quarantine_id: the case.
@@ -169,6 +185,8 @@ class ReviewDesk:
             caller: how AWS knows them.
             nova_id: the nova to merge into.
             note: why, for those who come after.
+            overrides: with the approved new try of a spectrum: what its file does not say, or says wrongly;
+                names of `OVERRIDES`.
 
         Returns:
             The case as it is then, with `execution_arn` when a workflow was started; None if there is none.
@@ -181,7 +199,7 @@ class ReviewDesk:
         item = self.table.get(keys.quarantined(quarantine_id), consistent=True)
         if item is None:
             return None
-        self._check(item, decision, nova_id)
+        self._check(item, decision, nova_id, overrides)
         now = self.clock()
         reviewed_at = isoformat(now)
         try:
@@ -190,6 +208,7 @@ class ReviewDesk:
                 assign={
                     "manual_review_status": decision,
                     "merged_into": nova_id,
+                    "overrides": dict(overrides) if overrides else None,
                     "reviewed_at": reviewed_at,
                     "reviewed_by": caller,
                     "reviewer": reviewer,
@@ -202,7 +221,8 @@ class ReviewDesk:
             )
         except ConditionFailed as found:
             there = found.item or {}
-            if (there.get("manual_review_status"), there.get("merged_into")) != (decision, nova_id):
+            stands = (there.get("manual_review_status"), there.get("merged_into"), there.get("overrides"))
+            if stands != (decision, nova_id, dict(overrides) if overrides else None):
                 raise AlreadyReviewed(
                     "decision",
                     decision,
@@ -212,15 +232,39 @@ class ReviewDesk:
             item = there
         answer = _public(item)
         if decision == "CLEARED_TERMINAL":
+            if item["workflow_name"] == SPECTRA_WORKFLOW:
+                self._end_spectrum(item)
             return answer
         payload = {**item.get("retry_input", {}), "quarantine_id": quarantine_id}
-        if item["workflow_name"] != "initialize_nova":
+        if item["workflow_name"] not in {"initialize_nova", SPECTRA_WORKFLOW}:
             payload.pop("quarantine_id")
         # One decision starts one execution, however often it is sent.
         name = f"review-{quarantine_id}-{str(item['reviewed_at']).replace(':', '')}"
         return answer | {"execution_arn": self.start(item["workflow_name"], payload, name)}
 
-    def _check(self, item: Item, decision: str, nova_id: str | None) -> None:
+    def _end_spectrum(self, item: Item) -> None:
+        """Make a spectrum one that is never tried again. It has left the indexes when it was set aside."""
+        about = item["retry_input"]
+        key = keys.spectrum(about["nova_id"], about["provider"], about["data_product_id"])
+        try:
+            self.table.update(
+                key,
+                assign={
+                    "validation_status": "TERMINAL_INVALID",
+                    "manual_review_status": "CLEARED_TERMINAL",
+                    "terminal_reason": "REVIEWED",
+                    "updated_at": isoformat(self.clock()),
+                },
+                condition=Attr("validation_status").eq("QUARANTINED")
+                & Attr("quarantine_id").eq(item["quarantine_id"]),
+            )
+        except ConditionFailed as found:
+            if (found.item or {}).get("validation_status") == "UNVALIDATED":
+                raise NotStarted("the run that set this aside has not ended yet: send it again") from found
+
+    def _check(
+        self, item: Item, decision: str, nova_id: str | None, overrides: Mapping[str, str] | None
+    ) -> None:
         if decision not in DECISIONS:
             raise InvalidInput("decision", decision, f"one of {', '.join(DECISIONS)}")
         if (decision == "MERGED") != (nova_id is not None):
@@ -229,10 +273,26 @@ class ReviewDesk:
             raise InvalidInput(
                 "decision", decision, "CLEARED_RETRY_APPROVED or CLEARED_TERMINAL for this case"
             )
+        if overrides:
+            if decision != "CLEARED_RETRY_APPROVED" or item["workflow_name"] != SPECTRA_WORKFLOW:
+                raise InvalidInput(
+                    "overrides", dict(overrides), "nothing here: they go with the new try of a spectrum"
+                )
+            _check_overrides(overrides)
         if nova_id is not None:
             nova = self.table.get(keys.nova(nova_id))
             if nova is None or nova.get("status") != "ACTIVE":
                 raise InvalidInput("nova_id", nova_id, "an active nova; look it up with GET /novae?name=")
+
+
+def _check_overrides(overrides: Mapping[str, object]) -> None:
+    for name, value in overrides.items():
+        if name not in OVERRIDES:
+            raise InvalidInput(f"overrides.{name[:40]}", value, f"one of {', '.join(OVERRIDES)}")
+        if not isinstance(value, str) or not 1 <= len(value.strip()) <= 200:
+            raise InvalidInput(f"overrides.{name}", value, "a text of 1 to 200 characters")
+    if overrides.get("ignore_checksum", "true") not in {"true", "false"}:
+        raise InvalidInput("overrides.ignore_checksum", overrides["ignore_checksum"], '"true" or "false"')
 
 
 def _public(item: Mapping[str, Any]) -> dict[str, Any]:

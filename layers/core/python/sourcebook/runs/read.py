@@ -71,7 +71,8 @@ class RunReader:
         found = self.table.query(index, index=keys.ELIGIBILITY_INDEX, limit=1).items
         run = self.table.get({"PK": found[0]["PK"], "SK": found[0]["SK"]}) if found else None
         if run is None:
-            return None
+            started = self.table.get(keys.started_run(job_run_id), consistent=True)
+            return self._public(started) | {"attempts": [], "attempts_left_out": False} if started else None
         attempts = list(self.attempts(run["PK"], job_run_id, most=_ATTEMPTS_AT_MOST + 1))
         shown = [{name: a.get(name) for name in ATTEMPT_FIELDS} for a in attempts[:_ATTEMPTS_AT_MOST]]
         return self._public(run) | {

@@ -1,0 +1,138 @@
+"""Handing in spectra: `donate` uploads files, makes products of them and has them examined."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from sourcebook.errors import InvalidInput, SourcebookError
+from sourcebook_cli.nova import ended
+from sourcebook_cli.stack import Stack, on_aws
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sourcebook.catalog.model import Nova
+    from sourcebook.catalog.store import NovaStore
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+_log = logging.getLogger(__name__)
+
+
+@click.command()
+@click.argument("nova")
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.option("--donor", required=True, help="Who hands them in.")
+@click.option("--observer", help="Who took them, if that is somebody else.")
+@click.option("--license", "license_", help="Under what terms they may be used, e.g. CC-BY-4.0.")
+@click.option("--note", help="Anything else that helps to judge them.")
+@click.option("--wait/--no-wait", default=True, help="Wait for the examination and show its outcome.")
+@click.option("--timeout", default=300, show_default=True, help="Seconds to wait for each file.")
+@click.option("--json", "as_json", is_flag=True)
+@on_aws
+def donate(
+    nova: str,
+    files: tuple[Path, ...],
+    *,
+    donor: str,
+    observer: str | None,
+    license_: str | None,
+    note: str | None,
+    wait: bool,
+    timeout: int,
+    as_json: bool,
+    aws: bool,
+) -> None:
+    """Hand in spectra of NOVA (a name or an id): each of FILES becomes a product, and is examined.
+
+    The same file handed in twice is one product.
+    """
+    stack = Stack.connect(aws=aws)
+    said = {"donor": donor, "observer": observer, "license": license_, "note": note}
+    results, failed = [], False
+    for result in _donated(stack, nova, files, said):
+        if wait and (arn := result.get("execution_arn")):
+            try:
+                result["outcome"] = ended(stack, arn, timeout)["outcome"]
+            except SourcebookError as error:
+                result["error"] = str(error)
+        results.append(result)
+        failed = failed or "error" in result
+        if not as_json:
+            click.echo(_line(result))
+    if as_json:
+        click.echo(json.dumps(results, ensure_ascii=False))
+    if failed:
+        raise SystemExit(1)
+
+
+def _line(result: dict[str, Any]) -> str:
+    what = result.get("error") or result.get("outcome") or result["state"]
+    return f"{result['file']}  {result.get('data_product_id', '-')}  {what}"
+
+
+def _donated(
+    stack: Stack, name: str, files: tuple[Path, ...], said: dict[str, str | None]
+) -> Iterator[dict[str, Any]]:
+    """Upload files and make products of them; yield what became of each, also of those that failed."""
+    from sourcebook.catalog.adapters.archive import ArchiveStatus
+    from sourcebook.catalog.adapters.donation import Donations
+    from sourcebook.catalog.adapters.provider import Search
+    from sourcebook.catalog.discover import SpectraDiscoverer
+    from sourcebook.catalog.documents import Documents
+    from sourcebook.catalog.products import DONATION, acquisition_name, data_product_id_for
+    from sourcebook.catalog.store import NovaStore
+    from sourcebook.table.client import aws_config
+
+    store = NovaStore(stack.table)
+    nova = _nova(store, name)
+    documents = Documents(stack.session.client("s3", config=aws_config()), stack.outputs["BucketName"])
+    donations = Donations(documents, nova.nova_id)
+    discoverer = SpectraDiscoverer(store, _log)
+    for path in files:
+        result: dict[str, Any] = {"file": str(path), "nova_id": nova.nova_id}
+        try:
+            found = donations.give(path.name, path.read_bytes(), **said).product()
+            registered = discoverer.register(nova, DONATION, Search(ArchiveStatus.OK, (found,)))
+        except (SourcebookError, OSError) as error:
+            # One file that cannot be taken does not lose the others.
+            yield {**result, "error": str(error)}
+            continue
+        result["data_product_id"] = data_product_id_for(DONATION, found.identities()[0].text)
+        if not registered.eligible:
+            claimed = registered.counts["claimed"]
+            yield {**result, "state": "claimed by another nova" if claimed else "known already"}
+            continue
+        (product,) = registered.eligible
+        started = stack.session.client("stepfunctions").start_execution(
+            stateMachineArn=stack.outputs["AcquireAndValidateSpectraArn"],
+            name=acquisition_name(product),
+            input=json.dumps(
+                {
+                    "nova_id": product.nova_id,
+                    "provider": product.provider,
+                    "data_product_id": product.data_product_id,
+                }
+            ),
+        )
+        yield {**result, "state": "started", "execution_arn": started["executionArn"]}
+
+
+def _nova(store: NovaStore, name: str) -> Nova:
+    if _UUID.fullmatch(name):
+        return store.active(name)
+    from sourcebook.catalog.names import normalize_name
+
+    found = store.find(normalize_name(name))
+    if len(found) != 1 or store.is_shared(normalize_name(name)):
+        known = ", ".join(f"{nova.primary_name} ({nova.nova_id})" for nova in found) or "none is known"
+        raise InvalidInput("NOVA", name, f"the name or id of one nova; {known}")
+    return found[0]

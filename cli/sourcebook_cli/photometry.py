@@ -1,0 +1,193 @@
+"""Photometry: `photometry check` reads uploads without a stack, `photometry ingest` hands them in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from sourcebook.errors import InvalidInput, SourcebookError
+from sourcebook_cli.nova import ended
+from sourcebook_cli.stack import Stack, on_aws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sourcebook.catalog.store import NovaStore
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_FILES: Final = click.argument(
+    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+_PROBLEMS_SHOWN: Final = 20
+
+
+@click.group()
+def photometry() -> None:
+    """Photometry: uploads of measurements, and the one table that a nova has of them."""
+
+
+@photometry.command()
+@_FILES
+@click.option("--name", "names", multiple=True, help="A name of the nova; rows of other stars are refused.")
+@click.option("--json", "as_json", is_flag=True, help="A list with a report for each file.")
+def check(files: tuple[Path, ...], names: tuple[str, ...], *, as_json: bool) -> None:
+    """Read FILES as the workflow would, and say what is wrong with each row. Needs no stack."""
+    from sourcebook.clock import utc_now
+    from sourcebook.photometry.parse import parse_upload
+
+    is_nova = _recognizer(names)
+    reports = []
+    for file in files:
+        try:
+            report = parse_upload(file.read_bytes(), is_nova=is_nova, now=utc_now()).report()
+        except InvalidInput as error:
+            report = {"error": str(error), "accepted": 0, "rejected": 0, "errors": []}
+        reports.append({"file": str(file), **report})
+    if as_json:
+        click.echo(json.dumps(reports, ensure_ascii=False))
+    else:
+        for report in reports:
+            _print(report, [error["message"] for error in report["errors"]])
+    if any("error" in report or report["rejected"] for report in reports):
+        raise SystemExit(1)
+
+
+@photometry.command()
+@click.argument("nova")
+@_FILES
+@click.option("--wait/--no-wait", default=True, help="Wait for the ingestion and show what came of it.")
+@click.option("--timeout", default=300, show_default=True, help="Seconds to wait for each file.")
+@click.option("--json", "as_json", is_flag=True)
+@on_aws
+def ingest(nova: str, files: tuple[Path, ...], *, wait: bool, timeout: int, as_json: bool, aws: bool) -> None:
+    """Add the measurements in FILES to the table of NOVA (a name or an id).
+
+    CSV, AAVSO's Extended and Visual formats, and VOTables, each recognized by itself. What the table has
+    already is not added again.
+    """
+    results = hand_in(Stack.connect(aws=aws), nova, files, timeout=timeout if wait else None)
+    if as_json:
+        click.echo(json.dumps(results, ensure_ascii=False))
+    else:
+        for result in results:
+            _print(result, result.get("problems", []))
+    if any("error" in result for result in results):
+        raise SystemExit(1)
+
+
+@photometry.command()
+@click.argument("nova")
+@click.option("--without", multiple=True, metavar="FILE_ID", help="An upload that should not be there.")
+@on_aws
+def rebuild(nova: str, *, without: tuple[str, ...], aws: bool) -> None:
+    """Make the table of NOVA (a name or an id) anew of its uploads, or of all but some of them."""
+    from sourcebook.catalog.photometry_table import TableRebuilder
+    from sourcebook.catalog.replacing import Objects
+    from sourcebook.catalog.store import NovaStore
+    from sourcebook.table.client import aws_config
+
+    stack = Stack.connect(aws=aws)
+    store = NovaStore(stack.table)
+    objects = Objects(stack.session.client("s3", config=aws_config()), stack.outputs["BucketName"])
+    told = TableRebuilder(store, objects).remake(_nova_id(store, nova), without=without)
+    click.echo(f"{told['table_rows']} measurements of {told['ingestion_count']} uploads")
+
+
+def hand_in(stack: Stack, nova: str, files: Sequence[Path], *, timeout: float | None) -> list[dict[str, Any]]:
+    """Upload files and start their ingestion.
+
+    Args:
+        stack: where.
+        nova: a name or an id.
+        files: the uploads.
+        timeout: seconds to wait for each; None to wait for none.
+
+    Returns:
+        What became of each file: its ``execution_arn``, and the outcome with its figures or an ``error``.
+    """
+    whose = {"nova_id": nova} if _UUID.fullmatch(nova) else {"name": nova}
+    results: list[dict[str, Any]] = []
+    for file in files:
+        result: dict[str, Any] = {"file": str(file)}
+        results.append(result)
+        try:
+            body = file.read_bytes()
+            key = upload_key(file.name, body)
+            stack.session.client("s3").put_object(Bucket=stack.outputs["BucketName"], Key=key, Body=body)
+        except OSError as error:
+            result["error"] = f"{file}: {error.strerror}"
+            continue
+        started = stack.session.client("stepfunctions").start_execution(
+            stateMachineArn=stack.outputs["IngestPhotometryArn"],
+            name=f"cli-{uuid.uuid4()}",
+            input=json.dumps({**whose, "s3_key": key}),
+        )
+        result |= {"s3_key": key, "execution_arn": started["executionArn"]}
+    for result in results:
+        if timeout is not None and "execution_arn" in result:
+            try:
+                result.update(ended(stack, result["execution_arn"], timeout))
+            except SourcebookError as error:
+                # One file that cannot be taken does not lose the others.
+                result["error"] = str(error)
+    return results
+
+
+def upload_key(name: str, body: bytes) -> str:
+    """Return where an upload is put: by its content, so that the same file is there once."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:100] or "upload"
+    return f"raw/photometry/{hashlib.sha256(body).hexdigest()}/{plain}"
+
+
+def _nova_id(store: NovaStore, name: str) -> str:
+    from sourcebook.catalog.names import normalize_name
+
+    if _UUID.fullmatch(name):
+        return store.active(name).nova_id
+    found = store.find(normalize_name(name))
+    if len(found) != 1:
+        known = ", ".join(f"{nova.primary_name} ({nova.nova_id})" for nova in found) or "none is known"
+        raise InvalidInput("NOVA", name, f"the name or id of one nova; {known}")
+    return found[0].nova_id
+
+
+def _recognizer(names: Sequence[str]) -> Callable[[str], bool]:
+    from sourcebook.catalog.names import normalize_name
+
+    if not names:
+        return lambda _name: True
+    known = {normalize_name(name) for name in names}
+
+    def is_nova(name: str) -> bool:
+        try:
+            return normalize_name(name) in known
+        except InvalidInput:
+            return False
+
+    return is_nova
+
+
+def _print(report: dict[str, Any], problems: Sequence[str]) -> None:
+    if "error" in report:
+        click.secho(f"{report['file']}: {report['error']}", fg="red")
+        return
+    words = [str(report.get("outcome", "")), str(report.get("format", ""))]
+    figures = ("accepted", "rejected", "duplicates", "added", "table_rows")
+    words += [f"{report[name]} {name.replace('_', ' ')}" for name in figures if name in report]
+    if "outcome" not in report and "execution_arn" in report:
+        words.append(report["execution_arn"])
+    click.echo(f"{report['file']}: {', '.join(word for word in words if word)}")
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        click.echo(f"  {problem}")
+    left_out = report.get("rejected", 0) - min(len(problems), _PROBLEMS_SHOWN)
+    if left_out > 0:
+        where = f"; all are in s3 {report['report_key']}" if "report_key" in report else "; --json has all"
+        click.echo(f"  and {left_out} more{where}")
+    for note in report.get("notes", ()):
+        click.echo(f"  note: {note}")

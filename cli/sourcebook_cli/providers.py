@@ -1,0 +1,68 @@
+"""The providers of spectra: `providers list`, `providers set`, `providers reset`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sourcebook.errors import InvalidInput
+from sourcebook_cli.stack import Stack, on_aws
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sourcebook.catalog.adapters.providers import ProviderSpec
+
+
+@click.group()
+def providers() -> None:
+    """Who is asked for spectra, and where."""
+
+
+@providers.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="As a list that `providers set` takes.")
+@on_aws
+def list_(as_json: bool, aws: bool) -> None:
+    """Show the providers, those that are switched off too."""
+    from sourcebook.catalog.adapters.providers import all_providers
+
+    specs = all_providers(Stack.connect(aws=aws).table)
+    if as_json:
+        click.echo(json.dumps(_entries(specs), indent=2))
+        return
+    for spec in specs:
+        state = "" if spec.enabled else "  (off)"
+        click.echo(f"{spec.provider}  {spec.protocol.value}  {', '.join(spec.addresses)}{state}")
+
+
+@providers.command(name="set")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@on_aws
+def set_(file: Path, aws: bool) -> None:
+    """Have the providers of FILE asked from now on: a JSON list as `providers list --json` prints it."""
+    from sourcebook.catalog.adapters.providers import read_providers, set_providers
+
+    try:
+        entries = json.loads(file.read_text("utf-8"))
+    except ValueError as error:
+        raise InvalidInput("FILE", file.name, f"a JSON list ({error})") from error
+    specs = read_providers(entries)
+    set_providers(Stack.connect(aws=aws).table, specs)
+    click.echo(f"{len(specs)} providers: {', '.join(spec.provider for spec in specs)}")
+
+
+@providers.command()
+@on_aws
+def reset(aws: bool) -> None:
+    """Have the built-in providers asked, at their public addresses."""
+    from sourcebook.table import keys
+
+    Stack.connect(aws=aws).table.delete(keys.spectra_providers())
+    click.echo("The built-in providers are asked.")
+
+
+def _entries(specs: Sequence[ProviderSpec]) -> list[dict[str, object]]:
+    return [spec.model_dump(mode="json", exclude_none=True) for spec in specs]

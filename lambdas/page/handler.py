@@ -1,0 +1,17 @@
+"""Serve the web page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import sourcebook_page
+
+from sourcebook.api.page import StaticFiles
+
+files = StaticFiles(Path(sourcebook_page.__file__).parent)
+
+
+def handler(event: dict[str, Any], context: object) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
+    """Answer one request."""
+    return files.answer(event)

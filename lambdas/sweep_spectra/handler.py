@@ -1,0 +1,32 @@
+"""Every fifteen minutes: have the spectra acquired that are due."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import boto3
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sourcebook.catalog.review import WorkflowStarter
+from sourcebook.catalog.sweep import SpectraSweeper
+from sourcebook.settings import required
+from sourcebook.table.client import Table, aws_config
+
+logger = Logger()
+metrics = Metrics()
+start = WorkflowStarter(boto3.client("stepfunctions", config=aws_config()), required("WORKFLOW_ARN_PREFIX"))
+sweeper = SpectraSweeper(Table.connect(required("TABLE_NAME")), start)
+
+
+@metrics.log_metrics
+@logger.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
+    """Answer with what is due and the execution that runs it, if one was started."""
+    found = asdict(sweeper.sweep())
+    metrics.add_metric("SpectraDue", MetricUnit.Count, found["due"])
+    metrics.add_metric("SpectraOverdueMinutes", MetricUnit.NoUnit, found["overdue_minutes"])
+    logger.info("spectra_swept", extra=found)
+    return found

@@ -1,0 +1,132 @@
+"""Objects in the bucket that are replaced only if nobody has replaced them meanwhile.
+
+S3 compares and writes in one step (conditional writes: If-Match, If-None-Match), so that of two writers at
+once one is told to read again. Nothing here needs s3:ListBucket, without which S3 says "forbidden" of what is
+not there: whoever does not know whether an object exists tries to create it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sourcebook.catalog.documents import DocumentRefused, bucket_error
+from sourcebook.errors import SourcebookError
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+_CHANGED: Final = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409"})
+
+
+class ObjectChanged(SourcebookError):
+    """The object is not, or no more, in the state that this write was made for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """An object as it is.
+
+    Attributes:
+        etag: as S3 gives it, with its quotation marks.
+        metadata: what its writer said of it.
+    """
+
+    body: bytes
+    etag: str
+    metadata: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Objects of one bucket.
+
+    Raises `BucketBusy` when S3 is not able to answer now, `DocumentRefused` when it never will.
+    """
+
+    client: S3Client
+    bucket: str
+
+    def read(self, key: str, largest: int) -> Content:
+        """Return an object.
+
+        Raises:
+            DocumentRefused: if it is longer than `largest` bytes.
+        """
+        try:
+            answer = self.client.get_object(Bucket=self.bucket, Key=key)
+            if answer["ContentLength"] > largest:
+                raise DocumentRefused(
+                    f"s3 {key}: {answer['ContentLength']} bytes, at most {largest} are read"
+                )
+            return Content(answer["Body"].read(), answer["ETag"], answer["Metadata"])
+        except (ClientError, BotoCoreError) as error:
+            raise bucket_error(error, key) from error
+
+    def state(self, key: str) -> tuple[str, Mapping[str, str]]:
+        """Return an object's ETag and metadata."""
+        try:
+            answer = self.client.head_object(Bucket=self.bucket, Key=key)
+        except (ClientError, BotoCoreError) as error:
+            raise bucket_error(error, key) from error
+        return answer["ETag"], answer["Metadata"]
+
+    def write(
+        self, key: str, body: bytes, content_type: str, *, metadata: Mapping[str, str] | None = None
+    ) -> str:
+        """Write an object, whatever is there, and return its ETag."""
+        return self._put(key, body, content_type, metadata, {})
+
+    def create(
+        self, key: str, body: bytes, content_type: str, *, metadata: Mapping[str, str] | None = None
+    ) -> str:
+        """Write an object where there is none, and return its ETag.
+
+        Raises:
+            ObjectChanged: if there is one.
+        """
+        return self._put(key, body, content_type, metadata, {"IfNoneMatch": "*"})
+
+    def replace(
+        self,
+        key: str,
+        body: bytes,
+        content_type: str,
+        *,
+        etag: str,
+        metadata: Mapping[str, str] | None = None,
+    ) -> str:
+        """Write an object in place of the one with this ETag, and return the new one's.
+
+        Raises:
+            ObjectChanged: if another one is there.
+        """
+        return self._put(key, body, content_type, metadata, {"IfMatch": etag})
+
+    def _put(
+        self,
+        key: str,
+        body: bytes,
+        content_type: str,
+        metadata: Mapping[str, str] | None,
+        condition: dict[str, Any],
+    ) -> str:
+        try:
+            answer = self.client.put_object(
+                Bucket=self.bucket,
+                Key=key,
+                Body=body,
+                ContentType=content_type,
+                Metadata=dict(metadata or {}),
+                **condition,
+            )
+        except ClientError as error:
+            if condition and error.response.get("Error", {}).get("Code", "") in _CHANGED:
+                raise ObjectChanged(f"s3 {key}: it was written meanwhile") from error
+            raise bucket_error(error, key) from error
+        except BotoCoreError as error:
+            raise bucket_error(error, key) from error
+        return answer["ETag"]

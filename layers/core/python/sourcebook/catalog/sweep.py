@@ -1,0 +1,150 @@
+"""Finding the spectra that are due, and handing each to one run and to no other.
+
+What is due stands in by_status as ``ACQUIRE``, ordered by the time from which it may be tried. A spectrum is
+claimed before it is started: its place in that order moves an hour ahead, on the condition that nobody has
+moved it before. Of several sweeps one wins; a run that is lost leaves a spectrum that is due again in an
+hour. `next_eligible_attempt_at`, which says whether it may be tried at all, is not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.catalog.load_spectrum import LEASE
+from sourcebook.catalog.products import ELIGIBLE_STATUS, read_spectrum_sort_key
+from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
+from sourcebook.errors import InvalidInput
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
+
+    from sourcebook.catalog.review import Starter
+
+WORKFLOW: Final = "acquire_due_spectra"
+"""The state machine that runs what is due, so many at once."""
+LOCK: Final = f"{WORKFLOW}:all:1:always"
+"""Its lock, as it takes it itself: one sweep at a time, whatever the day."""
+MOST_COUNTED: Final = 1_000
+
+_PAGE: Final = 100
+
+
+def due_spectra(table: Table, now: datetime, page_size: int = _PAGE) -> Iterator[dict[str, Any]]:
+    """Yield keys and time of the spectra that are due, the longest due first."""
+    condition = KeyCondition("status").eq(ELIGIBLE_STATUS) & KeyCondition("timestamp").lte(isoformat(now))
+    start = None
+    while True:
+        page = table.query(condition, index=keys.STATUS_INDEX, limit=page_size, start=start)
+        yield from page.items
+        if (start := page.next_key) is None:
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class SpectraClaimer:
+    """Claims what is due for the run that is about to be started for it."""
+
+    table: Table
+    logger: Logger
+    clock: Clock = utc_now
+
+    def claim(self, most: int) -> list[dict[str, str]]:
+        """Return up to `most` spectra that are now this caller's to run, each with the name of its run.
+
+        Returns:
+            For each ``name`` (of its execution: the same spectrum, due at the same time, has the same),
+            ``nova_id``, ``data_product_id`` and ``provider``.
+        """
+        now = self.clock()
+        claimed: list[dict[str, str]] = []
+        for row in due_spectra(self.table, now):
+            if len(claimed) >= most:
+                break
+            try:
+                provider, data_product_id = read_spectrum_sort_key(row["SK"])
+            except InvalidInput as error:
+                self.logger.warning("due_is_no_spectrum", extra={"reason": str(error)})
+                continue
+            attempts = self._take(row, now)
+            if attempts is not None:
+                claimed.append(
+                    {
+                        "name": f"{data_product_id}-{attempts}-{_compact(row['timestamp'])}",
+                        "nova_id": row["PK"],
+                        "data_product_id": data_product_id,
+                        "provider": provider,
+                    }
+                )
+        return claimed
+
+    def _take(self, row: dict[str, Any], now: datetime) -> int | None:
+        """Return how often a spectrum was tried, or None if somebody else has it."""
+        try:
+            item = self.table.update(
+                {"PK": row["PK"], "SK": row["SK"]},
+                assign={"timestamp": isoformat(now + LEASE), "claimed_at": isoformat(now)},
+                condition=Attr("status").eq(ELIGIBLE_STATUS) & Attr("timestamp").eq(row["timestamp"]),
+            )
+        except ConditionFailed:
+            # The index shows late what has changed: it is claimed, or has come to its end.
+            return None
+        return int(item.get("attempt_count", 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a look at the due spectra has found.
+
+    Attributes:
+        due: how many there are, counted up to `MOST_COUNTED`.
+        overdue_minutes: how long the first of them has been due.
+        started: ARN of the execution that runs them, if one was started.
+    """
+
+    due: int
+    overdue_minutes: float
+    started: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpectraSweeper:
+    """Starts the state machine for what is due, when there is something and none is at work."""
+
+    table: Table
+    start: Starter
+    clock: Clock = field(default=utc_now)
+
+    def sweep(self) -> Sweep:
+        """Look what is due.
+
+        Raises:
+            NotStarted, NoSuchWorkflow: if the state machine could not be started.
+        """
+        now = self.clock()
+        due, oldest = 0, now
+        for row in due_spectra(self.table, now, MOST_COUNTED):
+            oldest = min(oldest, parse_iso(row["timestamp"]))
+            due += 1
+            if due == MOST_COUNTED:
+                break
+        overdue = round((now - oldest).total_seconds() / 60, 1)
+        if not due or self._is_at_work(now):
+            return Sweep(due, overdue)
+        # A call that is made twice within the minute starts one execution.
+        return Sweep(due, overdue, self.start(WORKFLOW, {}, f"sweep-{_compact(isoformat(now))[:13]}"))
+
+    def _is_at_work(self, now: datetime) -> bool:
+        lock = self.table.get(keys.lock(LOCK), consistent=True)
+        return lock is not None and lock["ttl_timestamp"] >= epoch_seconds(now)
+
+
+def _compact(moment: str) -> str:
+    return moment.replace("-", "").replace(":", "")

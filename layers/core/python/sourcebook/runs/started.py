@@ -1,0 +1,49 @@
+"""Runs that the API has started: known at once, a moment before they have a record of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+
+KEPT: Final = timedelta(days=1)
+NAME_PREFIX: Final = "run-"
+"""An execution of this name and a UUID has a run of that id; statemachines/ spell it too."""
+
+
+def execution_name(job_run_id: str) -> str:
+    """Return the name of the execution whose run has this id."""
+    return f"{NAME_PREFIX}{job_run_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRuns:
+    """Remembers what was started."""
+
+    table: Table
+    clock: Clock = utc_now
+
+    def remember(self, job_run_id: str, workflow: str, *, correlation_id: str) -> None:
+        """Note that a run of a workflow is about to be started."""
+        now = self.clock()
+        self.table.put(
+            {
+                **keys.started_run(job_run_id),
+                "entity_type": "StartedRun",
+                "schema_version": "1",
+                "job_run_id": job_run_id,
+                "workflow_name": workflow,
+                "status": "RUNNING",
+                "started_at": isoformat(now, "milliseconds"),
+                "correlation_id": correlation_id,
+                "ttl_timestamp": epoch_seconds(now + KEPT),
+            }
+        )
+
+    def forget(self, job_run_id: str) -> None:
+        """Take that back: it could not be started."""
+        self.table.delete(keys.started_run(job_run_id))

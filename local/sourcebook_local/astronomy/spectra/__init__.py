@@ -1,0 +1,1 @@
+"""Archives of spectra as this machine plays them, and the three sample files that they serve."""

@@ -1,0 +1,73 @@
+"""The engine that labels articles: chosen at deployment, allowed to do only what it needs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from infra.deployment import Target
+from sourcebook.sentiment.engines.loading import load_engine
+from tests.infra.conftest import synthesize
+
+if TYPE_CHECKING:
+    from tests.infra.conftest import Assembly
+
+pytestmark = pytest.mark.infra
+
+LABELLING = {"analyze_sentiment", "reanalyze_articles"}
+
+
+@pytest.fixture(scope="module")
+def comprehend(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
+    return synthesize(tmp_path_factory.mktemp("comprehend"), Target.LAMBDA, sentiment_engine="comprehend")
+
+
+def engines(assembly: Assembly) -> dict[str, str]:
+    """Return the engine of each function that has one, by the function's folder."""
+    return {
+        properties["FunctionName"].removeprefix("SourcebookPipeline-"): variables["SENTIMENT_ENGINE"]
+        for properties in assembly.properties("AWS::Lambda::Function")
+        if "SENTIMENT_ENGINE" in (variables := properties.get("Environment", {}).get("Variables", {}))
+    }
+
+
+def asking_comprehend(assembly: Assembly) -> dict[str, list[dict[str, Any]]]:
+    """Return the statements that name Comprehend, by the logical id of the role they stand for."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for policy in assembly.properties("AWS::IAM::Policy"):
+        for statement in policy["PolicyDocument"]["Statement"]:
+            if "comprehend" in json.dumps(statement["Action"]):
+                found.setdefault(policy["Roles"][0]["Ref"], []).append(statement)
+    return found
+
+
+def role_of(assembly: Assembly, name: str) -> str:
+    role: str = assembly.function(name)["Role"]["Fn::GetAtt"][0]
+    return role
+
+
+def test_the_model_is_the_default_and_nobody_may_ask_comprehend(aws: Assembly, local: Assembly) -> None:
+    for assembly in (aws, local):
+        assert engines(assembly) == dict.fromkeys(LABELLING, "model")
+        assert asking_comprehend(assembly) == {}
+
+
+def test_with_comprehend_the_functions_that_label_may_ask_it_and_no_other(comprehend: Assembly) -> None:
+    assert engines(comprehend) == dict.fromkeys(LABELLING, "comprehend")
+    allowed = asking_comprehend(comprehend)
+    assert set(allowed) == {role_of(comprehend, name) for name in LABELLING}
+    for statements in allowed.values():
+        assert statements == [
+            {"Action": "comprehend:BatchDetectSentiment", "Effect": "Allow", "Resource": "*"}
+        ]
+
+
+def test_what_is_deployed_is_an_engine_that_the_code_loads(
+    comprehend: Assembly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    variables = comprehend.function("analyze_sentiment")["Environment"]["Variables"]
+    loaded = load_engine({"SENTIMENT_ENGINE": variables["SENTIMENT_ENGINE"]})
+    assert (loaded.engine.name, loaded.fallback_reason) == ("comprehend", None)

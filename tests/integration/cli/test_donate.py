@@ -1,0 +1,125 @@
+"""`sourcebook donate` and `sourcebook providers` against a stack in moto."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import boto3
+import boto3.session
+import pytest
+from boto3.dynamodb.conditions import Key
+from click.testing import CliRunner
+
+from sourcebook.catalog.adapters.identity import Identity
+from sourcebook.catalog.adapters.providers import BUILT_IN, providers
+from sourcebook.catalog.establish import NovaEstablisher
+from sourcebook.catalog.store import NovaStore
+from sourcebook.errors import InvalidInput
+from sourcebook.table.client import Table
+from sourcebook_cli.donate import donate
+from sourcebook_cli.providers import providers as providers_command
+from sourcebook_cli.stack import Stack
+
+pytestmark = pytest.mark.integration
+
+BUCKET = "sourcebook-data"
+
+
+@pytest.fixture
+def stack(table: Table, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    boto3.client("s3").create_bucket(Bucket=BUCKET)
+    machine = boto3.client("stepfunctions").create_state_machine(
+        name="acquire",
+        roleArn="arn:aws:iam::123456789012:role/acquire",
+        definition=json.dumps({"StartAt": "A", "States": {"A": {"Type": "Succeed"}}}),
+    )
+    outputs = {
+        "TableName": table.name,
+        "BucketName": BUCKET,
+        "AcquireAndValidateSpectraArn": machine["stateMachineArn"],
+    }
+    found = Stack(boto3.session.Session(), outputs)
+    monkeypatch.setattr(Stack, "connect", lambda **_: found)
+    return found
+
+
+@pytest.fixture
+def nova_id(table: Table) -> str:
+    made = NovaEstablisher(NovaStore(table)).establish(
+        "V1324 Sco", Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.7, -32.6, "No*")
+    )
+    assert made.nova_id is not None
+    return made.nova_id
+
+
+def give(*arguments: str) -> tuple[int, list[dict[str, Any]]]:
+    result = CliRunner().invoke(donate, [*arguments, "--donor", "Ada", "--no-wait", "--json"])
+    assert result.exit_code in {0, 1}, result.output
+    return result.exit_code, json.loads(result.stdout)
+
+
+def test_files_become_products_and_their_examination_is_started(
+    stack: Stack, nova_id: str, tmp_path: Path
+) -> None:
+    for name, body in (("one.fits", b"SIMPLE 1"), ("two.fits", b"SIMPLE 2"), ("empty.fits", b"")):
+        (tmp_path / name).write_bytes(body)
+    paths = [str(tmp_path / name) for name in ("one.fits", "empty.fits", "two.fits")]
+    code, results = give("v1324_sco", *paths, "--license", "CC0")
+    assert code == 1, "one of them could not be taken"
+    assert "byte_length" in results[1]["error"]
+    started = [result for result in results if result.get("state") == "started"]
+    assert [Path(result["file"]).name for result in started] == ["one.fits", "two.fits"]
+    sfn = boto3.client("stepfunctions")
+    for result in started:
+        execution = sfn.describe_execution(executionArn=result["execution_arn"])
+        assert json.loads(execution["input"]) == {
+            "nova_id": nova_id,
+            "provider": "DONATION",
+            "data_product_id": result["data_product_id"],
+        }
+        assert execution["name"].startswith(result["data_product_id"])
+    own = Key("PK").eq(nova_id) & Key("SK").begins_with("PRODUCT#SPECTRA#DONATION#")
+    rows = list(stack.table.query_all(own))
+    assert {row["data_product_id"] for row in rows} == {result["data_product_id"] for result in started}
+    assert {row["provenance"]["license"] for row in rows} == {"CC0"}
+
+    code, again = give(nova_id, paths[0])
+    assert (code, again[0]["state"]) == (0, "known already")
+    assert again[0]["data_product_id"] == started[0]["data_product_id"]
+
+
+def test_a_name_that_is_no_nova_or_several_is_refused(stack: Stack, nova_id: str, tmp_path: Path) -> None:
+    (tmp_path / "one.fits").write_bytes(b"SIMPLE")
+    for name in ("V9999 Sgr", "Nova Sco 2012"):
+        result = CliRunner().invoke(donate, [name, str(tmp_path / "one.fits"), "--donor", "Ada"])
+        assert isinstance(result.exception, InvalidInput), result.output
+        assert "NOVA" in str(result.exception)
+    assert stack.outputs["BucketName"] == BUCKET
+    assert boto3.client("s3").list_objects_v2(Bucket=BUCKET)["KeyCount"] == 0
+    assert nova_id
+
+
+def test_providers_are_listed_set_and_reset(stack: Stack, tmp_path: Path) -> None:
+    runner = CliRunner()
+    listed = json.loads(runner.invoke(providers_command, ["list", "--json"]).stdout)
+    assert [entry["provider"] for entry in listed] == [spec.provider for spec in BUILT_IN]
+    more = {"provider": "ELODIE", "protocol": "ssa", "addresses": ["https://ssa.example/q"]}
+    listed[0]["enabled"] = False
+    file = tmp_path / "providers.json"
+    file.write_text(json.dumps([*listed, more]))
+    result = runner.invoke(providers_command, ["set", str(file)])
+    assert result.exit_code == 0, result.output
+    asked = [spec.provider for spec in providers(stack.table)]
+    assert asked == ["MAST", "BESS", "DONATION", "ELODIE"]
+    assert (
+        "ESO  eso  https://archive.eso.org/tap_obs/sync  (off)"
+        in runner.invoke(providers_command, ["list"]).stdout.splitlines()
+    )
+    for wrong in ("{", '[{"provider": "x"}]'):
+        file.write_text(wrong)
+        assert isinstance(runner.invoke(providers_command, ["set", str(file)]).exception, InvalidInput)
+    assert [spec.provider for spec in providers(stack.table)] == asked
+    assert runner.invoke(providers_command, ["reset"]).exit_code == 0
+    assert tuple(providers(stack.table)) == BUILT_IN

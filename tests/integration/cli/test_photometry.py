@@ -1,0 +1,98 @@
+"""`sourcebook photometry ingest` and `rebuild` against a stack in moto."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import boto3.session
+import pytest
+from click.testing import CliRunner
+
+from sourcebook.catalog.adapters.identity import Identity
+from sourcebook.catalog.establish import NovaEstablisher
+from sourcebook.catalog.photometry_table import TableRebuilder
+from sourcebook.catalog.photometry_upload import UploadValidator
+from sourcebook.catalog.replacing import Objects
+from sourcebook.catalog.store import NovaStore
+from sourcebook_cli.photometry import photometry
+from sourcebook_cli.stack import Stack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sourcebook.table.client import Table
+
+pytestmark = pytest.mark.integration
+
+BUCKET = "sourcebook-data"
+CSV = "jd,mag,band\n2456079.9,11.1,V\n"
+OTHER = "jd,mag,band\n2456080.9,11.2,V\n"
+
+
+@pytest.fixture
+def stack(table: Table, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    boto3.client("s3").create_bucket(Bucket=BUCKET)
+    machine = boto3.client("stepfunctions").create_state_machine(
+        name="ingest",
+        roleArn="arn:aws:iam::123456789012:role/ingest",
+        definition=json.dumps({"StartAt": "A", "States": {"A": {"Type": "Succeed"}}}),
+    )
+    outputs = {
+        "TableName": table.name,
+        "BucketName": BUCKET,
+        "IngestPhotometryArn": machine["stateMachineArn"],
+    }
+    found = Stack(boto3.session.Session(), outputs)
+    monkeypatch.setattr(Stack, "connect", lambda **_: found)
+    return found
+
+
+@pytest.fixture
+def nova_id(table: Table) -> str:
+    made = NovaEstablisher(NovaStore(table)).establish(
+        "V1324 Sco", Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.7, -32.6, "No*")
+    )
+    assert made.nova_id is not None
+    return made.nova_id
+
+
+def call(*arguments: str) -> Any:
+    return CliRunner().invoke(photometry, arguments)
+
+
+@pytest.mark.usefixtures("stack")
+def test_files_are_uploaded_and_their_ingestion_started(nova_id: str, tmp_path: Path) -> None:
+    for name, text in (("one.csv", CSV), ("two.csv", OTHER)):
+        (tmp_path / name).write_text(text)
+    paths = [str(tmp_path / name) for name in ("one.csv", "two.csv")]
+    result = call("ingest", "v1324_sco", *paths, "--no-wait", "--json")
+    assert result.exit_code == 0, result.output
+    started = json.loads(result.stdout)
+    assert [entry["file"] for entry in started] == paths
+    key = f"raw/photometry/{hashlib.sha256(CSV.encode()).hexdigest()}/one.csv"
+    assert started[0]["s3_key"] == key
+    body = boto3.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read()
+    assert body == CSV.encode()
+    described = boto3.client("stepfunctions").describe_execution(executionArn=started[0]["execution_arn"])
+    assert json.loads(described["input"]) == {"name": "v1324_sco", "s3_key": key}
+    by_id = json.loads(call("ingest", nova_id, paths[1], "--no-wait", "--json").stdout)
+    described = boto3.client("stepfunctions").describe_execution(executionArn=by_id[0]["execution_arn"])
+    assert json.loads(described["input"])["nova_id"] == nova_id
+
+
+def test_a_table_is_made_anew_without_an_upload(stack: Stack, nova_id: str) -> None:
+    store, objects = NovaStore(stack.table), Objects(boto3.client("s3"), BUCKET)
+    told = {}
+    for number, text in enumerate((CSV, OTHER)):
+        key = f"raw/photometry/{number}.csv"
+        objects.write(key, text.encode(), "text/csv")
+        told = UploadValidator(store, objects).validate(nova_id, key)
+        source = {"s3_key": key, "etag": told["etag"], "byte_length": told["byte_length"]}
+        TableRebuilder(store, objects).rebuild(nova_id, told["file_id"], source)
+    assert call("rebuild", "V1324 Sco").output == "2 measurements of 2 uploads\n"
+    result = call("rebuild", nova_id, "--without", told["file_id"])
+    assert result.output == "1 measurements of 1 uploads\n"
+    assert "the name or id of one nova; none is known" in str(call("rebuild", "V1 Sco").exception)
