@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,9 @@ import pytest
 from botocore.exceptions import ConnectTimeoutError
 
 from sourcebook.api.routes import ROUTES
+from sourcebook.api.tokens import TokenStore
+from sourcebook.sentiment.subjects import SubjectRegistry, parse_subjects
+from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.integration.api.conftest import Call, Context, Log, event
 from tests.unit.api.stored import article_item, put_article, put_source
@@ -185,6 +189,60 @@ def test_a_long_answer_is_compressed_for_those_who_take_it(call: Call) -> None:
     assert json.loads(gzip.decompress(base64.b64decode(packed.raw["body"]))) == plain.body
 
 
+@pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize(
+    ("route", "path"),
+    [
+        ("/articles/{key+}", {"key": DEDUP}),
+        ("/articles", {}),
+        ("/feeds/{feed_id}", {"feed_id": "harbor-ledger"}),
+    ],
+)
+def test_what_the_client_has_is_not_sent_again(
+    call: Call, table: Table, route: str, path: dict[str, str]
+) -> None:
+    first = call(route, **path)
+    tag = first.headers["etag"]
+    assert first.headers["cache-control"] == "no-cache"
+    packed = call(route, headers={"accept-encoding": "gzip"}, **path)
+    assert packed.headers["etag"] == tag, "it says the same, compressed or not"
+    for known in (tag, tag.removeprefix("W/"), f'"x", {tag}', "*"):
+        again = call(route, headers={"if-none-match": known}, **path)
+        assert (again.status, again.raw["body"]) == (304, "")
+        assert again.headers["etag"] == tag
+        assert "content-type" not in again.headers
+    for other in ('W/"x"', "", tag[:-2]):
+        assert call(route, headers={"if-none-match": other}, **path).status == 200
+    put_article(table, article_item(DEDUP, START, status="analyzed", sentiment="negative"))
+    put_source(table, "harbor-ledger", "2026-11-27T23:00:00Z")
+    changed = call(route, headers={"if-none-match": tag}, **path)
+    assert changed.status == 200
+    assert changed.headers["etag"] != tag
+
+
+def test_what_is_another_one_each_time_or_an_error_has_no_tag(call: Call) -> None:
+    for answer in (call("/health"), call("/feeds/{feed_id}", feed_id="nobody"), call("/articles", "limit=0")):
+        assert "etag" not in answer.headers
+        assert answer.headers["cache-control"] == "no-store"
+
+
+def test_sentiment_from_the_cache_may_be_kept_until_it_is_stale(call: Call, table: Table) -> None:
+    SubjectRegistry(table).register(parse_subjects([{"tool_id": "AAPL", "name": "Apple", "kind": "company"}]))
+    route = "/api/v1/tools/{tool_id}/sentiment"
+    for _ in range(2):
+        fresh = call(route, "hours=24", tool_id="AAPL")
+        kept = re.fullmatch(r"max-age=(\d+)", fresh.headers["cache-control"])
+        assert kept is not None
+        assert 1_700 <= int(kept[1]) <= 1_800
+    assert fresh.body["is_cached"] is True
+    # Counted for this request alone: nothing says how long that holds.
+    assert call(route, "hours=5", tool_id="AAPL").headers["cache-control"] == "no-cache"
+    key = keys.cache_entry("AAPL", "HOUR_24")
+    table.update(key, assign={"last_updated_ts": fresh.body["last_updated_ts"] - 1_200})
+    later = call(route, "hours=24", tool_id="AAPL").headers["cache-control"]
+    assert int(later.partition("=")[2]) <= 600
+
+
 def test_the_correlation_id_of_the_client_comes_back(call: Call) -> None:
     assert call("/health", headers={"x-correlation-id": "run-7"}).headers["x-correlation-id"] == "run-7"
     answer = call("/feeds/{feed_id}", feed_id="nobody")
@@ -206,6 +264,17 @@ READING = {
     "/job-runs/{job_run_id}": {"job_run_id": "5a4fce02-3b02-4b5c-8d06-541d9f2d4f60"},
     "/novae/{nova_id}": {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"},
     "/novae/{nova_id}/job-runs": {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"},
+    "/novae/{nova_id}/products": {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"},
+    "/novae/{nova_id}/products/{data_product_id}": {
+        "nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6",
+        "data_product_id": "2c7d1f4d-5b7a-4a4d-9f31-8d3b4fd0d4d9",
+    },
+    "/novae/{nova_id}/products/{data_product_id}/spectrum": {
+        "nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6",
+        "data_product_id": "2c7d1f4d-5b7a-4a4d-9f31-8d3b4fd0d4d9",
+    },
+    "/novae/{nova_id}/photometry": {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"},
+    "/feeds/{feed_id}/schedule": {"feed_id": "harbor-ledger"},
     "/banks": {},
     "/series": {},
     "/meta/latest": {},
@@ -217,13 +286,14 @@ READING = {
 }
 
 
-ASKS_FOR_PARAMETERS = {"/history", "/latest", "/novae"}
-"""Routes that answer 400 before they look at the table; tests of their own try them."""
+TRIED_ELSEWHERE = {"/history", "/latest", "/novae", "/health"}
+"""Routes that answer 400 before they look at the table, or answer in another way when it does not."""
+WITHOUT_THE_TABLE = {"/openapi.json", "/docs", "/workflows"}
 
 
-def test_every_reading_route_but_health_is_tried_below() -> None:
+def test_every_reading_route_is_tried() -> None:
     reading = {route.removeprefix("GET ") for route in ROUTES if route.startswith("GET ")}
-    assert {*READING, "/health"} == reading - ASKS_FOR_PARAMETERS
+    assert {*READING} == reading - TRIED_ELSEWHERE - WITHOUT_THE_TABLE
 
 
 def fail(handler: Any, error: Exception) -> None:
@@ -273,7 +343,7 @@ def test_health_is_503_when_the_table_does_not_answer(call: Call, handler: Any, 
 
 
 def test_a_request_is_logged_without_its_values(call: Call, log: Log) -> None:
-    call("/articles", "tag=hush&token=hush", headers={"authorization": "Bearer hush"})
+    call("/articles", "tag=hush&token=hush")
     (line,) = log()
     assert "hush" not in json.dumps(line)
     assert line["message"] == "request_answered"
@@ -281,6 +351,16 @@ def test_a_request_is_logged_without_its_values(call: Call, log: Log) -> None:
     assert line["status"] == 400
     assert line["parameters"] == ["tag", "token"]
     assert line["duration_ms"] >= 0
+
+
+def test_a_token_is_in_no_log_and_its_id_is(call: Call, handler: Any, log: Log) -> None:
+    token, text = TokenStore(handler.table).create("a test", ["read"], timedelta(days=1))
+    for sent in (f"Bearer {text}", f"Bearer {text}x", text):
+        call("/articles", headers={"authorization": sent})
+    lines = log()
+    assert [line["status"] for line in lines] == [200, 401, 401]
+    assert lines[0]["caller"] == f"token:{token.token_id}"
+    assert text[20:] not in json.dumps(lines)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sourcebook.api import health
 from sourcebook.api.health import HealthCheck
 from sourcebook.clock import isoformat
 from sourcebook.table import keys
@@ -32,7 +33,13 @@ def put_tick(table: Table, ago: timedelta, **about: str) -> None:
 def test_a_deployment_whose_schedule_has_not_run_yet_is_healthy(table: Table) -> None:
     assert check(table) == (
         True,
-        {"table": "ok", "scheduler": None, "active_feeds": 0, "last_successful_fetch": None},
+        {
+            "table": "ok",
+            "scheduler": None,
+            "overdue": 0,
+            "active_feeds": 0,
+            "last_successful_fetch": None,
+        },
     )
 
 
@@ -52,7 +59,7 @@ def test_a_schedule_that_never_runs_is_noticed_by_the_feeds_that_wait(table: Tab
 )
 def test_the_last_tick_says_whether_the_schedule_runs(table: Table, ago: timedelta, *, ok: bool) -> None:
     put_tick(table, ago)
-    waiting = isoformat(NOW - timedelta(hours=1))
+    waiting = isoformat(NOW - timedelta(minutes=12))
     put_source(table, "waiting-long", waiting, last_success_at="2026-11-27T21:50:00Z")
     put_source(table, "another", waiting, last_success_at="2026-11-27T21:40:00Z")
     assert check(table) == (
@@ -60,10 +67,45 @@ def test_the_last_tick_says_whether_the_schedule_runs(table: Table, ago: timedel
         {
             "table": "ok",
             "scheduler": ago.total_seconds(),
+            "overdue": 12 * 60,
             "active_feeds": 2,
             "last_successful_fetch": "2026-11-27T21:50:00Z",
         },
     )
+
+
+@pytest.mark.parametrize(("minutes", "ok"), [(30, True), (31, False)])
+def test_a_source_that_is_due_and_not_fetched_is_noticed_though_the_schedule_runs(
+    table: Table, minutes: int, *, ok: bool
+) -> None:
+    put_tick(table, timedelta(seconds=20))
+    put_source(table, "stuck", isoformat(NOW - timedelta(minutes=minutes)))
+    put_source(table, "fine", isoformat(NOW + timedelta(minutes=9)))
+    found, checks = check(table)
+    assert (found, checks["overdue"]) == (ok, minutes * 60)
+
+
+@pytest.mark.parametrize(("hours", "ok"), [(24, True), (26, False)])
+def test_a_day_in_which_no_fetch_succeeds_is_noticed(table: Table, hours: int, *, ok: bool) -> None:
+    put_tick(table, timedelta(seconds=20))
+    due = isoformat(NOW + timedelta(minutes=9))
+    put_source(table, "a", due, last_success_at=isoformat(NOW - timedelta(hours=hours)))
+    put_source(table, "b", due, last_success_at=isoformat(NOW - timedelta(days=9)))
+    assert check(table)[0] is ok
+
+
+def test_the_last_success_is_found_however_many_feeds_there_are(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "_PAGE", 2)
+    put_tick(table, timedelta(seconds=20))
+    for number in range(5):
+        due = isoformat(NOW + timedelta(minutes=number))
+        put_source(table, f"feed-{number}", due, last_success_at=f"2026-11-27T21:4{number}:00Z")
+    checks = check(table)[1]
+    assert (checks["active_feeds"], checks["last_successful_fetch"]) == (5, "2026-11-27T21:44:00Z")
+    monkeypatch.setattr(health, "COUNTED", 3)
+    assert check(table)[1]["active_feeds"] == 3
 
 
 def test_a_tick_from_a_clock_that_is_ahead_counts_as_now(table: Table) -> None:

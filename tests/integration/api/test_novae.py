@@ -7,14 +7,17 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sourcebook.api.access import Doorkeeper
 from sourcebook.api.novae import CatalogApi
 from sourcebook.api.routes import Api
+from sourcebook.api.schemas import EXAMPLES, SCHEMAS
+from sourcebook.api.tokens import TokenStore
+from sourcebook.api.workflows import WorkflowsApi
 from sourcebook.catalog import read, review
 from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.establish import NovaEstablisher
@@ -23,13 +26,12 @@ from sourcebook.catalog.review import ReviewDesk
 from sourcebook.catalog.store import NovaStore
 from sourcebook.runs import read as runs
 from sourcebook.runs.read import RunReader
+from sourcebook.runs.started import StartedRuns
 
 if TYPE_CHECKING:
     from sourcebook.table.client import Table
 
 pytestmark = pytest.mark.integration
-
-PAGE = (Path(__file__).parents[3] / "docs" / "api.md").read_text("utf-8")
 
 
 class Quiet:
@@ -57,8 +59,9 @@ class Client:
     def call(
         self, route: str, *, path: dict[str, str] | None = None, query: str = "", body: Any = None
     ) -> Any:
+        method, _, template = route.partition(" ")
         event = {
-            "routeKey": route,
+            "routeKey": f"{method} /iam{template}",
             "rawQueryString": query,
             "pathParameters": path or {},
             "headers": {},
@@ -75,10 +78,12 @@ class Client:
 @pytest.fixture
 def client(table: Table) -> Client:
     started = Started()
-    catalog = CatalogApi(NovaReader(table), RunReader(table), ReviewDesk(table, started), started)
+    workflows = WorkflowsApi(started, StartedRuns(table), ("initialize_nova",))
+    catalog = CatalogApi(NovaReader(table), RunReader(table), ReviewDesk(table, started), workflows)
     # The operations of the other parts are not called.
     others: dict[str, Any] = {part.name: None for part in dataclasses.fields(Api) if part.name != "new_id"}
-    return Client(Api(**others | {"catalog": catalog}), started)
+    access = Doorkeeper(TokenStore(table), public_read=False)
+    return Client(Api(**others | {"access": access, "catalog": catalog}), started)
 
 
 @pytest.fixture
@@ -143,7 +148,10 @@ def test_what_is_not_there_is_not_found(client: Client) -> None:
 def test_a_name_is_handed_to_the_workflow(client: Client) -> None:
     answer = client.call("POST /novae", body={"candidate_name": "V1324 Sco"})
     assert answer.status == 202
-    assert client.started.calls == [("initialize_nova", {"candidate_name": "V1324 Sco"})]
+    payload = {"candidate_name": "V1324 Sco", "correlation_id": "JKJaXmPLvHcESHA-"}
+    assert client.started.calls == [("initialize_nova", payload)]
+    run = client.call("GET /job-runs/{job_run_id}", path={"job_run_id": answer.body["job_run_id"]})
+    assert (run.status, run.body["status"], run.body["attempts"]) == (200, "RUNNING", [])
     wrong: list[Any] = [
         {},
         {"candidate_name": ""},
@@ -171,15 +179,9 @@ def test_a_decision_that_is_none_is_refused(client: Client, body: dict[str, Any]
     assert answer.status == 400
 
 
-def test_the_page_shows_the_fields_that_are_served() -> None:
-    def example(heading: str) -> dict[str, Any]:
-        section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-        block = re.search(r"```json\n(.*?)```", section, re.DOTALL)
-        assert block is not None
-        parsed: dict[str, Any] = json.loads(block[1])
-        return parsed
-
-    assert list(example("GET /novae")["items"][0]) == list(read.FIELDS)
-    assert list(example("GET /job-runs")["items"][0]) == [*runs.RUN_FIELDS, "result", "lost"]
-    listed = PAGE.partition("\n## GET /quarantine\n")[2].partition("\n## ")[0]
-    assert set(review.FIELDS) <= set(re.findall(r"`(\w+)`", listed))
+def test_the_description_has_the_fields_that_are_served() -> None:
+    assert list(EXAMPLES["NovaSearch"]["items"][0]) == list(read.FIELDS)
+    assert list(SCHEMAS["Nova"]["properties"]) == [*read.FIELDS, "names"]
+    assert list(SCHEMAS["JobRunSummary"]["properties"]) == [*runs.RUN_FIELDS, "result", "lost"]
+    assert list(EXAMPLES["JobRunPage"]["items"][0]) == [*runs.RUN_FIELDS, "result", "lost"]
+    assert list(SCHEMAS["QuarantineCase"]["properties"]) == list(review.FIELDS)

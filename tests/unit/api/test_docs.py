@@ -1,42 +1,99 @@
-"""docs/api.md describes the API as it is."""
+"""The description of the API, its examples and docs/api.md say what is so."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
+from typing import Any
 
-from sourcebook.api.routes import ROUTES
+import jsonschema_rs
+import pytest
+import schemathesis
+
+from sourcebook.api import operations, schemas
+from sourcebook.api.openapi import description
+from sourcebook.api.reference import page
+from sourcebook.api.routes import OPERATIONS, ROUTES
+from sourcebook.api.schemas import EXAMPLES, SCHEMAS
+from sourcebook.api.workflows import INPUTS
 from sourcebook.articles.read import PUBLIC_FIELDS
 from sourcebook.sources import read as sources
 
-PAGE = (Path(__file__).parents[3] / "docs" / "api.md").read_text("utf-8")
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "api.md").read_text("utf-8")
+DESCRIPTION = description(OPERATIONS, names=INPUTS)
 
 
-def example(heading: str) -> dict[str, object]:
-    """Return the first JSON block under a heading."""
-    _, found, section = PAGE.partition(f"\n## {heading}\n")
-    assert found, f"docs/api.md has no section {heading}"
-    block = re.search(r"```json\n(.*?)```", section.partition("\n## ")[0], re.DOTALL)
-    assert block is not None
-    parsed: dict[str, object] = json.loads(block[1])
-    return parsed
+def properties(name: str) -> list[str]:
+    """Return the fields of a schema in their order."""
+    return list(SCHEMAS[name]["properties"])
 
 
-def first_item(heading: str) -> dict[str, object]:
-    items = example(heading)["items"]
-    assert isinstance(items, list)
-    item: dict[str, object] = items[0]
-    return item
+def test_the_description_is_openapi() -> None:
+    schemathesis.openapi.from_dict(DESCRIPTION).validate()
 
 
-def test_every_route_has_a_section() -> None:
-    headings = set(re.findall(r"^## ((?:GET|POST|PATCH|DELETE) .*)$", PAGE, re.MULTILINE))
-    assert headings == set(ROUTES)
+def test_every_operation_is_described_and_named_once() -> None:
+    described = {
+        (path, method.upper()) for path, methods in DESCRIPTION["paths"].items() for method in methods
+    }
+    plain = {(o.path.replace("+}", "}"), o.method) for o in OPERATIONS if not (o.body and o.body.forms)}
+    starts = {(f"/workflows/{name}/executions", "POST") for name in INPUTS}
+    assert described == plain | starts
+    assert len({operation.name for operation in OPERATIONS}) == len(OPERATIONS) == len(ROUTES)
 
 
-def test_the_examples_have_the_fields_that_are_served() -> None:
-    assert list(first_item("GET /articles")) == list(PUBLIC_FIELDS)
-    assert list(first_item("GET /feeds")) == ["feed_id", "health", *sources.PUBLIC_FIELDS, *sources.COUNTS]
-    assert list(first_item("GET /feeds/{feed_id}/history")) == ["due_at", *sources.FETCH_FIELDS]
-    assert set(example("GET /health")) == {"status", "checks", "timestamp"}
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_the_examples_are_as_described(name: str) -> None:
+    schema = {"$ref": f"#/components/schemas/{name}", "components": DESCRIPTION["components"]}
+    jsonschema_rs.validate(schema, EXAMPLES[name])
+
+
+def test_every_form_takes_its_own_example() -> None:
+    bodies = [operation.body for operation in OPERATIONS if operation.body]
+    forms = [form for body in bodies for form in (body.form, *body.forms.values()) if form]
+    for form in forms:
+        assert form.read(form.example) == dict(form.example)
+        jsonschema_rs.validate(form.schema(), dict(form.example))
+
+
+def test_every_body_and_answer_has_a_schema_and_json_an_example() -> None:
+    for operation in OPERATIONS:
+        named = {*operation.answers.values(), *([operation.body.schema] if operation.body else [])} - {""}
+        assert named <= set(SCHEMAS)
+        if operation.name not in {"getDescription", "getReference"}:
+            assert named <= set(EXAMPLES), operation.name
+
+
+def test_the_schemas_have_the_fields_that_are_served() -> None:
+    article, _ = SCHEMAS["Article"]["anyOf"]
+    assert list(article["properties"]) == list(PUBLIC_FIELDS) == list(EXAMPLES["Article"])
+    feed = ["feed_id", "health", *sources.PUBLIC_FIELDS, *sources.COUNTS, "publications_by_hour"]
+    assert properties("Feed") == feed == list(EXAMPLES["Feed"])
+    assert properties("Fetch") == ["due_at", *sources.FETCH_FIELDS]
+
+
+def test_the_reference_tells_of_everything_and_loads_nothing() -> None:
+    text = page(DESCRIPTION)
+    for operation in OPERATIONS:
+        assert operation.summary.partition(" ")[0] in text
+        for parameter in operation.parameters:
+            assert f"<code>{parameter.name}</code>" in text
+    assert not re.search(r"<script|<link|<img|src=|@import|url\(", text)
+    assert "prefers-color-scheme:dark" in text
+    assert 'name="viewport"' in text
+    # Whatever comes from outside of the page's own markup is escaped.
+    assert "<source>" not in text
+    assert "&lt;source&gt;" in text
+
+
+def test_a_text_with_markup_in_it_stays_text() -> None:
+    made: dict[str, Any] = {**DESCRIPTION, "info": {"description": "<b>x</b> & `a<b`"}}
+    assert "<p>&lt;b&gt;x&lt;/b&gt; &amp; <code>a&lt;b</code></p>" in page(made)
+
+
+def test_the_page_of_the_docs_repeats_no_operation() -> None:
+    assert "`GET /docs`" in PAGE
+    assert not re.findall(r"^#+ .*(?:GET|POST|PATCH|DELETE) /", PAGE, re.MULTILINE)
+    assert all(access.value in {"open", "read", "write"} for access in operations.Access)
+    assert schemas.SCHEMAS["Problem"]["properties"].keys() == EXAMPLES["Problem"].keys()

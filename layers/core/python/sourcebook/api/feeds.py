@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.parameters import Choice
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response
+from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.feeds.manage import Added, AlreadyRegistered, FeedManager, check_values
 from sourcebook.sources.read import public
@@ -19,6 +22,14 @@ OPML_TYPE: Final = "text/x-opml; charset=utf-8"
 LARGEST_EXPORT: Final = 5_500_000
 """Bytes of a list that still fit into an answer of Lambda."""
 SHOWN_PROBLEMS: Final = 1_000
+
+_VERSION: Final = Choice(
+    name="version",
+    description="`2.0` is read back by `POST /feeds/import` with ids, priorities, tags and what is "
+    "disabled; `1.0` is for readers that want it.",
+    values=("1.0", "2.0"),
+    default="2.0",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +48,6 @@ class FeedsApi:
 
 def add_feed(feeds: FeedsApi, request: Request) -> Response:
     """POST /feeds."""
-    request.only()
     body = request.json()
     if ("url" in body) == ("site" in body):
         raise InvalidInput(
@@ -63,7 +73,6 @@ def add_feed(feeds: FeedsApi, request: Request) -> Response:
 
 def change_feed(feeds: FeedsApi, request: Request) -> Response:
     """PATCH /feeds/{feed_id}."""
-    request.only()
     feed_id = request.path.get("feed_id", "")
     item = feeds.manager.change(feed_id, request.json())
     if item is None:
@@ -73,16 +82,33 @@ def change_feed(feeds: FeedsApi, request: Request) -> Response:
 
 def remove_feed(feeds: FeedsApi, request: Request) -> Response:
     """DELETE /feeds/{feed_id}."""
-    request.only()
     feed_id = request.path.get("feed_id", "")
     if not feeds.manager.remove(feed_id):
         raise _no_feed(feed_id)
     return Response({"feed_id": feed_id, "deleted": True})
 
 
+def explain_schedule(feeds: FeedsApi, request: Request) -> Response:
+    """GET /feeds/{feed_id}/schedule."""
+    from sourcebook.feeds.schedule import explain  # noqa: PLC0415 - pydantic
+
+    feed_id = request.path.get("feed_id", "")
+    source = feeds.manager.source(feed_id)
+    if source is None:
+        raise _no_feed(feed_id)
+    settings = feeds.manager.settings
+    return Response(
+        {
+            "feed_id": feed_id,
+            "next_fetch_time": isoformat(source.next_fetch_time),
+            "reasons": explain(source, feeds.manager.clock(), settings=settings),
+            "settings": asdict(settings),
+        }
+    )
+
+
 def import_feeds(feeds: FeedsApi, request: Request) -> Response:
     """POST /feeds/import."""
-    request.only()
     if not request.body.strip():
         raise InvalidInput("body", request.body, "an OPML document")
     report = feeds.manager.import_opml(request.body)
@@ -100,8 +126,7 @@ def import_feeds(feeds: FeedsApi, request: Request) -> Response:
 
 def export_feeds(feeds: FeedsApi, request: Request) -> Response:
     """GET /feeds.opml."""
-    request.only("version")
-    version = request.choice("version", ("1.0", "2.0")) or "2.0"
+    version = _VERSION.of(request) or "2.0"
     text = feeds.manager.export_opml(version=version)
     if len(text.encode()) > LARGEST_EXPORT:
         raise Conflict(
@@ -144,3 +169,97 @@ def _discovered(feeds: FeedsApi, site: str) -> Discovery:
 
 def _no_feed(feed_id: str) -> NotFound:
     return NotFound(f"There is no feed {shorten(feed_id)}. GET /feeds lists them.")
+
+
+_TOPIC: Final = "Feeds"
+
+OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/feeds.opml",
+        name="exportFeeds",
+        topic=_TOPIC,
+        summary="All feeds as an OPML document",
+        description="By id. 409 when the list is larger than an answer of 5.5 MB, some 20,000 feeds: "
+        "`sourcebook feeds export` writes it to a file.",
+        act=export_feeds,
+        parameters=(_VERSION,),
+        answers={200: "Opml"},
+        problems=(409,),
+        media_type="text/x-opml",
+    ),
+    Operation(
+        method="POST",
+        path="/feeds",
+        name="addFeed",
+        topic=_TOPIC,
+        summary="Add a feed, due at once",
+        description="Give `url`, the feed's own address, which is registered without being asked; or "
+        "`site`, a page, which is asked which feed it announces. 201 with `location`, or 200 when the feed "
+        "is there already: the same request twice changes nothing. For a site the answer has `found`: `how` "
+        "(`is_feed`, `announced`, `common_path`) and `others`, the other feeds that the page announces. 409 "
+        "when the feed is there with another value for a field that was given, or the id belongs to "
+        "something else.",
+        act=add_feed,
+        access=Access.WRITE,
+        body=Body(schema="NewFeed"),
+        answers={201: "AddedFeed", 200: "AddedFeed"},
+        problems=(409,),
+    ),
+    Operation(
+        method="POST",
+        path="/feeds/import",
+        name="importFeeds",
+        topic=_TOPIC,
+        summary="Add the feeds of an OPML document",
+        description="In UTF-8, at most 6 MB and 5,000 feeds. Feeds that are known are left as they are, so "
+        "that importing again is harmless. `problems` tells of the outlines that were left out or taken in "
+        "part, the first 1,000; `mended` says what was wrong with a document that is not well-formed and "
+        "was read all the same.",
+        act=import_feeds,
+        access=Access.WRITE,
+        body=Body(schema="OpmlDocument", media_type="text/x-opml"),
+        answers={200: "ImportReport"},
+    ),
+    Operation(
+        method="GET",
+        path="/feeds/{feed_id}/schedule",
+        name="explainSchedule",
+        topic=_TOPIC,
+        summary="Why a feed's next fetch is when it is",
+        description="`reasons` are sentences for a person, by what is known of the feed's habits, what its "
+        "server asks for, and the `settings` that this deployment polls with.",
+        act=explain_schedule,
+        answers={200: "FeedSchedule"},
+        problems=(404,),
+        volatile=True,
+    ),
+    Operation(
+        method="PATCH",
+        path="/feeds/{feed_id}",
+        name="changeFeed",
+        topic=_TOPIC,
+        summary="Enable, disable or change a feed",
+        description="Changes what the body names, and nothing else. `enabled: false` stops a feed until "
+        "somebody enables it; its `next_fetch_time` is then `9999-12-31T23:59:59Z`, where a feed that "
+        "errors have disabled has the time of its next probe. `enabled: true` has it fetched at once and "
+        "forgets its errors.",
+        act=change_feed,
+        access=Access.WRITE,
+        body=Body(schema="FeedChange"),
+        answers={200: "Feed"},
+        problems=(404,),
+    ),
+    Operation(
+        method="DELETE",
+        path="/feeds/{feed_id}",
+        name="removeFeed",
+        topic=_TOPIC,
+        summary="Delete a feed with its history",
+        description="Its articles stay until they expire.",
+        act=remove_feed,
+        access=Access.WRITE,
+        answers={200: "RemovedFeed"},
+        problems=(404,),
+    ),
+)

@@ -1,7 +1,8 @@
-"""Is it alive? The table answers, and the schedule has run lately."""
+"""Is it alive? The table answers, the schedule runs, what is due is fetched, and fetching succeeds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -13,11 +14,17 @@ from sourcebook.errors import SourcebookError
 from sourcebook.sources.read import FEED
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
 
 LATE: Final = timedelta(minutes=5)
 """The schedule runs each minute. This long after its last run something is broken."""
-COUNTED: Final = 1_000
-"""Active feeds are counted up to this many."""
+OVERDUE: Final = timedelta(minutes=30)
+"""A source that is due is fetched within a minute or two. One that waits this long is not fetched at all."""
+SILENT: Final = timedelta(hours=25)
+"""No source is asked less often than daily. After this long without one success, all of them fail."""
+COUNTED: Final = 20_000
+"""Sources that are looked at, those that have been due longest first."""
+_PAGE: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """Looks at the table and at what dispatch last wrote into it."""
+    """Looks at the table and at what dispatch and fetching last wrote into it."""
 
     table: Table
     clock: Clock = utc_now
@@ -51,30 +58,53 @@ class HealthCheck:
         now = self.clock()
         try:
             tick = self.table.get(keys.dispatch_tick()) or {}
-            active = self.table.query(
-                KeyCondition("GSI1PK").eq(keys.DUE_SOURCES),
-                index=keys.ELIGIBILITY_INDEX,
-                limit=COUNTED,
-                attributes=("kind", "next_fetch_time", "last_success_at"),
-            ).items
+            active = list(self._active())
         except SourcebookError as error:
-            unknown = {"scheduler": None, "active_feeds": None, "last_successful_fetch": None}
-            return _health(now, ok=False, checks={"table": "unavailable", **unknown}, cause=error)
+            checks = {
+                "table": "unavailable",
+                **dict.fromkeys(("scheduler", "overdue", "active_feeds", "last_successful_fetch")),
+            }
+            return _health(now, ok=False, checks=checks, cause=error)
         last_run = tick.get("ticked_at")
-        waiting_since = last_run or (active[0]["next_fetch_time"] if active else None)
+        overdue = _since(active[0]["next_fetch_time"], now) if active else timedelta(0)
+        last_success = max(filter(None, (item.get("last_success_at") for item in active)), default=None)
         checks = {
             "table": "ok",
-            "scheduler": max(0, round(_since(last_run, now).total_seconds())) if last_run else None,
+            "scheduler": _seconds(_since(last_run, now)) if last_run else None,
+            "overdue": _seconds(overdue),
             "active_feeds": sum(item["kind"] == FEED for item in active),
-            "last_successful_fetch": max(
-                filter(None, (i.get("last_success_at") for i in active)), default=None
-            ),
+            "last_successful_fetch": last_success,
         }
-        return _health(now, ok=waiting_since is None or _since(waiting_since, now) <= LATE, checks=checks)
+        ok = (
+            (_since(last_run, now) if last_run else overdue) <= LATE
+            and overdue <= OVERDUE
+            and (last_success is None or _since(last_success, now) <= SILENT)
+        )
+        return _health(now, ok=ok, checks=checks)
+
+    def _active(self) -> Iterator[Item]:
+        """Yield the sources that are polled, the one that has been due longest first."""
+        seen, start = 0, None
+        while seen < COUNTED:
+            page = self.table.query(
+                KeyCondition("GSI1PK").eq(keys.DUE_SOURCES),
+                index=keys.ELIGIBILITY_INDEX,
+                limit=min(_PAGE, COUNTED - seen),
+                start=start,
+                attributes=("kind", "next_fetch_time", "last_success_at"),
+            )
+            yield from page.items
+            seen += len(page.items)
+            if (start := page.next_key) is None:
+                return
 
 
 def _since(moment: str, now: datetime) -> timedelta:
     return now - parse_iso(moment)
+
+
+def _seconds(span: timedelta) -> int:
+    return max(0, round(span.total_seconds()))
 
 
 def _health(now: datetime, *, ok: bool, checks: dict[str, Any], cause: Exception | None = None) -> Health:

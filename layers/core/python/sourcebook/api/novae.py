@@ -2,23 +2,89 @@
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sourcebook.api.forms import UUID, ChoiceField, Form, TextField, TextsField
+from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Degrees, Text, page_size
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response
+from sourcebook.api.responses import Conflict, NotFound, Response
+from sourcebook.api.workflows import CANDIDATE, WorkflowsApi
 from sourcebook.catalog.coordinates import Position
-from sourcebook.catalog.names import NAME_LIMIT, normalize_name
+from sourcebook.catalog.names import NAME_LIMIT
 from sourcebook.catalog.read import NovaReader
-from sourcebook.catalog.review import DECISIONS, ReviewDesk, Starter
+from sourcebook.catalog.review import DECISIONS, OVERRIDES, AlreadyReviewed, ReviewDesk
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.runs.read import STATUSES, RunReader
 from sourcebook.table.pages import Page
 
 _ARCSECONDS_UNTOLD: Final = 10.0
-_WORKFLOW: Final = re.compile(r"[a-z][a-z_]{0,63}")
+_LARGEST_RADIUS: Final = 2.0
+
+_NAME: Final = Text(
+    name="name",
+    description="Any name in any spelling. Not together with a place.",
+    longest=NAME_LIMIT,
+    example="V1324 Sco",
+)
+_RA: Final = Degrees(name="ra", description="Right ascension, ICRS, in degrees.", least=0, most=360)
+_DEC: Final = Degrees(name="dec", description="Declination, ICRS, in degrees.", least=-90, most=90)
+_RADIUS: Final = Degrees(
+    name="radius",
+    description="How far around the place to look, in degrees; ten arcseconds without it.",
+    least=0,
+    most=_LARGEST_RADIUS,
+)
+_STATUS: Final = Choice(name="status", description="How far the run is.", values=STATUSES)
+_WORKFLOW: Final = Text(
+    name="workflow",
+    description="Only runs of this workflow.",
+    longest=64,
+    pattern="[a-z][a-z_]{0,63}",
+    expected="the name of a workflow such as initialize_nova",
+    example="initialize_nova",
+)
+_REVIEW: Final = Choice(
+    name="review",
+    description="What waits for a person, or what has been decided.",
+    values=("pending", "decided"),
+    default="pending",
+)
+_INITIALIZE: Final = Form((CANDIDATE,), example={"candidate_name": "V1324 Sco"})
+_DECISION: Final = Form(
+    (
+        ChoiceField(
+            name="decision",
+            description="`CLEARED_RETRY_APPROVED` starts the workflow again, which then takes the decision "
+            "for granted; `CLEARED_TERMINAL` closes the case; `MERGED` makes the candidate a name of "
+            "`nova_id`.",
+            values=DECISIONS,
+        ),
+        TextField(
+            name="reviewer",
+            description="How you call yourself; how you signed in is kept beside it.",
+            longest=100,
+        ),
+        TextField(
+            name="nova_id",
+            description="With `MERGED`: the nova to merge into.",
+            longest=36,
+            pattern=UUID,
+            expected="the id of a nova, a UUID in lower case; GET /novae?name= finds it",
+            required=False,
+        ),
+        TextField(name="note", description="Why.", longest=1_000, required=False),
+        TextsField(
+            name="overrides",
+            description="With the approved new try of a spectrum: what its file does not say, or says "
+            "wrongly.",
+            names=OVERRIDES,
+            required=False,
+        ),
+    ),
+    example={"decision": "CLEARED_TERMINAL", "reviewer": "Ada", "note": "A symbiotic star."},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,68 +94,51 @@ class CatalogApi:
     novae: NovaReader
     runs: RunReader
     desk: ReviewDesk
-    start: Starter
+    workflows: WorkflowsApi
 
 
 def find_novae(catalog: CatalogApi, request: Request) -> Response:
     """GET /novae."""
-    request.only("name", "ra", "dec", "radius")
-    name = request.text("name", longest=NAME_LIMIT)
+    name = _NAME.of(request)
     by_place = {"ra", "dec", "radius"} & set(request.query)
     if (name is None) == (not by_place):
         raise InvalidInput("name", name, "either name, or ra and dec with or without radius (all in degrees)")
     if name is not None:
         return Response(catalog.novae.by_name(name))
-    position = Position(_degrees(request, "ra"), _degrees(request, "dec"))
-    radius = _degrees(request, "radius") if "radius" in request.query else _ARCSECONDS_UNTOLD / 3600
-    return Response(catalog.novae.near(position, radius))
+    position = Position(_RA.needed(request), _DEC.needed(request))
+    radius = _RADIUS.of(request)
+    return Response(catalog.novae.near(position, _ARCSECONDS_UNTOLD / 3600 if radius is None else radius))
 
 
 def get_nova(catalog: CatalogApi, request: Request) -> Response:
     """GET /novae/{nova_id}."""
-    request.only()
     return Response(_nova(catalog, request))
 
 
 def list_nova_runs(catalog: CatalogApi, request: Request) -> Response:
     """GET /novae/{nova_id}/job-runs."""
-    request.only("limit", "cursor")
     nova_id = _nova(catalog, request)["nova_id"]
-    return _listed(catalog.runs.of_nova(nova_id, limit=request.limit(), cursor=request.query.get("cursor")))
+    return _listed(catalog.runs.of_nova(nova_id, limit=page_size(request), cursor=CURSOR.of(request)))
 
 
 def initialize_nova(catalog: CatalogApi, request: Request) -> Response:
     """POST /novae."""
-    request.only()
-    body = request.json()
-    name = _text(body, "candidate_name", longest=NAME_LIMIT)
-    _nothing_else(body, "candidate_name")
-    normalize_name(name)
-    execution = f"api-{request.correlation_id}"[:80]
-    arn = catalog.start(
-        "initialize_nova", {"candidate_name": name}, re.sub(r"[^A-Za-z0-9_-]", "-", execution)
-    )
-    return Response({"workflow_name": "initialize_nova", "execution_arn": arn}, 202)
+    return catalog.workflows.run("initialize_nova", _INITIALIZE.read(request.json()), request)
 
 
 def list_runs(catalog: CatalogApi, request: Request) -> Response:
     """GET /job-runs."""
-    request.only("status", "workflow", "limit", "cursor")
-    workflow = request.text("workflow", longest=64)
-    if workflow is not None and not _WORKFLOW.fullmatch(workflow):
-        raise InvalidInput("workflow", workflow, "the name of a workflow such as initialize_nova")
     page = catalog.runs.page(
-        status=request.choice("status", STATUSES),
-        workflow=workflow,
-        limit=request.limit(),
-        cursor=request.query.get("cursor"),
+        status=_STATUS.of(request),
+        workflow=_WORKFLOW.of(request),
+        limit=page_size(request),
+        cursor=CURSOR.of(request),
     )
     return _listed(page)
 
 
 def get_run(catalog: CatalogApi, request: Request) -> Response:
     """GET /job-runs/{job_run_id}."""
-    request.only()
     job_run_id = request.path.get("job_run_id", "")
     run = catalog.runs.get(job_run_id)
     if run is None:
@@ -99,15 +148,13 @@ def get_run(catalog: CatalogApi, request: Request) -> Response:
 
 def list_quarantine(catalog: CatalogApi, request: Request) -> Response:
     """GET /quarantine."""
-    request.only("review", "limit", "cursor")
-    reviewed = request.choice("review", ("pending", "decided")) == "decided"
-    page = catalog.desk.page(reviewed=reviewed, limit=request.limit(), cursor=request.query.get("cursor"))
+    reviewed = _REVIEW.of(request) == "decided"
+    page = catalog.desk.page(reviewed=reviewed, limit=page_size(request), cursor=CURSOR.of(request))
     return _listed(page)
 
 
 def get_quarantined(catalog: CatalogApi, request: Request) -> Response:
     """GET /quarantine/{quarantine_id}."""
-    request.only()
     quarantine_id = request.path.get("quarantine_id", "")
     case = catalog.desk.get(quarantine_id)
     if case is None:
@@ -117,21 +164,20 @@ def get_quarantined(catalog: CatalogApi, request: Request) -> Response:
 
 def review_quarantined(catalog: CatalogApi, request: Request) -> Response:
     """POST /quarantine/{quarantine_id}/review."""
-    request.only()
     quarantine_id = request.path.get("quarantine_id", "")
-    body = request.json()
-    _nothing_else(body, "decision", "reviewer", "nova_id", "note")
-    decision = _text(body, "decision", longest=40)
-    if decision not in DECISIONS:
-        raise InvalidInput("decision", decision, f"one of {', '.join(DECISIONS)}")
-    case = catalog.desk.review(
-        quarantine_id,
-        decision,
-        reviewer=_text(body, "reviewer", longest=100),
-        caller=request.caller,
-        nova_id=_text(body, "nova_id", longest=36) if body.get("nova_id") is not None else None,
-        note=_text(body, "note", longest=1_000) if body.get("note") is not None else None,
-    )
+    told = _DECISION.read(request.json())
+    try:
+        case = catalog.desk.review(
+            quarantine_id,
+            told["decision"],
+            reviewer=told["reviewer"],
+            caller=request.caller,
+            nova_id=told.get("nova_id"),
+            note=told.get("note"),
+            overrides=told.get("overrides"),
+        )
+    except AlreadyReviewed as error:
+        raise Conflict(str(error), error.field) from error
     if case is None:
         raise _no_case(quarantine_id)
     return Response(case)
@@ -147,33 +193,124 @@ def _nova(catalog: CatalogApi, request: Request) -> dict[str, Any]:
     return nova
 
 
-def _degrees(request: Request, name: str) -> float:
-    text = request.query.get(name, "")
-    try:
-        # An unencoded plus sign arrives as a space.
-        value = float(text.strip())
-    except ValueError as error:
-        raise InvalidInput(name, text, "decimal degrees such as 267.7254") from error
-    if not math.isfinite(value):
-        raise InvalidInput(name, text, "decimal degrees such as 267.7254")
-    return value
-
-
-def _text(body: dict[str, Any], name: str, *, longest: int) -> str:
-    value = body.get(name)
-    if not isinstance(value, str) or not 1 <= len(value.strip()) <= longest:
-        raise InvalidInput(name, value, f"a text of 1 to {longest} characters")
-    return value.strip()
-
-
-def _nothing_else(body: dict[str, Any], *known: str) -> None:
-    if unknown := sorted(set(body) - set(known)):
-        raise InvalidInput(unknown[0][:80], body[unknown[0]], f"only the fields {', '.join(known)} here")
-
-
 def _no_case(quarantine_id: str) -> NotFound:
     return NotFound(f"There is no quarantined case {shorten(quarantine_id)}. GET /quarantine lists them.")
 
 
 def _listed(page: Page[dict[str, Any]]) -> Response:
     return Response({"items": page.items, "next_cursor": page.next_cursor})
+
+
+_NOVAE: Final = "Novae"
+_RUNS: Final = "Workflows and their runs"
+_QUARANTINE: Final = "Quarantine"
+
+OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/job-runs",
+        name="listJobRuns",
+        topic=_RUNS,
+        summary="Executions of workflows, newest first",
+        description="`lost` is true for a run that should have ended long ago: it was aborted. docs/runs.md "
+        "says what the other fields mean.",
+        act=list_runs,
+        parameters=(_STATUS, _WORKFLOW, LIMIT, CURSOR),
+        answers={200: "JobRunPage"},
+    ),
+    Operation(
+        method="GET",
+        path="/job-runs/{job_run_id}",
+        name="getJobRun",
+        topic=_RUNS,
+        summary="One execution with its attempts",
+        description="`attempts` are in the order in which they began, at most 1,000; `attempts_left_out` "
+        "says whether there are more.",
+        act=get_run,
+        answers={200: "JobRun"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/novae",
+        name="findNovae",
+        topic=_NOVAE,
+        summary="Novae by name or place",
+        description="Give either `name`, or `ra` and `dec` with or without `radius`. By name the answer has "
+        "`match`: `NONE`, `ONE`, or `AMBIGUOUS` with every nova that the name may mean. By place each nova "
+        "has `separation_arcsec`, the nearest first, at most 100; `left_out` counts the others.",
+        act=find_novae,
+        parameters=(_NAME, _RA, _DEC, _RADIUS),
+        answers={200: "NovaSearch"},
+    ),
+    Operation(
+        method="POST",
+        path="/novae",
+        name="initializeNova",
+        topic=_NOVAE,
+        summary="Make a name a nova",
+        description="Starts `initialize_nova`, as `POST /workflows/initialize_nova/executions` does, and "
+        "answers with the run to watch. Running it again for a name changes nothing that is right.",
+        act=initialize_nova,
+        access=Access.WRITE,
+        body=Body(form=_INITIALIZE),
+        answers={202: "StartedRun"},
+    ),
+    Operation(
+        method="GET",
+        path="/novae/{nova_id}",
+        name="getNova",
+        topic=_NOVAE,
+        summary="One nova with its names",
+        description="A merged nova is given as it is, with `merged_into`.",
+        act=get_nova,
+        answers={200: "Nova"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/novae/{nova_id}/job-runs",
+        name="listNovaJobRuns",
+        topic=_NOVAE,
+        summary="What ran for a nova",
+        description="By workflow, the newest of each first.",
+        act=list_nova_runs,
+        parameters=(LIMIT, CURSOR),
+        answers={200: "JobRunPage"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/quarantine",
+        name="listQuarantine",
+        topic=_QUARANTINE,
+        summary="What waits for a person, newest first",
+        act=list_quarantine,
+        parameters=(_REVIEW, LIMIT, CURSOR),
+        answers={200: "QuarantinePage"},
+    ),
+    Operation(
+        method="GET",
+        path="/quarantine/{quarantine_id}",
+        name="getQuarantineCase",
+        topic=_QUARANTINE,
+        summary="One case",
+        act=get_quarantined,
+        answers={200: "QuarantineCase"},
+        problems=(404,),
+    ),
+    Operation(
+        method="POST",
+        path="/quarantine/{quarantine_id}/review",
+        name="reviewQuarantineCase",
+        topic=_QUARANTINE,
+        summary="A person's decision",
+        description="Records the decision and starts what follows from it; `execution_arn` is that of the "
+        "workflow that was started. The same decision may be sent again; another one is refused with 409.",
+        act=review_quarantined,
+        access=Access.WRITE,
+        body=Body(form=_DECISION),
+        answers={200: "ReviewedCase"},
+        problems=(404,),
+    ),
+)

@@ -2,63 +2,90 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from datetime import date
 from typing import Any, Final
 
+from sourcebook.api.operations import Operation
+from sourcebook.api.parameters import Cursor, Day, Text, Whole
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
-from sourcebook.errors import InvalidInput, shorten
+from sourcebook.errors import shorten
 from sourcebook.observations.read import ObservationReader, Unknown
 
-_NAME_LIMIT: Final = 200
+_SERIES: Final = Text(
+    name="series_code",
+    description="As `GET /series` has it; all series without it.",
+    example="deposit_online",
+)
+_TERM: Final = Text(
+    name="term_months",
+    description="Months such as `6`, or a term such as `2W` or `7D`; all terms without it. A loan has none.",
+    example="6",
+)
+_BANK: Final = Text(
+    name="bank_name", description="As `GET /banks` has it; all banks without it.", example="Bến Xuân"
+)
+_AGE: Final = Whole(
+    name="max_age_days",
+    description="Figures last seen longer ago step back behind fresher ones, whatever their source declares.",
+    least=1,
+    most=3_660,
+)
+_MORE: Final = Cursor(description="`next_cursor` of the answer before, with the same filters.")
+_ONE_BANK: Final = Text(
+    name="bank_name", description="As `GET /banks` has it.", example="Bến Xuân", required=True
+)
+_ONE_SERIES: Final = Text(
+    name="series_code", description="As `GET /series` has it.", example="deposit_online", required=True
+)
+_ONE_TERM: Final = Text(
+    name="term_months",
+    description="Months, or a term such as `2W`. A deposit series needs it; a loan has none.",
+    example="6",
+)
+_FROM: Final = Day(name="from", description="First day, included.", example="2026-01-06")
+_TO: Final = Day(name="to", description="Last day, included.", example="2026-11-27")
 
 
 def get_latest(reader: ObservationReader, request: Request) -> Response:
     """GET /latest."""
-    request.only("series_code", "term_months", "bank_name", "max_age_days", "cursor")
     return _found(
         lambda: reader.latest(
-            series_code=request.text("series_code", longest=_NAME_LIMIT),
-            term_months=request.text("term_months", longest=_NAME_LIMIT),
-            bank_name=request.text("bank_name", longest=_NAME_LIMIT),
-            max_age_days=_days(request),
-            cursor=request.query.get("cursor"),
+            series_code=_SERIES.of(request),
+            term_months=_TERM.of(request),
+            bank_name=_BANK.of(request),
+            max_age_days=_AGE.of(request),
+            cursor=_MORE.of(request),
         )
     )
 
 
 def get_history(reader: ObservationReader, request: Request) -> Response:
     """GET /history."""
-    request.only("bank_name", "series_code", "term_months", "from", "to", "cursor")
     return _found(
         lambda: reader.history(
-            bank_name=_needed(request, "bank_name"),
-            series_code=_needed(request, "series_code"),
-            term_months=request.text("term_months", longest=_NAME_LIMIT),
-            first=_day(request, "from"),
-            last=_day(request, "to"),
-            cursor=request.query.get("cursor"),
+            bank_name=_ONE_BANK.needed(request),
+            series_code=_ONE_SERIES.needed(request),
+            term_months=_ONE_TERM.of(request),
+            first=_FROM.of(request),
+            last=_TO.of(request),
+            cursor=_MORE.of(request),
         )
     )
 
 
-def list_banks(reader: ObservationReader, request: Request) -> Response:
+def list_banks(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /banks."""
-    request.only()
     return Response({"banks": reader.banks()})
 
 
-def list_series(reader: ObservationReader, request: Request) -> Response:
+def list_series(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /series."""
-    request.only()
     return Response({"series": reader.series()})
 
 
-def get_meta(reader: ObservationReader, request: Request) -> Response:
+def get_meta(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /meta/latest."""
-    request.only()
     return Response(reader.meta())
 
 
@@ -70,30 +97,67 @@ def _found(read: Callable[[], dict[str, Any]]) -> Response:
         raise NotFound(f"There is no {error.what} {shorten(error.value)}. GET {where} lists them.") from error
 
 
-def _needed(request: Request, name: str) -> str:
-    value = request.text(name, longest=_NAME_LIMIT)
-    if value is None:
-        raise InvalidInput(name, value, f"{name}, which this operation needs")
-    return value
+_TOPIC: Final = "Observations"
 
-
-def _day(request: Request, name: str) -> date | None:
-    value = request.query.get(name)
-    if value is None:
-        return None
-    expected = "a day such as 2026-01-06"
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
-        raise InvalidInput(name, value, expected)
-    try:
-        return date.fromisoformat(value)
-    except ValueError as error:
-        raise InvalidInput(name, value, expected) from error
-
-
-def _days(request: Request) -> int | None:
-    value = request.query.get("max_age_days")
-    if value is None:
-        return None
-    if not re.fullmatch(r"[0-9]{1,4}", value, re.ASCII) or not 1 <= int(value) <= 3660:
-        raise InvalidInput("max_age_days", value, "a whole number of days from 1 to 3660")
-    return int(value)
+OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/latest",
+        name="getLatest",
+        topic=_TOPIC,
+        summary="The newest figure of each bank, series and term",
+        description="One row each, from the source that counts (docs/observations.md has the rule). "
+        "`decided_by` says what put the winner before the next: `only_source`, `freshness`, `priority`, "
+        "`scraped_at` or `sequence`. `term_months` and `term` are null for a loan. An answer ends, with a "
+        "cursor, where it would become too large.",
+        act=get_latest,
+        parameters=(_SERIES, _TERM, _BANK, _AGE, _MORE),
+        answers={200: "Latest"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/history",
+        name="getHistory",
+        topic=_TOPIC,
+        summary="One figure a day of a bank, a series and a term",
+        description="In the order of `scraped_at`: each day's figure is from the source that counts among "
+        "those that had one that day. Days are those of the sources' own calendars. An answer has up to "
+        "4,000 points: ten years fit into one. A bank without figures has no points.",
+        act=get_history,
+        parameters=(_ONE_BANK, _ONE_SERIES, _ONE_TERM, _FROM, _TO, _MORE),
+        answers={200: "History"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/banks",
+        name="listBanks",
+        topic=_TOPIC,
+        summary="The banks of which there are figures",
+        act=list_banks,
+        answers={200: "Banks"},
+    ),
+    Operation(
+        method="GET",
+        path="/series",
+        name="listSeries",
+        topic=_TOPIC,
+        summary="The series of figures",
+        description="`kind` is `deposit`, or `loan`, which has no terms.",
+        act=list_series,
+        answers={200: "SeriesList"},
+    ),
+    Operation(
+        method="GET",
+        path="/meta/latest",
+        name="getMeta",
+        topic=_TOPIC,
+        summary="How fresh the figures are, and how each source's last scrape went",
+        description="Of each source its last scrape that found a changed page or a new day: rows taken, "
+        "rows dropped by reason, what was odd about the page (`notes`), what looked wrong (`anomaly`), and "
+        "the hash under which the page is kept.",
+        act=get_meta,
+        answers={200: "Meta"},
+    ),
+)

@@ -14,6 +14,9 @@ from urllib.parse import parse_qsl
 from sourcebook.clock import parse_iso
 from sourcebook.errors import InvalidInput
 
+SIGNED: Final = "/iam"
+"""What paths begin with where requests are signed with AWS credentials."""
+
 PAGE_DEFAULT: Final = 20
 PAGE_LIMIT: Final = 100
 
@@ -35,8 +38,9 @@ class Request:
         path: values of the template's variables.
         query: parameters of the query, each once.
         body: what was sent, as text.
-        caller: ARN of whoever signed the request, if it was signed.
+        caller: who sent it: the ARN of whoever signed it, or ``token:`` and the id of the token.
         correlation_id: joins the logs of this request.
+        id: a UUID for what this request makes; the same when it is sent again under the same key.
     """
 
     route: str
@@ -45,9 +49,17 @@ class Request:
     body: str = ""
     caller: str | None = None
     correlation_id: str = ""
+    id: str = ""
 
     @classmethod
-    def of(cls, event: Mapping[str, Any], correlation: str = "") -> Request:
+    def of(
+        cls,
+        event: Mapping[str, Any],
+        correlation: str = "",
+        *,
+        caller: str | None = None,
+        request_id: str = "",
+    ) -> Request:
         """Read an event.
 
         Raises:
@@ -63,12 +75,13 @@ class Request:
             values = [value for name, value in pairs if name == repeated]
             raise InvalidInput(repeated, values, f"{repeated} once, with one value")
         return cls(
-            event.get("routeKey") or "",
+            route_of(event)[0],
             event.get("pathParameters") or {},
             query,
             _body(event),
-            _caller(event),
+            caller or signer(event),
             correlation,
+            request_id,
         )
 
     def json(self) -> dict[str, Any]:
@@ -78,7 +91,8 @@ class Request:
             InvalidInput: if it is not.
         """
         try:
-            content = json.loads(self.body)
+            # JSON knows one kind of number: 5.0 is 5. It knows neither NaN nor infinity.
+            content = json.loads(self.body, parse_float=_number, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
             raise InvalidInput("body", self.body, "a JSON object") from error
         if not isinstance(content, dict):
@@ -151,6 +165,15 @@ class Request:
         return min(max(moment, _EARLIEST), _LATEST)
 
 
+def _number(text: str) -> int | float:
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number in JSON")
+
+
 def _body(event: Mapping[str, Any]) -> str:
     body = event.get("body") or ""
     if not event.get("isBase64Encoded"):
@@ -161,7 +184,20 @@ def _body(event: Mapping[str, Any]) -> str:
         raise InvalidInput("body", "(not shown)", "text in UTF-8") from error
 
 
-def _caller(event: Mapping[str, Any]) -> str | None:
+def route_of(event: Mapping[str, Any]) -> tuple[str, bool]:
+    """Return method and path template of the operation, and whether the gateway has checked a signature.
+
+    The gateway writes the route key, and lets only signed requests to the routes below `SIGNED`.
+    """
+    route = event.get("routeKey")
+    method, _, path = (route if isinstance(route, str) else "").partition(" ")
+    if path.startswith(f"{SIGNED}/"):
+        return f"{method} {path.removeprefix(SIGNED)}", True
+    return f"{method} {path}" if path else "", False
+
+
+def signer(event: Mapping[str, Any]) -> str | None:
+    """Return the ARN of whoever signed a request, if the gateway has checked a signature."""
     context = event.get("requestContext")
     authorizer = context.get("authorizer") if isinstance(context, Mapping) else None
     signed = authorizer.get("iam") if isinstance(authorizer, Mapping) else None

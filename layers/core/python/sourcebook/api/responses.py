@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,8 @@ RETRY_AFTER: Final = 5
 """Seconds after which a client may try again when the table was not able to answer."""
 
 _GZIP_LEVEL: Final = 5
+# Python 3.13 renamed it as RFC 9110 did.
+_TITLES: Final = {422: "Unprocessable Content"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +38,33 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
     cause: Exception | None = None
 
-    def to_gateway(self, *, correlation_id: str, gzip_accepted: bool) -> dict[str, Any]:
-        """Return the answer in API Gateway's payload format 2.0."""
+    def to_gateway(
+        self, *, correlation_id: str, gzip_accepted: bool, known: str | None = None
+    ) -> dict[str, Any]:
+        """Return the answer in API Gateway's payload format 2.0.
+
+        Args:
+            correlation_id: joins the logs of the request.
+            gzip_accepted: whether the client takes a compressed body.
+            known: what the client has of this already, the value of ``If-None-Match``, "" for nothing; None
+                for an answer that has no entity tag because nobody could use it later.
+        """
         body = self._written().encode()
         headers = {
             "content-type": self.content_type,
             "cache-control": "no-store",
-            "vary": "accept-encoding",
+            "vary": "accept-encoding, authorization",
             "x-content-type-options": "nosniff",
             "x-correlation-id": correlation_id,
             **self.headers,
         }
+        if known is not None and self.status == HTTPStatus.OK:
+            tag = entity_tag(body)
+            # It may be kept, but is asked about before it is used again, unless the operation knows better.
+            headers |= {"etag": tag, "cache-control": self.headers.get("cache-control", "no-cache")}
+            if _is_known(tag, known):
+                del headers["content-type"]
+                return {"statusCode": 304, "headers": headers, "body": "", "isBase64Encoded": False}
         compress = gzip_accepted and len(body) >= GZIP_FROM
         if compress:
             headers["content-encoding"] = "gzip"
@@ -58,6 +77,17 @@ class Response:
         if isinstance(self.body, str):
             return self.body
         return json.dumps(self.body, ensure_ascii=False, separators=(",", ":"), default=_plain)
+
+
+def entity_tag(body: bytes) -> str:
+    """Return the tag of a body. It is weak: compressed or not, the answer says the same (RFC 9110, 8.8.3)."""
+    return f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
+
+
+def _is_known(tag: str, known: str) -> bool:
+    """Whether ``If-None-Match`` names the tag, in the weak comparison that it asks for."""
+    named = [one.strip().removeprefix("W/") for one in known.split(",")]
+    return "*" in named or tag.removeprefix("W/") in named
 
 
 class NotFound(Exception):
@@ -86,6 +116,40 @@ class Conflict(Exception):
         super().__init__(detail)
 
 
+class Denied(Exception):
+    """The caller may not.
+
+    Attributes:
+        status: 401 when it is not known who calls, 403 when they may not.
+        detail: what is missing.
+        challenge: value of ``WWW-Authenticate`` (RFC 6750, section 3).
+    """
+
+    def __init__(self, status: int, detail: str, challenge: str) -> None:
+        self.status = status
+        self.detail = detail
+        self.challenge = challenge
+        super().__init__(detail)
+
+
+class Unprocessable(Exception):
+    """The request is well-formed and cannot be meant.
+
+    Attributes:
+        detail: why.
+        parameter: the field or header that does not fit.
+    """
+
+    def __init__(self, detail: str, parameter: str) -> None:
+        self.detail = detail
+        self.parameter = parameter
+        super().__init__(detail)
+
+
+class Underway(Conflict):
+    """The same request is being answered at this moment."""
+
+
 def problem(error: Exception, correlation_id: str) -> Response:
     """Return the problem details of an error: the one place where errors become statuses.
 
@@ -94,6 +158,16 @@ def problem(error: Exception, correlation_id: str) -> Response:
     match error:
         case InvalidInput():
             return _problem(400, str(error), correlation_id, parameter=error.field)
+        case Denied():
+            challenge = {"www-authenticate": error.challenge}
+            return replace(_problem(error.status, error.detail, correlation_id), headers=challenge)
+        case Unprocessable():
+            return _problem(422, error.detail, correlation_id, parameter=error.parameter)
+        case Underway():
+            soon = {"retry-after": "1"}
+            return replace(
+                _problem(409, error.detail, correlation_id, parameter=error.parameter), headers=soon
+            )
         case NotFound():
             return _problem(404, error.detail, correlation_id)
         case Conflict():
@@ -109,7 +183,7 @@ def problem(error: Exception, correlation_id: str) -> Response:
 def _problem(status: int, detail: str, correlation_id: str, **members: str) -> Response:
     body = {
         "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
+        "title": _TITLES.get(status) or HTTPStatus(status).phrase,
         "status": status,
         "detail": detail,
         **members,

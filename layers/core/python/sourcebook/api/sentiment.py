@@ -2,50 +2,63 @@
 
 from __future__ import annotations
 
-import re
+from datetime import datetime
+from typing import Any, Final
 
+from sourcebook.api.operations import Operation
+from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Whole, page_size
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
-from sourcebook.errors import InvalidInput, shorten
+from sourcebook.errors import shorten
+from sourcebook.sentiment.cache import TTL
 from sourcebook.sentiment.read import BUCKETS, SentimentReader
 from sourcebook.sentiment.subjects import TOOL_ID
 from sourcebook.sentiment.windows import HOURS_AT_MOST
 
-HOURS_DEFAULT = 24
+HOURS_DEFAULT: Final = 24
+
+_HOURS: Final = Whole(
+    name="hours",
+    description="How far back. 1, 24, 168 and 720 are kept ready; any other number is counted when it is "
+    "asked for.",
+    least=1,
+    most=HOURS_AT_MOST,
+    default=HOURS_DEFAULT,
+)
+_HOURS_BACK: Final = Whole(
+    name="hours", description="How far back.", least=1, most=HOURS_AT_MOST, default=HOURS_DEFAULT
+)
+_BUCKET: Final = Choice(name="bucket", description="Width of a bucket.", values=BUCKETS, default=BUCKETS[0])
 
 
 def list_tools(reader: SentimentReader, request: Request) -> Response:
     """GET /api/v1/tools."""
-    request.only("limit", "cursor")
-    page = reader.subjects(limit=request.limit(), cursor=request.query.get("cursor"))
+    page = reader.subjects(limit=page_size(request), cursor=CURSOR.of(request))
     return Response({"items": page.items, "next_cursor": page.next_cursor})
 
 
 def get_sentiment(reader: SentimentReader, request: Request) -> Response:
     """GET /api/v1/tools/{tool_id}/sentiment."""
-    request.only("hours")
     tool_id = _tool_id(request)
-    found = reader.sentiment(tool_id, _hours(request))
+    found = reader.sentiment(tool_id, _HOURS.of(request) or HOURS_DEFAULT)
     if found is None:
         raise _no_tool(tool_id)
-    return Response(found)
+    return Response(found, headers=_freshness(found, reader.clock()))
 
 
 def get_series(reader: SentimentReader, request: Request) -> Response:
     """GET /api/v1/tools/{tool_id}/sentiment/series."""
-    request.only("hours", "bucket")
     tool_id = _tool_id(request)
-    hours = _hours(request)
-    bucket = request.choice("bucket", BUCKETS) or BUCKETS[0]
+    hours = _HOURS.of(request) or HOURS_DEFAULT
+    bucket = _BUCKET.of(request) or BUCKETS[0]
     found = reader.series(tool_id, hours, bucket)
     if found is None:
         raise _no_tool(tool_id)
     return Response({"tool_id": tool_id, "hours": hours, "bucket": bucket, "items": found})
 
 
-def get_cache_health(reader: SentimentReader, request: Request) -> Response:
+def get_cache_health(reader: SentimentReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /api/v1/cache/health."""
-    request.only()
     return Response(reader.cache_health())
 
 
@@ -56,14 +69,75 @@ def _tool_id(request: Request) -> str:
     return tool_id
 
 
-def _hours(request: Request) -> int:
-    value = request.query.get("hours")
-    if value is None:
-        return HOURS_DEFAULT
-    if not re.fullmatch(r"[0-9]{1,3}", value, re.ASCII) or not 1 <= int(value) <= HOURS_AT_MOST:
-        raise InvalidInput("hours", value, f"a whole number from 1 to {HOURS_AT_MOST}")
-    return int(value)
+def _freshness(found: dict[str, Any], now: datetime) -> dict[str, str]:
+    """Return for how long a cached answer stays as good as it is: until its entry is stale."""
+    if found["id"] is None or found["is_stale"]:
+        return {}
+    left = int(found["last_updated_ts"] + TTL.total_seconds() - now.timestamp())
+    return {"cache-control": f"max-age={left}"} if left > 0 else {}
 
 
 def _no_tool(tool_id: str) -> NotFound:
     return NotFound(f"There is no subject {shorten(tool_id)}. GET /api/v1/tools lists them.")
+
+
+_TOPIC: Final = "Sentiment"
+
+OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/api/v1/tools",
+        name="listSubjects",
+        topic=_TOPIC,
+        summary="The subjects whose sentiment is kept",
+        description="Coding tools, companies and what else was loaded. The active ones by id, then the "
+        "retired ones, of which only what was counted before can be read.",
+        act=list_tools,
+        parameters=(LIMIT, CURSOR),
+        answers={200: "SubjectPage"},
+    ),
+    Operation(
+        method="GET",
+        path="/api/v1/tools/{tool_id}/sentiment",
+        name="getSentiment",
+        topic=_TOPIC,
+        summary="What the mentions of a subject in the last hours felt",
+        description="The window is [`period_start_ts`, `period_end_ts`), to the second, by the articles' "
+        "own `timestamp`. Percentages have one decimal and sum to 100.0; without mentions they, and the "
+        "average, are 0.0. `average_sentiment` is the mean polarity, from -1 to 1. `is_cached` tells "
+        "whether the entry was there already; `is_stale`, whether it is older than 30 minutes, which only "
+        "an entry is that could not be computed anew. Where `hours` is none of the four periods, `id`, "
+        "`period`, `_ts` and `cached_at` are null. `cache-control` says for how many seconds an answer from "
+        "the cache stays as good as it is.",
+        act=get_sentiment,
+        parameters=(_HOURS,),
+        answers={200: "Sentiment"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/api/v1/tools/{tool_id}/sentiment/series",
+        name="getSentimentSeries",
+        topic=_TOPIC,
+        summary="The same in whole hours or days, oldest first, for plotting",
+        description="The last bucket is the present, unfinished one; those without mentions are there too, "
+        "with zeros.",
+        act=get_series,
+        parameters=(_HOURS_BACK, _BUCKET),
+        answers={200: "SentimentSeries"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/api/v1/cache/health",
+        name="getSentimentCacheHealth",
+        topic=_TOPIC,
+        summary="How the cache of sentiment does",
+        description="`status` is `waiting` before the first refresh, `healthy` when the last one is no "
+        "older than 30 minutes, and `degraded` otherwise. `total_entries` and `tools_refreshed` are what "
+        "the last refresh wrote. The counts are of this hour and the 23 before it; hits are added in "
+        "batches of ten, so the newest few may be missing.",
+        act=get_cache_health,
+        answers={200: "SentimentCacheHealth"},
+    ),
+)

@@ -1,0 +1,90 @@
+"""Who may call an operation. Every request passes here before anything else is read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sourcebook.api.operations import Access
+from sourcebook.api.requests import SIGNED, header, route_of, signer
+from sourcebook.api.responses import Denied
+from sourcebook.api.tokens import READ, WRITE, Token, TokenStore
+from sourcebook.clock import Clock, utc_now
+
+_HOW: Final = (
+    "Send a token as `Authorization: Bearer sb_…` (`sourcebook token create` makes one), or sign the request "
+    "with AWS credentials and send it to the same path below /iam."
+)
+_ENDED: Final = {"expired": "This token has expired.", "revoked": "This token has been revoked."}
+
+
+@dataclass(frozen=True, slots=True)
+class Doorkeeper:
+    """Lets callers in, or tells them what they need.
+
+    Attributes:
+        public_read: whether anybody may read.
+    """
+
+    tokens: TokenStore
+    public_read: bool
+    clock: Clock = utc_now
+
+    def admit(self, access: Access, event: Mapping[str, Any]) -> str | None:
+        """Return who the caller is; None for somebody who need not say.
+
+        A token that is sent is always looked at: one that is wrong is refused even where nobody needs
+        one, so that its owner learns of it before it matters.
+
+        Raises:
+            Denied: if the caller may not.
+        """
+        if route_of(event)[1]:
+            return _signed(event)
+        authorization = header(event, "authorization").strip()
+        scheme, _, credentials = authorization.partition(" ")
+        if access is Access.OPEN:
+            return None
+        if not authorization:
+            if access is Access.READ and self.public_read:
+                return None
+            raise Denied(401, f"This needs a token. {_HOW}", 'Bearer realm="sourcebook"')
+        if scheme.lower() != "bearer":
+            raise Denied(401, f"Only tokens are taken on this path. {_HOW}", 'Bearer realm="sourcebook"')
+        return f"token:{self._valid(credentials.strip(), WRITE if access is Access.WRITE else READ).token_id}"
+
+    def _valid(self, credentials: str, scope: str) -> Token:
+        token = self.tokens.find(credentials)
+        if token is None:
+            # Nothing more is told: which ids there are is nobody's business.
+            raise _invalid(f"This is not a token of this stack. {_HOW}")
+        if ended := _ENDED.get(token.state(self.clock())):
+            raise _invalid(f"{ended} `sourcebook token create` makes a new one.")
+        if not token.allows(scope):
+            raise Denied(
+                403,
+                f"This token may {', '.join(token.scopes)}; this operation needs the scope {scope}.",
+                f'Bearer realm="sourcebook", error="insufficient_scope", scope="{scope}"',
+            )
+        return token
+
+
+def _signed(event: Mapping[str, Any]) -> str:
+    """Return who signed a request that came below /iam.
+
+    The gateway has checked the signature and that its owner may call this very route. The embedded cloud
+    lets any Authorization header pass there, and names only those whose keys it knows: what is no
+    signature is refused here once more.
+    """
+    if caller := signer(event):
+        return caller
+    if header(event, "authorization").startswith("AWS4-") or "X-Amz-Signature=" in str(
+        event.get("rawQueryString")
+    ):
+        return "aws"
+    raise Denied(401, f"Only signatures are taken below {SIGNED}. {_HOW}", 'Bearer realm="sourcebook"')
+
+
+def _invalid(detail: str) -> Denied:
+    return Denied(401, detail, 'Bearer realm="sourcebook", error="invalid_token"')

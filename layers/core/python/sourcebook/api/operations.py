@@ -1,0 +1,97 @@
+"""What an operation of the API is, declared once.
+
+From the declarations come the routing, the routes of the gateway, the description in OpenAPI and the
+reference page, so that none of them can say something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from sourcebook.api.forms import Form
+from sourcebook.api.parameters import Parameter
+from sourcebook.api.requests import SIGNED, Request
+from sourcebook.api.responses import Response
+
+
+class Access(StrEnum):
+    """Who may call an operation."""
+
+    OPEN = "open"
+    """Anybody."""
+    READ = "read"
+    """A token with the scope ``read`` or ``write``, or a signature; anybody where reading is open."""
+    WRITE = "write"
+    """A token with the scope ``write``, or a signature."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What is sent.
+
+    Attributes:
+        form: what the fields may be; or
+        schema: the name of a schema in `sourcebook.api.schemas`, where the domain checks the fields.
+        forms: one form for each value of the path's only variable.
+        media_type: of the body.
+    """
+
+    form: Form | None = None
+    schema: str = ""
+    forms: Mapping[str, Form] = field(default_factory=dict)
+    media_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One operation.
+
+    Attributes:
+        method: of HTTP.
+        path: template of the path, as API Gateway matches it.
+        name: the operation's id, unique.
+        topic: what it belongs to.
+        summary: one line without a full stop.
+        description: what else a caller should know, in Markdown's simplest forms.
+        act: answers a request; the first argument is the part of the API that it acts by.
+        access: who may call it.
+        parameters: of the query; any other is refused.
+        body: what is sent, if something is.
+        answers: name of the schema in `sourcebook.api.schemas` for each status of success.
+        problems: statuses of its problems besides those that any operation has.
+        media_type: of a success.
+        volatile: whether the answer is another one each time, so that nobody need keep it.
+    """
+
+    method: str
+    path: str
+    name: str
+    topic: str
+    summary: str
+    act: Callable[[Any, Request], Response]
+    access: Access = Access.READ
+    description: str = ""
+    parameters: tuple[Parameter[Any], ...] = ()
+    body: Body | None = None
+    answers: Mapping[int, str] = field(default_factory=dict)
+    problems: tuple[int, ...] = ()
+    media_type: str = "application/json"
+    volatile: bool = False
+
+    @property
+    def route(self) -> str:
+        """Method and path: the route key of API Gateway."""
+        return f"{self.method} {self.path}"
+
+    @property
+    def signed_route(self) -> str:
+        """The route key under which the gateway checks a signature."""
+        return f"{self.method} {SIGNED}{self.path}"
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes something."""
+        return self.method != "GET"

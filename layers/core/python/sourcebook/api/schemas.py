@@ -1,0 +1,679 @@
+"""What the API's answers look like, in JSON Schema 2020-12. Loaded only when somebody asks for it.
+
+The examples are in examples.json. Tests hold the names against what is served, the examples against the
+schemas, and the schemas against answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any, Final, TypeAlias
+
+from sourcebook.articles.read import SENTIMENTS, STATUSES
+from sourcebook.catalog.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
+from sourcebook.catalog.review import DECISIONS
+from sourcebook.feeds.manage import MOST_IMPORTED
+from sourcebook.runs.read import STATUSES as RUN_STATUSES
+from sourcebook.sentiment.read import BUCKETS
+from sourcebook.sources.read import HEALTHS
+
+Schema: TypeAlias = dict[str, Any]
+
+EXAMPLES: Final[Mapping[str, Any]] = json.loads(
+    files("sourcebook.api").joinpath("examples.json").read_text("utf-8")
+)
+"""An example of each schema that stands for a whole body."""
+
+TEXT: Final[Schema] = {"type": "string"}
+TIME: Final[Schema] = {"type": "string", "format": "date-time"}
+DAY: Final[Schema] = {"type": "string", "format": "date"}
+COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
+INTEGER: Final[Schema] = {"type": "integer"}
+NUMBER: Final[Schema] = {"type": "number"}
+FLAG: Final[Schema] = {"type": "boolean"}
+UUID: Final[Schema] = {"type": "string", "format": "uuid"}
+URL: Final[Schema] = {"type": "string", "format": "uri"}
+THING: Final[Schema] = {"type": "object"}
+ANYTHING: Final[Schema] = {}
+
+
+def one_of(*words: str) -> Schema:
+    """Return the schema of one of a few words."""
+    return {"type": "string", "enum": list(words)}
+
+
+def maybe(schema: Schema) -> Schema:
+    """Return the schema of a value that may be null."""
+    if "enum" in schema:
+        return {**schema, "type": [schema["type"], "null"], "enum": [*schema["enum"], None]}
+    if "type" in schema:
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def some(schema: Schema) -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", "items": schema}
+
+
+def ref(name: str) -> Schema:
+    """Return a reference to one of `SCHEMAS`."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def thing(**fields: Schema) -> Schema:
+    """Return the schema of an object that always has these fields."""
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def partly(whole: Schema, *optional: str) -> Schema:
+    """Return the schema of an object of which some fields need not be there."""
+    return {**whole, "required": [name for name in whole["required"] if name not in optional]}
+
+
+def page_of(name: str) -> Schema:
+    """Return the schema of one page of a list."""
+    cursor = {
+        "type": ["string", "null"],
+        "description": "Pass it back as `cursor` for the next page; null at the end.",
+    }
+    return thing(items=some(ref(name)), next_cursor=cursor)
+
+
+def _mentions() -> dict[str, Schema]:
+    percentage: Schema = {"type": "number", "minimum": 0, "maximum": 100}
+    return {
+        "total_mentions": COUNT,
+        "positive_count": COUNT,
+        "negative_count": COUNT,
+        "neutral_count": COUNT,
+        "positive_percentage": percentage,
+        "negative_percentage": percentage,
+        "neutral_percentage": percentage,
+        "average_sentiment": {"type": "number", "minimum": -1, "maximum": 1},
+    }
+
+
+def _idea() -> dict[str, Schema]:
+    return {
+        "time": TIME,
+        "subjects": some(TEXT),
+        "direction": TEXT,
+        "score": NUMBER,
+        "independent_sources": COUNT,
+        "articles": COUNT,
+        "velocity": NUMBER,
+        "why": TEXT,
+    }
+
+
+def _event() -> dict[str, Schema]:
+    return {
+        "event_id": TEXT,
+        "headline": TEXT,
+        "tickers": some(TEXT),
+        "member_count": COUNT,
+        "first_published_at": TIME,
+        "last_published_at": TIME,
+        "created_at": TIME,
+        "updated_at": TIME,
+        "idea": maybe(thing(**_idea())),
+    }
+
+
+def _feed() -> dict[str, Schema]:
+    return {
+        "feed_id": TEXT,
+        "health": one_of(*HEALTHS),
+        "url": TEXT,
+        "name": maybe(TEXT),
+        "kind": TEXT,
+        "priority": INTEGER,
+        "tags": some(TEXT),
+        "enabled": FLAG,
+        "interval_minutes": INTEGER,
+        "created_at": TIME,
+        "next_fetch_time": TIME,
+        "last_fetch_at": maybe(TIME),
+        "last_success_at": maybe(TIME),
+        "last_change_at": maybe(TIME),
+        "last_cause": maybe(TEXT),
+        "last_error": maybe(TEXT),
+        "unchanged_since": maybe(TIME),
+        "previous_url": maybe(TEXT),
+        "consecutive_errors": COUNT,
+        "unchanged_count": COUNT,
+        "fetch_count": COUNT,
+        "last_entries": COUNT,
+        "created_total": COUNT,
+        "merged_total": COUNT,
+        "rate": NUMBER,
+        "hint_minutes": NUMBER,
+        "publications_by_hour": some(COUNT),
+    }
+
+
+def _run() -> dict[str, Schema]:
+    return {
+        "job_run_id": TEXT,
+        "workflow_name": TEXT,
+        "subject": maybe(TEXT),
+        "nova_id": maybe(TEXT),
+        "status": one_of(*RUN_STATUSES),
+        "outcome": maybe(TEXT),
+        "started_at": TIME,
+        "ended_at": maybe(TIME),
+        "correlation_id": maybe(TEXT),
+        "execution_arn": maybe(TEXT),
+        "error_type": maybe(TEXT),
+        "error_message": maybe(TEXT),
+        "result": {"description": "What the run came to, in the workflow's own terms."},
+        "lost": FLAG,
+    }
+
+
+def _nova() -> dict[str, Schema]:
+    return {
+        "nova_id": UUID,
+        "primary_name": maybe(TEXT),
+        "ra_deg": maybe(NUMBER),
+        "dec_deg": maybe(NUMBER),
+        "coord_frame": maybe(TEXT),
+        "coord_epoch": maybe(TEXT),
+        "discovery_date": maybe(TEXT),
+        "status": TEXT,
+        "merged_into": maybe(TEXT),
+        "object_type": maybe(TEXT),
+        "created_at": TIME,
+        "updated_at": TIME,
+    }
+
+
+def _product() -> dict[str, Schema]:
+    return {
+        "data_product_id": UUID,
+        "nova_id": UUID,
+        "product_type": one_of(*PRODUCT_TYPES),
+        "provider": maybe(TEXT),
+        "provider_product_id": maybe(TEXT),
+        "title": maybe(TEXT),
+        "collection": maybe(TEXT),
+        "hints": maybe(THING),
+        "acquisition_status": maybe(TEXT),
+        "validation_status": maybe(one_of(*VALIDATION_STATUSES)),
+        "eligibility": maybe(TEXT),
+        "attempt_count": maybe(COUNT),
+        "last_attempt_at": maybe(TIME),
+        "next_eligible_attempt_at": maybe(TIME),
+        "fits_profile_id": maybe(TEXT),
+        "quarantine_reason_code": maybe(TEXT),
+        "quarantine_id": maybe(TEXT),
+        "manual_review_status": maybe(TEXT),
+        "terminal_reason": maybe(TEXT),
+        "duplicate_of": maybe(TEXT),
+        "byte_length": maybe(COUNT),
+        "sha256": maybe(TEXT),
+        "row_count": maybe(COUNT),
+        "bands": maybe(THING),
+        "mjd_min": maybe(NUMBER),
+        "mjd_max": maybe(NUMBER),
+        "ingestion_count": maybe(COUNT),
+        "last_ingestion_at": maybe(TIME),
+        "created_at": TIME,
+        "updated_at": TIME,
+    }
+
+
+def _case() -> dict[str, Schema]:
+    return {
+        "quarantine_id": UUID,
+        "workflow_name": TEXT,
+        "subject": maybe(TEXT),
+        "nova_id": maybe(TEXT),
+        "data_product_id": maybe(TEXT),
+        "reason_code": TEXT,
+        "message": TEXT,
+        "context": ANYTHING,
+        "occurrences": COUNT,
+        "manual_review_status": one_of("PENDING", *DECISIONS),
+        "merged_into": maybe(TEXT),
+        "overrides": maybe(ANYTHING),
+        "reviewed_at": maybe(TIME),
+        "reviewed_by": maybe(TEXT),
+        "reviewer": maybe(TEXT),
+        "review_note": maybe(TEXT),
+        "job_run_id": maybe(TEXT),
+        "correlation_id": maybe(TEXT),
+        "error_fingerprint": maybe(TEXT),
+        "created_at": TIME,
+        "updated_at": TIME,
+    }
+
+
+def _rates() -> dict[str, Schema]:
+    return {"rate_pct": maybe(NUMBER), "rate_min_pct": maybe(NUMBER), "rate_max_pct": maybe(NUMBER)}
+
+
+_TAGS: Final[Schema] = {
+    "type": "array",
+    "items": {"type": "string", "minLength": 1, "maxLength": 64, "pattern": r"\S"},
+    "maxItems": 10,
+    "description": "Given to all its articles.",
+}
+_PRIORITY: Final[Schema] = {
+    "type": "integer",
+    "minimum": 0,
+    "maximum": 9_999,
+    "description": "Of the feeds that are due, the lower number is fetched first; 999 if none is given.",
+}
+_FEED_NAME: Final[Schema] = {"type": "string", "maxLength": 200}
+_CHANGEABLE: Final[dict[str, Schema]] = {
+    "enabled": FLAG,
+    "priority": _PRIORITY,
+    "name": _FEED_NAME,
+    "tags": _TAGS,
+}
+_SOURCE_SAID: Final[Schema] = thing(
+    source_id=TEXT,
+    source_priority=maybe(INTEGER),
+    rate_pct=maybe(NUMBER),
+    observed_day=DAY,
+    scraped_at=TIME,
+    stale=FLAG,
+)
+
+SCHEMAS: Final[Mapping[str, Schema]] = {
+    "Problem": {
+        **partly(
+            thing(
+                type=TEXT,
+                title=TEXT,
+                status={"type": "integer", "minimum": 400, "maximum": 599},
+                detail=TEXT,
+                parameter={"type": "string", "description": "The parameter, field or header that is wrong."},
+                correlation_id={"type": "string", "description": "Finds the request in the operator's logs."},
+            ),
+            "parameter",
+        ),
+        "description": "Problem details (RFC 9457).",
+    },
+    "Health": thing(
+        status=one_of("healthy", "degraded"),
+        checks=thing(
+            table=one_of("ok", "unavailable"),
+            scheduler=maybe(COUNT),
+            overdue=maybe(COUNT),
+            active_feeds=maybe(COUNT),
+            last_successful_fetch=maybe(TIME),
+        ),
+        timestamp=TIME,
+    ),
+    "Description": {"type": "object", "required": ["openapi", "paths"]},
+    "Page": {"type": "string", "description": "An HTML page."},
+    "Article": {
+        "anyOf": [
+            thing(
+                source_id=TEXT,
+                timestamp=TIME,
+                dedup_key={"type": "string", "pattern": "^[0-9a-f]{32}$"},
+                headline=TEXT,
+                normalized_headline=TEXT,
+                sources=some(TEXT),
+                source_attribution={
+                    "type": "object",
+                    "description": "What each source said, by its id.",
+                    "additionalProperties": partly(
+                        thing(
+                            article_id=TEXT,
+                            url=maybe(TEXT),
+                            crawl_timestamp=TIME,
+                            original_headline=TEXT,
+                            published_at=maybe(TIME),
+                            source_name=maybe(TEXT),
+                        ),
+                        "url",
+                        "published_at",
+                        "source_name",
+                    ),
+                },
+                status=one_of(*sorted(STATUSES)),
+                sentiment=maybe(one_of(*sorted(SENTIMENTS))),
+                score=maybe(NUMBER),
+                matched_tickers=some(TEXT),
+                tags=some(TEXT),
+                text_for_analysis=maybe(TEXT),
+                metadata=maybe(THING),
+                event_id=maybe(TEXT),
+                ttl_timestamp=maybe(INTEGER),
+                created_at=TIME,
+                updated_at=TIME,
+            ),
+            {
+                "type": "object",
+                "description": "An article of the older format, with the fields it was stored with.",
+                "required": ["source_id", "timestamp"],
+                "not": {"required": ["dedup_key"]},
+            },
+        ]
+    },
+    "ArticlePage": page_of("Article"),
+    "Event": thing(
+        **_event(),
+        members=some(
+            thing(
+                dedup_key=TEXT,
+                headline=TEXT,
+                published_at=TIME,
+                tickers=some(TEXT),
+                sources=maybe(some(TEXT)),
+                sentiment=maybe(TEXT),
+                score=maybe(NUMBER),
+            )
+        ),
+        ideas=some(thing(engine=TEXT, **_idea())),
+    ),
+    "EventSummary": thing(**_event()),
+    "EventPage": page_of("EventSummary"),
+    "Feed": thing(**_feed()),
+    "FeedPage": page_of("Feed"),
+    "FeedSchedule": thing(
+        feed_id=TEXT,
+        next_fetch_time=TIME,
+        reasons=some(TEXT),
+        settings=thing(
+            max_concurrent_requests=COUNT,
+            request_timeout_seconds=NUMBER,
+            user_agent=TEXT,
+            min_refresh_interval_minutes=COUNT,
+            max_refresh_interval_minutes=COUNT,
+            target_articles_per_fetch=COUNT,
+            parser=one_of("fast", "reference"),
+            parser_sample_percent=NUMBER,
+        ),
+    ),
+    "Fetch": thing(
+        due_at=TIME,
+        fetched_at=maybe(TIME),
+        verdict=maybe(TEXT),
+        cause=maybe(TEXT),
+        message=maybe(TEXT),
+        http_status=maybe(INTEGER),
+        entries=maybe(COUNT),
+        created=maybe(COUNT),
+        merged=maybe(COUNT),
+        updated=maybe(COUNT),
+        rejected=maybe(COUNT),
+        rejections=maybe(some(TEXT)),
+        duration_ms=maybe(COUNT),
+    ),
+    "FetchPage": page_of("Fetch"),
+    "NewFeed": {
+        "type": "object",
+        "properties": {
+            "url": {
+                "type": "string",
+                "format": "feed-url",
+                "description": "The feed's own address; it is registered without being asked.",
+            },
+            "site": {
+                "type": "string",
+                "format": "feed-url",
+                "description": "A page, which is asked which feed it announces, and else at the usual paths.",
+            },
+            "feed_id": {
+                "type": "string",
+                "pattern": "^[a-z0-9][a-z0-9-]{0,62}$",
+                "description": "Without it, the host and a hash of the URL.",
+            },
+            **_CHANGEABLE,
+        },
+        "oneOf": [{"required": ["url"]}, {"required": ["site"]}],
+        "additionalProperties": False,
+    },
+    "AddedFeed": partly(
+        thing(**_feed(), created=FLAG, found=thing(how=TEXT, others=some(TEXT))),
+        "found",
+    ),
+    "FeedChange": {
+        "type": "object",
+        "properties": _CHANGEABLE,
+        "minProperties": 1,
+        "additionalProperties": False,
+    },
+    "RemovedFeed": thing(feed_id=TEXT, deleted={"const": True}),
+    "OpmlDocument": {
+        "type": "string",
+        "format": "opml",
+        "description": f"An OPML document in UTF-8 of at most {MOST_IMPORTED:,} feeds.",
+    },
+    "Opml": {"type": "string", "description": "An OPML document."},
+    "ImportReport": thing(
+        added=some(TEXT),
+        known=some(TEXT),
+        problem_count=COUNT,
+        problems=some(thing(line=COUNT, message=TEXT)),
+        mended=maybe(TEXT),
+    ),
+    "Subject": thing(
+        tool_id=TEXT,
+        name=TEXT,
+        kind=TEXT,
+        aliases=maybe(some(TEXT)),
+        ticker=maybe(TEXT),
+        active=FLAG,
+    ),
+    "SubjectPage": page_of("Subject"),
+    "Sentiment": thing(
+        id=maybe(TEXT),
+        tool_id=TEXT,
+        period=maybe(TEXT),
+        **_mentions(),
+        period_start_ts=INTEGER,
+        period_end_ts=INTEGER,
+        last_updated_ts=INTEGER,
+        _ts=maybe(INTEGER),
+        hours=INTEGER,
+        is_stale=FLAG,
+        is_cached=FLAG,
+        cached_at=maybe(TIME),
+    ),
+    "SentimentSeries": thing(
+        tool_id=TEXT,
+        hours=INTEGER,
+        bucket=one_of(*BUCKETS),
+        items=some(
+            thing(
+                start=TIME,
+                total_mentions=COUNT,
+                positive_count=COUNT,
+                negative_count=COUNT,
+                neutral_count=COUNT,
+                average_sentiment=NUMBER,
+            )
+        ),
+    ),
+    "SentimentCacheHealth": thing(
+        status=one_of("waiting", "healthy", "degraded"),
+        id=TEXT,
+        last_refresh_ts=maybe(INTEGER),
+        last_refresh_duration_ms=maybe(INTEGER),
+        total_entries=COUNT,
+        cache_hits_24h=COUNT,
+        cache_misses_24h=COUNT,
+        cache_hit_rate=maybe(NUMBER),
+        error_count_24h=COUNT,
+        tools_refreshed=some(TEXT),
+        _ts=maybe(INTEGER),
+    ),
+    "Latest": thing(
+        rows=some(
+            thing(
+                bank_name=TEXT,
+                series_code=TEXT,
+                term_months=maybe(NUMBER),
+                term=maybe(TEXT),
+                **_rates(),
+                raw_value=TEXT,
+                parse_warnings=some(TEXT),
+                observed_day=DAY,
+                scraped_at=TIME,
+                source_id=TEXT,
+                source_priority=maybe(INTEGER),
+                stale=FLAG,
+                decided_by=TEXT,
+                sources_considered=some(_SOURCE_SAID),
+            )
+        ),
+        next_cursor=maybe(TEXT),
+    ),
+    "History": thing(
+        bank_name=TEXT,
+        series_code=TEXT,
+        term_months=maybe(NUMBER),
+        points=some(
+            thing(
+                observed_day=DAY,
+                scraped_at=TIME,
+                **_rates(),
+                source_id=TEXT,
+                source_priority=maybe(INTEGER),
+            )
+        ),
+        next_cursor=maybe(TEXT),
+    ),
+    "Banks": thing(banks=some(thing(bank_name=TEXT))),
+    "SeriesList": thing(series=some(thing(series_code=TEXT, kind=TEXT, name=maybe(TEXT)))),
+    "Meta": thing(
+        scraped_at=maybe(TIME),
+        observed_day=maybe(DAY),
+        banks=COUNT,
+        series=COUNT,
+        sources=some(
+            thing(
+                source_id=TEXT,
+                name=maybe(TEXT),
+                series=maybe(some(TEXT)),
+                scraped_at=maybe(TIME),
+                observed_day=maybe(DAY),
+                rows=maybe(COUNT),
+                dropped=ANYTHING,
+                notes=ANYTHING,
+                anomaly=ANYTHING,
+                snapshot=maybe(TEXT),
+            )
+        ),
+    ),
+    "Workflows": thing(items=some(thing(workflow_name=TEXT, input=THING, start=TEXT))),
+    "StartedRun": thing(
+        job_run_id=UUID,
+        workflow_name=TEXT,
+        status={"const": "RUNNING"},
+        execution_arn=TEXT,
+        watch={"type": "string", "description": "Path of the run: `GET` it to see how far it is."},
+    ),
+    "JobRunSummary": thing(**_run()),
+    "JobRunPage": page_of("JobRunSummary"),
+    "JobRun": thing(
+        **_run(),
+        attempts=some(
+            thing(
+                task_name=maybe(TEXT),
+                attempt_no=maybe(INTEGER),
+                status=maybe(TEXT),
+                error_type=maybe(TEXT),
+                error_message=maybe(TEXT),
+                error_fingerprint=maybe(TEXT),
+                duration_ms=maybe(NUMBER),
+                created_at=TIME,
+            )
+        ),
+        attempts_left_out=FLAG,
+    ),
+    "NovaSearch": partly(
+        thing(
+            match=one_of("NONE", "ONE", "AMBIGUOUS"),
+            normalized=TEXT,
+            items=some(partly(thing(**_nova(), separation_arcsec=NUMBER), "separation_arcsec")),
+            left_out=COUNT,
+        ),
+        "match",
+        "normalized",
+        "left_out",
+    ),
+    "Nova": thing(**_nova(), names=some(thing(name=TEXT, kind=one_of("PRIMARY", "ALIAS"), source=TEXT))),
+    "ProductSummary": thing(**_product()),
+    "ProductPage": page_of("ProductSummary"),
+    "Product": thing(
+        **_product(),
+        locators=maybe(some(THING)),
+        locator_identity=maybe(TEXT),
+        identity_kind=maybe(TEXT),
+        release_date=maybe(TIME),
+        auth_required=maybe(FLAG),
+        provenance=maybe(THING),
+        last_error_fingerprint=maybe(TEXT),
+        header_signature_hash=maybe(TEXT),
+        profile_selection_inputs=maybe(THING),
+        normalization_notes=maybe(some(TEXT)),
+        overrides=maybe(THING),
+        verdict=maybe(THING),
+        files=some(
+            thing(
+                role=TEXT,
+                name=TEXT,
+                key=TEXT,
+                content_type=TEXT,
+                byte_length=maybe(COUNT),
+                etag=maybe(TEXT),
+                sha256=maybe(TEXT),
+                created_at=TIME,
+            )
+        ),
+    ),
+    "Spectrum": thing(
+        nova_id=UUID,
+        data_product_id=UUID,
+        provider=TEXT,
+        orders=some(thing(order=INTEGER, wavelength_m=some(NUMBER), flux=some(NUMBER))),
+        flux_unit=maybe(TEXT),
+        object=maybe(TEXT),
+        medium=maybe(TEXT),
+        frame=maybe(TEXT),
+        samples=COUNT,
+        points=COUNT,
+        downsampled=FLAG,
+        orders_left_out=COUNT,
+    ),
+    "Photometry": thing(
+        nova_id=UUID,
+        data_product_id=maybe(UUID),
+        table_rows=COUNT,
+        ingestion_count=COUNT,
+        last_ingestion_at=maybe(TIME),
+        matched=COUNT,
+        bands={"type": "object", "additionalProperties": COUNT},
+        thinned=FLAG,
+        points=some(
+            thing(
+                mjd=NUMBER,
+                time_system=one_of("JD", "HJD", "BJD", "MJD", "HMJD", "BMJD", "DATE"),
+                time_scale=maybe(one_of("UTC", "TT", "TDB", "TAI")),
+                band=TEXT,
+                magnitude=maybe(NUMBER),
+                magnitude_error=maybe(NUMBER),
+                magnitude_system=maybe(one_of("Vega", "AB")),
+                flux=maybe(NUMBER),
+                flux_error=maybe(NUMBER),
+                flux_unit=maybe(TEXT),
+                upper_limit=FLAG,
+                observer=maybe(TEXT),
+            )
+        ),
+    ),
+    "QuarantineCase": thing(**_case()),
+    "QuarantinePage": page_of("QuarantineCase"),
+    "ReviewedCase": partly(thing(**_case(), execution_arn=TEXT), "execution_arn"),
+}
+"""What bodies look like, by name."""

@@ -1,0 +1,84 @@
+"""What the API lets workflows take is what their state machines take."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sourcebook.api.workflows import INPUTS
+from sourcebook.errors import InvalidInput
+from sourcebook.runs.started import NAME_PREFIX, execution_name
+
+STATE_MACHINES = Path(__file__).parents[3] / "statemachines"
+NAMES = sorted(path.name.removesuffix(".asl.json") for path in STATE_MACHINES.glob("*.asl.json"))
+FOR_ALL = {"correlation_id", "Comment", "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID"}
+RUN = "0f6a2b51-7c1e-4a51-9b52-3d5a8e0c9f11"
+
+
+def definition(name: str) -> str:
+    return (STATE_MACHINES / f"{name}.asl.json").read_text("utf-8")
+
+
+def test_every_workflow_can_be_started() -> None:
+    assert sorted(INPUTS) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_form_has_the_fields_that_the_state_machine_knows(name: str) -> None:
+    known = re.search(r"\$name in \[([^\]]*)\]", definition(name))
+    assert known is not None
+    names = set(re.findall(r"'(\w+)'", known[1]))
+    assert {field.name for field in INPUTS[name].fields} == names - FOR_ALL
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_has_the_id_that_the_api_gave_the_execution(name: str) -> None:
+    states: dict[str, Any] = json.loads(definition(name))["States"]
+    (rule,) = {
+        state["Assign"]["run"]["job_run_id"] for state in states.values() if "run" in state.get("Assign", {})
+    }
+    pattern, skipped = re.fullmatch(
+        r"\{% \$contains\(\$states\.context\.Execution\.Name, /(.*)/\) \? "
+        r"\$substring\(\$states\.context\.Execution\.Name, (\d+)\) : \$uuid\(\) %\}",
+        rule,
+    ).groups()  # type: ignore[union-attr]
+    assert re.search(pattern, execution_name(RUN))
+    assert execution_name(RUN)[int(skipped) :] == RUN
+    # A child is named after the run of its parent, and must not take its id.
+    assert not re.search(pattern, RUN)
+    assert len(NAME_PREFIX) == int(skipped)
+
+
+@pytest.mark.parametrize(
+    ("workflow", "body", "field"),
+    [
+        ("initialize_nova", {"candidate_name": "V1324 Sco", "name": "x"}, "name"),
+        ("initialize_nova", {}, "candidate_name"),
+        ("initialize_nova", {"candidate_name": "***"}, "candidate_name"),
+        ("initialize_nova", {"candidate_name": "V1 \ud800"}, "candidate_name"),
+        ("initialize_nova", {"candidate_name": "V1 Sco", "quarantine_id": "1"}, "quarantine_id"),
+        ("ingest_new_nova", {"nova_id": RUN.upper()}, "nova_id"),
+        ("ingest_new_nova", {"nova_id": f"{RUN}\n{RUN}"}, "nova_id"),
+        ("refresh_sources", {"source_ids": []}, "source_ids"),
+        ("refresh_sources", {"source_ids": ["a", 1]}, "source_ids"),
+        ("refresh_sources", {"source_ids": "a"}, "source_ids"),
+        ("reanalyze_subject", {"tool_id": "a#b"}, "tool_id"),
+        ("reanalyze_subject", {"tool_id": "AAPL", "scope": "some"}, "scope"),
+    ],
+)
+def test_the_first_field_that_is_wrong_is_named(workflow: str, body: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        INPUTS[workflow].read(body)
+    assert refused.value.field == field
+
+
+def test_what_need_not_be_there_may_be_null() -> None:
+    assert INPUTS["refresh_sources"].read({"source_ids": None}) == {}
+    assert INPUTS["refresh_sources"].read({}) == {}
+    assert INPUTS["initialize_nova"].read({"candidate_name": " V1324 Sco "}) == {
+        "candidate_name": "V1324 Sco"
+    }
