@@ -1,0 +1,121 @@
+"""`verify`: whether everything in the table agrees with everything else, and making right what can be."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from sourcebook.integrity.checks import all_checks, chosen
+from sourcebook.integrity.verify import PATIENCE, Mended, Report, Verifier
+from sourcebook.table.client import aws_config
+from sourcebook_cli.stack import Stack, on_aws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CLEAR_LINE: Final = "\r\x1b[2K"
+_SAID: Final = {
+    Mended.NOT_TRIED: "",
+    Mended.MENDED: "mended",
+    Mended.NOT_POSSIBLE: "cannot be mended from the table",
+    Mended.CHANGED: "has been changed meanwhile: verify again",
+}
+
+
+@click.command()
+@click.option("--repair", is_flag=True, help="Make right what follows from what else is in the table.")
+@click.option("--objects", is_flag=True, help="Ask the bucket for each file too.")
+@click.option("--only", "names", multiple=True, metavar="CHECK", help="Only this check; may be repeated.")
+@click.option(
+    "--segments",
+    default=4,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Parts of the table that are read at the same time.",
+)
+@click.option(
+    "--patience",
+    default=PATIENCE,
+    show_default=True,
+    type=click.FloatRange(0, 600),
+    help="Seconds between the two looks at what seems wrong.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line: the findings, then a summary.")
+@on_aws
+def verify(
+    *,
+    repair: bool,
+    objects: bool,
+    names: tuple[str, ...],
+    segments: int,
+    patience: float,
+    as_json: bool,
+    aws: bool,
+) -> None:
+    """Read the whole table and report every broken invariant; exit with 1 if one stays broken.
+
+    Nothing is changed without --repair, and nothing is made up with it: mentions are written again from
+    their article, hours counted again, canonical figures made again from the raw layer, places in indexes
+    set right. It may run beside everything else. docs/reliability.md lists the checks.
+    """
+    stack = Stack.connect(aws=aws)
+    s3 = stack.session.client("s3", config=aws_config()) if objects else None
+    checks = chosen(all_checks(stack.table, objects=s3), names)
+    verifier = Verifier(stack.table, checks, patience)
+    begun = time.monotonic()
+    found = left = 0
+    on_screen = not as_json and sys.stderr.isatty()
+    with _progress(stack, shown=on_screen) as watch:
+        for report in verifier.run(segments=segments, repair=repair, watch=watch):
+            found += 1
+            left += report.mended is not Mended.MENDED
+            if on_screen:
+                click.echo(_CLEAR_LINE, nl=False, err=True)  # the bar is drawn again with the next page
+            _tell(report, as_json=as_json)
+    seconds = round(time.monotonic() - begun, 1)
+    summary = {"items": verifier.items, "findings": found, "mended": found - left, "seconds": seconds}
+    if as_json:
+        click.echo(json.dumps({"summary": summary}))
+    else:
+        click.echo(_summary(summary, [check.name for check in checks], repair=repair))
+    sys.exit(1 if left else 0)
+
+
+def _tell(report: Report, *, as_json: bool) -> None:
+    finding = report.finding
+    if as_json:
+        click.echo(json.dumps({**finding.public(), "outcome": report.mended.value}, ensure_ascii=False))
+        return
+    said = _SAID[report.mended]
+    click.secho(f"{finding.key['PK']}  {finding.key['SK']}", bold=True)
+    click.echo(f"  {finding.check}: {finding.problem}{f' — {said}' if said else ''}")
+
+
+def _summary(summary: dict[str, Any], names: Sequence[str], *, repair: bool) -> str:
+    looked = f"{summary['items']} items in {summary['seconds']} s, held to {len(names)} checks"
+    if not summary["findings"]:
+        return f"{looked}: nothing is wrong."
+    findings = "1 thing is" if summary["findings"] == 1 else f"{summary['findings']} things are"
+    mended = f", {summary['mended']} of them mended" if repair else "; --repair mends what can be"
+    return f"{looked}: {findings} wrong{mended}."
+
+
+@contextmanager
+def _progress(stack: Stack, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Show people how far the reading has come; programs and pipes see nothing of it.
+
+    The whole is the number of items that DynamoDB has last counted, which may be hours ago.
+    """
+    if not shown:
+        yield lambda _: None
+        return
+    table = stack.table
+    items = int(table.client.describe_table(TableName=table.name)["Table"].get("ItemCount", 0))
+    with click.progressbar(length=max(items, 1), label="Verifying", file=sys.stderr) as bar:
+        yield bar.update

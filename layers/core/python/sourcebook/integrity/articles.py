@@ -1,0 +1,159 @@
+"""Articles, their mentions and their aliases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from sourcebook.articles.analysis import reopen_analyzed
+from sourcebook.articles.model import RETENTION, Status
+from sourcebook.clock import Clock, epoch_seconds, utc_now
+from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.sentiment.mentions import MentionStore, mention_items, tags_of
+from sourcebook.sentiment.rollups import DirtyHours
+from sourcebook.sentiment.subjects import SubjectRegistry
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
+
+TOO_YOUNG_TO_EXPIRE: Final = timedelta(days=2)
+"""An alias of this age leads to an article that is there. An older one may belong to an article that another
+source told long before, and that has expired: the alias alone cannot say."""
+
+_VERDICT: Final = ("sentiment", "score", "polarity")
+
+
+@dataclass(slots=True)
+class _Mending:
+    """Brings the mentions of one article into line with it, by the code that writes them."""
+
+    table: Table
+    clock: Clock
+    _subjects: frozenset[str] | None = None
+
+    def mend(self, dedup_key: str) -> bool:
+        store = MentionStore(self.table, DirtyHours(self.table, self.clock))
+        if self._subjects is None:
+            self._subjects = frozenset(SubjectRegistry(self.table).list_ids())
+        article = self.table.get(keys.article(dedup_key), consistent=True)
+        if article is None:
+            store.withdraw(dedup_key, self._subjects)
+        elif article["status"] == Status.ANALYZED:
+            store.check(article, self._subjects)
+        return True
+
+
+@dataclass(slots=True)
+class ArticlesHaveTheirMentions:
+    """An analyzed article has the mention of each of its tags, and it says what the article says."""
+
+    table: Table
+    clock: Clock = utc_now
+    name: str = "mentions"
+    _mending: _Mending = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._mending = _Mending(self.table, self.clock)
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield mentions that are missing or differ, and articles without a verdict."""
+        now = epoch_seconds(self.clock())
+        wanted: dict[tuple[str, str], tuple[Item, Item]] = {}
+        for article in items:
+            is_settled = is_of(article, "Article") and article["status"] == Status.ANALYZED
+            if not is_settled or article["ttl_timestamp"] <= now:
+                continue
+            if lacking := [name for name in _VERDICT if article.get(name) is None]:
+                problem = f"it is analyzed but has no {', no '.join(lacking)}"
+                yield Finding(self.name, key_of(article), problem, repairable=True, about=key_of(article))
+                continue
+            for mention in mention_items(article):
+                wanted[mention["PK"], mention["SK"]] = article, mention
+        there = self.table.batch_get((key_of(mention) for _, mention in wanted.values()), consistent=True)
+        found = {(item["PK"], item["SK"]): item for item in there}
+        for place, (article, mention) in wanted.items():
+            if problem := _difference(found.get(place), mention):
+                yield Finding(self.name, key_of(mention), problem, repairable=True, about=key_of(article))
+
+    def mend(self, finding: Finding) -> bool:
+        """Write the mentions anew; an article without a verdict is analyzed again."""
+        dedup_key = str(keys.dedup_key_of(finding.about["PK"]))
+        if finding.key == finding.about:
+            return reopen_analyzed(self.table, dedup_key)
+        return self._mending.mend(dedup_key)
+
+
+def _difference(mention: Item | None, should_be: Item) -> str:
+    if mention is None:
+        return f"the mention of {should_be['tag']!r} by an analyzed article is missing"
+    # That it was written for an earlier revision does not matter while it says the same.
+    names = [n for n in should_be if n != "revision" and mention.get(n) != should_be[n]]
+    told = (f"{n} is {mention.get(n)!r}, in the article {should_be[n]!r}" for n in names)
+    return f"it does not say what its article says: {'; '.join(told)}" if names else ""
+
+
+@dataclass(slots=True)
+class MentionsHaveTheirArticle:
+    """A mention belongs to an article, and to one that has its tag."""
+
+    table: Table
+    clock: Clock = utc_now
+    name: str = "articles-of-mentions"
+    _mending: _Mending = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._mending = _Mending(self.table, self.clock)
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield mentions of no article, and of articles that do not have the tag."""
+        now = epoch_seconds(self.clock())
+        # DynamoDB deletes what has expired one by one: of article and mention either may go first.
+        mentions = [item for item in items if is_of(item, "Mention") and item["ttl_timestamp"] > now]
+        owners = [keys.Key(PK=item["PK"], SK=keys.ARTICLE_SORT_KEY) for item in mentions]
+        needed = ("status", "tags", "subjects")
+        articles = {
+            item["PK"]: item for item in self.table.batch_get(owners, attributes=needed, consistent=True)
+        }
+        for mention in mentions:
+            problem, article = "", articles.get(mention["PK"])
+            if article is None:
+                problem = "the article that it is a mention by does not exist"
+            elif article["status"] == Status.ANALYZED and mention["tag"] not in tags_of(article):
+                problem = f"its article does not have the tag {mention['tag']!r}"
+            if problem:
+                yield Finding(self.name, key_of(mention), problem, repairable=True, about=key_of(mention))
+
+    def mend(self, finding: Finding) -> bool:
+        """Remove the mention."""
+        return self._mending.mend(str(keys.dedup_key_of(finding.key["PK"])))
+
+
+@dataclass(frozen=True, slots=True)
+class AliasesLeadToArticles:
+    """A source's own id of an article leads to the article, as long as that cannot have expired."""
+
+    table: Table
+    clock: Clock = utc_now
+    name: str = "aliases"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield young aliases that lead nowhere."""
+        young = epoch_seconds(self.clock() - TOO_YOUNG_TO_EXPIRE + RETENTION)
+        aliases = [i for i in items if is_of(i, "ArticleAlias") and i["ttl_timestamp"] >= young]
+        targets: Any = (keys.article(item["dedup_key"]) for item in aliases)
+        there = {
+            item["PK"] for item in self.table.batch_get(targets, attributes=("status",), consistent=True)
+        }
+        for alias in aliases:
+            if (missing := keys.article(alias["dedup_key"])["PK"]) not in there:
+                problem = (
+                    f"it leads to the article {missing}, which does not exist; the next fetch that brings "
+                    "the entry makes it"
+                )
+                yield Finding(self.name, key_of(alias), problem, repairable=False, about=key_of(alias))
+
+    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+        """Only the source can tell the story again."""
+        return False

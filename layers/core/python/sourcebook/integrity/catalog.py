@@ -1,0 +1,272 @@
+"""Novae, their spectra and their photometry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr, ConditionBase
+
+from sourcebook.catalog.coordinates import cell_of
+from sourcebook.catalog.fingerprints import Fingerprints
+from sourcebook.catalog.model import Nova, NovaStatus, read_record
+from sourcebook.catalog.products import (
+    ELIGIBLE_STATUS,
+    INDEX_ATTRIBUTES,
+    SPECTRA,
+    Eligibility,
+    FileRole,
+    SpectrumProduct,
+    ValidationStatus,
+    eligible_attributes,
+)
+from sourcebook.catalog.store import NovaStore
+from sourcebook.clock import Clock, utc_now
+from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
+
+_RAW_NAME: Final = "primary.fits"
+_ENDED: Final = ("validation_status", "duplicate_of", "eligibility")
+
+
+def _spectra(items: Sequence[Item]) -> Iterator[Item]:
+    return (i for i in items if is_of(i, "DataProduct") and i["product_type"] == SPECTRA)
+
+
+def _missing(table: Table, wanted: Sequence[keys.Key]) -> list[keys.Key]:
+    """Return those of these keys under which there is nothing."""
+    found = table.batch_get(wanted, attributes=("entity_type",), consistent=True)
+    there = {(item["PK"], item["SK"]) for item in found}
+    return [key for key in wanted if (key["PK"], key["SK"]) not in there]
+
+
+@dataclass(frozen=True, slots=True)
+class SpectraStandWhereTheyAreDue:
+    """A spectrum is in the two indexes exactly while it is to be acquired, and never after it has ended."""
+
+    table: Table
+    name: str = "eligible-spectra"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield spectra that have ended and are eligible, or whose place in the indexes is wrong."""
+        for product in _spectra(items):
+            if problem := _misplaced(product):
+                yield Finding(self.name, key_of(product), problem, repairable=True, about=key_of(product))
+
+    def mend(self, finding: Finding) -> bool:
+        """Take what has ended out of the indexes; put what is to be acquired into them."""
+        item = self.table.get(finding.key, consistent=True)
+        if item is None:
+            return False
+        unchanged: ConditionBase = Attr("updated_at").eq(item["updated_at"])
+        for name in _ENDED:
+            now = Attr(name).eq(item[name]) if name in item else Attr(name).not_exists()
+            unchanged = unchanged & now
+        if _end(item) or item["eligibility"] != Eligibility.ACQUIRE:
+            self.table.change(
+                finding.key,
+                assign={"eligibility": Eligibility.NONE.value},
+                remove=INDEX_ATTRIBUTES,
+                condition=unchanged,
+            )
+        else:
+            place = eligible_attributes(read_record(SpectrumProduct, item))
+            self.table.change(finding.key, assign=place, condition=unchanged)
+        return True
+
+
+def _end(product: Item) -> str:
+    if product.get("duplicate_of"):
+        return "a duplicate"
+    status = product["validation_status"]
+    return "" if status == ValidationStatus.UNVALIDATED else str(status)
+
+
+def _misplaced(product: Item) -> str:
+    _, provider, data_product_id = product["SK"].removeprefix(keys.PRODUCT_PREFIX).split("#", 2)
+    place: Mapping[str, Any] = {
+        **keys.eligible_spectrum(product["PK"], provider, data_product_id),
+        "status": ELIGIBLE_STATUS,
+    }
+    held = [name for name in INDEX_ATTRIBUTES if name in product]
+    if product["eligibility"] == Eligibility.ACQUIRE:
+        if end := _end(product):
+            return f"it is {end}, and eligible all the same"
+        if lacking := [name for name in INDEX_ATTRIBUTES if name not in held]:
+            return f"it is eligible, but without {', '.join(lacking)} nothing finds it"
+        wrong = [f"{name} is {product[name]!r}" for name, value in place.items() if product[name] != value]
+        return f"its place in the indexes is wrong: {', '.join(wrong)}" if wrong else ""
+    return f"it is not eligible, and has {', '.join(held)} of the indexes" if held else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ValidSpectraHaveTheirFile:
+    """A VALID spectrum says where its raw object is, and there is the record of that file."""
+
+    table: Table
+    name: str = "raw-files"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield VALID spectra whose bytes cannot be found by the table."""
+        valid = [p for p in _spectra(items) if p["validation_status"] == ValidationStatus.VALID]
+        raw: dict[tuple[str, str], keys.Key] = {
+            (p["PK"], p["SK"]): keys.file_object(
+                p["PK"], SPECTRA, p["data_product_id"], FileRole.RAW_FITS.value, _RAW_NAME
+            )
+            for p in valid
+        }
+        found = self.table.batch_get(raw.values(), attributes=("key", "sha256"), consistent=True)
+        files = {(item["PK"], item["SK"]): item for item in found}
+        for product in valid:
+            key = raw[product["PK"], product["SK"]]
+            file = files.get((key["PK"], key["SK"]))
+            if problem := _without_file(product, file, key):
+                yield Finding(self.name, key_of(product), problem, repairable=False, about=key_of(product))
+
+    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+        """What is not in the table is not made up; a person has it acquired again."""
+        return False
+
+
+def _without_file(product: Item, file: Item | None, key: keys.Key) -> str:
+    if lacking := [name for name in ("sha256", "raw_s3_key", "raw_s3_bucket") if not product.get(name)]:
+        return f"it is VALID and has no {', no '.join(lacking)}"
+    if file is None:
+        return f"it is VALID, and there is no record of its raw file ({key['SK']})"
+    if (file["key"], file.get("sha256")) != (product["raw_s3_key"], product["sha256"]):
+        return f"the record of its raw file is of another object or digest: {file['key']}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class BytesHaveOneOwner:
+    """Of the spectra with the same bytes one is VALID: the one that owns them."""
+
+    table: Table
+    clock: Clock = utc_now
+    name: str = "owners-of-bytes"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield VALID spectra whose bytes are nobody's, or another's."""
+        valid = [
+            p for p in _spectra(items) if p["validation_status"] == ValidationStatus.VALID and p.get("sha256")
+        ]
+        rows = self.table.batch_get((keys.fingerprint_owner(p["sha256"]) for p in valid), consistent=True)
+        owners = {row["sha256"]: row["data_product_id"] for row in rows}
+        for product in valid:
+            owner = owners.get(product["sha256"])
+            if owner != product["data_product_id"]:
+                problem = f"it is VALID, and its bytes are those of {owner or 'no spectrum'}"
+                yield Finding(self.name, key_of(product), problem, owner is None, about=key_of(product))
+
+    def mend(self, finding: Finding) -> bool:
+        """Claim bytes that are nobody's."""
+        product = read_record(SpectrumProduct, self.table.get(finding.key, consistent=True) or {})
+        return Fingerprints(self.table, self.clock).claim(product, str(product.sha256)) is None
+
+
+@dataclass(frozen=True, slots=True)
+class LocatorsLeadToSpectra:
+    """The identity of a spectrum at its provider leads to the spectrum."""
+
+    table: Table
+    name: str = "locators"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield locator aliases that lead nowhere."""
+        aliases = [item for item in items if is_of(item, "LocatorAlias")]
+        targets = [keys.spectrum(a["nova_id"], a["provider"], a["data_product_id"]) for a in aliases]
+        missing = {(key["PK"], key["SK"]) for key in _missing(self.table, targets)}
+        for alias, target in zip(aliases, targets, strict=True):
+            if (target["PK"], target["SK"]) in missing:
+                problem = (
+                    f"it leads to {target['PK']} {target['SK']}, which does not exist; the next discovery of "
+                    "the nova's spectra makes it"
+                )
+                yield Finding(self.name, key_of(alias), problem, repairable=False, about=key_of(alias))
+
+    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+        """Only the provider knows what the spectrum is."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class PhotometryPointsToFiles:
+    """What the photometry table of a nova points to has a record, and the nova exists."""
+
+    table: Table
+    name: str = "photometry"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield photometry tables that point to nothing."""
+        tables = [i for i in items if is_of(i, "DataProduct") and i["product_type"] != SPECTRA]
+        wanted: list[tuple[Item, str, keys.Key]] = []
+        for item in tables:
+            wanted.append((item, "its nova", keys.nova(item["PK"])))
+            for name, pointer in (("photometry_table", "s3_key"), ("points", "points_s3_key")):
+                if item.get(pointer):
+                    key = keys.file_object(
+                        item["PK"],
+                        item["product_type"],
+                        item["data_product_id"],
+                        FileRole.NORMALIZED.value,
+                        name,
+                    )
+                    wanted.append((item, f"the file of its {pointer}", key))
+        missing = {(key["PK"], key["SK"]) for key in _missing(self.table, [key for _, _, key in wanted])}
+        for item in tables:
+            lacking = [what for i, what, key in wanted if i is item and (key["PK"], key["SK"]) in missing]
+            if lacking:
+                problem = f"there is no record of {', nor of '.join(lacking)}"
+                yield Finding(self.name, key_of(item), problem, repairable=False, about=key_of(item))
+
+    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+        """The next upload writes the records; `sourcebook photometry` can have the table made anew."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class NovaeAreFound:
+    """A nova is found by its name and at its place; each name that it lists leads back to it."""
+
+    table: Table
+    clock: Clock = utc_now
+    name: str = "novae"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield rows of names and positions that are missing."""
+        wanted: dict[tuple[str, str], tuple[Item, str, keys.Key]] = {}
+        for item in items:
+            for what, key in _ways_to(item):
+                wanted[key["PK"], key["SK"]] = item, what, key
+        for key in _missing(self.table, [key for _, _, key in wanted.values()]):
+            item, what, _ = wanted[key["PK"], key["SK"]]
+            problem = f"it is missing: {what} leads to the nova no more"
+            yield Finding(self.name, key, problem, repairable=True, about=key_of(item))
+
+    def mend(self, finding: Finding) -> bool:
+        """Write the row again, from the nova or from its own list of names."""
+        about = self.table.get(finding.about, consistent=True)
+        if about is None:
+            return False
+        if is_of(about, "Nova"):
+            NovaStore(self.table, self.clock).create(read_record(Nova, about), ())
+            return True
+        self.table.create({**about, **finding.key})
+        return True
+
+
+def _ways_to(item: Item) -> Iterator[tuple[str, keys.Key]]:
+    if is_of(item, "Nova") and item["status"] == NovaStatus.ACTIVE:
+        nova = read_record(Nova, item)
+        if nova.position is not None:
+            yield "its place", keys.nova_position(cell_of(nova.position), nova.nova_id)
+        yield (
+            f"its name {nova.primary_name!r}",
+            keys.nova_own_name(nova.nova_id, nova.primary_name_normalized),
+        )
+    elif is_of(item, "NameMapping") and item["SK"].startswith(keys.NOVA_NAME_PREFIX):
+        yield f"the name {item['name_raw']!r}", keys.nova_name(item["name_normalized"], item["nova_id"])

@@ -1,0 +1,170 @@
+"""What stands in an index, and by what right: a stray item is a wrong answer to the index's question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+from boto3.dynamodb.conditions import Attr, ConditionBase
+
+from sourcebook.articles.grouping.grouper import ACTIVE
+from sourcebook.articles.model import Sentiment, Status
+from sourcebook.catalog.products import SPECTRA
+from sourcebook.catalog.quarantine import PENDING
+from sourcebook.catalog.review import REVIEWED_STATUS
+from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.runs.read import STATUSES
+from sourcebook.sentiment.subjects import from_item
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
+
+_SPECTRUM: Final = f"DataProduct {SPECTRA}"
+_ANY: Final[AbstractSet[str]] = frozenset()
+_RIGHTS: Final[Mapping[str, tuple[tuple[str, str], Mapping[str, AbstractSet[str]]]]] = {
+    keys.STATUS_INDEX: (
+        ("status", "timestamp"),
+        {
+            "Article": frozenset(Status),
+            "Event": frozenset({ACTIVE}),
+            "JobRun": frozenset(STATUSES),
+            "Quarantine": frozenset({PENDING, REVIEWED_STATUS}),
+            _SPECTRUM: _ANY,
+        },
+    ),
+    keys.SENTIMENT_INDEX: (("sentiment", "timestamp"), {"Article": frozenset(Sentiment)}),
+    keys.TAG_INDEX: (("tag", "timestamp"), {"Mention": _ANY}),
+    keys.ELIGIBILITY_INDEX: (
+        ("GSI1PK", "GSI1SK"),
+        {"Source": _ANY, "Tool": _ANY, "JobRun": _ANY, _SPECTRUM: _ANY},
+    ),
+}
+"""For each index its two attributes, and which values of the first each kind of item may stand under.
+
+Those that may stand under any have a check of their own that says when."""
+
+_STATUS_OF_THEIR_OWN: Final = frozenset({"Nova", "Attempt", "StartedRun"})
+"""Kinds that have a `status` which is no place in an index, having no `timestamp` beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexesHoldWhatTheyAreFor:
+    """Only what an index is for has both of its attributes."""
+
+    table: Table
+    name: str = "indexes"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield items that stand in an index without a right to."""
+        for item in items:
+            wrong = [index for index in _RIGHTS if _is_stray(item, index)]
+            if wrong:
+                told = "; ".join(
+                    f"{index} does not list {_kind(item)} under {item[_RIGHTS[index][0][0]]!r}"
+                    for index in wrong
+                )
+                # Under which value of an index it belongs in an item should stand, only its history can tell.
+                repairable = all(_kind(item) not in _RIGHTS[index][1] for index in wrong)
+                yield Finding(self.name, key_of(item), told, repairable, about=key_of(item))
+
+    def mend(self, finding: Finding) -> bool:
+        """Take the item out of the indexes; nothing else of it changes."""
+        item = self.table.get(finding.key, consistent=True)
+        if item is None:
+            return False
+        stray: set[str] = set()
+        for index in [index for index in _RIGHTS if _is_stray(item, index)]:
+            first, second = _RIGHTS[index][0]
+            if index == keys.ELIGIBILITY_INDEX:
+                stray |= {first, second}
+            else:
+                stray.add(second if first == "status" and _kind(item) in _STATUS_OF_THEIR_OWN else first)
+        unchanged: ConditionBase = Attr("PK").exists()
+        for name in sorted(stray):
+            unchanged = unchanged & Attr(name).eq(item[name])
+        self.table.change(finding.key, remove=sorted(stray), condition=unchanged)
+        return True
+
+
+def _kind(item: Item) -> str:
+    # Articles of the older key format have no entity_type.
+    default = "Article" if item["SK"] == keys.ARTICLE_SORT_KEY else "an unknown kind"
+    kind = str(item.get("entity_type") or default)
+    return f"{kind} {item['product_type']}" if kind == "DataProduct" else kind
+
+
+def _is_stray(item: Item, index: str) -> bool:
+    (first, second), rights = _RIGHTS[index]
+    if first not in item or second not in item:
+        return False
+    allowed = rights.get(_kind(item))
+    return allowed is None or (bool(allowed) and item[first] not in allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesStandWhereTheyAreDue:
+    """A source stands in EligibilityIndex at its due time: among those polled, or the disabled ones."""
+
+    table: Table
+    name: str = "due-sources"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield sources that dispatch would not find, or would send though they are disabled."""
+        for item in items:
+            if is_of(item, "Source") and (problem := _misplaced(item, _place_of_source(item))):
+                yield Finding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+
+    def mend(self, finding: Finding) -> bool:
+        """Put it where its due time and `enabled` say."""
+        item = self.table.get(finding.key, consistent=True)
+        if item is None:
+            return False
+        unchanged = Attr("next_fetch_time").eq(item["next_fetch_time"]) & Attr("enabled").eq(item["enabled"])
+        self.table.change(finding.key, assign=dict(_place_of_source(item)), condition=unchanged)
+        return True
+
+
+def _place_of_source(item: Item) -> keys.EligibilityKey:
+    place = keys.due if item["enabled"] else keys.disabled
+    return place(item["source_id"], item["next_fetch_time"])
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectsStandInTheirList:
+    """A subject stands in EligibilityIndex among those looked for, or among the retired ones."""
+
+    table: Table
+    name: str = "listed-subjects"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield subjects that stand elsewhere or nowhere."""
+        for item in items:
+            if is_of(item, "Tool") and (problem := _misplaced(item, _place_of_subject(item))):
+                yield Finding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+
+    def mend(self, finding: Finding) -> bool:
+        """Put it where `active` says."""
+        item = self.table.get(finding.key, consistent=True)
+        if item is None:
+            return False
+        self.table.change(
+            finding.key,
+            assign=dict(_place_of_subject(item)),
+            condition=Attr("active").eq(item["active"]),
+        )
+        return True
+
+
+def _place_of_subject(item: Item) -> keys.EligibilityKey:
+    subject = from_item(item)
+    return (keys.active_subject if subject.active else keys.retired_subject)(subject.tool_id)
+
+
+def _misplaced(item: Item, place: keys.EligibilityKey) -> str:
+    there = item.get("GSI1PK"), item.get("GSI1SK")
+    if there == (place["GSI1PK"], place["GSI1SK"]):
+        return ""
+    at = "nowhere" if there == (None, None) else f"at {there[0]}, {there[1]}"
+    return f"it stands {at} in EligibilityIndex and should at {place['GSI1PK']}, {place['GSI1SK']}"

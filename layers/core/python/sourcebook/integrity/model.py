@@ -1,0 +1,83 @@
+"""What a check is, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sourcebook.table import keys
+from sourcebook.table.codec import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One broken invariant.
+
+    Attributes:
+        check: name of the check that found it.
+        key: of the item that is wrong, missing or too much.
+        problem: what is wrong, in words.
+        repairable: whether `Check.mend` can make it right from what else is in the table.
+        about: key of the item that was looked at when it was found.
+    """
+
+    check: str
+    key: keys.Key
+    problem: str
+    repairable: bool
+    about: keys.Key
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """What tells it from other findings: an item is reported once by each check."""
+        return self.check, self.key["PK"], self.key["SK"]
+
+    def public(self) -> dict[str, Any]:
+        """Return it as a program is told of it."""
+        return {
+            "check": self.check,
+            "pk": self.key["PK"],
+            "sk": self.key["SK"],
+            "problem": self.problem,
+            "repairable": self.repairable,
+        }
+
+
+class Check(Protocol):
+    """Holds the items of the table to one invariant."""
+
+    @property
+    def name(self) -> str:
+        """Short, for reports and for `--only`."""
+        ...
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield what is wrong about these items, of any kind and in any order.
+
+        A finding may be no more than a moment between two writes: it is asked for a second time, with the
+        items as they are then, before anybody hears of it.
+
+        Raises:
+            TableBusy: if the table is not able to answer now.
+        """
+        ...
+
+    def mend(self, finding: Finding) -> bool:
+        """Make right what was found, from what else is in the table; return whether that was possible.
+
+        Raises:
+            ConditionFailed: if somebody else has changed it meanwhile.
+            Retryable: if the table is not able to do it now.
+        """
+        ...
+
+
+def key_of(item: Item) -> keys.Key:
+    """Return the primary key of an item."""
+    return keys.Key(PK=item["PK"], SK=item["SK"])
+
+
+def is_of(item: Item, *entity_types: str) -> bool:
+    """Whether an item is of one of these types."""
+    return item.get("entity_type") in entity_types

@@ -1,0 +1,54 @@
+"""The bucket: whether what the table says of an object is so. A request for each, so only when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sourcebook.catalog.documents import bucket_error
+from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.table.codec import Item
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+_AT_ONCE: Final = 16
+_ABSENT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
+
+
+@dataclass(frozen=True, slots=True)
+class FilesAreInTheBucket:
+    """The object of a file's record is in the bucket, and as long as the record says."""
+
+    client: S3Client
+    name: str = "objects"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield records of objects that are missing or of another length."""
+        files = [item for item in items if is_of(item, "FileObject")]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for file, problem in zip(files, pool.map(self._problem, files), strict=True):
+                if problem:
+                    yield Finding(self.name, key_of(file), problem, repairable=False, about=key_of(file))
+
+    def _problem(self, file: Item) -> str:
+        try:
+            answer = self.client.head_object(Bucket=file["bucket"], Key=file["key"])
+        except ClientError as error:
+            if error.response.get("Error", {}).get("Code") in _ABSENT:
+                return f"its object {file['key']} is not in the bucket"
+            raise bucket_error(error, file["key"]) from error
+        except BotoCoreError as error:
+            raise bucket_error(error, file["key"]) from error
+        length = file.get("byte_length")
+        if length is not None and length != answer["ContentLength"]:
+            return f"its object {file['key']} has {answer['ContentLength']} bytes instead of {length}"
+        return ""
+
+    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+        """What was in an object is not made up; an older version of it may be in the bucket."""
+        return False

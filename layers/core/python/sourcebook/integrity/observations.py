@@ -1,0 +1,101 @@
+"""The canonical layer of observations, held against the raw layer and the registered sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sourcebook.clock import Clock, utc_now
+from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.observations.canonical import Canonical, candidates_of, ranked, slot_of
+from sourcebook.observations.raw import RawStore
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
+
+
+@dataclass(frozen=True, slots=True)
+class LatestIsTheWinner:
+    """A LATEST item has each registered source's newest figure with its standing, so that the best wins."""
+
+    table: Table
+    clock: Clock = utc_now
+    name: str = "canonical"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield LATEST items whose slots are not what the raw layer makes them."""
+        for latest in items:
+            if is_of(latest, "Latest") and (problem := self._problem(latest)):
+                yield Finding(self.name, key_of(latest), problem, repairable=True, about=key_of(latest))
+
+    def _problem(self, latest: Item) -> str:
+        slots: Mapping[str, Mapping[str, Any]] = latest["sources"]
+        newest: dict[str, Item] = {}
+        for observation in RawStore(self.table).of(*keys.read_latest(key_of(latest))):
+            known = newest.get(observation["source_id"])
+            if known is None or _age(observation) > _age(known):
+                newest[observation["source_id"]] = observation
+        standings = Canonical(self.table).standings({*newest, *slots})
+        should_be = {id_: slot_of(item, standings[id_]) for id_, item in newest.items() if id_ in standings}
+        if slots == should_be:
+            return ""
+        wrong = sorted(id_ for id_ in {*slots, *should_be} if slots.get(id_) != should_be.get(id_))
+        told = "; ".join(_difference(id_, slots.get(id_), should_be.get(id_)) for id_ in wrong)
+        wins, should_win = (self._winner(latest, each) for each in (slots, should_be))
+        if wins == should_win:
+            return told
+        return f"{wins or 'no source'} wins, and {should_win or 'no source'} should: {told}"
+
+    def _winner(self, latest: Item, slots: Mapping[str, object]) -> str:
+        order = ranked(candidates_of({**latest, "sources": slots}, self.clock()))
+        return order[0].source_id if order else ""
+
+    def mend(self, finding: Finding) -> bool:
+        """Make the slots anew from the raw layer."""
+        Canonical(self.table).rebuild(keys.read_latest(finding.key))
+        return True
+
+
+def _age(observation: Item) -> tuple[str, int]:
+    return str(observation["last_seen_at"]), int(observation["sequence"])
+
+
+def _difference(source_id: str, slot: Mapping[str, Any] | None, should_be: Mapping[str, Any] | None) -> str:
+    if slot is None:
+        return f"the figure of {source_id} is missing"
+    if should_be is None:
+        return f"{source_id} has a slot, and is not registered or has no observation"
+    names = sorted(n for n in {*slot, *should_be} if slot.get(n) != should_be.get(n))
+    values = ", ".join(f"{n} {slot.get(n)!r} instead of {should_be.get(n)!r}" for n in names)
+    return f"{source_id} has {values}"
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationsAreFound:
+    """Whatever is in the raw layer has a LATEST item, by which alone it is found."""
+
+    table: Table
+    name: str = "observations"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield LATEST items that are missing."""
+        seen = {item["PK"]: item for item in items if is_of(item, "Observation")}
+        wanted = {partition: keys.latest_of(partition) for partition in seen}
+        found = self.table.batch_get(wanted.values(), attributes=("entity_type",), consistent=True)
+        there = {(item["PK"], item["SK"]) for item in found}
+        for partition, key in wanted.items():
+            if (key["PK"], key["SK"]) not in there:
+                problem = "it is missing, so that what was observed is not found"
+                yield Finding(self.name, key, problem, repairable=True, about=key_of(seen[partition]))
+
+    def mend(self, finding: Finding) -> bool:
+        """Make it from the raw layer, if the series is known."""
+        target = keys.read_latest(finding.key)
+        series = self.table.get(keys.observed_series(target[1]), consistent=True)
+        if series is None:
+            return False  # what kind its figures are is declared by their source: the next scrape says it
+        canonical = Canonical(self.table)
+        canonical.ensure([target], {target[1]: (series["kind"], series["name"])})
+        canonical.rebuild(target)
+        return True
