@@ -17,7 +17,6 @@ from sourcebook.feeds.parse import describe, parse_feed
 if TYPE_CHECKING:
     from sourcebook.feeds.discovery import Discovery
     from sourcebook.feeds.manage import FeedManager
-    from sourcebook.sources.model import Source
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _LOOPBACK = "127.0.0.0/8,::1/128"
@@ -186,26 +185,20 @@ def export_feeds(output: Path | None, opml_version: str, aws: bool) -> None:
 @click.argument("feed_id")
 @on_aws
 def explain(feed_id: str, aws: bool) -> None:
-    """Say why a feed's next fetch is when it is."""
-    from sourcebook_cli.stack import Stack
-
-    source = Stack.connect(aws=aws).registry.get(feed_id)
-    if source is None or source.kind != "feed":
-        raise _no_feed(feed_id)
-    for line in explanation(source):
-        click.echo(line)
-
-
-def explanation(source: Source) -> list[str]:
-    """Return why a feed's next fetch is when it is, in sentences."""
+    """Say why a feed's next fetch is when it is, by the settings that the stack polls with."""
     from sourcebook.clock import isoformat, utc_now
     from sourcebook.feeds import schedule
     from sourcebook.sources.registry import NEVER
+    from sourcebook_cli.stack import Stack
 
+    stack = Stack.connect(aws=aws)
+    source = stack.registry.get(feed_id)
+    if source is None or source.kind != "feed":
+        raise _no_feed(feed_id)
+    for line in schedule.explain(source, utc_now(), settings=stack.feed_settings()):
+        click.echo(line)
     if not source.enabled and isoformat(source.next_fetch_time) == NEVER:
-        again = f"`sourcebook feeds enable {source.source_id}` has it fetched again."
-        return [f"It is not fetched: it was disabled by hand. {again}"]
-    return schedule.explain(source, utc_now())
+        click.echo(f"`sourcebook feeds enable {feed_id}` does so.")
 
 
 @feeds.command()
@@ -233,7 +226,8 @@ def _manager(*, aws: bool) -> FeedManager:
     from sourcebook.feeds.manage import FeedManager
     from sourcebook_cli.stack import Stack
 
-    return FeedManager(Stack.connect(aws=aws).table)
+    stack = Stack.connect(aws=aws)
+    return FeedManager(stack.table, settings=stack.feed_settings())
 
 
 async def _discover(manager: FeedManager, address: str, *, local: bool) -> Discovery:

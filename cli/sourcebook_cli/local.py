@@ -83,6 +83,7 @@ def up(sources: Path | None, timeout: int) -> None:
         f"{counts.articles} articles stored, {counts.merged} merged across sources, "
         f"{counts.analyzed} analyzed."
     )
+    console.print(f"Look at it in a browser: [bold]{outputs.api_url}/[/]")
     console.print(
         "\nTry next:\n"
         f"  curl '{outputs.api_url}/articles?sentiment=negative&limit=3'\n"

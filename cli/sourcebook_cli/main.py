@@ -13,6 +13,8 @@ _COMMANDS = {
     "down": "sourcebook_cli.local:down",
     "reset": "sourcebook_cli.local:reset",
     "serve-folder": "sourcebook_cli.local:serve_folder",
+    "doctor": "sourcebook_cli.doctor:doctor",
+    "completion": "sourcebook_cli.completion:completion",
     "status": "sourcebook_cli.sources:status",
     "sources": "sourcebook_cli.sources:sources",
     "redrive": "sourcebook_cli.redrive:redrive",
@@ -22,11 +24,17 @@ _COMMANDS = {
     "subjects": "sourcebook_cli.subjects:subjects",
     "nova": "sourcebook_cli.nova:nova",
     "runs": "sourcebook_cli.runs:runs",
+    "token": "sourcebook_cli.token:token",
+    "spectra": "sourcebook_cli.spectra:spectra",
+    "donate": "sourcebook_cli.donate:donate",
+    "providers": "sourcebook_cli.providers:providers",
+    "photometry": "sourcebook_cli.photometry:photometry",
     "scrape": "sourcebook_cli.scrape:scrape",
     "rates": "sourcebook_cli.rates:rates",
     "observations": "sourcebook_cli.observations:observations",
     "canonical": "sourcebook_cli.canonical:canonical",
     "migrate": "sourcebook_cli.migrate:migrate",
+    "verify": "sourcebook_cli.verify:verify",
 }
 
 
@@ -56,5 +64,13 @@ class _LazyGroup(click.Group):
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="sourcebook")
-def main() -> None:
-    """Sourcebook: many sources, one record. The operator's hand on a deployed stack, local or on AWS."""
+@click.option("--profile", help="Profile of your AWS credentials; the stack is then the one on AWS.")
+@click.option("--stack", help="Name of the stack on AWS, if it is not SourcebookPipeline.")
+@click.pass_context
+def main(context: click.Context, profile: str | None, stack: str | None) -> None:
+    """Sourcebook: many sources, one record. The operator's hand on a deployed stack, local or on AWS.
+
+    Every command works on the local stack; with --aws, or --profile or --stack before the command, on the
+    one on AWS.
+    """
+    context.obj = {"profile": profile, "stack": stack}

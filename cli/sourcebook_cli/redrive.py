@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sourcebook.articles.heal import return_to_pending
+from sourcebook.articles.heal import retry_failed
 from sourcebook.errors import InvalidInput
 from sourcebook.events import ArticleCreated, read_message
 from sourcebook.table.client import aws_config
@@ -15,30 +17,45 @@ from sourcebook_cli.stack import Stack, on_aws
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-_QUEUES = {
-    "fetch": ("FetchDeadLetterQueueUrl", "FetchQueueUrl"),
-    "analyze": ("AnalyzeDeadLetterQueueUrl", "AnalyzeQueueUrl"),
-}
+ALL: Final = "all"
+_DEAD, _WORK = "DeadLetterQueueUrl", "QueueUrl"
 
 
 @click.command()
-@click.argument("queue", type=click.Choice([*_QUEUES, "all"]), default="all")
+@click.argument("queue", default=ALL)
 @click.option("--limit", default=1000, show_default=True, help="Messages to send back at most, per queue.")
 @on_aws
 def redrive(queue: str, limit: int, aws: bool) -> None:
     """Send the messages of a dead-letter QUEUE back to work, once their cause is mended.
 
-    Articles in error become pending again first, so that their analysis may write.
+    QUEUE is the name of a job, such as fetch, analyze, new-articles, group or ideas: whatever the alarm
+    before `-dead-letters` is called. Without it, all queues of the stack are emptied. Articles in error
+    become pending again first, so that their analysis may write.
     """
     stack = Stack.connect(aws=aws)
-    for name in _QUEUES if queue == "all" else [queue]:
+    known = dead_letter_queues(stack.outputs)
+    if queue not in {ALL, *known}:
+        raise InvalidInput("QUEUE", queue, f"one of {', '.join([*known, ALL])}")
+    for name in known if queue == ALL else [queue]:
         click.echo(f"{name}: {send_back(stack, name, limit)} messages sent back to work")
+
+
+def dead_letter_queues(outputs: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the dead-letter queue and the queue of work of each job, as the outputs of a stack have them.
+
+    A queue that is added to the stack later needs nothing here: a test of the stack sees to its outputs.
+    """
+    jobs = [name.removesuffix(_DEAD) for name in sorted(outputs) if name.endswith(_DEAD)]
+    return {
+        re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", job).lower(): (outputs[job + _DEAD], outputs[job + _WORK])
+        for job in jobs
+    }
 
 
 def send_back(stack: Stack, queue: str, limit: int) -> int:
     """Send up to `limit` messages of one dead-letter queue back to work and return how many there were."""
     sqs = stack.session.client("sqs", config=aws_config())
-    dead, work = (stack.outputs[output] for output in _QUEUES[queue])
+    dead, work = dead_letter_queues(stack.outputs)[queue]
     return _move(sqs, dead, work, limit, stack if queue == "analyze" else None)
 
 
@@ -67,4 +84,4 @@ def _make_pending(stack: Stack, body: str) -> None:
     except InvalidInput as error:
         click.secho(f"  a message that cannot be read goes back as it is: {error}", fg="yellow", err=True)
         return
-    return_to_pending(stack.table, message.dedup_key)
+    retry_failed(stack.table, message.dedup_key)

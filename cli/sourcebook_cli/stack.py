@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import boto3.session
 import click
 from boto3.dynamodb.conditions import Key
+from botocore.exceptions import BotoCoreError
 
 from sourcebook.errors import Terminal
+from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sources.model import Source
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
@@ -26,6 +28,31 @@ PIPELINE_STACK = "SourcebookPipeline"
 on_aws = click.option(
     "--aws", is_flag=True, help="The stack on AWS, with your own credentials, instead of the local one."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What was said before the command.
+
+    Attributes:
+        profile: of the AWS credentials; None for the default.
+        stack: name of the stack.
+        aws: whether saying it chose the stack on AWS.
+    """
+
+    profile: str | None = None
+    stack: str = PIPELINE_STACK
+    aws: bool = False
+
+
+def chosen() -> Chosen:
+    """Return what was said before the command that runs now."""
+    context = click.get_current_context(silent=True)
+    said = context.find_root().obj if context else None
+    if not isinstance(said, dict):
+        return Chosen()
+    profile, stack = said.get("profile"), said.get("stack")
+    return Chosen(profile, stack or PIPELINE_STACK, aws=bool(profile or stack))
 
 
 class NotDeployed(Terminal):
@@ -46,9 +73,15 @@ class Stack:
         Raises:
             NotDeployed: if there is none.
         """
-        if aws:
-            session = boto3.session.Session()
-            return cls(session, _outputs(session))
+        said = chosen()
+        if aws or said.aws:
+            try:
+                session = boto3.session.Session(profile_name=said.profile)
+                return cls(session, _outputs(session, said.stack))
+            except BotoCoreError as error:
+                raise NotDeployed(
+                    f"AWS cannot be asked: {error}; `sourcebook doctor --aws` says more"
+                ) from error
         cloud = running_cloud()
         session = cloud.session()
         return cls(session, _outputs(session))
@@ -62,6 +95,24 @@ class Stack:
     def registry(self) -> SourceRegistry:
         """The registry of sources."""
         return SourceRegistry(self.table)
+
+    def feed_settings(self) -> FeedSettings:
+        """Return the settings by which this stack polls feeds: those of the function that polls them.
+
+        Raises:
+            InvalidInput: if a variable of the function has been given a value that cannot work.
+            Terminal: if its configuration may not be read.
+        """
+        client = self.session.client("lambda", config=aws_config())
+        name = self.outputs["FetchFunctionName"]
+        try:
+            function = client.get_function_configuration(FunctionName=name)
+        except client.exceptions.ClientError as error:
+            raise Terminal(
+                f"the settings of feeds cannot be read from {name} ({error}): your credentials need "
+                "lambda:GetFunctionConfiguration"
+            ) from error
+        return FeedSettings.from_environment(function.get("Environment", {}).get("Variables", {}))
 
     def dispatch(self, source_ids: Iterable[str]) -> dict[str, int]:
         """Have these sources fetched now.
@@ -138,12 +189,12 @@ def count_status(table: Table, status: str) -> int:
     return sum(item["SK"] == keys.ARTICLE_SORT_KEY for item in found)
 
 
-def _outputs(session: boto3.session.Session) -> dict[str, str]:
+def _outputs(session: boto3.session.Session, name: str = PIPELINE_STACK) -> dict[str, str]:
     client = session.client("cloudformation", config=aws_config())
     try:
-        stack = client.describe_stacks(StackName=PIPELINE_STACK)["Stacks"][0]
+        stack = client.describe_stacks(StackName=name)["Stacks"][0]
     except client.exceptions.ClientError as error:
         raise NotDeployed(
-            f"stack {PIPELINE_STACK} is not deployed here ({error}): run `make up`, or `cdk deploy` for AWS"
+            f"stack {name} is not deployed here ({error}): run `make up`, or `cdk deploy` for AWS"
         ) from error
     return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", ())}

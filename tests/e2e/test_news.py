@@ -52,6 +52,7 @@ from tests.e2e.sources import (
     keys_by_status,
     register,
     registry,
+    stage,
     wait_for_fetches,
 )
 from tests.e2e.stack import Stack, invoke, wait_until
@@ -340,6 +341,9 @@ def test_a_day_of_three_overlapping_sources_loses_nothing_in_trouble(
         sources = registry(stack).get_many(sources)
         if round_ == refused_in:
             refuse_announcements(stack, refuse=True)
+        if round_ == killed_in:
+            # One feed answers late, so that the function is still at work when the others are stored.
+            stage(url, {"path": "/feeds/cedar.rss", "times": 1, "delay": 5})
         stack.invoke("dispatch_sources", {"source_ids": list(sources)})
         if round_ == killed_in:
             wait_until_more_than(stack, day, stories - 7 * (3 * ENTRIES // 10) + 5)

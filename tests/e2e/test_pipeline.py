@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,6 +116,30 @@ def test_bad_input_and_unknown_ids_are_told_apart(stack: Stack, path: str, statu
     answer = stack.api.get(path)
     assert answer.status_code == status
     assert answer.headers["content-type"].startswith("application/problem+json")
+
+
+def measured(stack: Stack, function: str) -> set[str]:
+    """Return the names of the metrics that a function has written to its log."""
+    lines = [json.loads(line) for line in stack.logs(function) if '"_aws"' in line]
+    return {
+        m["Name"] for line in lines for each in line["_aws"]["CloudWatchMetrics"] for m in each["Metrics"]
+    }
+
+
+def test_the_functions_write_the_metrics_of_the_design(stack: Stack, samples: dict[str, Source]) -> None:
+    wanted = {
+        "feed_fetch_duration_seconds",
+        "articles_parsed_total",
+        "articles_deduplicated_total",
+        "articles_inserted_total",
+        "feed_fetch_errors_total",
+        "average_refresh_interval_seconds",
+        "memory_usage_bytes",
+        "database_connection_pool_size",
+    }
+    assert wait_until(lambda: wanted <= measured(stack, "fetch_sources"), 20, "the metrics of a fetch")
+    stack.invoke("dispatch_sources", {})
+    assert wait_until(lambda: "queue_size" in measured(stack, "dispatch_sources"), 20, "those of a dispatch")
 
 
 def check_second_pass(stack: Stack, sources: dict[str, Source]) -> None:

@@ -1,0 +1,24 @@
+"""`sourcebook completion`: what a shell has to read to complete our commands."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(_SHELLS))
+def completion(shell: str) -> None:
+    """Print the completion script of SHELL.
+
+    For bash: `sourcebook completion bash >> ~/.bashrc`; for zsh `~/.zshrc`; for fish
+    `~/.config/fish/completions/sourcebook.fish`.
+    """
+    from sourcebook_cli.main import main
+
+    found = get_completion_class(shell)
+    if found is None:  # click's own list is the one above
+        raise click.UsageError(f"no completion for {shell}; expected one of {', '.join(_SHELLS)}")
+    click.echo(found(main, {}, "sourcebook", "_SOURCEBOOK_COMPLETE").source())

@@ -1,0 +1,245 @@
+"""`sourcebook doctor`: what is wrong with a set-up, and what to do about it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import click
+from packaging.requirements import Requirement
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from sourcebook_cli.stack import chosen, on_aws
+from sourcebook_local.project import HOME, ROOT
+
+OLDEST_PYTHON: Final = (3, 11)
+NEWEST_PYTHON: Final = (3, 13)
+OLDEST_NODE: Final = 18
+FREE_DISK_MB: Final = 2_000
+
+Verdict = Literal["ok", "look", "wrong"]
+_COLORS: Final[dict[Verdict, str]] = {"ok": "green", "look": "yellow", "wrong": "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        what: its name.
+        verdict: ``ok``; ``look`` for what may be as you want it; ``wrong`` for what will not work.
+        found: how it is.
+        todo: what to do about it; empty when nothing is to be done.
+    """
+
+    what: str
+    verdict: Verdict
+    found: str
+    todo: str = ""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="A list of findings for a program.")
+@on_aws
+def doctor(as_json: bool, aws: bool) -> None:
+    """Look at this machine and the stack, and say what to do.
+
+    Exits with 1 when something is wrong.
+    """
+    findings = [*machine(), *(on_account() if aws or chosen().aws else local_stack())]
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        _print(findings)
+    if any(finding.verdict == "wrong" for finding in findings):
+        sys.exit(1)
+
+
+def machine() -> Iterator[Finding]:
+    """Look at what the project needs of a machine."""
+    yield _python()
+    yield _node(_output(["node", "--version"]))
+    for name, binary in (("CDK command line", "cdk"), ("bundler of the web page", "esbuild")):
+        there = (ROOT / "node_modules" / ".bin" / binary).exists()
+        yield (
+            Finding(name, "ok", "installed")
+            if there
+            else Finding(name, "wrong", "not installed", "run `make install`")
+        )
+    yield _packages((ROOT / "requirements" / "dev.txt").read_text("utf-8"), _installed_version)
+    free = shutil.disk_usage(ROOT).free // 1_000_000
+    enough = free >= FREE_DISK_MB
+    yield Finding(
+        "Disk",
+        "ok" if enough else "wrong",
+        f"{free:,} MB free",
+        "" if enough else f"make room: the layers and the cloud's state take up to {FREE_DISK_MB:,} MB",
+    )
+
+
+def local_stack(home: Path = HOME) -> Iterator[Finding]:
+    """Look at the stack on this machine."""
+    from sourcebook_local.cloud import PREFERRED_PORT, LocalCloud
+    from sourcebook_local.deploy import LOCAL_CONTEXT, content_hash, deployed_hash
+
+    cloud = LocalCloud(home)
+    if not cloud.running():
+        yield Finding("Embedded cloud", "look", "does not run", "`make up` starts it")
+        taken = _is_taken(PREFERRED_PORT)
+        yield Finding(
+            f"Port {PREFERRED_PORT}",
+            "look" if taken else "ok",
+            "another program listens there" if taken else "free",
+            "nothing: `make up` takes another one" if taken else "",
+        )
+        return
+    yield Finding("Embedded cloud", "ok", f"runs at {cloud.endpoint_url}")
+    deployed = deployed_hash(cloud)
+    if deployed is None:
+        yield Finding("Stack", "wrong", "is not deployed", "`make up` deploys it")
+    elif deployed != content_hash(ROOT, LOCAL_CONTEXT):
+        yield Finding("Stack", "look", "is of other sources than this checkout's", "`make up` deploys these")
+    else:
+        yield Finding("Stack", "ok", "is of this checkout's sources")
+
+
+def on_account() -> Iterator[Finding]:
+    """Look at the stack on AWS, and at who asks."""
+    import boto3.session
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    from sourcebook.table.client import aws_config
+
+    try:
+        session = boto3.session.Session(profile_name=chosen().profile)
+    except BotoCoreError as error:
+        yield Finding(
+            "Credentials", "wrong", _short(error), "`aws configure list-profiles` shows your profiles"
+        )
+        return
+    if session.region_name is None:
+        yield Finding("Region", "wrong", "none is set", "set AWS_DEFAULT_REGION, or `region` of the profile")
+        return
+    yield Finding("Region", "ok", session.region_name)
+    try:
+        identity = session.client("sts", config=aws_config()).get_caller_identity()
+    except (BotoCoreError, ClientError) as error:
+        yield Finding("Credentials", "wrong", _short(error), "`aws sts get-caller-identity` must work first")
+        return
+    yield Finding("Credentials", "ok", identity["Arn"])
+    name = chosen().stack
+    try:
+        stack = session.client("cloudformation", config=aws_config()).describe_stacks(StackName=name)[
+            "Stacks"
+        ][0]
+    except (BotoCoreError, ClientError) as error:
+        yield Finding(
+            "Stack", "wrong", _short(error), "deploy it: `cdk deploy --all`, see docs/operations.md"
+        )
+        return
+    yield _status(stack["StackStatus"])
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
+    yield _version(outputs.get("Version"), importlib.metadata.version("sourcebook"))
+
+
+def _python() -> Finding:
+    version = sys.version_info[:2]
+    shown = ".".join(map(str, sys.version_info[:3]))
+    if OLDEST_PYTHON <= version <= NEWEST_PYTHON:
+        return Finding("Python", "ok", shown)
+    wanted = f"{'.'.join(map(str, OLDEST_PYTHON))} to {'.'.join(map(str, NEWEST_PYTHON))}"
+    return Finding("Python", "wrong", shown, f"install {wanted}, remove .venv and run `make install`")
+
+
+def _node(said: str | None) -> Finding:
+    """Judge what ``node --version`` said."""
+    number = re.match(r"v?(\d+)\.", said or "")
+    if number is None:
+        return Finding("Node", "wrong", "not found", f"install Node {OLDEST_NODE} or newer, with npm")
+    if int(number[1]) < OLDEST_NODE:
+        return Finding("Node", "wrong", str(said), f"install Node {OLDEST_NODE} or newer")
+    return Finding("Node", "ok", str(said))
+
+
+def _packages(lock: str, installed: Callable[[str], str | None]) -> Finding:
+    """Hold the installed packages against the lock file; those for other machines are passed over."""
+    wrong = []
+    for line in re.findall(r"^([A-Za-z0-9][^\\\n]*)", lock, re.MULTILINE):
+        requirement = Requirement(line)
+        if requirement.marker is not None and not requirement.marker.evaluate():
+            continue
+        found = installed(requirement.name)
+        if found is None or not requirement.specifier.contains(found, prereleases=True):
+            wrong.append(f"{requirement.name} {found or 'missing'}, not {requirement.specifier}")
+    if not wrong:
+        return Finding("Python packages", "ok", "as in requirements/dev.txt")
+    shown = "; ".join(wrong[:3]) + (f" and {len(wrong) - 3} more" if len(wrong) > 3 else "")
+    return Finding("Python packages", "wrong", shown, "run `rm .venv/.installed && make install`")
+
+
+def _status(status: str) -> Finding:
+    if status.endswith("_IN_PROGRESS"):
+        return Finding("Stack", "look", status, "wait until the deployment has ended")
+    if status in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
+        return Finding("Stack", "ok", status)
+    return Finding(
+        "Stack", "wrong", status, "see the stack's events in the CloudFormation console, deploy again"
+    )
+
+
+def _version(deployed: str | None, ours: str) -> Finding:
+    if deployed == ours:
+        return Finding("Version", "ok", ours)
+    return Finding(
+        "Version",
+        "look",
+        f"{deployed or 'unknown'} is deployed, this command is {ours}",
+        "deploy, or use that version",
+    )
+
+
+def _installed_version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _output(command: list[str]) -> str | None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)  # noqa: S603 - a fixed command
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def _print(findings: list[Finding]) -> None:
+    table = RichTable(box=None, pad_edge=False)
+    for heading in ("", "", "Found", "What to do"):
+        table.add_column(heading, overflow="fold")
+    for finding in findings:
+        color = _COLORS[finding.verdict]
+        table.add_row(f"[{color}]{finding.verdict}[/]", finding.what, finding.found, finding.todo)
+    Console(highlight=False, soft_wrap=False).print(table)
+    bad = sum(finding.verdict == "wrong" for finding in findings)
+    click.echo(f"\n{bad} wrong: do what the last column says." if bad else "\nNothing is wrong.")

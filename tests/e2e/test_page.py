@@ -1,0 +1,274 @@
+"""The web page in a real browser, against the deployed stack with sample data in it.
+
+Skipped without a Chromium or Chrome. Screenshots of each view are left in .sourcebook/log/e2e/screenshots.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from boto3.dynamodb.conditions import Key
+
+from sourcebook.api.tokens import TokenStore
+from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+from sourcebook_cli.photometry import hand_in
+from sourcebook_cli.stack import Stack as CommandStack
+from sourcebook_local.astronomy.light_curve import SAMPLE_LIGHT_CURVE
+from sourcebook_local.astronomy.sample import use_sample_archives
+from sourcebook_local.astronomy.services import SAMPLE_NOVA
+from sourcebook_local.folder import start_server, stop_servers
+from sourcebook_local.project import HOME, ROOT
+from sourcebook_local.samples import sample_sources
+from sourcebook_local.samples_observations import sample_observation_sources
+from tests.e2e.sources import fetch, register
+from tests.e2e.stack import wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+    from playwright.sync_api import Page as BrowserPage
+
+    from tests.e2e.stack import Stack
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: `make install`")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+QUIET = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+"""Flags that keep a browser run by root, without a network, from asking for its maker."""
+SCREENSHOTS = HOME / "log" / "e2e" / "screenshots"
+SUBJECT = Subject("halcyon", "Halcyon Robotics", "company", ticker="HLCR")
+
+
+def browser_path() -> str | None:
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    return os.environ.get("SOURCEBOOK_BROWSER") or found or (str(MAC) if MAC.exists() else None)
+
+
+pytestmark = pytest.mark.skipif(
+    browser_path() is None, reason="no Chromium or Chrome here: `apt-get install chromium` on Debian"
+)
+
+
+@pytest.fixture(scope="module")
+def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    home = tmp_path_factory.mktemp("servers")
+    yield start_server(home).url
+    stop_servers(home)
+
+
+@pytest.fixture(scope="module")
+def nova_id(stack: Stack, server_url: str) -> str:
+    """The sample nova, its spectra acquired."""
+    table = table_of(stack)
+    use_sample_archives(table, stack.session, server_url)
+    made = stack.run_state_machine("initialize_nova", {"candidate_name": SAMPLE_NOVA}, timeout=120)
+    nova = str(made["nova_id"])
+
+    def spectra() -> list[dict[str, Any]]:
+        own = Key("PK").eq(nova) & Key("SK").begins_with(keys.SPECTRA_PREFIX)
+        found = list(table.query_all(own, consistent=True))
+        return found if found and all(one["eligibility"] == "NONE" for one in found) else []
+
+    found = wait_until(spectra, 240, "the sample nova's spectra to be acquired", interval=1)
+    assert {"VALID", "TERMINAL_INVALID"} <= {one["validation_status"] for one in found}
+    outputs = {"BucketName": stack.outputs.bucket_name}
+    outputs["IngestPhotometryArn"] = stack.outputs.state_machines["ingest_photometry"]
+    (told,) = hand_in(CommandStack(stack.session, outputs), nova, [SAMPLE_LIGHT_CURVE], timeout=120)
+    assert "error" not in told, told
+    return nova
+
+
+@pytest.fixture(scope="module")
+def data(stack: Stack, server_url: str, nova_id: str) -> str:
+    """Everything that a view can show; returns the nova's id."""
+    SubjectRegistry(table_of(stack)).register([SUBJECT])
+    fetch(stack, register(stack, [*sample_sources(server_url), *sample_observation_sources(server_url)]))
+    return nova_id
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=browser_path(), args=list(QUIET))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(stack: Stack, browser: Browser, data: str) -> Iterator[BrowserPage]:
+    """A page that fails the test for anything the browser complains of."""
+    context = browser.new_context(ignore_https_errors=True, viewport={"width": 1200, "height": 900})
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    assert not complaints
+
+
+def table_of(stack: Stack) -> Table:
+    return Table(stack.outputs.table_name, stack.session.client("dynamodb"))
+
+
+def open_view(page: BrowserPage, stack: Stack, view: str, name: str) -> None:
+    """Open a view, wait until it has what it asked for, check it with axe, and keep a picture."""
+    page.goto(f"{stack.outputs.api_url}/{view}")
+    page.wait_for_load_state("networkidle")
+    sync_api.expect(page.locator(".waiting")).to_have_count(0, timeout=20_000)
+    sync_api.expect(page.locator(".problem")).to_have_count(0)
+    check_accessibility(page)
+    picture(page, name)
+
+
+def picture(page: BrowserPage, name: str) -> None:
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+
+def check_accessibility(page: BrowserPage) -> None:
+    axe = (ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
+    # Evaluated, not added as a script: the page's policy lets no script in, and must not.
+    page.evaluate(axe)
+    found = page.evaluate("axe.run().then(result => result.violations)")
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+
+
+def test_articles_show_every_sources_word_side_by_side(page: BrowserPage, stack: Stack) -> None:
+    open_view(page, stack, "", "articles")
+    sync_api.expect(page.get_by_role("heading", level=1)).to_have_text("Articles")
+    told = page.locator("summary", has_text="sources:").first
+    told.click()
+    words = page.locator("details[open] blockquote")
+    assert words.count() >= 2
+    picture(page, "articles-words")
+    page.get_by_label("Sentiment").select_option("negative")
+    sync_api.expect(page.locator(".story .chip.negative").first).to_be_visible()
+    sync_api.expect(page.locator(".story .chip.positive")).to_have_count(0)
+
+
+def test_the_sentiment_of_a_subject_is_found_by_its_name(page: BrowserPage, stack: Stack) -> None:
+    open_view(page, stack, "#/sentiment", "subjects")
+    page.get_by_label("Subject").fill("halcyon robotics")
+    page.get_by_role("button", name="Show").click()
+    sync_api.expect(page.get_by_role("heading", name="Halcyon Robotics")).to_be_visible()
+    page.get_by_label("Period").select_option("168")
+    sync_api.expect(page.get_by_role("img", name="Mentions of Halcyon Robotics by day")).to_be_visible()
+    page.locator("summary", has_text="as a table").click()
+    assert page.get_by_role("row").count() >= 2
+    check_accessibility(page)
+    picture(page, "sentiment")
+
+
+def test_a_feed_tells_its_next_poll_and_its_hours(page: BrowserPage, stack: Stack) -> None:
+    open_view(page, stack, "#/feeds", "feeds")
+    page.get_by_role("link", name="Harbor Ledger").click()
+    sync_api.expect(page.get_by_role("heading", level=1)).to_have_text("Harbor Ledger")
+    sync_api.expect(page.get_by_text("Next poll")).to_be_visible()
+    sync_api.expect(page.get_by_role("img", name="Entries by hour of the day")).to_be_visible()
+    sync_api.expect(page.get_by_role("row").nth(1)).to_be_visible()
+    check_accessibility(page)
+    picture(page, "feed")
+
+
+def test_the_history_of_a_rate_says_which_source_won(page: BrowserPage, stack: Stack) -> None:
+    open_view(page, stack, "#/rates", "rates")
+    page.get_by_label("Series").select_option(label="Online deposit")
+    page.get_by_role("link", name="Bến Xuân").first.click()
+    sync_api.expect(page.get_by_role("img", name="Rates of Bến Xuân")).to_be_visible()
+    page.locator("summary", has_text="as a table").click()
+    sync_api.expect(page.get_by_role("columnheader", name="Won by")).to_be_visible()
+    check_accessibility(page)
+    picture(page, "rate")
+
+
+def test_a_nova_is_found_by_name_and_shows_its_spectrum(page: BrowserPage, stack: Stack) -> None:
+    open_view(page, stack, "#/novae", "novae")
+    page.get_by_label("Name, or right ascension and declination").fill("nova sco 2012 no. 1")
+    page.get_by_role("button", name="Find").click()
+    page.get_by_role("link", name="V1324 Sco").first.click()
+    sync_api.expect(page.get_by_role("heading", level=1)).to_have_text("V1324 Sco")
+    sync_api.expect(page.get_by_role("img", name="Spectrum from").first).to_be_visible()
+    sync_api.expect(page.get_by_role("img", name="Light curve")).to_be_visible()
+    sync_api.expect(page.locator(".waiting")).to_have_count(0, timeout=20_000)
+    check_accessibility(page)
+    picture(page, "nova")
+
+
+def test_a_run_shows_its_attempts_on_a_time_line(page: BrowserPage, stack: Stack) -> None:
+    open_view(page, stack, "#/runs", "runs")
+    page.get_by_role("link", name="initialize_nova").first.click()
+    sync_api.expect(page.locator(".timeline li").first).to_be_visible()
+    check_accessibility(page)
+    picture(page, "run")
+
+
+def test_a_quarantined_spectrum_is_decided_with_a_token(page: BrowserPage, stack: Stack, data: str) -> None:
+    _, token = TokenStore(table_of(stack)).create("browser test", ["write"], timedelta(days=1))
+    open_view(page, stack, "#/quarantine", "quarantine")
+    sync_api.expect(page.locator("tbody a").first).to_be_visible()
+    page.goto(f"{stack.outputs.api_url}/#/novae/{data}")
+    page.get_by_role("link", name="missing critical metadata: decide").click()
+    sync_api.expect(page.get_by_role("heading", name="Your decision")).to_be_visible()
+    page.get_by_role("button", name="Access").click()
+    page.get_by_label("Token").fill(token)
+    page.get_by_role("button", name="Use it").click()
+    sync_api.expect(page.get_by_role("heading", name="Your decision")).to_be_visible()
+    page.get_by_label("Wavelength unit").fill("Angstrom")
+    page.get_by_label("Your name").fill("A. Tester")
+    page.get_by_label("Why, for those who come after").fill("The observer's log says ångström.")
+    check_accessibility(page)
+    picture(page, "review")
+    page.get_by_role("button", name="Decide").click()
+    sync_api.expect(page.get_by_text("cleared retry approved by A. Tester")).to_be_visible()
+
+    def valid() -> bool:
+        own = Key("PK").eq(data) & Key("SK").begins_with(keys.SPECTRA_PREFIX)
+        found = table_of(stack).query_all(own, consistent=True)
+        return [one["validation_status"] for one in found].count("VALID") == 2
+
+    wait_until(valid, 120, "the spectrum to become valid with what the reviewer said", interval=1)
+
+
+def test_events_are_listed(page: BrowserPage, stack: Stack) -> None:
+    open_view(page, stack, "#/events", "events")
+    sync_api.expect(page.get_by_role("heading", level=1)).to_have_text("Events")
+
+
+def test_the_page_works_on_a_phone_in_the_dark_and_by_keyboard(
+    stack: Stack, browser: Browser, data: str
+) -> None:
+    context = browser.new_context(
+        ignore_https_errors=True, viewport={"width": 390, "height": 800}, color_scheme="dark"
+    )
+    page = context.new_page()
+    open_view(page, stack, "#/feeds", "phone-dark")
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(overflow) <= 1
+    page.keyboard.press("Tab")
+    sync_api.expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    sync_api.expect(page.locator("main")).to_be_focused()
+    context.close()
+
+
+def test_the_first_view_is_there_within_a_second(page: BrowserPage, stack: Stack) -> None:
+    open_view(page, stack, "", "warm")  # the functions are warm from here on
+    times = []
+    for _ in range(3):
+        page.goto("about:blank")
+        page.goto(f"{stack.outputs.api_url}/")
+        page.locator("h1").wait_for()
+        times.append(page.evaluate("performance.now()"))
+    assert min(times) < 1_000, times

@@ -1,0 +1,145 @@
+/** The page: a frame with the ways to go, and the view that the address names. */
+
+import "uplot/dist/uPlot.min.css";
+import "./styles.css";
+import { render, type JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Access, openAccess } from "./access";
+import { get } from "./api";
+import { hashOf, usePlace, type Place } from "./hooks";
+import { Heading } from "./parts";
+import { Articles } from "./views/articles";
+import { Events } from "./views/events";
+import { Feeds } from "./views/feeds";
+import { Novae } from "./views/novae";
+import { Quarantine } from "./views/quarantine";
+import { Rates } from "./views/rates";
+import { Runs } from "./views/runs";
+import { SentimentView } from "./views/sentiment";
+
+type View = (props: { place: Place }) => JSX.Element;
+
+const VIEWS: Record<string, readonly [string, View]> = {
+  articles: ["Articles", Articles],
+  events: ["Events", Events],
+  sentiment: ["Sentiment", SentimentView],
+  feeds: ["Feeds", Feeds],
+  rates: ["Rates", Rates],
+  novae: ["Novae", Novae],
+  quarantine: ["Quarantine", Quarantine],
+  runs: ["Runs", Runs],
+};
+
+const THEMES = ["auto", "light", "dark"] as const;
+type Theme = (typeof THEMES)[number];
+
+function App(): JSX.Element {
+  const place = usePlace();
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  const [name, View] = VIEWS[place.view] ?? ["Not here", Nowhere];
+  useEffect(() => {
+    document.title = `${name} – Sourcebook`;
+    // Who goes on by keyboard or screen reader goes on from the new view; not at the first, which is the page's start.
+    if (!first.current) main.current?.focus();
+    first.current = false;
+  }, [place.view, place.id]);
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <header class="top">
+        <a class="brand" href={hashOf("articles")}>
+          Sourcebook
+        </a>
+        <nav aria-label="Views">
+          <ul>
+            {Object.entries(VIEWS).map(([view, [label]]) => (
+              <li key={view}>
+                <a href={hashOf(view)} aria-current={view === place.view ? "page" : undefined}>
+                  {label}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="tools">
+          <Health />
+          <ThemeButton />
+          <button type="button" onClick={openAccess}>
+            Access
+          </button>
+        </div>
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        <View key={`${place.view}/${place.id}`} place={place} />
+      </main>
+      <footer>
+        <a href="docs">HTTP API</a> · many sources, one record
+      </footer>
+      <Access />
+    </>
+  );
+}
+
+function Nowhere({ place }: { place: Place }): JSX.Element {
+  return (
+    <Heading title="Not here">
+      There is no view {place.view}. <a href={hashOf("articles")}>The articles</a>
+    </Heading>
+  );
+}
+
+/** What the page is as a whole, asked once a minute. */
+function Health(): JSX.Element {
+  const [said, setSaid] = useState<string>("…");
+  useEffect(() => {
+    const ask = (): void => {
+      get<{ status: string }>("/health").then(
+        ({ status }) => setSaid(status),
+        () => setSaid("degraded"),
+      );
+    };
+    ask();
+    const timer = setInterval(ask, 60_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <span class={`chip ${said === "healthy" ? "positive" : said === "…" ? "plain" : "negative"}`} role="status">
+      {said}
+    </span>
+  );
+}
+
+function ThemeButton(): JSX.Element {
+  const [theme, setTheme] = useState<Theme>(() => (localStorage.getItem("sourcebook.theme") as Theme | null) ?? "auto");
+  useEffect(() => {
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const apply = (): void => {
+      const system = dark.matches ? "dark" : "light";
+      document.documentElement.setAttribute("data-theme", theme === "auto" ? system : theme);
+      dispatchEvent(new Event("themechange"));
+    };
+    localStorage.setItem("sourcebook.theme", theme);
+    apply();
+    dark.addEventListener("change", apply);
+    return () => dark.removeEventListener("change", apply);
+  }, [theme]);
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "auto";
+  return (
+    <button type="button" aria-label={`Colours: ${theme}. Change to ${next}`} onClick={() => setTheme(next)}>
+      {theme === "auto" ? "◐" : theme === "light" ? "☀" : "☾"}
+    </button>
+  );
+}
+
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);

@@ -1,0 +1,170 @@
+/** Small parts that every view is made of. */
+
+import type { ComponentChildren, JSX } from "preact";
+import type { Answer, List } from "./hooks";
+import { moment, relative, safeLink } from "./format";
+import { openAccess } from "./access";
+
+export function Heading({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
+  return (
+    <header class="heading">
+      <h1 tabIndex={-1}>{title}</h1>
+      {children ? <p class="lead">{children}</p> : null}
+    </header>
+  );
+}
+
+/** What an answer is while it is awaited, when it failed, and when it is there. */
+export function Shown<T>({ of, children }: { of: Answer<T>; children: (value: T) => ComponentChildren }): JSX.Element {
+  if (of.problem !== null) {
+    return (
+      <div class="problem" role="alert">
+        <p>{of.problem.message}</p>
+        {of.problem.wantsToken ? (
+          <p>
+            This stack wants to know who reads. <button type="button" onClick={openAccess}>Enter a token</button>
+          </p>
+        ) : null}
+        <button type="button" onClick={of.again}>
+          Try again
+        </button>
+      </div>
+    );
+  }
+  if (of.value === null) return <p class="waiting" role="status">Loading …</p>;
+  return <>{children(of.value)}</>;
+}
+
+export function More<T>({ of }: { of: List<T> }): JSX.Element | null {
+  return of.more === null ? null : (
+    <button type="button" class="more" disabled={of.waiting} onClick={of.more}>
+      {of.waiting ? "Loading …" : "Show more"}
+    </button>
+  );
+}
+
+export function Empty({ children }: { children: ComponentChildren }): JSX.Element {
+  return <p class="empty">{children}</p>;
+}
+
+export function Time({ at, exact = false }: { at: string | null | undefined; exact?: boolean }): JSX.Element {
+  if (!at) return <span>–</span>;
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {exact ? moment(at) : relative(at)}
+    </time>
+  );
+}
+
+export function Chip({ kind, children }: { kind: string; children: ComponentChildren }): JSX.Element {
+  return <span class={`chip ${kind}`}>{children}</span>;
+}
+
+const MARKS: Record<string, string> = { positive: "▲", negative: "▼", neutral: "●" };
+
+export function Feeling({ label, score }: { label: string | null; score?: number | null }): JSX.Element {
+  if (label === null) return <Chip kind="plain">not analyzed yet</Chip>;
+  const sure = score === null || score === undefined ? "" : ` ${Math.round(score * 100)} %`;
+  return (
+    <Chip kind={label}>
+      <span aria-hidden="true">{MARKS[label] ?? ""}</span> {label}
+      {sure}
+    </Chip>
+  );
+}
+
+export function Outside({ url, children }: { url: string | null | undefined; children: ComponentChildren }): JSX.Element {
+  const href = safeLink(url);
+  return href === null ? (
+    <>{children}</>
+  ) : (
+    <a href={href} rel="noopener noreferrer" target="_blank">
+      {children}
+    </a>
+  );
+}
+
+export interface Column<T> {
+  name: string;
+  of: (row: T) => ComponentChildren;
+  right?: boolean;
+}
+
+export function Table<T>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+}: {
+  caption: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  rowKey: (row: T) => string;
+}): JSX.Element {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+      {/* The roles hold also where the style sheet makes cards of the rows. */}
+      <table role="table">
+        <caption class="unseen">{caption}</caption>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <th key={column.name} role="columnheader" scope="col" class={column.right ? "right" : ""}>
+                {column.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr role="row" key={rowKey(row)}>
+              {columns.map((column) => (
+                <td role="cell" key={column.name} class={column.right ? "right" : ""} data-name={column.name}>
+                  {column.of(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
+  return (
+    <dl class="facts">
+      {of.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: readonly (readonly [string, string])[];
+  onChange: (value: string) => void;
+}): JSX.Element {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map(([key, name]) => (
+          <option key={key} value={key}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,104 @@
+/** Events: articles that tell of the same in other words, and what may be concluded from them. */
+
+import type { JSX } from "preact";
+import { hashOf, useGet, useList, type Place } from "../hooks";
+import { Empty, Feeling, Heading, More, Shown, Table, Time } from "../parts";
+
+interface Idea {
+  time: string;
+  direction: string;
+  why: string;
+  score: number;
+}
+
+interface Event {
+  event_id: string;
+  headline: string;
+  tickers: string[];
+  member_count: number;
+  last_published_at: string;
+  idea: Idea | null;
+}
+
+interface Member {
+  dedup_key: string;
+  headline: string;
+  published_at: string;
+  sources: string[] | null;
+  sentiment: string | null;
+  score: number | null;
+}
+
+export function Events({ place }: { place: Place }): JSX.Element {
+  return place.id === "" ? <Newest /> : <One id={place.id} />;
+}
+
+function Newest(): JSX.Element {
+  const list = useList<Event>("/events");
+  return (
+    <>
+      <Heading title="Events">Articles that tell of the same in other words. The conclusions are no advice.</Heading>
+      <Shown of={list}>
+        {(events) =>
+          events.length === 0 ? (
+            <Empty>No two articles tell of the same yet.</Empty>
+          ) : (
+            <ol class="articles">
+              {events.map((event) => (
+                <li key={event.event_id}>
+                  <article class="story">
+                    <h2>
+                      <a href={hashOf("events", event.event_id)}>{event.headline}</a>
+                    </h2>
+                    <p class="about">
+                      <Time at={event.last_published_at} /> · {event.member_count} articles{" "}
+                      {event.tickers.map((ticker) => (
+                        <a key={ticker} class="chip plain" href={hashOf("articles", "", { tag: ticker })}>
+                          {ticker}
+                        </a>
+                      ))}
+                    </p>
+                    {event.idea ? <p class="prose">{event.idea.why}</p> : null}
+                  </article>
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </Shown>
+      <More of={list} />
+    </>
+  );
+}
+
+function One({ id }: { id: string }): JSX.Element {
+  const answer = useGet<Event & { members: Member[]; ideas: Idea[] }>(`/events/${encodeURIComponent(id)}`);
+  return (
+    <Shown of={answer}>
+      {(event) => (
+        <>
+          <Heading title={event.headline} />
+          <Table
+            caption="The articles of this event"
+            rows={event.members}
+            rowKey={(member) => member.dedup_key}
+            columns={[
+              { name: "Published", of: (member) => <Time at={member.published_at} exact /> },
+              { name: "Headline", of: (member) => <a href={hashOf("articles", member.dedup_key)}>{member.headline}</a> },
+              { name: "Sources", of: (member) => (member.sources ?? []).join(", ") },
+              { name: "Sentiment", of: (member) => <Feeling label={member.sentiment} score={member.score} /> },
+            ]}
+          />
+          <h2>What may be concluded</h2>
+          <ul>
+            {event.ideas.map((idea) => (
+              <li key={idea.time}>
+                <Time at={idea.time} exact />: {idea.why}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Shown>
+  );
+}

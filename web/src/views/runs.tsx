@@ -1,0 +1,152 @@
+/** What ran: job runs, and the attempts of one as a timeline. */
+
+import type { JSX } from "preact";
+import { duration } from "../format";
+import { go, hashOf, useGet, useList, type Place } from "../hooks";
+import { Chip, Choice, Empty, Facts, Heading, More, Shown, Table, Time } from "../parts";
+
+export interface Run {
+  job_run_id: string;
+  workflow_name: string;
+  subject: string | null;
+  nova_id: string | null;
+  status: string;
+  outcome: string | null;
+  started_at: string;
+  ended_at: string | null;
+  error_type: string | null;
+  error_message: string | null;
+  correlation_id: string;
+  lost: boolean;
+}
+
+interface Attempt {
+  task_name: string;
+  attempt_no: number;
+  status: string;
+  error_type: string | null;
+  error_message: string | null;
+  duration_ms: number | null;
+  created_at: string;
+}
+
+const STATUS: Record<string, string> = { RUNNING: "plain", STARTED: "warn", SUCCEEDED: "positive", FAILED: "negative" };
+const FILTERS = [
+  ["", "any"],
+  ["RUNNING", "running"],
+  ["SUCCEEDED", "succeeded"],
+  ["FAILED", "failed"],
+] as const;
+
+export function Runs({ place }: { place: Place }): JSX.Element {
+  return place.id === "" ? <Listed place={place} /> : <One id={place.id} />;
+}
+
+export function Outcome({ run }: { run: Run }): JSX.Element {
+  const held = run.outcome === "QUARANTINED";
+  return (
+    <Chip kind={run.lost || held ? "warn" : (STATUS[run.status] ?? "plain")}>
+      {run.lost ? "lost" : (run.outcome ?? run.status).toLowerCase().replaceAll("_", " ")}
+    </Chip>
+  );
+}
+
+export function RunTable({ runs }: { runs: Run[] }): JSX.Element {
+  return (
+    <Table
+      caption="Runs of workflows, newest first"
+      rows={runs}
+      rowKey={(run) => run.job_run_id}
+      columns={[
+        { name: "Began", of: (run) => <Time at={run.started_at} /> },
+        { name: "Workflow", of: (run) => <a href={hashOf("runs", run.job_run_id)}>{run.workflow_name}</a> },
+        { name: "Of", of: (run) => run.subject ?? "–" },
+        { name: "Outcome", of: (run) => <Outcome run={run} /> },
+        { name: "Took", of: (run) => duration(took(run)), right: true },
+      ]}
+    />
+  );
+}
+
+function took(run: Run): number | null {
+  return run.ended_at === null ? null : new Date(run.ended_at).getTime() - new Date(run.started_at).getTime();
+}
+
+function Listed({ place }: { place: Place }): JSX.Element {
+  const status = place.query.get("status") ?? "";
+  const list = useList<Run>("/job-runs", { status });
+  return (
+    <>
+      <Heading title="Runs">Every execution of a workflow, with what became of it.</Heading>
+      <div class="filters">
+        <Choice label="Status" value={status} options={FILTERS} onChange={(value) => go("runs", "", { status: value })} />
+      </div>
+      <Shown of={list}>{(runs) => (runs.length === 0 ? <Empty>Nothing has run.</Empty> : <RunTable runs={runs} />)}</Shown>
+      <More of={list} />
+    </>
+  );
+}
+
+function One({ id }: { id: string }): JSX.Element {
+  const answer = useGet<Run & { attempts: Attempt[]; attempts_left_out: number | boolean }>(`/job-runs/${encodeURIComponent(id)}`);
+  return (
+    <Shown of={answer}>
+      {(run) => (
+        <>
+          <Heading title={`${run.workflow_name}${run.subject === null ? "" : ` of ${run.subject}`}`} />
+          <Facts
+            of={[
+              ["Outcome", <Outcome run={run} />],
+              ["Began", <Time at={run.started_at} exact />],
+              ["Took", duration(took(run))],
+              ["Correlation", <code>{run.correlation_id}</code>],
+              ...(run.nova_id ? [["Nova", <a href={hashOf("novae", run.nova_id)}>{run.nova_id}</a>] as const] : []),
+              ...(run.error_message ? [["Error", `${run.error_type ?? ""}: ${run.error_message}`] as const] : []),
+            ]}
+          />
+          <h2>Attempts</h2>
+          {run.attempts.length === 0 ? <Empty>None.</Empty> : <Timeline run={run} attempts={run.attempts} />}
+        </>
+      )}
+    </Shown>
+  );
+}
+
+function Timeline({ run, attempts }: { run: Run; attempts: Attempt[] }): JSX.Element {
+  const begun = new Date(run.started_at).getTime();
+  const ends = attempts.map((a) => new Date(a.created_at).getTime() + (a.duration_ms ?? 0));
+  const end = Math.max(begun + 1, run.ended_at === null ? 0 : new Date(run.ended_at).getTime(), ...ends);
+  const share = (time: number): number => (100 * (time - begun)) / (end - begun);
+  return (
+    <ol class="timeline">
+      {attempts.map((attempt) => {
+        const from = new Date(attempt.created_at).getTime();
+        const width = Math.max(0.5, share(from + (attempt.duration_ms ?? 0)) - share(from));
+        return (
+          <li key={`${attempt.created_at} ${attempt.task_name} ${attempt.attempt_no}`}>
+            <p>
+              <strong>{attempt.task_name}</strong> <span class="soft">attempt {attempt.attempt_no}</span>{" "}
+              <Chip kind={STATUS[attempt.status] ?? "plain"}>
+                {attempt.status === "STARTED" ? "started, never ended" : attempt.status.toLowerCase()}
+              </Chip>{" "}
+              <span class="soft">
+                after {duration(from - begun)}, {duration(attempt.duration_ms)}
+              </span>
+            </p>
+            <div class="lane" aria-hidden="true">
+              <span
+                class={STATUS[attempt.status] ?? "plain"}
+                style={{ marginLeft: `${Math.min(share(from), 99.5)}%`, width: `${width}%` }}
+              />
+            </div>
+            {attempt.error_message ? (
+              <p class="error">
+                {attempt.error_type}: {attempt.error_message}
+              </p>
+            ) : null}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
