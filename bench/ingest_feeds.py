@@ -175,15 +175,31 @@ class Storage:
         return 200, {"Attributes": item} if "ReturnValues" in request else {}
 
     def batch_execute_statement(self, request: dict[str, Any]) -> tuple[int, Any]:
-        """Creations, several in one request."""
+        """Creations, or changes on a condition, several in one request."""
         responses: list[dict[str, Any]] = []
         for statement in request["Statements"]:
+            if statement["Statement"].startswith("UPDATE"):
+                responses.append(self._alter(statement))
+                continue
             names = re.findall(r"'([^']+)'\s*:\s*\?", statement["Statement"])
             item = dict(zip(names, statement["Parameters"], strict=True))
             existing = self.items.setdefault(self.key(item), item)
             error = {"Code": "DuplicateItem", "Message": "failed", "Item": existing}
             responses.append({} if existing is item else {"Error": error})
         return 200, {"Responses": responses}
+
+    def _alter(self, statement: dict[str, Any]) -> dict[str, Any]:
+        changes, _, condition = statement["Statement"].partition(" WHERE ")
+        values = iter(statement["Parameters"])
+        assigned = {name: next(values) for name in re.findall(r'SET "([^"]+)" = \?', changes)}
+        expected = {name: next(values) for name in re.findall(r'"([^"]+)" = \?', condition)}
+        item = self.items.get((expected.pop("PK")["S"], expected.pop("SK")["S"]), {})
+        if not item or any(item.get(name) != value for name, value in expected.items()):
+            return {"Error": {"Code": "ConditionalCheckFailed", "Message": "failed"}}
+        item |= assigned
+        for name in re.findall(r'REMOVE "([^"]+)"', changes):
+            item.pop(name, None)
+        return {}
 
     def transact_write_items(self, request: dict[str, Any]) -> tuple[int, Any]:
         """One of two articles that were made at the same time gives way to the other."""

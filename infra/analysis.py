@@ -13,7 +13,7 @@ from constructs import Construct
 
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, WorkQueue, allow_inserting, with_batches
+from infra.functions import PythonFunction, WorkQueue, allow_partiql, with_batches
 from infra.layers import Layers
 from infra.nag import accept
 from sourcebook.sentiment.engines.loading import COMPREHEND, SENTIMENT_ENGINE
@@ -80,7 +80,7 @@ class Analysis(Construct):
         )
         use_engine(self.analyze, deployment)
         self.analyze.allow(ANALYZING, data.table.table_arn)
-        allow_inserting(self.analyze, data.table, deployment)
+        allow_partiql(self.analyze, data.table, deployment, "Insert")
         self.analyze.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{ELIGIBILITY_INDEX}")
         self.work = WorkQueue(
             self, "Analyze", visibility_timeout=self.analyze.visibility_timeout(), max_receive_count=5

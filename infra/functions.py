@@ -164,13 +164,15 @@ def with_batches(action: str, deployment: Deployment) -> list[str]:
     return [action, f"{action}Batch"] if deployment.is_local else [action]
 
 
-def allow_inserting(function: PythonFunction, table: dynamodb.ITable, deployment: Deployment) -> None:
-    """Let a function use ``Table.create_many``, which inserts by PartiQL.
+def allow_partiql(
+    function: PythonFunction, table: dynamodb.ITable, deployment: Deployment, *kinds: str
+) -> None:
+    """Let a function use ``Table.create_many`` (``Insert``) or ``Table.update_many`` (``Update``).
 
     AWS checks the kind of each statement, on the table; the embedded cloud checks the operation, and does not
     see which table it is for.
     """
-    function.allow(["dynamodb:PartiQLInsert"], table.table_arn)
+    function.allow([f"dynamodb:PartiQL{kind}" for kind in kinds], table.table_arn)
     if deployment.is_local:
         function.allow(["dynamodb:BatchExecuteStatement"], "*")
         accept(

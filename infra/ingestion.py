@@ -12,7 +12,7 @@ from constructs import Construct
 
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, WorkQueue, allow_inserting, with_batches
+from infra.functions import PythonFunction, WorkQueue, allow_partiql, with_batches
 from infra.layers import Layers
 from sourcebook.sources.dispatch import MOST_PER_DISPATCH
 from sourcebook.table.keys import ELIGIBILITY_INDEX
@@ -96,7 +96,7 @@ class Ingestion(Construct):
             ],
             data.table.table_arn,
         )
-        allow_inserting(fetch, data.table, deployment)
+        allow_partiql(fetch, data.table, deployment, "Insert", "Update")
         fetch.allow(with_batches("sns:Publish", deployment), self.articles.topic_arn)
         return fetch
 

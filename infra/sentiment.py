@@ -10,7 +10,7 @@ from infra.analysis import ANALYZING, use_engine
 from infra.api import Api
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, allow_inserting
+from infra.functions import PythonFunction, allow_partiql
 from infra.layers import Layers
 from infra.monitoring import Monitoring
 from infra.workflows import Workflow
@@ -35,7 +35,7 @@ class Sentiment(Construct):
         self.refresh = self._build_refresh(layers)
         self.reanalyze = self._build_reanalyze(layers)
         use_engine(self.reanalyze, deployment)
-        allow_inserting(self.reanalyze, data.table, deployment)
+        allow_partiql(self.reanalyze, data.table, deployment, "Insert")
         self.invalidate = self._build_invalidate(layers)
         self.workflow = Workflow(
             self,

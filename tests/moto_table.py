@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import and_
 
-from sourcebook.table.client import Table, TableBusy, TableRefused
+from boto3.dynamodb.conditions import Attr
+
+from sourcebook.table.client import Change, ConditionFailed, Table, TableBusy, TableRefused
 from sourcebook.table.codec import Item
 
 
 class MotoTable(Table):
-    """Creates items one by one: moto's PartiQL is wrong. The real way is tested on the embedded cloud."""
+    """Writes items one by one: moto's PartiQL is wrong. The real way is tested on the embedded cloud."""
 
     def create_many(
         self, items: Sequence[Mapping[str, object]]
     ) -> list[Item | TableBusy | TableRefused | None]:
         return [self._create_one(item) for item in items]
+
+    def update_many(self, changes: Sequence[Change]) -> list[bool | TableBusy | TableRefused]:
+        return [self._change_one(change) for change in changes]
+
+    def _change_one(self, change: Change) -> bool | TableBusy | TableRefused:
+        holds = [Attr("PK").exists(), *(Attr(name).eq(value) for name, value in change.expected.items())]
+        try:
+            self.change(change.key, assign=change.assign, condition=reduce(and_, holds))
+        except ConditionFailed:
+            return False
+        except (TableBusy, TableRefused) as error:
+            return error
+        return True
 
     def _create_one(self, item: Mapping[str, object]) -> Item | TableBusy | TableRefused | None:
         try:

@@ -14,7 +14,7 @@ MOST = {
     "new article: fetched and stored": (3.6, 2.3, 0.7),
     "new article: analysed, one mention": (7.1, 0.1, 1.3),
     "new article: looked at for grouping": (4.3, 0.1, 1.3),
-    "unchanged poll (304)": (3.0, 0.1, 1.2),
+    "unchanged poll (304)": (3.0, 0.1, 0.4),
     "re-seen entry of a changed document": (0.2, 0.1, 0.15),
     "same article from another source": (5.6, 1.0, 1.5),
     "cached sentiment read": (0.0, 0.5, 1.0),

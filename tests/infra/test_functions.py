@@ -106,6 +106,7 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:ConditionCheckItem", TABLE),
         ("dynamodb:DeleteItem", TABLE),
         ("dynamodb:PartiQLInsert", TABLE),
+        ("dynamodb:PartiQLUpdate", TABLE),
         ("dynamodb:Query", TABLE),
         ("s3:PutObject", "bucket/snapshots/*"),
         ("sns:Publish", "article topic"),

@@ -10,14 +10,15 @@ from typing import Any
 
 from boto3.dynamodb import conditions as c
 
-from sourcebook.table.client import ConditionFailed, QueryPage, Table
+from sourcebook.table.client import ConditionFailed, QueryPage
 from sourcebook.table.codec import Item, decode_item, encode_item
 from sourcebook.table.keys import Key
+from tests.moto_table import MotoTable
 
 _ABSENT = object()
 
 
-class MemoryTable(Table):
+class MemoryTable(MotoTable):
     def __init__(self) -> None:
         self.items: dict[tuple[str, str], Item] = {}
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -19,12 +20,13 @@ from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.errors import shorten
-from sourcebook.events import SCHEMA_VERSION, SourceDue
+from sourcebook.events import SourceDue
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sources import schedule
 from sourcebook.sources.model import Source
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
-from sourcebook.table.client import ConditionFailed
+from sourcebook.table.client import Change, ConditionFailed
 
 HISTORY_KEPT: Final = timedelta(days=30)
 
@@ -45,6 +47,10 @@ class Verdict(StrEnum):
 
 
 _HOST_IS_BUSY: Final = frozenset({"rate_limited", "server_error"})
+
+
+_QUIET: Final = frozenset({Verdict.UNCHANGED, Verdict.DEFERRED})
+"""What leaves no history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +140,15 @@ class PollReport:
 
 
 @dataclass(frozen=True, slots=True)
+class _Polled:
+    """A poll that is not committed yet."""
+
+    source: Source
+    result: PollResult
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class RoundReport:
     """All polls of one message.
 
@@ -158,6 +173,7 @@ class Poller:
         adapters: the adapter of each kind.
         parallel: sources polled at the same time.
         seconds_left: seconds that this invocation still has; polls start only while it is above `reserve`.
+        linger: seconds that a source without news waits for others to be committed with.
     """
 
     registry: SourceRegistry
@@ -166,6 +182,7 @@ class Poller:
     parallel: int = 10
     seconds_left: Callable[[], float] = lambda: float("inf")
     reserve: float = 30.0
+    linger: float = 0.5
 
     async def run(self, due: Sequence[SourceDue]) -> RoundReport:
         """Poll the sources of one message that are still due."""
@@ -173,6 +190,16 @@ class Poller:
         report = RoundReport([], [], [], [])
         slots = asyncio.Semaphore(self.parallel)
         hosts: dict[str, datetime] = {}
+        quiet: list[_Polled] = []
+        flushes: list[asyncio.Task[None]] = []
+        ended = asyncio.Event()
+
+        async def flush_soon() -> None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), self.linger)
+            waiting = quiet.copy()
+            quiet.clear()
+            await asyncio.to_thread(self._commit_quiet, waiting, report)
 
         async def one(request: SourceDue) -> None:
             source = known.get(request.source_id)
@@ -184,17 +211,27 @@ class Poller:
                     report.postponed.append(request.source_id)
                     return
                 try:
-                    poll = await self._poll(source, hosts.get(source.host))
-                    report.polls.append(poll)
-                    if poll.result.cause in _HOST_IS_BUSY and poll.result.retry_after:
-                        hosts[source.host] = poll.result.retry_after
+                    polled = await self._poll(source, hosts.get(source.host))
+                    if polled.result.cause in _HOST_IS_BUSY and polled.result.retry_after:
+                        hosts[source.host] = polled.result.retry_after
+                    if polled.result.verdict in _QUIET:
+                        quiet.append(polled)
+                        if len(quiet) == 1:
+                            flushes.append(asyncio.create_task(flush_soon()))
+                        return
+                    committed = await asyncio.to_thread(
+                        self.commit, source, polled.result, polled.duration_ms
+                    )
+                    report.polls.append(self._reported(polled, committed=committed))
                 except Exception as error:  # noqa: BLE001 - one source's failure never harms the others; it is reported
                     report.failures.append((request.source_id, error))
 
         await asyncio.gather(*(one(request) for request in due))
+        ended.set()
+        await asyncio.gather(*flushes)
         return report
 
-    async def _poll(self, source: Source, host_busy_until: datetime | None) -> PollReport:
+    async def _poll(self, source: Source, host_busy_until: datetime | None) -> _Polled:
         adapter = self.adapters.get(source.kind)
         started = time.monotonic()
         if host_busy_until is not None and host_busy_until > self.clock():
@@ -206,10 +243,30 @@ class Poller:
             result = PollResult(Verdict.BROKEN, "unknown_kind", message)
         else:
             result = await adapter.poll(source)
-        duration_ms = round((time.monotonic() - started) * 1000)
-        committed = await asyncio.to_thread(self.commit, source, result, duration_ms)
+        return _Polled(source, result, round((time.monotonic() - started) * 1000))
+
+    def _reported(self, polled: _Polled, *, committed: bool) -> PollReport:
+        source, result = polled.source, polled.result
         interval = result.next_fetch - self.clock() if result.next_fetch else None
-        return PollReport(source.source_id, source.kind, result, duration_ms, committed, interval)
+        return PollReport(source.source_id, source.kind, result, polled.duration_ms, committed, interval)
+
+    def _commit_quiet(self, quiet: Sequence[_Polled], report: RoundReport) -> None:
+        """Move on, all together, sources that had nothing to tell: most of a round, most of the time.
+
+        Were this not to happen, they would be asked once more. So they wait for one another, but not long:
+        whatever ends the process in the middle of a round costs only the youngest of them.
+        """
+        now = self.clock()
+        try:
+            outcomes = self.registry.table.update_many([_quiet_change(polled, now) for polled in quiet])
+        except Exception as error:  # noqa: BLE001 - those that had something to tell are committed; it is reported
+            report.failures.extend((polled.source.source_id, error) for polled in quiet)
+            return
+        for polled, outcome in zip(quiet, outcomes, strict=True):
+            if isinstance(outcome, bool):
+                report.polls.append(self._reported(polled, committed=outcome))
+            else:
+                report.failures.append((polled.source.source_id, outcome))
 
     def commit(self, source: Source, result: PollResult, duration_ms: int) -> bool:
         """Record a poll: its history if there is something to tell, and last the state that moves on.
@@ -218,7 +275,7 @@ class Poller:
             False if the source had moved on already; then nothing of the state was changed.
         """
         now = self.clock()
-        if result.verdict not in {Verdict.UNCHANGED, Verdict.DEFERRED}:
+        if result.verdict not in _QUIET:
             # Created, not overwritten: a repeated poll finds little that is new and must not hide the first.
             self.registry.table.create(history_item(source, result, now, duration_ms))
         changes = state_changes(source, result, now)
@@ -236,6 +293,19 @@ class Poller:
         except ConditionFailed:
             return False
         return True
+
+
+def _quiet_change(polled: _Polled, now: datetime) -> Change:
+    source, result = polled.source, polled.result
+    counts: dict[str, int] = {}
+    if result.verdict is Verdict.UNCHANGED:
+        # Not increments: the due time has been another one whenever a poll was counted.
+        counts = {"fetch_count": source.fetch_count + 1, "unchanged_count": source.unchanged_count + 1}
+    return Change(
+        keys.source(source.source_id),
+        assign={**state_changes(source, result, now), **counts},
+        expected={"next_fetch_time": isoformat(source.next_fetch_time), "enabled": source.enabled},
+    )
 
 
 def state_changes(source: Source, result: PollResult, now: datetime) -> dict[str, Any]:

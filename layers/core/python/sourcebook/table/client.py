@@ -46,6 +46,11 @@ _RETRYABLE_CODES = frozenset(
     }
 )
 
+_ITEMS_OWN_CODES = frozenset(
+    {"ItemCollectionSizeLimitExceededException", "ValidationError", "ValidationException"}
+)
+"""Refusals of what is in an item, as operations and as statements call them."""
+
 _RETRYABLE_STATEMENT_CODES = frozenset(
     {
         "InternalServerError",
@@ -69,6 +74,13 @@ class TableRefused(Terminal):
     """DynamoDB refused the call: a mistake of ours, or a missing permission."""
 
 
+class TableForbidden(TableRefused):
+    """DynamoDB refused the call whatever is in the item: a permission is missing, or the table.
+
+    Nothing is wrong with the item, and it must not be given up for it: once that is mended, it is taken.
+    """
+
+
 class ConditionFailed(SourcebookError):
     """A conditional write found the item in another state.
 
@@ -90,6 +102,21 @@ def aws_config(**overrides: Any) -> Config:  # noqa: ANN401 - botocore's own opt
         "max_pool_connections": CONNECTIONS,
     }
     return Config(**(options | overrides))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of one item, made for a certain state of it.
+
+    Attributes:
+        key: of the item.
+        assign: values by attribute; None removes it, so that no null reaches an index.
+        expected: values that attributes must have; when one has another, nothing is changed.
+    """
+
+    key: Key
+    assign: Mapping[str, object]
+    expected: Mapping[str, object]
 
 
 @dataclass(slots=True)
@@ -206,24 +233,53 @@ class Table:
 
     def _insert(self, items: Sequence[Mapping[str, object]]) -> dict[int, TableBusy | TableRefused]:
         """Insert up to 25 items, and return what became of those that were not."""
-        ended: dict[int, TableBusy | TableRefused] = {}
-        left = dict(enumerate(encode_item(item) for item in items))
+        statements = [_insertion(self.name, encode_item(item)) for item in items]
+        return {
+            n: _Duplicate("the key is taken") if isinstance(error, str) else error
+            for n, error in self._execute(statements, "DuplicateItem").items()
+        }
+
+    def update_many(self, changes: Sequence[Change]) -> list[bool | TableBusy | TableRefused]:
+        """Change items, each for itself, 25 a request. Their keys must differ.
+
+        Returns:
+            For each whether it was changed; False when it is not in the state that the change was made for,
+            or is not there, or, rarely, when the answer to its change got lost and it was made again. An
+            error when it could not be changed.
+        """
+        results: list[bool | TableBusy | TableRefused] = [True] * len(changes)
+        for start in range(0, len(changes), _BATCH_WRITE_LIMIT):
+            chunk = changes[start : start + _BATCH_WRITE_LIMIT]
+            errors = self._execute([_alteration(self.name, one) for one in chunk], "ConditionalCheckFailed")
+            for n, error in errors.items():
+                results[start + n] = False if isinstance(error, str) else error
+        return results
+
+    def _execute(
+        self, statements: Sequence[dict[str, Any]], expected: str
+    ) -> dict[int, str | TableBusy | TableRefused]:
+        """Run up to 25 statements; return the errors by number, the `expected` one by its code.
+
+        Those that fail for a passing reason are run again.
+        """
+        ended: dict[int, str | TableBusy | TableRefused] = {}
+        left = dict(enumerate(statements))
         for attempt in range(_BATCH_ATTEMPTS):
             with _mapped_errors():
                 answer = self.client.batch_execute_statement(
-                    Statements=[_insertion(self.name, item) for item in left.values()]  # type: ignore[misc]
+                    Statements=list(left.values())  # type: ignore[arg-type]
                 )
-            again: dict[int, Any] = {}
+            again: dict[int, dict[str, Any]] = {}
             for n, response in zip(left, answer["Responses"], strict=True):
                 error = response.get("Error", {})
                 code = error.get("Code", "")
-                if code == "DuplicateItem":
-                    ended[n] = _Duplicate("the key is taken")
+                if code == expected:
+                    ended[n] = expected
                 elif code in _RETRYABLE_STATEMENT_CODES:
                     again[n] = left[n]
                     ended[n] = TableBusy(f"DynamoDB: {code}: try again later")
                 elif code:
-                    ended[n] = TableRefused(f"DynamoDB: {code}: {error.get('Message', '')}")
+                    ended[n] = _refused(code, f"DynamoDB: {code}: {error.get('Message', '')}")
                 else:
                     ended.pop(n, None)
             if not (left := again):
@@ -468,6 +524,18 @@ def _insertion(table: str, item: Mapping[str, Any]) -> dict[str, Any]:
     return {"Statement": f'INSERT INTO "{table}" VALUE {{{fields}}}', "Parameters": list(item.values())}
 
 
+def _alteration(table: str, change: Change) -> dict[str, Any]:
+    values = {name: value for name, value in change.assign.items() if value is not None}
+    verbs = [f'SET "{name}" = ?' for name in values]
+    verbs += [f'REMOVE "{name}"' for name in change.assign if name not in values]
+    holds = {**change.key, **change.expected}
+    where = " AND ".join(f'"{name}" = ?' for name in holds)
+    return {
+        "Statement": f'UPDATE "{table}" {" ".join(verbs)} WHERE {where}',
+        "Parameters": [encode(value) for value in (*values.values(), *holds.values())],
+    }
+
+
 class _Expression:
     """Collects the placeholders of one request's expressions."""
 
@@ -522,9 +590,13 @@ class _mapped_errors:  # noqa: N801 - reads as the context manager it is
                 or error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0) >= 500
             ):
                 raise TableBusy(f"DynamoDB: {code}: try again later") from error
-            raise TableRefused(f"DynamoDB: {error}") from error
+            raise _refused(code, f"DynamoDB: {error}") from error
         if isinstance(error, BotoCoreError):
             raise TableBusy(f"DynamoDB did not answer: {type(error).__name__}") from error
+
+
+def _refused(code: str, message: str) -> TableRefused:
+    return TableRefused(message) if code in _ITEMS_OWN_CODES else TableForbidden(message)
 
 
 def _condition_was_the_reason(response: Any) -> bool:  # noqa: ANN401 - botocore's own shape

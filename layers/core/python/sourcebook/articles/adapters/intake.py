@@ -12,6 +12,7 @@ from sourcebook.articles.model import IncomingArticle
 from sourcebook.errors import Retryable
 from sourcebook.events import ArticlesNew
 from sourcebook.sources.poll import Rejected
+from sourcebook.table.client import TableForbidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +48,19 @@ class Intake:
         Raises:
             Retryable: if some could not be stored or announced now. Those that could be stored are
                 announced first.
+            TableForbidden: if a permission to store them is missing. They are not refused for that: who takes
+                them for refused does not bring them again.
         """
         outcomes: list[Outcome] = []
         refused: list[Rejected] = []
         announce: list[str] = []
-        postponed: list[Retryable] = []
+        postponed: list[Retryable | TableForbidden] = []
         for article, result in self.store.store_many(articles):
             if isinstance(result, Stored):
                 outcomes.append(result.outcome)
                 if result.announce:
                     announce.append(result.dedup_key)
-            elif isinstance(result, Retryable):
+            elif isinstance(result, Retryable | TableForbidden):
                 postponed.append(result)
             else:
                 refused.append(Rejected(article.source, article.article_id, str(result)))

@@ -1,0 +1,655 @@
+"""A load whose every word is known, and the troubles it is ingested through."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from boto3.dynamodb.conditions import Key
+from botocore.exceptions import ClientError
+
+from sourcebook.articles.adapters.intake import Intake
+from sourcebook.articles.analysis import Analyzer, reopen_analyzed
+from sourcebook.articles.announce import Announcer
+from sourcebook.articles.bus import EventBus
+from sourcebook.articles.heal import Healer
+from sourcebook.articles.ingest import ArticleStore
+from sourcebook.articles.model import IncomingArticle, parse_incoming
+from sourcebook.clock import utc_now
+from sourcebook.errors import InvalidInput, Retryable, SourcebookError
+from sourcebook.events import ArticleCreated, ArticlesNew, FetchRequested, SourceDue, read_message
+from sourcebook.sentiment.engines import SentimentEngine
+from sourcebook.sentiment.subjects import Subject
+from sourcebook.sources.model import Source, SourceSpec
+from sourcebook.table import keys
+from sourcebook.table.client import Table, aws_config
+from sourcebook_cli import stack as command_line
+from sourcebook_cli.redrive import dead_letter_queues, send_back
+from sourcebook_local.samples_observations import sample_observation_sources
+from tests.e2e.sources import articles_of, everything, register, registry, stage
+from tests.e2e.stack import Stack, kill_workers, wait_until
+from tests.faulty_client import FAULTS, Crash, FaultyClient
+
+if TYPE_CHECKING:
+    from tests.faulty_client import Draw
+
+FEEDS: Final = ("ash", "beech", "cedar", "dogwood")
+ELDER: Final = "elder"
+"""A source that is told by this process, through a client that fails: what the embedded cloud never does."""
+STORIES: Final = 12
+"""New stories in a round."""
+SOON: Final = 5
+"""Seconds after which a queue delivers again what was not done. It has minutes, which would be tests of
+hours."""
+FIGURES: Final = 26
+"""Figures of the one page of figures."""
+
+Word: TypeAlias = tuple[str, str, str]
+"""One source's word, as it must be found in the end: the source, the address, the headline."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    headline: str
+    text: str
+    published: datetime
+
+
+@dataclass
+class Load:
+    """Five sources that tell the same stories in part, and edit them.
+
+    Attributes:
+        seed: whatever is drawn is drawn from it.
+        folder: where the feeds lie.
+        subject: what some of the stories are about.
+        about: the numbers of these stories.
+        frozen: stories that are not edited any more.
+    """
+
+    seed: int
+    folder: Path
+    begun: datetime
+    subject: Subject = field(init=False)
+    about: set[int] = field(default_factory=set)
+    frozen: set[int] = field(default_factory=set)
+    _told: dict[str, dict[int, _Entry]] = field(default_factory=dict)
+    _stories: int = 0
+
+    def __post_init__(self) -> None:
+        self._rng = random.Random(f"load {self.seed}")
+        self.subject = Subject(f"subject-{self.seed}", _name(self._rng, 5), "topic")
+        self._told = {self.source(name): {} for name in (*FEEDS, ELDER)}
+
+    def source(self, name: str) -> str:
+        """Return the id of a source."""
+        return f"s{self.seed}-{name}"
+
+    def specs(self, url: str) -> list[SourceSpec]:
+        """Return the feeds' declarations."""
+        return [
+            SourceSpec(
+                source_id=self.source(name),
+                url=f"{url}/feeds/{self.source(name)}.rss",
+                name=f"{name.capitalize()} News",
+            )
+            for name in FEEDS
+        ]
+
+    def write(self) -> list[IncomingArticle]:
+        """Write the feeds of a round, with new stories and edits; return what the fifth source tells."""
+        earlier = self._stories
+        for _ in range(STORIES):
+            self._new_story()
+        self._edit(earlier)
+        for name in FEEDS:
+            source = self.source(name)
+            items = "".join(self._item(source, n, entry) for n, entry in self._told[source].items())
+            head = f"<title>{name.capitalize()} News</title><link>https://{source}.example/</link>"
+            (self.folder / f"{source}.rss").write_text(
+                f'<rss version="2.0"><channel>{head}<description>After {self._stories} stories</description>'
+                f"{items}</channel></rss>"
+            )
+        elder = self.source(ELDER)
+        return [
+            parse_incoming(
+                {
+                    "source": elder,
+                    "article_id": str(n),
+                    "url": _address(elder, n),
+                    "headline": entry.headline,
+                    "published_at": entry.published,
+                    "crawled_at": utc_now(),
+                    "text": entry.text,
+                }
+            )
+            for n, entry in self._told[elder].items()
+            if n >= earlier
+        ]
+
+    def _new_story(self) -> None:
+        number = self._stories
+        self._stories += 1
+        feeling = self._rng.choice(("delights everyone with", "is sued over terrible", "moves its office to"))
+        who = _name(self._rng, 4)
+        if self._rng.random() < 0.4:
+            who = self.subject.name
+            self.about.add(number)
+        headline = f"{who} {feeling} {' '.join(_name(self._rng, 3).lower() for _ in range(4))}"
+        # One hour of yesterday for all who tell it, away from midnight.
+        published = self.begun + timedelta(minutes=number)
+        tellers = self._rng.sample((*FEEDS, ELDER), self._rng.choice((1, 1, 2, 3, 5)))
+        for name in tellers:
+            said = {
+                "beech": f"{headline} - Beech News",
+                "cedar": f"UPDATE 1-{headline}",
+                "dogwood": f"{headline}!",
+            }.get(name, headline)
+            text = f"What {name} says of it: {_name(self._rng, 4).lower()}."
+            self._told[self.source(name)][number] = _Entry(said, text, published)
+
+    def _edit(self, earlier: int) -> None:
+        """Change headlines that one source has alone, and texts of any, of feeds and of earlier rounds."""
+        open_ = [n for n in range(earlier) if n not in self.frozen]
+        for number in self._rng.sample(open_, min(6, len(open_))):
+            tellers = [self.source(name) for name in FEEDS if number in self._told[self.source(name)]]
+            if not tellers:
+                continue
+            entry = self._told[self._rng.choice(tellers)][number]
+            entry.text = f"It was said otherwise: {_name(self._rng, 4).lower()}."
+            if sum(number in words for words in self._told.values()) == 1:
+                entry.headline = f"{entry.headline.rpartition(' ')[0]} {_name(self._rng, 3).lower()}"
+
+    def _item(self, source: str, number: int, entry: _Entry) -> str:
+        return (
+            f"<item><title>{entry.headline}</title><link>{_address(source, number)}</link>"
+            f"<guid>{source}-{number}</guid><description>{entry.text}</description>"
+            f"<pubDate>{entry.published:%a, %d %b %Y %H:%M:%S} GMT</pubDate></item>"
+        )
+
+    def body_hashes(self) -> dict[str, str]:
+        """Return by source what a feed's state says once its document as it is now was taken in."""
+        return {
+            self.source(name): sha256((self.folder / f"{self.source(name)}.rss").read_bytes()).hexdigest()[
+                :32
+            ]
+            for name in FEEDS
+        }
+
+    def stories(self) -> Counter[frozenset[Word]]:
+        """Return each story with every source's word as it stands now."""
+        return Counter(
+            frozenset(
+                (source, _address(source, n), words[n].headline)
+                for source, words in self._told.items()
+                if n in words
+            )
+            for n in range(self._stories)
+        )
+
+    def texts(self, number: int) -> set[str]:
+        """Return what the sources of a story say of it."""
+        return {words[number].text for words in self._told.values() if number in words}
+
+    def is_apart(self, number: int) -> bool:
+        """Whether no workflow and not the fifth source has to do with a story."""
+        return number not in self.about and number not in self._told[self.source(ELDER)]
+
+    @property
+    def source_ids(self) -> list[str]:
+        """The ids of all five."""
+        return list(self._told)
+
+
+def _address(source: str, number: int) -> str:
+    return f"https://{source}.example/{number}"
+
+
+def _name(rng: random.Random, syllables: int) -> str:
+    return "".join(rng.choice("bdfgklmnprstvz") + rng.choice("aeiou") for _ in range(syllables)).capitalize()
+
+
+@dataclass
+class Arena:
+    """The stack, the load on it, and what has been done to both.
+
+    Attributes:
+        url: of the server of the feeds.
+        samples_url: of the server of the page of figures.
+        figures: the source of figures, once it is asked.
+        runs: ids of the workflows' runs that were started.
+        at_the_end: what is to be seen to when all rounds are over.
+    """
+
+    stack: Stack
+    load: Load
+    url: str
+    samples_url: str
+    engine: SentimentEngine
+    rng: random.Random
+    figures: str = ""
+    runs: list[str] = field(default_factory=list)
+    at_the_end: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def table(self) -> Table:
+        """The table, for this process."""
+        return Table(self.stack.outputs.table_name, self.client("dynamodb"))
+
+    def __post_init__(self) -> None:
+        # All at once: to make them from one session in several threads is not safe.
+        services: Any = ("dynamodb", "sns", "sqs", "events", "iam", "lambda", "stepfunctions")
+        make = self.stack.session.client
+        self._clients = {service: make(service, config=aws_config()) for service in services}
+
+    def client(self, service: str) -> Any:
+        """Return a client as the functions make theirs."""
+        return self._clients[service]
+
+    @property
+    def commands(self) -> command_line.Stack:
+        """The stack as the command line finds it."""
+        return command_line.Stack(self.stack.session, command_line._outputs(self.stack.session))
+
+    @property
+    def announcer(self) -> Announcer:
+        """The topic of articles that wait for analysis."""
+        return Announcer(self.client("sns"), self.stack.outputs.article_topic_arn)
+
+    def full_name(self, function: str) -> str:
+        """Return the full name of any function."""
+        return f"SourcebookPipeline-{function}"
+
+    # What happens
+
+    def dispatch(self, source_ids: Iterable[str] | None = None) -> None:
+        """Have these sources fetched, by default all feeds."""
+        wanted = list(source_ids or map(self.load.source, FEEDS))
+        self.stack.invoke("dispatch_sources", {"source_ids": wanted})
+
+    @contextmanager
+    def log(self) -> Iterator[Callable[[str], bool]]:
+        """Tell whether the cloud's log has said something since the block began."""
+        begin = self.stack.cloud.log_file.stat().st_size
+
+        def says(pattern: str) -> bool:
+            with self.stack.cloud.log_file.open("rb") as file:
+                file.seek(begin)
+                return re.search(pattern, file.read().decode(errors="replace")) is not None
+
+        yield says
+
+    def articles(self) -> list[dict[str, Any]]:
+        """Return the articles of the load."""
+        return articles_of(self.stack, self.load.source_ids)
+
+    def keys(self) -> list[str]:
+        """Return the dedup keys of the articles of the load."""
+        return sorted(item["dedup_key"]["S"] for item in self.articles())
+
+    def pending(self) -> list[str]:
+        """Return the dedup keys of the articles that wait for their analysis."""
+        waiting = self.table.query_all(Key("status").eq("pending"), index=keys.STATUS_INDEX)
+        return [item["PK"].removeprefix("dedup:") for item in waiting if item["SK"] == keys.ARTICLE_SORT_KEY]
+
+    def unfetched(self) -> list[str]:
+        """Return the sources whose document as it is now has not been taken in."""
+        wanted = self.load.body_hashes()
+        now = registry(self.stack).get_many([*wanted, *filter(None, [self.figures])])
+        return [
+            source_id
+            for source_id, source in now.items()
+            if source.consecutive_errors
+            or (source.body_hash != wanted[source_id] if source_id in wanted else not source.fetch_count)
+        ]
+
+    def waiting(self, *, dead: bool = False) -> dict[str, int]:
+        """Return how many messages each queue of work, or each dead-letter queue, holds."""
+        sqs = self.client("sqs")
+        names = [f"ApproximateNumberOfMessages{which}" for which in ("", "NotVisible", "Delayed")]
+
+        def held(queue: str) -> int:
+            found = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=names)["Attributes"]
+            return sum(int(found[name]) for name in names)
+
+        queues = dead_letter_queues(self.commands.outputs)
+        return {job: held(dead_letters if dead else work) for job, (dead_letters, work) in queues.items()}
+
+    def heal(self) -> None:
+        """Do what is done to articles that have waited for an hour, as though it were over."""
+        Healer(self.table, self.announcer, lambda: utc_now() + timedelta(hours=2)).heal("healed")
+
+    def settle(self, *, quiet: bool = False, timeout: float = 180) -> None:
+        """Let what mends itself do so: what the clock would bring in minutes or an hour is asked for sooner.
+
+        Args:
+            quiet: also wait until no queue of work holds a message.
+            timeout: seconds until it is a failure.
+        """
+        begun = time.monotonic()
+        patience, next_push = 8.0, begun + 8.0
+        while True:
+            unfetched, pending = self.unfetched(), self.pending()
+            waiting = self.waiting() if quiet else {}
+            if not unfetched and not pending and not any(waiting.values()):
+                return
+            now = time.monotonic()
+            assert now < begun + timeout, f"not settled: {unfetched} {waiting} {len(pending)} pending"
+            if now > next_push:
+                # Later and later: what is asked for anew makes a fetch that is under way come too late.
+                patience *= 1.5
+                next_push = now + patience
+                if unfetched:
+                    self.dispatch(unfetched)
+                if pending:
+                    self.heal()
+            time.sleep(0.3)
+
+    # Trouble that is always there
+
+    def tell(self, words: Sequence[IncomingArticle]) -> None:
+        """Take in the words of the fifth source and analyze, through a client that fails at random."""
+        rng = random.Random(f"tell {self.load.seed} {len(self.load.about)}")
+        deadline = time.monotonic() + 120
+
+        def draw(operation: str) -> str:
+            return rng.choice(FAULTS) if rng.random() < 0.2 else ""
+
+        refused = True
+        while refused:
+            assert time.monotonic() < deadline, "the words of the fifth source could not be told"
+            with suppress(Crash, Retryable):
+                intake = Intake(ArticleStore(self._faulty(draw), workers=1), self.announcer, ELDER)
+                refused = bool(intake.take(words).refused)
+        for _ in range(3):
+            # What a function leaves that ends in the middle, others bring to its end.
+            with suppress(Crash, SourcebookError):
+                Analyzer.of(self._faulty(draw), self.engine, workers=1).analyze(self.pending()[:20])
+
+    def _faulty(self, draw: Draw) -> Table:
+        client: Any = FaultyClient(self.client("dynamodb"), draw)
+        return Table(self.stack.outputs.table_name, client, sleep=lambda _: None)
+
+    def send_copies(self) -> None:
+        """Send messages again: some at once, some late, in another order, some that were right long ago."""
+        sqs, outputs, rng = self.client("sqs"), self.stack.outputs, self.rng
+        sources = list(registry(self.stack).get_many(map(self.load.source, FEEDS)).values())
+        for _ in range(3):
+            rng.shuffle(sources)
+            late = timedelta(seconds=rng.choice((0, 0, 60)))
+            due = [_due(source, source.next_fetch_time - late) for source in sources]
+            message = FetchRequested(correlation_id="copy", sources=tuple(due))
+            self._send(sqs, outputs.fetch_queue_url, message.model_dump_json())
+        known = self.keys()
+        if not known:
+            return
+        chosen = [rng.choice(known) for _ in range(20)]
+        self.announcer.announce(chosen[:10], "copy")
+        for key in chosen[10:]:
+            message_ = ArticleCreated(correlation_id="copy", dedup_key=key).model_dump_json()
+            self._send(sqs, outputs.analyze_queue_url, message_)
+        told = ArticlesNew(correlation_id="copy", source_id=ELDER, article_ids=tuple(chosen), count=20)
+        EventBus(self.client("events"), "SourcebookPipeline-news").tell([told] * 3)
+
+    def _send(self, sqs: Any, queue: str, body: str) -> str:
+        delay = self.rng.choice((0, 0, 1, 3))
+        return str(sqs.send_message(QueueUrl=queue, MessageBody=body, DelaySeconds=delay)["MessageId"])
+
+    # Troubles of a round: each begins when the feeds have something new
+
+    def fetch_is_killed(self) -> None:
+        """The function dies when it has stored some articles of a message and not all."""
+        stored = len(self.articles())
+        late = self.load.source(self.rng.choice(FEEDS))
+        stage(self.url, {"path": f"/feeds/{late}.rss", "times": 1, "delay": 4})
+        self.dispatch()
+        wait_until(lambda: len(self.articles()) > stored, 60, "a first article of a round", interval=0.05)
+        assert self.stack.kill_function_workers("fetch_sources")
+        assert late in self.unfetched(), "it was killed too late to prove anything"
+
+    def analysis_is_killed(self) -> None:
+        """The function dies some moment after it was started for new articles, and perhaps again."""
+        cloud, name = self.stack.cloud, self.full_name("analyze_sentiment")
+        kill_workers(cloud, name)  # those that are idle
+        self.dispatch()
+        wait_until(lambda: cloud.worker_pids(name), 60, "a process of analysis", interval=0.05)
+        time.sleep(self.rng.uniform(0, 2))
+        assert kill_workers(cloud, name)
+        time.sleep(self.rng.uniform(0, 2))
+        kill_workers(cloud, name)
+
+    @contextmanager
+    def refusing(self, function: str, *actions: str) -> Iterator[None]:
+        """Take permissions from a function until the block ends."""
+        configuration = self.client("lambda").get_function_configuration(
+            FunctionName=self.full_name(function)
+        )
+        role = configuration["Role"].rpartition("/")[2]
+        statement = {"Effect": "Deny", "Action": list(actions), "Resource": "*"}
+        document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        iam = self.client("iam")
+        iam.put_role_policy(RoleName=role, PolicyName="Trouble", PolicyDocument=document)
+        try:
+            yield
+        finally:
+            iam.delete_role_policy(RoleName=role, PolicyName="Trouble")
+
+    def _refuse(self, function: str, actions: Sequence[str], evidence: str, *source_ids: str) -> None:
+        with self.log() as says, self.refusing(function, *actions):
+            self.dispatch(source_ids)
+            wait_until(lambda: says(evidence), 60, f"the refusal of {actions}")
+
+    def topic_refuses(self) -> None:
+        """SNS refuses what is announced."""
+        self._refuse("fetch_sources", ["sns:Publish", "sns:PublishBatch"], "AnnouncementRefused")
+
+    def bus_refuses(self) -> None:
+        """EventBridge refuses what is told."""
+        self._refuse("fetch_sources", ["events:PutEvents"], "EventRefused")
+
+    def table_refuses_fetch(self) -> None:
+        """DynamoDB refuses one of the kinds of writes by which articles are stored."""
+        kinds = ("dynamodb:BatchExecuteStatement", "dynamodb:UpdateItem", "dynamodb:PutItem")
+        self._refuse("fetch_sources", [self.rng.choice(kinds)], "TableForbidden|AccessDenied|not authorized")
+
+    def table_refuses_analysis(self) -> None:
+        """DynamoDB refuses one of the kinds of writes by which articles are concluded."""
+        kinds = ("dynamodb:BatchWriteItem", "dynamodb:UpdateItem", "dynamodb:BatchGetItem")
+        self._refuse(
+            "analyze_sentiment", [self.rng.choice(kinds)], "TableForbidden|AccessDenied|not authorized"
+        )
+
+    def bucket_refuses(self) -> None:
+        """S3 refuses the page of figures, so that its figures must wait."""
+        spec = sample_observation_sources(self.samples_url)[0]
+        self.figures = f"{spec.source_id}-{self.load.seed}"
+        register(self.stack, [spec.model_copy(update={"source_id": self.figures})])
+        self._refuse("fetch_sources", ["s3:PutObject"], "BucketBusy", self.figures)
+        assert not self.observations()
+
+    def observations(self) -> list[dict[str, Any]]:
+        """Return the figures that are stored."""
+        return [
+            item
+            for item in everything(self.stack).values()
+            if item["entity_type"]["S"] == "Observation" and item["source_id"]["S"] == self.figures
+        ]
+
+    def provider_is_out(self) -> None:
+        """A provider fails in one way or another, each time it is asked, for as long as hours of backoff."""
+        source_id = self.load.source(self.rng.choice(FEEDS))
+        ways = ({"status": 500}, {"status": 503}, {"drop": True}, {"cut": 200}, {"status": 429})
+        times = 3
+        for _ in range(times):
+            stage(self.url, {"path": f"/feeds/{source_id}.rss", "times": 1, **self.rng.choice(ways)})
+        for failures in range(1, times + 1):
+            self.dispatch([source_id] if failures > 1 else None)
+            wait_until(
+                lambda wanted=failures: self._source(source_id).consecutive_errors >= wanted,  # type: ignore[misc]
+                60,
+                f"failure {failures} of {source_id}",
+            )
+        source = self._source(source_id)
+        assert source.enabled
+        assert source.next_fetch_time > utc_now() + timedelta(minutes=5)
+
+    def _source(self, source_id: str) -> Source:
+        return registry(self.stack).get_many([source_id])[source_id]
+
+    def cloud_is_restarted(self) -> None:
+        """Everything stops in the middle of the work, and comes back with what it had."""
+        self.start_reanalysis()
+        self.dispatch()
+        name = self.full_name("fetch_sources")
+        wait_until(lambda: self.stack.cloud.worker_pids(name), 60, "a process that fetches", interval=0.05)
+        time.sleep(self.rng.uniform(0, 1))
+        assert self.stack.cloud.stop(), "it did not stop by itself"
+        self.stack.cloud.start()
+
+    def workflow_is_killed(self) -> None:
+        """The task of a workflow dies; the run must end, well or badly."""
+        arn = self.start_reanalysis()
+        self.dispatch()
+        name = self.full_name("reanalyze_articles")
+        wait_until(lambda: kill_workers(self.stack.cloud, name), 60, "a task of the workflow", interval=0.05)
+        client = self.client("stepfunctions")
+        wait_until(
+            lambda: client.describe_execution(executionArn=arn)["status"] != "RUNNING",
+            120,
+            "the end of the workflow",
+        )
+
+    def start_reanalysis(self) -> str:
+        """Have the articles of the subject analyzed anew; return the execution's ARN."""
+        arn: str = self.client("stepfunctions").start_execution(
+            stateMachineArn=self.stack.outputs.state_machines["reanalyze_subject"],
+            input=json.dumps({"tool_id": self.load.subject.tool_id}),
+        )["executionArn"]
+        self.runs.append(arn)
+        return arn
+
+    def messages_are_poison(self) -> None:
+        """Messages that cannot be read, and an article that cannot be labelled until it is mended."""
+        sqs, outputs = self.client("sqs"), self.stack.outputs
+        self.dispatch()
+        self.settle()
+        poison = [
+            (function, job, body, self._send(sqs, queue, body))
+            for function, job, queue, body in (
+                ("fetch_sources", "fetch", outputs.fetch_queue_url, '{"schema_version": "7"}'),
+                ("analyze_sentiment", "analyze", outputs.analyze_queue_url, "no JSON"),
+            )
+        ]
+        # An article of nobody's interest, so that no other trouble mends or breaks it meanwhile.
+        item = next(
+            item
+            for item in sorted(self.articles(), key=lambda item: str(item["dedup_key"]["S"]))
+            if self.load.is_apart(number_of(item))
+        )
+        self.load.frozen.add(number_of(item))
+        key, text = item["dedup_key"]["S"], item["text_for_analysis"]["S"]
+        self.table.change(keys.article(key), assign={"text_for_analysis": 7})
+        assert reopen_analyzed(self.table, key)
+        self.announcer.announce([key], "poison")
+        self.at_the_end.append(lambda: self._see_to_poison(poison, key, text))
+
+    def _see_to_poison(self, poison: Sequence[tuple[str, str, str, str]], key: str, text: str) -> None:
+        """Each ends in its dead-letter queue with its cause; what can be mended is redriven."""
+        queues = {job: dead for job, (dead, _) in dead_letter_queues(self.commands.outputs).items()}
+        for function, job, body, message_id in poison:
+            self._wait_for_dead(queues[job], body)
+            lines = [line for line in self.stack.logs(function) if "message_unreadable" in line]
+            assert any(message_id in line for line in lines), f"the cause of {body} is not in the log"
+        self._wait_for_dead(queues["analyze"], key)
+        article = self.table.get(keys.article(key), consistent=True)
+        assert article is not None
+        assert (article["status"], "TypeError" in article["error_reason"]) == ("error", True)
+        self.table.change(keys.article(key), assign={"text_for_analysis": text})
+        self._discard_unreadable(queues["fetch"], FetchRequested)
+        self._discard_unreadable(queues["analyze"], ArticleCreated)
+
+    def _wait_for_dead(self, queue: str, text: str) -> None:
+        def dead() -> bool:
+            with self._peeked(queue) as messages:
+                return any(text in message["Body"] for message in messages)
+
+        wait_until(dead, 120, f"{text} in {queue}", interval=1)
+
+    @contextmanager
+    def _peeked(self, queue: str) -> Iterator[list[Any]]:
+        """Give all messages of a dead-letter queue, and leave in it those that are not deleted."""
+        sqs = self.client("sqs")
+        messages: list[Any] = []
+        while got := sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, VisibilityTimeout=30).get(
+            "Messages"
+        ):
+            messages += got
+        yield messages
+        for message in messages:
+            with suppress(ClientError):  # one that was deleted is not there to be shown again
+                sqs.change_message_visibility(
+                    QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
+                )
+
+    def _discard_unreadable(self, queue: str, model: type[FetchRequested | ArticleCreated]) -> None:
+        """Do what only a person can decide about a message that nobody can read."""
+        sqs = self.client("sqs")
+        with self._peeked(queue) as messages:
+            for message in messages:
+                try:
+                    read_message(model, message["Body"])
+                except InvalidInput:
+                    sqs.delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
+
+    def redrive(self) -> None:
+        """Send what is dead back to work, with the project's own command."""
+        for job, held in self.waiting(dead=True).items():
+            if held:
+                assert send_back(self.commands, job, 1000) >= held
+
+    def round(self, trouble: Callable[[Arena], None]) -> None:
+        """Ingest what is new through one trouble, and through those that are always there."""
+        words = self.load.write()
+        with ThreadPoolExecutor(1) as pool:
+            told: Future[None] = pool.submit(self.tell, words)
+            trouble(self)
+            self.send_copies()
+            told.result()
+        stage(self.url)
+        self.settle()
+
+
+TROUBLES: Final[tuple[Callable[[Arena], None], ...]] = (
+    Arena.fetch_is_killed,
+    Arena.analysis_is_killed,
+    Arena.topic_refuses,
+    Arena.bus_refuses,
+    Arena.table_refuses_fetch,
+    Arena.table_refuses_analysis,
+    Arena.bucket_refuses,
+    Arena.provider_is_out,
+    Arena.cloud_is_restarted,
+    Arena.workflow_is_killed,
+    Arena.messages_are_poison,
+)
+
+
+def _due(source: Source, due_at: datetime) -> SourceDue:
+    return SourceDue(source_id=source.source_id, kind=source.kind, due_at=due_at)
+
+
+def number_of(item: dict[str, Any]) -> int:
+    """Return the number of the story that an article, in DynamoDB's typed form, tells."""
+    (word, *_) = item["source_attribution"]["M"].values()
+    return int(word["M"]["url"]["S"].rpartition("/")[2])
