@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import settings
 
 # How long an example takes says more of the machine than of the code; speed is measured in bench/.
-settings.register_profile("sourcebook", deadline=None)
-settings.load_profile("sourcebook")
+settings.register_profile("sourcebook", deadline=None, derandomize=True)
+# `make fuzz`: others each time, and more of them.
+settings.register_profile("fuzz", deadline=None, max_examples=int(os.environ.get("SOURCEBOOK_FUZZ", "1")))
+settings.load_profile("fuzz" if "SOURCEBOOK_FUZZ" in os.environ else "sourcebook")

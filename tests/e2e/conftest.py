@@ -19,6 +19,7 @@ from sourcebook_local.cloud import LocalCloud
 from sourcebook_local.deploy import deploy
 from sourcebook_local.project import HOME
 from tests.e2e.stack import Stack
+from tests.leaks import secrets_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,12 +53,33 @@ def new_cloud(
         return made[-1]
 
     yield make
+    leaks = {}
     for cloud in made:
-        cloud.stop()
+        try:
+            leaks[cloud.home.name] = logged_secrets(cloud)
+        finally:
+            cloud.stop()
         if request.session.testsfailed and (cloud.home / "log").exists():
             kept = KEPT_LOGS / cloud.home.name
             shutil.rmtree(kept, ignore_errors=True)
             shutil.copytree(cloud.home / "log", kept)
+    # Here, because only now everything is in the logs that the tests of this run have made.
+    assert not any(leaks.values()), f"secrets in the logs: {leaks}"
+
+
+def logged_secrets(cloud: LocalCloud) -> list[tuple[str, str, str]]:
+    """Return what looks like a secret in the logs of a cloud and of its functions, with where it stands."""
+    found = []
+    if cloud.log_file.exists():
+        found += [("cloud.log", *leak) for leak in secrets_in(cloud.log_file.read_text("utf-8", "replace"))]
+    if cloud.running():
+        logs = cloud.session().client("logs")
+        groups = logs.get_paginator("describe_log_groups").paginate()
+        for name in [group["logGroupName"] for page in groups for group in page["logGroups"]]:
+            pages = logs.get_paginator("filter_log_events").paginate(logGroupName=name)
+            text = "\n".join(event["message"] for page in pages for event in page["events"])
+            found += [(name, *leak) for leak in secrets_in(text)]
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -71,3 +93,6 @@ def stack(new_cloud: Callable[[str], LocalCloud]) -> Iterator[Stack]:
     outputs = deploy(cloud, assembly=HOME / "assembly", say=print).outputs
     with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
         yield Stack(cloud, outputs, cloud.session(), api)
+    if reused:
+        leaks = logged_secrets(cloud)
+        assert not leaks, f"secrets in the logs: {leaks}"

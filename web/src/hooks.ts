@@ -13,7 +13,16 @@ export interface Place {
 export function placeOf(hash: string): Place {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const [view = "", ...rest] = path.split("/");
-  return { view: view || "articles", id: decodeURIComponent(rest.join("/")), query: new URLSearchParams(query) };
+  return { view: view || "articles", id: decoded(rest.join("/")), query: new URLSearchParams(query) };
+}
+
+/** Undo percent-encoding; a text that is none, in an address that somebody typed or cut off, stays as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export function hashOf(view: string, id = "", query: Query = {}): string {

@@ -37,7 +37,8 @@ function App(): JSX.Element {
   const place = usePlace();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
-  const [name, View] = VIEWS[place.view] ?? ["Not here", Nowhere];
+  const known = Object.hasOwn(VIEWS, place.view) ? VIEWS[place.view] : undefined; // "constructor" is no view
+  const [name, View] = known ?? ["Not here", Nowhere];
   useEffect(() => {
     document.title = `${name} – Sourcebook`;
     // Who goes on by keyboard or screen reader goes on from the new view; not at the first, which is the page's start.

@@ -16,12 +16,22 @@ never carries a secret or a body.
 from __future__ import annotations
 
 _SHOWN = 80
+_LONGEST_FIELD = 200
 
 
 def shorten(value: object, limit: int = _SHOWN) -> str:
     """Return ``repr(value)`` cut to `limit` characters, for messages."""
     text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def printable(text: str) -> str:
+    """Return text from outside fit for one line of a log.
+
+    What is not printable becomes U+FFFD: control characters, those of C1 and the Unicode line ends among
+    them, which JSON leaves as they are, and what turns the direction of a line.
+    """
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 class SourcebookError(Exception):
@@ -44,13 +54,15 @@ class InvalidInput(Terminal):
     """A value that came from outside breaks a rule.
 
     Attributes:
-        field: the name of the field or parameter, as its sender knows it.
+        field: the name of the field or parameter, as its sender knows it. It may come from outside too: one
+            that is empty, not printable, or longer than 200 characters is written as `shorten` writes it.
         value: what stood there, whole: shorten it before it is shown.
         expected: what would be right, in words.
     """
 
     def __init__(self, field: str, value: object, expected: str) -> None:
-        self.field = field
+        is_fit = field.isprintable() and 0 < len(field) <= _LONGEST_FIELD
+        self.field = field if is_fit else shorten(field)
         self.value = value
         self.expected = expected
-        super().__init__(f"{field}: {shorten(value)} is not valid; expected {expected}")
+        super().__init__(f"{self.field}: {shorten(value)} is not valid; expected {expected}")

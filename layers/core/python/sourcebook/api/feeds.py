@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -150,6 +149,8 @@ def _discovered(feeds: FeedsApi, site: str) -> Discovery:
     Raises:
         InvalidInput: if there is none, or the site does not answer: both are for the client to mend.
     """
+    import asyncio  # noqa: PLC0415 - 8 ms of each start, and nothing else here needs it
+
     from sourcebook.feeds.discovery import discover  # noqa: PLC0415 - the HTTP client and the parser
     from sourcebook.http import FetchError, HttpClient  # noqa: PLC0415
 

@@ -18,8 +18,6 @@ from sourcebook.catalog.product_read import (
 )
 from sourcebook.catalog.read import NovaReader
 from sourcebook.errors import InvalidInput, shorten
-from sourcebook.photometry.bands import read_band
-from sourcebook.photometry.times import mjd_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,6 +32,8 @@ class Epoch(Parameter[float]):
 
     def read(self, request: Request) -> float:
         """Read either form."""
+        from sourcebook.photometry.times import mjd_of  # noqa: PLC0415 - 4 ms of each start, and seldom needed
+
         text = request.query[self.name]
         if re.fullmatch(r"[+-]?\d{1,7}(\.\d{1,12})?", text.strip(), re.ASCII):
             return float(text)
@@ -57,6 +57,8 @@ class Bands(Parameter[frozenset[str]]):
 
     def read(self, request: Request) -> frozenset[str]:
         """Read them under their canonical names."""
+        from sourcebook.photometry.bands import read_band  # noqa: PLC0415 - as above
+
         parts = request.query[self.name].split(",")
         if len(parts) > _BANDS_AT_MOST:
             raise InvalidInput(self.name, request.query[self.name], f"at most {_BANDS_AT_MOST} bands")

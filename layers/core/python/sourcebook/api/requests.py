@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ PAGE_DEFAULT: Final = 20
 PAGE_LIMIT: Final = 100
 
 _CORRELATION_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_REQUEST_ID: Final = re.compile(r"[!-~]{1,128}")
 _SPACE_FOR_PLUS: Final = re.compile(r"(T[0-9:.,]+) (\d\d(?::?\d\d)?)", re.ASCII)
 _TIME_EXPECTED: Final = (
     "an ISO 8601 time with its zone such as 2026-11-27T21:56:00Z, or a date such as 2026-11-27"
@@ -167,6 +169,8 @@ class Request:
 
 def _number(text: str) -> int | float:
     value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:20]} is larger than any number that is kept")
     return int(value) if value.is_integer() else value
 
 
@@ -217,9 +221,8 @@ def correlation_id(event: Mapping[str, Any], otherwise: str) -> str:
     if _CORRELATION_ID.fullmatch(given):
         return given
     context = event.get("requestContext")
-    return (
-        str(context["requestId"]) if isinstance(context, Mapping) and context.get("requestId") else otherwise
-    )
+    own = context.get("requestId") if isinstance(context, Mapping) else None
+    return own if isinstance(own, str) and _REQUEST_ID.fullmatch(own) else otherwise
 
 
 def accepts_gzip(event: Mapping[str, Any]) -> bool:

@@ -24,7 +24,7 @@ from sourcebook.api.responses import NotFound, Response, problem
 from sourcebook.api.workflows import WorkflowsApi
 from sourcebook.articles.grouping.read import EventReader
 from sourcebook.articles.read import ArticleReader
-from sourcebook.errors import shorten
+from sourcebook.errors import printable, shorten
 from sourcebook.observations.read import ObservationReader
 from sourcebook.sentiment.read import SentimentReader
 from sourcebook.sources.read import FeedReader
@@ -85,7 +85,7 @@ class Api:
         caller = self.access.admit(operation.access, event)
         about["caller"] = caller
         request = Request.of(event, correlation, caller=caller, request_id=self.new_id())
-        about["parameters"] = [name[:40] for name in sorted(request.query)[:20]]
+        about["parameters"] = [printable(name[:40]) for name in sorted(request.query)[:20]]
         request.only(*(parameter.name for parameter in operation.parameters))
 
         def act(request: Request) -> Response:

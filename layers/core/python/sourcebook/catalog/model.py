@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from sourcebook.catalog.coordinates import Position
 from sourcebook.catalog.names import NAME_LIMIT, normalize_name
-from sourcebook.events import SCHEMA_VERSION, UtcDatetime
+from sourcebook.events import UtcDatetime
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.validation import first_wrong
 

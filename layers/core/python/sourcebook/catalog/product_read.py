@@ -11,7 +11,6 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.catalog.replacing import Objects
 from sourcebook.errors import Terminal
-from sourcebook.photometry.series import Selection, Series
 from sourcebook.spectra.points import downsample
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -194,6 +193,9 @@ class ProductReader:
         most: int,
     ) -> dict[str, Any]:
         """Return the points of a nova's light curve; see `sourcebook.photometry.series.Series.select`."""
+        # Here, because the API would load it at each start, 4 ms, and seldom needs it.
+        from sourcebook.photometry.series import Selection, Series  # noqa: PLC0415
+
         item = self.table.get(keys.photometry_table(nova_id)) or {}
         key = item.get("points_s3_key")
         found = Selection((), 0, {})

@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.catalog.adapters.ads import Ads
 from sourcebook.catalog.documents import Documents
 from sourcebook.catalog.model import (
     NovaReference,
@@ -29,6 +28,9 @@ from sourcebook.runs.errors import Held
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed
+
+if TYPE_CHECKING:
+    from sourcebook.catalog.adapters.ads import Ads
 
 A_CHUNK: Final = 25
 """Publications that one task stores: enough that calling it is the smaller part."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from sourcebook.errors import printable
+
 _SHOWN = 200
 _PARTS = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*:)?(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?",
     re.DOTALL,
 )
-_UNPRINTABLE = re.compile(r"[^\x20-\x7e\xa0-\U0010ffff]")
 _HIDDEN = "…"
 
 
@@ -18,7 +19,7 @@ def redact_url(url: str) -> str:
 
     User name and password, every value of the query and the fragment are hidden; names of query parameters
     stay, since they help to find a mistake. Works on any text, also on what is not a valid URL. The result
-    has at most 200 characters and no control characters.
+    has at most 200 characters and nothing that is not printable.
     """
     match = _PARTS.match(url)
     scheme, authority, path, query = (
@@ -34,8 +35,9 @@ def redact_url(url: str) -> str:
     shown += path
     if query is not None:
         shown += "?" + "&".join(_hide_value(pair) for pair in query.split("&")[:20])
-    shown = _UNPRINTABLE.sub("�", shown)
-    return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + _HIDDEN
+    if len(shown) > _SHOWN:
+        shown = shown[: _SHOWN - 1] + _HIDDEN
+    return printable(shown)
 
 
 def _hide_value(pair: str) -> str:

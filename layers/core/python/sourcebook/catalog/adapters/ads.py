@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sourcebook.catalog.adapters.archive import Archive, ArchiveStatus, ArchiveUnavailable
@@ -43,7 +43,7 @@ class Ads:
 
     archive: Archive
     url: str
-    token: str
+    token: str = field(repr=False)
 
     async def search(self, names: Iterable[str]) -> Publications:
         """Return the publications that name one of these in title, abstract or keywords, page after page.
