@@ -53,17 +53,34 @@ unit:
 CORPUS ?= $(firstword $(wildcard ../shared/data/feeds) local/sourcebook_local/samples/feeds)
 
 .PHONY: bench
-bench: install ## What it costs and how fast it is, beside named baselines (about ten minutes)
+bench: install ## What it costs and how fast it is, beside named baselines (about fifteen minutes)
 	$(BIN)/python bench/parse_feeds.py $(CORPUS)
 	$(BIN)/python bench/ingest_feeds.py $(CORPUS)
 	PYTHONPATH=. $(BIN)/python bench/capacity.py
+	PYTHONPATH=. $(BIN)/python bench/cold_starts.py
+	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/label_headlines.py
 	$(BIN)/python bench/match_subjects.py
 	$(BIN)/python bench/refresh_cache.py
 
+SEEDS ?= 20
+
+.PHONY: faults
+faults: install ## Ingest through every trouble there is, SEEDS=20 times (about two minutes each)
+	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) $(BIN)/pytest tests/integration/faults -q --numprocesses 2
+	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) SOURCEBOOK_FAULT_ROUNDS=11 $(BIN)/pytest tests/e2e/test_faults.py -v --log-cli-level INFO
+
 .PHONY: fuzz
-fuzz: install ## Change bytes of spectrum files at random, 10,000 times each (many minutes)
-	SOURCEBOOK_FUZZ=10000 $(BIN)/pytest tests/unit/spectra/test_fuzz.py -q
+fuzz: install ## Change bytes of spectrum files, and make up every other input, 10,000 times each (many minutes)
+	SOURCEBOOK_FUZZ=10000 $(BIN)/pytest tests/unit/spectra/test_fuzz.py tests/unit/security/test_fuzz.py -q
+
+# Of what runs in production and what builds it. --strict: what cannot be looked up is no clean bill of health.
+.PHONY: audit
+audit: install ## Look up known vulnerabilities of every pinned dependency (needs PyPI and npm themselves)
+	for file in layers/*/requirements.txt requirements/*.txt; do \
+		$(BIN)/uv tool run --from pip-audit==2.10.1 pip-audit --strict --disable-pip --no-deps --progress-spinner off --requirement $$file; \
+	done
+	npm audit --audit-level=low
 
 .PHONY: install lock clean
 install: $(INSTALLED) ## Make the virtual environment and install what it needs

@@ -68,7 +68,7 @@ def scrape(
 
 
 def _wanted(stack: Stack, source_ids: tuple[str, ...]) -> dict[str, Source]:
-    from sourcebook.observations.options import KINDS
+    from sourcebook.observations.kinds import KINDS
 
     registry = stack.registry
     known = registry.get_many(source_ids or registry.list_ids())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import boto3
@@ -38,7 +40,20 @@ logger = Logger()
 # API Gateway gives up after 30 seconds, so a table that does not answer must be given up sooner.
 config = aws_config(connect_timeout=1, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 3})
 table = Table(required("TABLE_NAME"), boto3.client("dynamodb", config=config))
-start = WorkflowStarter(boto3.client("stepfunctions", config=config), required("WORKFLOW_ARN_PREFIX"))
+workflow_prefix = required("WORKFLOW_ARN_PREFIX")
+
+
+@cache
+def starter() -> WorkflowStarter:
+    """Return what starts workflows; its client is made for the first one, since most requests start none."""
+    return WorkflowStarter(boto3.client("stepfunctions", config=config), workflow_prefix)
+
+
+def start(workflow: str, payload: Mapping[str, Any], name: str) -> str:
+    """Start a workflow and return its execution's ARN."""
+    return starter()(workflow, payload, name)
+
+
 workflows = WorkflowsApi(start, StartedRuns(table), tuple(required("WORKFLOWS").split(",")))
 api = Api(
     access=Doorkeeper(TokenStore(table), public_read=required("PUBLIC_READ") == "true"),

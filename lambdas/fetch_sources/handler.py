@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from aws_lambda_powertools import Logger, Metrics
@@ -11,7 +12,6 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sourcebook.articles.adapters.feed import FeedAdapter
 from sourcebook.articles.adapters.intake import Intake
-from sourcebook.articles.adapters.news_api import Finnhub, NewsApiAdapter, Tiingo
 from sourcebook.articles.announce import Announcer
 from sourcebook.articles.batch import Run, batch_item, ingestion_batch
 from sourcebook.articles.bus import EventBus
@@ -21,15 +21,17 @@ from sourcebook.events import FetchRequested, read_message
 from sourcebook.feeds.sampling import ParserSample, report_agreement
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import HttpClient
-from sourcebook.observations.adapters.poll import ObservationAdapter
-from sourcebook.observations.options import KINDS as OBSERVATION_KINDS
-from sourcebook.observations.snapshots import Snapshots
+from sourcebook.observations.kinds import KINDS as OBSERVATION_KINDS
 from sourcebook.settings import FetchSettings, required
+from sourcebook.sources.deferred import DeferredAdapter
 from sourcebook.sources.poll import Poller, RoundReport, SourceAdapter
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.sources.report import failed_records, log_round, measure_process, measure_round
-from sourcebook.sources.secrets import Secrets
 from sourcebook.table.client import CONNECTIONS, Table, aws_config
+
+if TYPE_CHECKING:
+    from sourcebook.observations.snapshots import Snapshots
+    from sourcebook.sources.secrets import Secrets
 
 logger = Logger()
 metrics = Metrics()
@@ -38,10 +40,39 @@ table = Table.connect(settings.table_name)
 store = ArticleStore(table)
 announcer = Announcer(boto3.client("sns", config=aws_config()), settings.article_topic_arn)
 bus = EventBus(boto3.client("events", config=aws_config()), required("EVENT_BUS_NAME"))
-secrets = Secrets(boto3.client("secretsmanager", config=aws_config()))
-snapshots = Snapshots(required("BUCKET_NAME"), lambda: boto3.client("s3", config=aws_config()))
 feed_settings = FeedSettings.from_environment()
 policy = feed_settings.http_policy(contact=settings.contact, allowed_networks=settings.allowed_networks)
+
+
+@cache
+def secrets() -> Secrets:
+    """Return the API keys; read when a news API is asked for the first time."""
+    from sourcebook.sources.secrets import Secrets
+
+    return Secrets(boto3.client("secretsmanager", config=aws_config()))
+
+
+@cache
+def snapshots() -> Snapshots:
+    """Return where pages of figures are kept."""
+    from sourcebook.observations.snapshots import Snapshots
+
+    return Snapshots(required("BUCKET_NAME"), lambda: boto3.client("s3", config=aws_config()))
+
+
+def news_api(kind: str, http: HttpClient, intake: Intake) -> SourceAdapter:
+    """Return the adapter of a news API."""
+    from sourcebook.articles.adapters.news_api import Finnhub, NewsApiAdapter, Tiingo
+
+    provider = {p.kind: p for p in (Tiingo(), Finnhub())}[kind]
+    return NewsApiAdapter(provider, http, table, intake, secrets())
+
+
+def observations(http: HttpClient) -> SourceAdapter:
+    """Return the adapter of pages of figures."""
+    from sourcebook.observations.adapters.poll import ObservationAdapter
+
+    return ObservationAdapter(http, table, snapshots())
 
 
 async def fetch(message: FetchRequested, context: LambdaContext, sample: ParserSample) -> RoundReport:
@@ -50,8 +81,9 @@ async def fetch(message: FetchRequested, context: LambdaContext, sample: ParserS
         intake = Intake(store, announcer, message.correlation_id, bus)
         adapters: dict[str, SourceAdapter] = {
             "feed": FeedAdapter(http, table, intake, settings=feed_settings, sample=sample),
-            **{p.kind: NewsApiAdapter(p, http, table, intake, secrets) for p in (Tiingo(), Finnhub())},
-            **dict.fromkeys(OBSERVATION_KINDS, ObservationAdapter(http, table, snapshots)),
+            "tiingo": DeferredAdapter(lambda: news_api("tiingo", http, intake)),
+            "finnhub": DeferredAdapter(lambda: news_api("finnhub", http, intake)),
+            **dict.fromkeys(OBSERVATION_KINDS, DeferredAdapter(lambda: observations(http))),
         }
         poller = Poller(
             SourceRegistry(table),

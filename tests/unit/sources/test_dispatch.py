@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.errors import InvalidInput
-from sourcebook.sources.dispatch import _Due, chunks_by_host, read_dispatch_request
+from sourcebook.events import FetchRequested, read_message
+from sourcebook.sources.dispatch import _Due, chunks_by_host, message_body, read_dispatch_request
 
 due_sources = st.lists(
     st.builds(
@@ -38,6 +39,12 @@ def test_the_most_urgent_source_is_in_the_first_chunk() -> None:
     due = [_Due(f"s{n}", "feed", f"h{n}.example", 999, "2026-11-27T12:00:00Z") for n in range(50)]
     due.append(_Due("urgent", "feed", "urgent.example", 1, "2026-11-27T12:00:30Z"))
     assert next(iter(chunks_by_host(due)))[0].source_id == "urgent"
+
+
+def test_a_message_reads_as_the_class_that_checks_it_where_it_arrives() -> None:
+    due = [_Due("été", "feed", "a.example", 999, "2026-11-27T12:00:00Z")]
+    message = read_message(FetchRequested, message_body(due, "run-1"))
+    assert message_body(due, "run-1") == message.model_dump_json()
 
 
 def test_a_scheduled_event_asks_for_all_that_are_due() -> None:

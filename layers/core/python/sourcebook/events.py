@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
 
 from sourcebook.clock import isoformat, to_utc
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.validation import first_wrong
-
-SCHEMA_VERSION: Final = "1"
 
 UtcDatetime = Annotated[datetime, AfterValidator(to_utc), PlainSerializer(isoformat, return_type=str)]
 """An aware datetime in UTC, written as ISO 8601 to the second."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict
 
 from sourcebook.clock import epoch_seconds, isoformat
-from sourcebook.events import SCHEMA_VERSION
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sources.poll import PollReport, RoundReport, Verdict
 from sourcebook.table import keys
 

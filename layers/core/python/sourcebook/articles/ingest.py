@@ -21,7 +21,7 @@ from sourcebook.articles.model import ATTRIBUTIONS_KEPT, RETENTION, IncomingArti
 from sourcebook.articles.normalize import HeadlineIdentity, identify, neighbouring_keys
 from sourcebook.clock import epoch_seconds
 from sourcebook.errors import Retryable, Terminal
-from sourcebook.events import SCHEMA_VERSION
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item

@@ -14,7 +14,7 @@ from typing import Any
 from sourcebook.articles.model import ATTRIBUTIONS_KEPT, RETENTION, TAGS_KEPT, IncomingArticle, Status
 from sourcebook.articles.normalize import HeadlineIdentity
 from sourcebook.clock import epoch_seconds, isoformat, parse_iso
-from sourcebook.events import SCHEMA_VERSION
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.codec import Item
 

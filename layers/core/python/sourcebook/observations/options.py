@@ -21,15 +21,11 @@ from pydantic import (
 )
 
 from sourcebook.errors import InvalidInput
+from sourcebook.observations.kinds import CSV, HTML_TABLE, JSON_API, KINDS
 from sourcebook.observations.terms import TermUnit, parse_term
 from sourcebook.observations.values import DecimalMark, Unit, Unreadable
 from sourcebook.sources.model import SourceSpec
 from sourcebook.validation import first_wrong
-
-HTML_TABLE: Final = "html_table"
-JSON_API: Final = "json_api"
-CSV: Final = "csv"
-KINDS: Final = (HTML_TABLE, JSON_API, CSV)
 
 SeriesKind = Literal["deposit", "loan"]
 

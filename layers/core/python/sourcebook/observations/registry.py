@@ -9,7 +9,8 @@ from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.observations.canonical import Standing
-from sourcebook.observations.options import KINDS, read_observation_options
+from sourcebook.observations.kinds import KINDS
+from sourcebook.observations.options import read_observation_options
 from sourcebook.sources.model import SourceSpec, declared
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys

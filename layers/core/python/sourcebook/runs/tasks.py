@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, SourcebookError
-from sourcebook.events import SCHEMA_VERSION
 from sourcebook.runs.errors import Held, as_step_functions_knows, error_fingerprint, short_message
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 

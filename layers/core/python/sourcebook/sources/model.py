@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from sourcebook.events import SCHEMA_VERSION, UtcDatetime
+from sourcebook.events import UtcDatetime
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.validation import first_wrong
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
-from sourcebook.events import SCHEMA_VERSION
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase, Key
 
 from sourcebook.clock import Clock, isoformat, utc_now
-from sourcebook.sources.model import Source, SourceSpec, declared, state_item
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
+
+if TYPE_CHECKING:
+    from sourcebook.sources.model import Source, SourceSpec
 
 NEVER: Final = "9999-12-31T23:59:59Z"
 """When a source that a person has disabled is asked next: only a person enables it again.
@@ -37,6 +39,8 @@ class SourceRegistry:
         Returns:
             True if it is new.
         """
+        from sourcebook.sources.model import declared  # noqa: PLC0415 - pydantic, see _source
+
         existing = self.add(spec)
         if existing is None:
             return True
@@ -51,6 +55,8 @@ class SourceRegistry:
         Returns:
             None if it was added, otherwise the STATE item of the known one.
         """
+        from sourcebook.sources.model import state_item  # noqa: PLC0415 - pydantic, see _source
+
         item = state_item(spec, now=isoformat(self.clock()))
         if not spec.enabled:
             item |= _never(spec.source_id)
@@ -72,13 +78,12 @@ class SourceRegistry:
 
     def get(self, source_id: str) -> Source | None:
         """Return a source, or None if it is not registered."""
-        item = self.table.get(keys.source(source_id))
-        return Source.from_item(item) if item else None
+        return _source(self.table.get(keys.source(source_id)))
 
     def get_many(self, source_ids: Iterable[str]) -> dict[str, Source]:
         """Return the registered ones among these sources by id."""
         items = self.table.batch_get(keys.source(source_id) for source_id in source_ids)
-        return {item["source_id"]: Source.from_item(item) for item in items}
+        return {source.source_id: source for source in map(_source, items) if source}
 
     def make_due(self, source_id: str) -> Source | None:
         """Make an enabled source due now, so that the next dispatch sends it.
@@ -95,7 +100,7 @@ class SourceRegistry:
             )
         except ConditionFailed:
             return None
-        return Source.from_item(item)
+        return _source(item)
 
     def enable(self, source_id: str) -> Source | None:
         """Poll a source again, now, whoever or whatever has disabled it.
@@ -216,4 +221,7 @@ def _never(source_id: str) -> dict[str, Any]:
 
 
 def _source(item: Item | None) -> Source | None:
+    # Here, because dispatch reads no source: pydantic would be a third of what it loads at its start.
+    from sourcebook.sources.model import Source  # noqa: PLC0415
+
     return Source.from_item(item) if item else None

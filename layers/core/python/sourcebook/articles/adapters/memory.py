@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sourcebook.events import SCHEMA_VERSION
 from sourcebook.feeds.seen import SeenEntries
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sources.model import Source
 from sourcebook.table import keys
 from sourcebook.table.client import Table

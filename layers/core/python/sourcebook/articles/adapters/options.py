@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from sourcebook.errors import InvalidInput
-from sourcebook.observations.options import KINDS as OBSERVATION_KINDS
+from sourcebook.observations.kinds import KINDS as OBSERVATION_KINDS
 from sourcebook.observations.options import read_observation_options
 from sourcebook.sources.model import SourceSpec
 from sourcebook.validation import first_wrong

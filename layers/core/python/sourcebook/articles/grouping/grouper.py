@@ -22,7 +22,8 @@ from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.model import RETENTION, Status
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.errors import Retryable
-from sourcebook.events import SCHEMA_VERSION, GenerateIdeas
+from sourcebook.events import GenerateIdeas
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item

@@ -20,7 +20,7 @@ from boto3.dynamodb.conditions import Attr
 from sourcebook.articles.grouping.similarity import names_in
 from sourcebook.articles.model import Status
 from sourcebook.clock import parse_iso
-from sourcebook.events import SCHEMA_VERSION
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 

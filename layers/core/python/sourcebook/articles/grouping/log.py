@@ -21,7 +21,7 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.articles.grouping.groups import WINDOW, Entry, Window
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
-from sourcebook.events import SCHEMA_VERSION
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item

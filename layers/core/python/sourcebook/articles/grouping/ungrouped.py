@@ -16,7 +16,8 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.articles.bus import EventBus
 from sourcebook.articles.model import RETENTION
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
-from sourcebook.events import SCHEMA_VERSION, GroupHeadlines
+from sourcebook.events import GroupHeadlines
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final
 
+from sourcebook.observations.kinds import CSV, HTML_TABLE, JSON_API
 from sourcebook.observations.model import Parsed
-from sourcebook.observations.options import CSV, HTML_TABLE, JSON_API, read_observation_options
+from sourcebook.observations.options import read_observation_options
 from sourcebook.sources.model import SourceSpec
 
 _READERS: Final[Mapping[str, str]] = {

@@ -11,15 +11,16 @@ from typing import Final
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.events import SCHEMA_VERSION
 from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
 from sourcebook.observations.adapters import parse_document
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause
 from sourcebook.observations.canonical import Canonical, Standing
+from sourcebook.observations.kinds import JSON_API
 from sourcebook.observations.model import Observed, Parsed
-from sourcebook.observations.options import JSON_API, ObservationOptions, read_observation_options
+from sourcebook.observations.options import ObservationOptions, read_observation_options
 from sourcebook.observations.raw import Outcome, RawStore, Scrape
 from sourcebook.observations.snapshots import Snapshots
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sources.model import Source
 from sourcebook.sources.poll import PollResult, Rejected, Verdict
 from sourcebook.table import keys
