@@ -16,6 +16,7 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -163,10 +164,7 @@ def build(lock: Path, target: Target, *, files: Path | None = None, cache: Path 
     place = cache / f"{name}-{target}-{_key(requirements, target, files)}"
     if place.is_dir():
         return place
-    cache.mkdir(parents=True, exist_ok=True)
-    # Built aside and renamed whole, so that a build cut short is never taken for a layer.
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{name}-{target}-", dir=cache))
-    try:
+    with built_aside(place) as unfinished:
         _install(name, requirements, target, unfinished / "python")
         _strip(unfinished / "python")
         if files is not None:
@@ -175,6 +173,19 @@ def build(lock: Path, target: Target, *, files: Path | None = None, cache: Path 
             )
         if target is Target.LOCAL:
             _compile(unfinished / "python")
+    for outdated in cache.glob(f"{name}-{target}-*"):
+        if outdated != place:
+            shutil.rmtree(outdated, ignore_errors=True)
+    return place
+
+
+@contextmanager
+def built_aside(place: Path) -> Iterator[Path]:
+    """Give a folder to build in, which becomes `place` whole: a build cut short is never taken for one."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
+    try:
+        yield unfinished
         unfinished.chmod(0o755)
         try:
             unfinished.rename(place)
@@ -183,10 +194,6 @@ def build(lock: Path, target: Target, *, files: Path | None = None, cache: Path 
                 raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    for outdated in cache.glob(f"{name}-{target}-*"):
-        if outdated != place:
-            shutil.rmtree(outdated, ignore_errors=True)
-    return place
 
 
 def requirements_for(requirements: str, target: Target) -> str:

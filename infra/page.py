@@ -7,7 +7,6 @@ import hashlib
 import json
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +19,7 @@ from constructs import Construct
 from infra.api import Api
 from infra.deployment import ROOT
 from infra.functions import PythonFunction
-from infra.layers import ARCHITECTURE, RUNTIME, Layers
+from infra.layers import ARCHITECTURE, RUNTIME, Layers, built_aside
 from infra.monitoring import Monitoring
 from infra.nag import accept
 
@@ -86,22 +85,11 @@ def build(cache: Path = _CACHE) -> Path:
     place = cache / _key()
     if place.is_dir():
         return place
-    cache.mkdir(parents=True, exist_ok=True)
-    # Built aside and renamed whole, so that a build cut short is never taken for a page.
-    unfinished = Path(tempfile.mkdtemp(prefix=".page-", dir=cache))
-    try:
+    with built_aside(place) as unfinished:
         package = unfinished / "python" / PACKAGE
         package.mkdir(parents=True)
         (package / "__init__.py").write_text('"""The files of the web page."""\n')
         _bundle(package)
-        unfinished.chmod(0o755)
-        try:
-            unfinished.rename(place)
-        except OSError:
-            if not place.is_dir():  # otherwise another build came first, with the same result
-                raise
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     for outdated in cache.iterdir():
         if outdated != place and not outdated.name.startswith("."):
             shutil.rmtree(outdated, ignore_errors=True)

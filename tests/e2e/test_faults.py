@@ -13,10 +13,8 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from boto3.dynamodb.conditions import Key
 
@@ -33,10 +31,8 @@ from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
 from sourcebook_cli.redrive import dead_letter_queues
 from sourcebook_local.cloud import LocalCloud
-from sourcebook_local.deploy import deploy
 from sourcebook_local.folder import start_server, stop_servers
-from sourcebook_local.project import HOME
-from tests.e2e.conftest import VENV
+from tests.e2e.conftest import deployed_apart
 from tests.e2e.faults import FIGURES, SOON, TROUBLES, Arena, Load, number_of
 from tests.e2e.sources import everything, group_now, keys_by_status, register
 from tests.e2e.stack import Stack, kill_workers
@@ -56,17 +52,8 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def stack(new_cloud: Callable[[str], LocalCloud]) -> Iterator[Stack]:
     """The application in a cloud of its own, whose queues do not wait for minutes."""
-    reused = os.environ.get("SOURCEBOOK_E2E_REUSE")
-    if reused:
-        cloud = LocalCloud(Path(reused), venv=VENV, port=0, auth=True, tls=True, say=print)
-    else:
-        cloud = new_cloud("faults")
-    cloud.start()
-    outputs = deploy(cloud, assembly=HOME / "assembly", say=print).outputs
-    with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
-        yield Stack(cloud, outputs, cloud.session(), api)
-    if not reused:
-        cloud.stop()
+    with deployed_apart(new_cloud, "faults") as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

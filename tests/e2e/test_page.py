@@ -12,7 +12,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx
 import pytest
 from boto3.dynamodb.conditions import Key
 
@@ -26,12 +25,11 @@ from sourcebook_local.astronomy.light_curve import SAMPLE_LIGHT_CURVE
 from sourcebook_local.astronomy.sample import use_sample_archives
 from sourcebook_local.astronomy.services import SAMPLE_NOVA
 from sourcebook_local.cloud import LocalCloud
-from sourcebook_local.deploy import deploy
 from sourcebook_local.folder import start_server, stop_servers
 from sourcebook_local.project import HOME, ROOT
 from sourcebook_local.samples import sample_sources
 from sourcebook_local.samples_observations import sample_observation_sources
-from tests.e2e.conftest import VENV
+from tests.e2e.conftest import deployed_apart
 from tests.e2e.sources import fetch, register
 from tests.e2e.stack import Stack, wait_until
 
@@ -66,16 +64,8 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def stack(new_cloud: Callable[[str], LocalCloud]) -> Iterator[Stack]:
     """The application in a cloud of its own, so that what is looked at is there and nothing else."""
-    if reused := os.environ.get("SOURCEBOOK_E2E_REUSE"):
-        cloud = LocalCloud(Path(reused), venv=VENV, port=0, auth=True, tls=True, say=print)
-    else:
-        cloud = new_cloud("page")
-    cloud.start()
-    outputs = deploy(cloud, assembly=HOME / "assembly", say=print).outputs
-    with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
-        yield Stack(cloud, outputs, cloud.session(), api)
-    if not reused:
-        cloud.stop()
+    with deployed_apart(new_cloud, "page") as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

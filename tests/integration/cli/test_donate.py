@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,46 +13,19 @@ import pytest
 from boto3.dynamodb.conditions import Key
 from click.testing import CliRunner
 
-from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.adapters.providers import BUILT_IN, providers
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.store import NovaStore
 from sourcebook.errors import InvalidInput
-from sourcebook.table.client import Table
 from sourcebook_cli.donate import donate
 from sourcebook_cli.providers import providers as providers_command
 from sourcebook_cli.stack import Stack
+from tests.integration.cli.conftest import BUCKET
 
 pytestmark = pytest.mark.integration
 
-BUCKET = "sourcebook-data"
-
 
 @pytest.fixture
-def stack(table: Table, monkeypatch: pytest.MonkeyPatch) -> Stack:
-    boto3.client("s3").create_bucket(Bucket=BUCKET)
-    machine = boto3.client("stepfunctions").create_state_machine(
-        name="acquire",
-        roleArn="arn:aws:iam::123456789012:role/acquire",
-        definition=json.dumps({"StartAt": "A", "States": {"A": {"Type": "Succeed"}}}),
-    )
-    outputs = {
-        "TableName": table.name,
-        "BucketName": BUCKET,
-        "AcquireAndValidateSpectraArn": machine["stateMachineArn"],
-    }
-    found = Stack(boto3.session.Session(), outputs)
-    monkeypatch.setattr(Stack, "connect", lambda **_: found)
-    return found
-
-
-@pytest.fixture
-def nova_id(table: Table) -> str:
-    made = NovaEstablisher(NovaStore(table)).establish(
-        "V1324 Sco", Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.7, -32.6, "No*")
-    )
-    assert made.nova_id is not None
-    return made.nova_id
+def stack(stack_starting: Callable[[str], Stack]) -> Stack:
+    return stack_starting("AcquireAndValidateSpectraArn")
 
 
 def give(*arguments: str) -> tuple[int, list[dict[str, Any]]]:

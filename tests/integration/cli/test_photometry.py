@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -11,52 +12,27 @@ import boto3.session
 import pytest
 from click.testing import CliRunner
 
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.establish import NovaEstablisher
 from sourcebook.catalog.photometry_table import TableRebuilder
 from sourcebook.catalog.photometry_upload import UploadValidator
 from sourcebook.catalog.replacing import Objects
 from sourcebook.catalog.store import NovaStore
 from sourcebook_cli.photometry import photometry
 from sourcebook_cli.stack import Stack
+from tests.integration.cli.conftest import BUCKET
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sourcebook.table.client import Table
 
 pytestmark = pytest.mark.integration
 
-BUCKET = "sourcebook-data"
 CSV = "jd,mag,band\n2456079.9,11.1,V\n"
 OTHER = "jd,mag,band\n2456080.9,11.2,V\n"
 
 
 @pytest.fixture
-def stack(table: Table, monkeypatch: pytest.MonkeyPatch) -> Stack:
-    boto3.client("s3").create_bucket(Bucket=BUCKET)
-    machine = boto3.client("stepfunctions").create_state_machine(
-        name="ingest",
-        roleArn="arn:aws:iam::123456789012:role/ingest",
-        definition=json.dumps({"StartAt": "A", "States": {"A": {"Type": "Succeed"}}}),
-    )
-    outputs = {
-        "TableName": table.name,
-        "BucketName": BUCKET,
-        "IngestPhotometryArn": machine["stateMachineArn"],
-    }
-    found = Stack(boto3.session.Session(), outputs)
-    monkeypatch.setattr(Stack, "connect", lambda **_: found)
-    return found
-
-
-@pytest.fixture
-def nova_id(table: Table) -> str:
-    made = NovaEstablisher(NovaStore(table)).establish(
-        "V1324 Sco", Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.7, -32.6, "No*")
-    )
-    assert made.nova_id is not None
-    return made.nova_id
+def stack(stack_starting: Callable[[str], Stack]) -> Stack:
+    return stack_starting("IngestPhotometryArn")
 
 
 def call(*arguments: str) -> Any:

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.catalog.documents import DocumentRefused, bucket_error
+from sourcebook.catalog.replacing import Objects
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -79,15 +80,7 @@ class Files:
         Raises:
             DocumentRefused: if it is longer than `largest` bytes.
         """
-        try:
-            answer = self.client.get_object(Bucket=self.bucket, Key=key)
-            if answer["ContentLength"] > largest:
-                raise DocumentRefused(
-                    f"s3 {key}: {answer['ContentLength']} bytes, at most {largest} are read"
-                )
-            return answer["Body"].read()
-        except (ClientError, BotoCoreError) as error:
-            raise bucket_error(error, key) from error
+        return Objects(self.client, self.bucket).read(key, largest).body
 
     def copy_to(self, key: str, sink: Sink, largest: int) -> tuple[int, str]:
         """Write an object's content to `sink`; return its length and SHA-256.

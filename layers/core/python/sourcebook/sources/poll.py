@@ -1,4 +1,4 @@
-"""One round of polling: the sources of a message, fetched in parallel, each committed on its own.
+"""One round of polling: the sources of a message, fetched in parallel, each committed conditionally.
 
 A source's state is the only thing that says whether it was fetched. The last write of a poll moves it on,
 conditional on the due time that the message names. So a message may come twice, late, or at the same time
