@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from sourcebook.feeds.schedule import (
     BURST,
+    DEVIATIONS,
+    QUIET,
     Hints,
     Rhythm,
     explain,
@@ -145,9 +147,10 @@ def test_any_history_gives_an_interval_within_the_range(
 
 
 def test_a_rhythm_survives_being_kept() -> None:
-    rhythm = Rhythm().after([NOON - timedelta(hours=2)] * 5, NOON, None)
+    rhythm = Rhythm().after([NOON - timedelta(hours=2)] * 6, NOON, None)
+    assert rhythm.together == 4.75
     assert Rhythm.of(source(**rhythm.to_state())) == rhythm
-    assert publications_by_hour(rhythm.histogram)[10] == 5
+    assert publications_by_hour(rhythm.histogram)[10] == 6
 
 
 def test_the_longest_wish_of_an_answer_counts() -> None:
@@ -186,10 +189,10 @@ def test_a_short_document_is_read_before_it_can_fill_with_what_nobody_has_seen()
     waits = [minutes(20, last_entries=entries) for entries in (0, 100, 20, 10, 3)]
     assert waits[0] == waits[1] == 15
     assert 15 > waits[2] > waits[3] > waits[4] >= 1
-    # A burst of BURST times the rate, and three standard deviations more, still fit.
+    # A burst of BURST times the rate, and some standard deviations more, still fit.
     for entries, wait in zip((20, 10, 3), waits[2:], strict=True):
         burst = BURST * 20 * wait / 60
-        assert wait == 1 or burst + 3 * burst**0.5 <= entries + 0.01
+        assert wait == 1 or burst + DEVIATIONS * burst**0.5 <= entries + 0.01
 
 
 def test_the_length_of_this_document_counts_before_that_of_the_last_one() -> None:
@@ -272,3 +275,91 @@ def test_the_explanation_goes_by_the_settings_it_is_given() -> None:
     known = {"fetch_count": 1, "next_fetch_time": "2026-11-27T12:10:00Z", "interval_minutes": 60}
     lines = explain(source(**known), NOON, settings=FeedSettings(max_refresh_interval_minutes=40))
     assert "new feeds start at 40 minutes" in " ".join(lines)
+
+
+def polled(rhythm: Rhythm, every: timedelta, found: list[list[datetime]]) -> Rhythm:
+    """Return a rhythm after polls at a fixed interval that found these."""
+    now = NOON
+    for published in found:
+        before, now = now, now + every
+        rhythm = rhythm.after(published, now, before)
+    return rhythm
+
+
+def test_entries_that_come_together_are_learned_and_forgotten() -> None:
+    together = polled(
+        Rhythm(), timedelta(minutes=10), [[NOON + timedelta(minutes=10 * n + 5)] * 4 for n in range(40)]
+    )
+    assert together.together == pytest.approx(4, rel=0.05)
+    apart = [[NOON + timedelta(minutes=10 * n + k) for k in (2, 8)] for n in range(120)]
+    assert polled(Rhythm(), timedelta(minutes=10), apart).together == 1
+    assert polled(together, timedelta(minutes=10), apart).together == pytest.approx(1, abs=0.1)
+
+
+def test_a_first_document_shows_what_comes_together() -> None:
+    issues = [NOON - timedelta(days=day, hours=1) for day in (1, 2, 3) for _ in range(5)]
+    assert Rhythm().after(issues, NOON, None).together > 4
+    assert Rhythm().after(issues[::5], NOON, None).together == 1
+
+
+def test_what_comes_together_is_counted_by_the_entry() -> None:
+    """Of ten entries, nine come as nine; by the batch, one and nine would be five."""
+    found = [[NOON + timedelta(minutes=10 * n + 5)] * (1 if n % 2 else 9) for n in range(200)]
+    assert polled(Rhythm(), timedelta(minutes=10), found).together == pytest.approx(8.2, abs=0.6)
+
+
+@pytest.mark.parametrize("dated", [timedelta(days=-3), timedelta(0)], ids=["old date", "no date"])
+def test_entries_that_do_not_say_when_they_came_count_as_one_batch_until_polls_tell_them_apart(
+    dated: timedelta,
+) -> None:
+    """What has no date, or one before the last fetch, was first seen by this fetch."""
+    quarters, every = range(1, 41), timedelta(minutes=15)
+    seldom = polled(Rhythm(), every, [[NOON + n * every + dated] * 5 for n in quarters])
+    assert seldom.together == pytest.approx(5, rel=0.05)
+    often = polled(
+        seldom, timedelta(minutes=3), [[NOON + n * timedelta(minutes=3) + dated] for n in range(200)]
+    )
+    assert often.together == pytest.approx(1, abs=0.2)
+
+
+def test_a_short_document_is_read_sooner_if_its_entries_come_together() -> None:
+    def wait(together: float, document: int) -> timedelta:
+        rhythm = Rhythm(4, together=together)
+        return next_fetch(source(), rhythm, Hints(), NOON, document=document).due - NOON
+
+    assert wait(1, 10) > wait(3, 10) > wait(5, 10) > wait(10, 10) >= timedelta(minutes=1)
+    assert wait(100, 10) == wait(10, 10), "a document holds no more of a batch than it has entries"
+    assert wait(1, 100) == wait(5, 100) == timedelta(minutes=15), "a long one is read as before"
+
+
+def test_a_person_is_told_that_entries_come_together() -> None:
+    known = {"fetch_count": 9, "next_fetch_time": "2026-11-27T12:00:00Z", "last_entries": 10, "rate": 4.0}
+    several = " ".join(explain(source(**known, entries_together=4.3), NOON, settings=FeedSettings()))
+    assert "its document holds only 10 entries, and they come 4.3 at a time: so that a burst of 6" in several
+    alone = " ".join(explain(source(**known), NOON, settings=FeedSettings()))
+    assert "its document holds only 10 entries: so that a burst of 6" in alone
+
+
+def test_a_state_from_before_batches_were_counted_is_read_and_learns() -> None:
+    old = Rhythm(2).to_state()
+    del old["entries_together"]
+    rhythm = Rhythm.of(source(**{**old, "entries_counted": 1_000}))
+    assert rhythm.together == 1
+    assert polled(rhythm, timedelta(minutes=10), [[NOON] * 8] * 40).together > 7
+
+
+def test_quiet_hours_are_believed_by_half_and_for_an_hour() -> None:
+    """A burst at night is most of a surprise, and a short document must hold it all the same."""
+    always = Rhythm(8, bytes([20]) * 168, entries=3_360)
+    by_day = Rhythm(8, bytes(0 if 10 <= hour % 24 < 16 else 20 for hour in range(168)), entries=2_520)
+
+    def wait(rhythm: Rhythm, **state: Any) -> timedelta:
+        return next_fetch(source(**state), rhythm, Hints(), NOON, document=10).due - NOON
+
+    assert by_day.factor(NOON, weekly=False) < QUIET
+    assert wait(by_day) / wait(always) == pytest.approx(1 / QUIET)
+    slow = {"interval_minutes": 1440}
+    rarely = wait(Rhythm(0.6, by_day.histogram, entries=2_520), **slow)
+    assert wait(Rhythm(0.3, by_day.histogram, entries=2_520), **slow) > rarely == timedelta(hours=1)
+    # A burst at noon is as much of one as at any hour.
+    assert wait(Rhythm(8, by_day.histogram, entries=2_520, lately=8)) == wait(always)

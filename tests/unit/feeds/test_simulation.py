@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from sourcebook.feeds import schedule
 
 BENCH = Path(__file__).parents[3] / "bench" / "simulate_polling.py"
 
@@ -54,3 +57,47 @@ def test_a_week_of_some_feeds_is_polled_without_a_miss_and_more_cheaply_than_by_
     every_15_minutes = adaptive[bench.said(900.0)]
     assert median < 0.7 * every_15_minutes.delay(0.5)
     assert ours.missed_in_batches <= every_15_minutes.missed_in_batches
+
+
+def test_feeds_publish_as_the_real_ones_do(bench: ModuleType) -> None:
+    patterns = bench.patterns()
+    assert len(patterns) == 146
+    assert sum(max(map(len, pattern.sittings)) >= 3 for pattern in patterns) == 23
+    for seed in range(20):
+        feed = bench.make_feed(seed, 2)
+        assert feed.published == sorted(feed.published)
+        per_hour = len(feed.published) / 60
+        assert feed.document >= 3
+        assert feed.document >= per_hour * 0.5, "hours, and not minutes"
+    assert bench.make_feed(7, 2) == bench.make_feed(7, 2) != bench.make_hard_feed(7, 2)
+
+
+def test_what_comes_together_is_why_nothing_is_missed(
+    bench: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A feed of the full run: 860 entries, which come by the handful, through a document of twelve."""
+    seed = 1_001_500
+
+    def missed() -> int:
+        outcome = bench.follow(feed, bench.ours(15, seed), 7, 600.0)
+        return int(outcome.missed + outcome.missed_in_batches)
+
+    feed = bench.make_feed(seed, 7)
+    assert (feed.document, feed.batches) == (12, True)
+    assert missed() == 0
+    monkeypatch.setattr(schedule, "_together", lambda *_, **__: 1.0)
+    assert missed() > 0
+
+
+def test_sittings_end_after_five_minutes_of_silence() -> None:
+    spec = importlib.util.spec_from_file_location(
+        "measure_publishing", BENCH.with_name("measure_publishing.py")
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    noon = datetime(2026, 11, 27, 12, tzinfo=UTC)
+    seconds = [0, 0, 300, 601, 5000, 5010]
+    published = [noon + timedelta(seconds=second) for second in reversed(seconds)]
+    assert module.sittings(published) == [[0, 0, 300], [0], [0, 10]]

@@ -48,9 +48,23 @@ def test_success_clears_the_failures() -> None:
 @pytest.mark.parametrize(("failures", "enabled"), [(0, True), (8, True), (9, False)])
 def test_a_source_that_is_broken_ten_times_in_a_row_is_disabled(failures: int, enabled: bool) -> None:
     broken = PollResult(Verdict.BROKEN, "not_found", "404")
-    changes = state_changes(source(consecutive_errors=failures), broken, NOON)
+    changes = state_changes(source(consecutive_errors=failures, broken_count=failures), broken, NOON)
     assert changes.get("enabled", True) is enabled
     assert changes["GSI1PK"] == ("SOURCE" if enabled else "SOURCE#DISABLED")
+
+
+def test_only_errors_that_do_not_mend_themselves_are_counted_against_a_source() -> None:
+    down, broken = (
+        PollResult(Verdict.FAILED, "timeout", "timeout"),
+        PollResult(Verdict.BROKEN, "not_a_feed", "x"),
+    )
+    assert "enabled" not in state_changes(source(consecutive_errors=30), broken, NOON), (
+        "the first after an outage"
+    )
+    assert "broken_count" not in state_changes(source(consecutive_errors=30), down, NOON)
+    assert state_changes(source(consecutive_errors=9, broken_count=9), down, NOON)["broken_count"] == 0
+    # One that was enabled again, or has answered since, begins anew.
+    assert state_changes(source(consecutive_errors=0, broken_count=9), broken, NOON)["broken_count"] == 1
 
 
 def test_a_source_that_is_gone_is_disabled_at_once() -> None:

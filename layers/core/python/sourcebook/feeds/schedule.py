@@ -3,8 +3,9 @@
 The rate is new entries ÷ hours since the last successful fetch, averaged over time and not over fetches. A
 histogram of publication hours says how that rate is spread over the day, and over the week once there is
 enough history. The next fetch is due when five new entries are to be expected, within one minute and the
-source's own interval, and before the document can have filled with entries that nobody has seen. What the
-server asks for is a lower bound within that range.
+source's own interval, and before the document can have filled with entries that nobody has seen; how many
+come together, as in a feed that is written by a job, counts there. What the server asks for is a lower bound
+within that range.
 """
 
 from __future__ import annotations
@@ -37,12 +38,23 @@ ALL_NEW_AT_LEAST: Final = 3
 BURST: Final = 6
 """How many times as fast as of late a feed may publish from one minute to the next, and still no entry is
 pushed out of its document unseen. docs/performance.md has what that costs."""
+DEVIATIONS: Final = 4
+"""Standard deviations above the expected number of entries that must fit into a document as well."""
+AT_ONCE: Final = timedelta(minutes=5)
+"""Entries that come within this time count as one batch: so much may happen before the next poll."""
+QUIET: Final = 0.5
+"""Share of a feed's rate that is reckoned with at its quiet hours, however quiet they are."""
+BATCH_MEMORY: Final = 64.0
+"""New entries after which a size of batches seen once counts for a third (1/e)."""
 
+_HOUR = timedelta(hours=1)
 _HOURS = 168
 _FULL = 255
 _COUNTED = 20.0
 """Entries an hour that are counted one by one; the busiest hour of a week then fills a byte in weeks."""
 _PRIOR = 2.0
+_SINGLES_FIRST = 2
+"""Entries that a feed is taken to have published one by one before any was seen."""
 _FIRST_LOOK = timedelta(days=7)
 
 
@@ -56,12 +68,16 @@ class Rhythm:
             halved when one is full, so old habits fade.
         entries: entries counted so far.
         lately: new entries an hour, averaged over the last hour or so.
+        together: size of the batch in which an entry comes, on average over entries; 1 if they come one by
+            one. A feed that publishes one entry and nine at once in turn has 8.2: of ten entries, nine come
+            as nine.
     """
 
     rate: float = 0.0
     histogram: bytes = bytes(_HOURS)
     entries: int = 0
     lately: float = 0.0
+    together: float = 1.0
 
     @classmethod
     def of(cls, source: Source) -> Rhythm:
@@ -69,11 +85,18 @@ class Rhythm:
         histogram = (
             source.histogram if source.histogram and len(source.histogram) == _HOURS else bytes(_HOURS)
         )
-        return cls(source.rate, histogram, source.entries_counted, source.rate_lately)
+        return cls(
+            source.rate, histogram, source.entries_counted, source.rate_lately, source.entries_together
+        )
 
     def to_state(self) -> dict[str, Any]:
         """Return the attributes of a source's state that keep it."""
-        return {**self.rates(), "histogram": self.histogram, "entries_counted": self.entries}
+        return {
+            **self.rates(),
+            "histogram": self.histogram,
+            "entries_counted": self.entries,
+            "entries_together": round(self.together, 2),
+        }
 
     def rates(self) -> dict[str, Any]:
         """Return the attributes of a source's state that change though nothing new was found."""
@@ -95,15 +118,23 @@ class Rhythm:
             hours = max((now - min(recent)) / timedelta(hours=1), 1.0) if recent else 1.0
             rate = len(recent) / hours
             lately = float(sum(moment > now - LATELY for moment in recent)) / (LATELY / timedelta(hours=1))
-            counted = recent
+            counted = arrived = recent
         else:
             hours = max((now - last_success) / timedelta(hours=1), 1 / 3600)
             rate = _averaged(self.rate, len(published) / hours, hours, MEMORY)
             lately = _averaged(self.lately, len(published) / hours, hours, LATELY)
             # An entry that appears with an old date tells nothing of the feed's hours.
             counted = [moment if moment > last_success - MEMORY else now for moment in published]
-        histogram = _count(self.histogram, counted, before=self.entries, rate=rate)
-        return Rhythm(rate, histogram, self.entries + len(counted), lately)
+            # Nor has it been in the document for longer: what is dated before the last fetch came together
+            # after it, and so did, as far as anybody knows, what has no date.
+            arrived = [max(moment, last_success) for moment in published]
+        return Rhythm(
+            rate,
+            _count(self.histogram, counted, before=self.entries, rate=rate),
+            self.entries + len(counted),
+            lately,
+            _together(self.together, arrived, before=self.entries),
+        )
 
     def factor(self, moment: datetime, *, weekly: bool) -> float:
         """Return how busy an hour is beside the average hour, 1 being average."""
@@ -193,7 +224,7 @@ def next_fetch(
     first = timedelta(minutes=settings.max_refresh_interval_minutes)
     weekly = now - source.created_at >= WEEKLY_AFTER and rhythm.entries >= WEEKLY_ENTRIES
     document = source.last_entries if document is None else document
-    room = _room(document) if document else math.inf
+    room = _room(document, rhythm.together) if document else math.inf
     wanted = min(settings.target_articles_per_fetch, room)
     if source.last_success_at is None:
         interval = min(longest, first)
@@ -214,15 +245,18 @@ def next_fetch(
         if fresh > wanted and timedelta(0) <= elapsed * (wanted / fresh) < interval:
             interval = elapsed * (wanted / fresh)
             reasons.append(f"just now it brought {fresh}, {_number(wanted)} every {_said(interval)}")
-    lately = max(rhythm.rate, rhythm.lately)
-    spare = _time_at(lately, room, longest)
+    ends = (now, now + min(interval, _HOUR)) if source.last_success_at else ()
+    lately, spare = _headroom(rhythm, room, longest, ends=ends, weekly=weekly)
     if spare < interval:
         interval = spare
-        reasons.append(f"it brought {lately:.1f} an hour lately, {_number(room)} every {_said(spare)}")
-    if room == wanted:
         reasons.append(
-            f"its document holds only {document} entries: so that a burst of {BURST} times its rate pushes "
-            f"none out unseen, no more than {_number(room)} are waited for"
+            f"it brings {lately:.1f} an hour at this time or did lately, {_number(room)} every {_said(spare)}"
+        )
+    if room == wanted:
+        come = f", and they come {_number(rhythm.together)} at a time" if rhythm.together >= 1.5 else ""
+        reasons.append(
+            f"its document holds only {document} entries{come}: so that a burst of {BURST} times its rate "
+            f"pushes none out unseen, no more than {_number(room)} are waited for"
         )
     if all_new and source.last_success_at is not None:
         interval = min(interval, first) / 2
@@ -283,13 +317,46 @@ def explain(source: Source, now: datetime, *, settings: FeedSettings) -> list[st
     return lines
 
 
-def _room(document: int) -> float:
+def _room(document: int, together: float) -> float:
     """Return how many entries may be expected between two polls of a document that holds so many.
 
-    So many that `BURST` times them, and three standard deviations of a Poisson process more, still fit.
+    So many that `BURST` times them, and `DEVIATIONS` standard deviations of a Poisson process more, still
+    fit. What comes in batches is a Poisson process of batches, in a document that holds so many of them.
+
+    Args:
+        document: entries in it.
+        together: size of the batch in which an entry comes, on average over entries: the variance of what
+            comes in some time is so many times its mean.
     """
-    fitting = ((math.sqrt(9 + 4 * document) - 3) / 2) ** 2  # m where m + 3 √m = document
-    return fitting / BURST
+    batch = min(max(together, 1.0), document)
+    holds = document / batch
+    # m where m + DEVIATIONS √m = holds
+    fitting = ((math.sqrt(DEVIATIONS**2 + 4 * holds) - DEVIATIONS) / 2) ** 2
+    return batch * fitting / BURST
+
+
+def _headroom(
+    rhythm: Rhythm, room: float, longest: timedelta, *, ends: Sequence[datetime], weekly: bool
+) -> tuple[float, timedelta]:
+    """Return the rate that leaves the least headroom in a document, and the time that this leaves.
+
+    The hours in which a feed is usually quiet are believed by half, since that is when a burst is most of a
+    surprise, and for an hour at most; busy hours count in full by `_time_for`.
+
+    Args:
+        rhythm: what is known of its habits.
+        room: entries that may be waited for.
+        longest: time that may be waited.
+        ends: moments in all hours that the wait may touch, within the next hour; none to believe no hour.
+        weekly: whether the hour of the week counts.
+    """
+    share = min(1.0, max((QUIET, *(rhythm.factor(end, weekly=weekly) for end in ends)))) if ends else 1.0
+    rate = max(rhythm.rate * share, rhythm.lately)
+    spare = _time_at(rate, room, longest)
+    if spare <= _HOUR:
+        return rate, spare
+    rate = max(rhythm.rate, rhythm.lately)
+    return rate, max(_HOUR, _time_at(rate, room, longest))
 
 
 def _time_at(rate: float, entries: float, longest: timedelta) -> timedelta:
@@ -330,6 +397,23 @@ def _averaged(before: float, seen: float, hours: float, memory: timedelta) -> fl
     """Return an average into which a rate seen for some hours goes with the weight that they have."""
     weight = 1 - math.exp(-hours / (memory / timedelta(hours=1)))
     return before + weight * (seen - before)
+
+
+def _together(average: float, moments: Sequence[datetime], *, before: int) -> float:
+    """Return the average size of batches with these entries counted, `before` having been counted earlier."""
+    start: datetime | None = None
+    sizes: list[int] = []
+    for moment in sorted(moments):
+        if start is None or moment - start > AT_ONCE:
+            start = moment
+            sizes.append(0)
+        sizes[-1] += 1
+    known = _SINGLES_FIRST + before
+    for size in sizes:
+        known += size
+        # The mean of all entries at first, and an average that forgets later.
+        average += max(size / known, 1 - math.exp(-size / BATCH_MEMORY)) * (size - average)
+    return average
 
 
 @lru_cache(maxsize=64)

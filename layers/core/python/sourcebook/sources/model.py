@@ -47,7 +47,7 @@ class SourceSpec(BaseModel):
         options: what only its kind knows, such as the tickers to ask for; its adapter checks them.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True, defer_build=True)
 
     source_id: SourceId
     kind: str = Field(default="feed", pattern=r"^[a-z][a-z0-9_]{0,31}$")
@@ -93,6 +93,7 @@ class Source(SourceSpec):
     last_cause: str | None = None
     last_error: str | None = None
     consecutive_errors: int = 0
+    broken_count: int = 0
     unchanged_count: int = 0
     unchanged_since: UtcDatetime | None = None
     fetch_count: int = 0
@@ -102,6 +103,7 @@ class Source(SourceSpec):
     circuit: Mapping[str, Any] | None = None
     rate: float = 0.0
     rate_lately: float = 0.0
+    entries_together: float = 1.0
     histogram: bytes | None = None
     entries_counted: int = 0
     hint_minutes: int = 0

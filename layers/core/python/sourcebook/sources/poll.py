@@ -336,7 +336,14 @@ def state_changes(source: Source, result: PollResult, now: datetime) -> dict[str
         failures = source.consecutive_errors + 1
         next_time = schedule.after_failure(source, now, result.retry_after)
         changes |= {"consecutive_errors": failures, "last_error": result.message[:300] or result.cause}
-        broken_for_long = result.verdict is Verdict.BROKEN and failures >= schedule.DISABLE_AFTER
+        # Of these alone: a server that is down for hours is no reason to give up the source when it then says
+        # "not found" once.
+        broken = 0
+        if result.verdict is Verdict.BROKEN:
+            broken = min(source.broken_count, source.consecutive_errors) + 1
+        if broken or source.broken_count:
+            changes["broken_count"] = broken
+        broken_for_long = broken >= schedule.DISABLE_AFTER
         if not source.enabled or result.verdict is Verdict.GONE or broken_for_long:
             probe = _due_or_probed(source, now + schedule.PROBE_EVERY, enabled=False)
             return changes | {"enabled": False, **probe}
