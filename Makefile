@@ -53,22 +53,19 @@ unit:
 CORPUS ?= $(firstword $(wildcard ../shared/data/feeds) local/sourcebook_local/samples/feeds)
 
 .PHONY: bench
-bench: install ## What it costs and how fast it is, beside named baselines (about fifteen minutes)
-	$(BIN)/python bench/parse_feeds.py $(CORPUS)
-	$(BIN)/python bench/ingest_feeds.py $(CORPUS)
-	PYTHONPATH=. $(BIN)/python bench/capacity.py
-	PYTHONPATH=. $(BIN)/python bench/cold_starts.py
-	$(BIN)/python bench/scale.py
-	$(BIN)/python bench/label_headlines.py
-	$(BIN)/python bench/match_subjects.py
-	$(BIN)/python bench/refresh_cache.py
+bench: install ## What it costs and how fast it is, beside named baselines (BENCH=--write: into the docs)
+	$(BIN)/python -m bench.run --corpus $(CORPUS) $(BENCH)
 
 SEEDS ?= 20
 
 .PHONY: faults
 faults: install ## Ingest through every trouble there is, SEEDS=20 times (about two minutes each)
-	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) $(BIN)/pytest tests/integration/faults -q --numprocesses 2
-	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) SOURCEBOOK_FAULT_ROUNDS=11 $(BIN)/pytest tests/e2e/test_faults.py -v --log-cli-level INFO
+	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) $(BIN)/pytest tests/integration/faults tests/integration/catalog/test_every_call.py -q --numprocesses 2
+	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) SOURCEBOOK_FAULT_ROUNDS=6 $(BIN)/pytest tests/e2e/test_faults.py -v --log-cli-level INFO
+
+.PHONY: load
+load: install ## 2,000 feeds, 50,000 entries and 20 readers for ten minutes, until all is done (about half an hour)
+	SOURCEBOOK_LOAD=full $(BIN)/pytest tests/e2e/test_load.py --log-cli-level INFO
 
 .PHONY: fuzz
 fuzz: install ## Change bytes of spectrum files, and make up every other input, 10,000 times each (many minutes)
@@ -100,7 +97,7 @@ node_modules/.installed: package.json package-lock.json
 	@touch $@
 
 lock: install ## Compile the requirement files again, with hashes and without addresses
-	for name in layers/core/requirements layers/sentiment/requirements layers/parquet/requirements requirements/dev requirements/cloud; do \
+	for name in layers/core/requirements layers/sentiment/requirements layers/parquet/requirements requirements/dev requirements/cloud requirements/bench; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 			$$([ $$name = layers/sentiment/requirements ] && echo --constraint layers/core/requirements.txt --no-emit-package requests \
 			--no-emit-package urllib3 --no-emit-package certifi --no-emit-package idna --no-emit-package charset-normalizer \

@@ -1,12 +1,14 @@
 """What the jobs cost: DynamoDB units, requests and CPU of fixed workloads, and dollars per million.
 
-    .venv/bin/python bench/capacity.py [--articles 1000]
+    .venv/bin/python -m bench.capacity [--articles 1000] [--json FILE]
 
 The project's own code runs against the table of the synthesized template on the embedded cloud, which reports
 consumed capacity with the indexes' share; feeds come from a server on loopback. Only requests of the table,
 the topic and the bus are counted, each as AWS bills it; what SQS and EventBridge cost to bring a message is
-added by the arithmetic of docs/cost.md. A condition that fails is billed like the write that it prevented,
-which the embedded cloud does not report: it is counted as one unit. CPU is of this machine, in this process.
+added by the arithmetic of bench/scale.py. What the embedded cloud does not report is reckoned by AWS's rules:
+a condition that fails is billed like the write that it prevented, and is counted as one unit; what PartiQL
+has written is compared with what was there before. CPU is of this machine, in this process, without that of
+counting.
 """
 
 from __future__ import annotations
@@ -17,17 +19,19 @@ import re
 import tempfile
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import boto3.session
 from boto3.dynamodb.conditions import Key
+from botocore.exceptions import ClientError
 
+from bench.figures import Figure, save
 from sourcebook.articles.adapters.feed import FeedAdapter
 from sourcebook.articles.adapters.intake import Intake
 from sourcebook.articles.analysis import Analyzer
@@ -36,6 +40,8 @@ from sourcebook.articles.bus import EventBus
 from sourcebook.articles.grouping.grouper import Grouper
 from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.ingest import ArticleStore
+from sourcebook.articles.read import ArticleFilter, ArticleReader
+from sourcebook.direct import directly
 from sourcebook.events import SourceDue
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import HttpClient
@@ -58,71 +64,179 @@ PRICES: Final = {"write units": 0.625, "read units": 0.125, "sns requests": 0.50
 """Dollars per million, us-east-1, on demand."""
 FEEDS: Final = 10
 SUBJECT: Final = "harborline"
+StoredItem: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""An item as DynamoDB's client has it: attributes with their types."""
 
 
-@dataclass
 class Meter:
-    """Counts what the clients of one session are billed for."""
+    """Counts what clients are billed for, and the CPU that counting takes.
 
-    units: Counter[str] = field(default_factory=Counter)
-    requests: Counter[str] = field(default_factory=Counter)
-    _asked: threading.local = field(default_factory=threading.local)
-    """What the request asked that is under way in a thread."""
-
-    def watch(self, client: Any) -> Any:  # noqa: ANN401 - clients have no common type
-        """Count the requests of a client, and return it."""
-        events = client.meta.events
-        events.register("provide-client-params.dynamodb", self._ask)
-        events.register(f"after-call.{client.meta.service_model.service_id.hyphenize()}", self._note)
-        return client
-
-    def _ask(self, params: dict[str, Any], model: Any, **_: object) -> dict[str, Any]:  # noqa: ANN401
-        asked = self._asked
-        asked.statements = params.get("Statements", ())
-        gets = next(iter(params.get("RequestItems", {"": {}}).values()))
-        asked.keys = len(gets.get("Keys", ())) if isinstance(gets, dict) else 0
-        asked.unit = 1.0 if asked.keys and gets.get("ConsistentRead") else 0.5
-        if "ReturnConsumedCapacity" in model.input_shape.members:
-            return {**params, "ReturnConsumedCapacity": "TOTAL"}
-        return params
-
-    def _note(self, parsed: Mapping[str, Any], model: Any, **_: object) -> None:  # noqa: ANN401
-        self.requests[f"{model.service_model.service_id} {model.name}"] += 1
-        if model.service_model.service_id != "DynamoDB":
-            return
-        kind = "read units" if model.name in READS else "write units"
-        if model.name == "BatchExecuteStatement":
-            # Of PartiQL the embedded cloud reports too little: neither sizes nor indexes.
-            self.units[kind] += sum(map(units_of_statement, self._asked.statements))
-            return
-        if model.name == "BatchGetItem":
-            # A key without an item is billed as the smallest item, which the embedded cloud leaves out.
-            absent = self._asked.keys - sum(map(len, parsed.get("Responses", {}).values()))
-            self.units[kind] += absent * self._asked.unit
-        consumed = parsed.get("ConsumedCapacity", ())
-        for one in [consumed] if isinstance(consumed, dict) else consumed:
-            self.units[kind] += one.get("CapacityUnits", 0)
-        if parsed.get("Error", {}).get("Code") == "ConditionalCheckFailedException":
-            self.units[kind] += 1
-
-
-def units_of_statement(statement: Mapping[str, Any]) -> int:
-    """Return the write units of an INSERT: of the item, and of each index that it enters.
-
-    An UPDATE is taken for one of a source's state, below a kilobyte: one unit, and two to move in the
-    index of what is due.
-
-    One unit a kilobyte begun; an item's size is that of its names and values (the developer guide's "item
-    sizes"). One that meets a taken key is billed as if it were written, so this is also right for those.
+    Args:
+        definition: arguments of ``create_table``.
+        client: one of DynamoDB that is not counted.
     """
-    if statement["Statement"].startswith("UPDATE"):
-        return 1 + 2 * ('"GSI1SK" = ?' in statement["Statement"])
-    names = re.findall(r"'([^']+)': \?", statement["Statement"])
-    values = dict(zip(names, statement["Parameters"], strict=True))
-    whole = -(-sum(len(name) + _size(value) for name, value in values.items()) // 1024)
-    inside = {"status": 1, "sentiment": whole, "tag": whole}
-    entered = [units for name, units in inside.items() if {name, "timestamp"} <= values.keys()]
-    return whole + sum(entered) + ("GSI1PK" in values)
+
+    def __init__(self, definition: Mapping[str, Any], client: Any) -> None:  # noqa: ANN401 - no common type
+        self.units: defaultdict[str, float] = defaultdict(float)
+        self.requests: Counter[str] = Counter()
+        self.own_cpu = 0.0
+        self._definition = definition
+        self._client = client
+        self._lock = threading.Lock()
+
+    def watch(self, client: Any) -> Any:  # noqa: ANN401
+        """Return what stands for a client and counts its requests."""
+        return _Metered(client, self)
+
+    def call(self, service: str, operation: str, request: dict[str, Any], method: Any) -> Any:  # noqa: ANN401
+        """Make a request and count it."""
+        with self._lock:
+            self.requests[f"{service} {operation}"] += 1
+        if operation == "BatchExecuteStatement":
+            with self._aside():
+                before = self._items(request)
+            answer = method(**request)
+            with self._aside():
+                self._add("write units", self._units_of_statements(before, self._items(request)))
+            return answer
+        if service != "DynamoDB":
+            return method(**request)
+        kind = "read units" if operation in READS else "write units"
+        try:
+            answer = method(**request, ReturnConsumedCapacity="TOTAL")
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
+                self._add(kind, 1)
+            raise
+        with self._aside():
+            consumed = answer.get("ConsumedCapacity", ())
+            billed = [consumed] if isinstance(consumed, dict) else consumed
+            units = sum(one.get("CapacityUnits", 0) for one in billed)
+            if operation == "BatchGetItem":
+                units = units_of_batch_get(request, answer)
+            if operation == "Query":
+                units = max(units, units_of_query(request, answer))
+            self._add(kind, units)
+        return answer
+
+    def _add(self, kind: str, units: float) -> None:
+        with self._lock:
+            self.units[kind] += units
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        begun = time.thread_time()
+        yield
+        with self._lock:
+            self.own_cpu += time.thread_time() - begun
+
+    def _items(self, request: Mapping[str, Any]) -> list[StoredItem]:
+        """Return what the table holds under the keys of PartiQL statements."""
+        wanted = [key_of_statement(statement) for statement in request["Statements"]]
+        different = {(key["PK"]["S"], key["SK"]["S"]): key for key in wanted}
+        name = self._definition["TableName"]
+        asked = {name: {"Keys": list(different.values()), "ConsistentRead": True}}
+        found = self._client.batch_get_item(RequestItems=asked)["Responses"][name]
+        by_key = {(item["PK"]["S"], item["SK"]["S"]): item for item in found}
+        return [by_key.get((key["PK"]["S"], key["SK"]["S"]), {}) for key in wanted]
+
+    def _units_of_statements(self, before: Sequence[StoredItem], after: Sequence[StoredItem]) -> int:
+        indexes = self._definition["GlobalSecondaryIndexes"]
+        return sum(units_of_write(old, new, indexes) for old, new in zip(before, after, strict=True))
+
+
+class _Metered:
+    """Stands for a client."""
+
+    def __init__(self, client: Any, meter: Meter) -> None:  # noqa: ANN401
+        self._client = client
+        self._meter = meter
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        method = getattr(self._client, name)
+        operation = self._client.meta.method_to_api_mapping.get(name)
+        if operation is None:
+            return method
+        service = self._client.meta.service_model.service_id
+        return lambda **request: self._meter.call(service, operation, request, method)
+
+
+def key_of_statement(statement: Mapping[str, Any]) -> StoredItem:
+    """Return the key that a PartiQL INSERT or UPDATE is about."""
+    text, parameters = statement["Statement"], statement["Parameters"]
+    if text.startswith("UPDATE"):
+        names = re.findall(r'"([^"]+)" = \?', text.partition(" WHERE ")[2])
+        parameters = parameters[-len(names) :]
+    else:
+        names = re.findall(r"'([^']+)'\s*: \?", text)
+    given = dict(zip(names, parameters, strict=True))
+    return {name: given[name] for name in ("PK", "SK")}
+
+
+def units_of_batch_get(request: Mapping[str, Any], answer: Mapping[str, Any]) -> float:
+    """Return what DynamoDB bills for one, of which the embedded cloud reports nothing.
+
+    One unit for each four kilobytes begun of an item, half of that if it need not be the newest version; a
+    key without an item is billed as the smallest. Exact also for parts of items up to four kilobytes.
+    """
+    ((name, asked),) = request["RequestItems"].items()
+    found = answer["Responses"].get(name, ())
+    units = sum(max(1, -(-kilobytes(item) // 4)) for item in found) + len(asked["Keys"]) - len(found)
+    return units * (1.0 if asked.get("ConsistentRead") else 0.5)
+
+
+def units_of_query(request: Mapping[str, Any], answer: Mapping[str, Any]) -> float:
+    """Return what DynamoDB bills for what a query has read; the embedded cloud leaves out its size.
+
+    One unit for each four kilobytes begun of all that was read, or half of that, as above. Too little if the
+    query says which attributes it wants.
+    """
+    read = sum(map(bytes_of, answer.get("Items", ())))
+    return max(1, -(-read // 4096)) * (1.0 if request.get("ConsistentRead") else 0.5)
+
+
+def units_of_write(before: StoredItem, after: StoredItem, indexes: Sequence[Mapping[str, Any]]) -> int:
+    """Return what DynamoDB bills for a write, by the developer guide's rules on items and on indexes.
+
+    One unit for each kilobyte begun of the larger of both versions; also when a condition has kept the item
+    as it was. And in each index: one entry written or removed, both if its key changes, none if nothing
+    changes that the index holds.
+
+    Args:
+        before: the item as DynamoDB has it, empty if there is none.
+        after: the same, after the write.
+        indexes: as in the table's definition.
+    """
+    units = max(kilobytes(before), kilobytes(after), 1)
+    for index in indexes:
+        old, new = (_entry(item, index) for item in (before, after))
+        if old == new:
+            continue
+        keys_of = [tuple(entry[1][name] for name in entry[0]) if entry else None for entry in (old, new)]
+        sizes = [kilobytes(entry[1]) if entry else 0 for entry in (old, new)]
+        units += max(sizes) if keys_of[0] == keys_of[1] else sum(sizes)
+    return units
+
+
+def _entry(item: StoredItem, index: Mapping[str, Any]) -> tuple[list[str], StoredItem] | None:
+    """Return the names of an index's key and what it holds of an item; None if the item is not in it."""
+    own = [part["AttributeName"] for part in index["KeySchema"]]
+    if not all(name in item for name in own):
+        return None
+    projection = index["Projection"]
+    held = {*own, "PK", "SK", *projection.get("NonKeyAttributes", ())}
+    whole = projection["ProjectionType"] == "ALL"
+    return own, {name: value for name, value in item.items() if whole or name in held}
+
+
+def kilobytes(item: StoredItem) -> int:
+    """Return the kilobytes begun of an item."""
+    return -(-bytes_of(item) // 1024)
+
+
+def bytes_of(item: StoredItem) -> int:
+    """Return the bytes of an item's names and values."""
+    return sum(len(name.encode()) + _size(value) for name, value in item.items())
 
 
 def _size(value: Mapping[str, Any]) -> int:
@@ -200,17 +314,19 @@ class Workloads:
         articles: int,
     ) -> None:
         self._folder, self._url, self._articles = folder, url, articles
-        self._meter = Meter()
         config = aws_config()
         dynamodb = session.client("dynamodb", config=config)
         dynamodb.create_table(**definition)
-        self.table = Table(definition["TableName"], self._meter.watch(dynamodb))
+        self._meter = Meter(definition, dynamodb)
+        # As Table.of makes it.
+        unchecked = session.client("dynamodb", config=aws_config(parameter_validation=False))
+        self.table = Table(definition["TableName"], self._meter.watch(directly(unchecked, session)))
         sns = session.client("sns", config=config)
         events = session.client("events", config=config)
         topic = sns.create_topic(Name="capacity")["TopicArn"]
         events.create_event_bus(Name="capacity")
-        self._announcer = Announcer(self._meter.watch(sns), topic)
-        self._bus = EventBus(self._meter.watch(events), "capacity")
+        self._announcer = Announcer(self._meter.watch(directly(sns, session)), topic)
+        self._bus = EventBus(self._meter.watch(directly(events, session)), "capacity")
         self._store = ArticleStore(self.table)
         self._analyzer = Analyzer.of(self.table, load_engine().engine)
         self._now = datetime.now(UTC)
@@ -241,6 +357,8 @@ class Workloads:
         Refresher(self.table).run()
         reader = SentimentReader.of(self.table)
         yield self._measure("cached sentiment read", 1, lambda: reader.sentiment(SUBJECT, 24))
+        neutral, articles = ArticleFilter(sentiment="neutral"), ArticleReader(self.table)
+        yield self._measure("list of 20 articles by sentiment", 1, lambda: articles.page(neutral, limit=20))
 
     def _feeds(self, theme: str) -> list[str]:
         registry = SourceRegistry(self.table)
@@ -302,9 +420,10 @@ class Workloads:
     def _measure(self, name: str, count: int, work: Any) -> Cost:  # noqa: ANN401
         self._meter.units.clear()
         self._meter.requests.clear()
+        self._meter.own_cpu = 0.0
         begun = time.process_time()
         work()
-        cpu = time.process_time() - begun
+        cpu = time.process_time() - begun - self._meter.own_cpu
         return Cost(name, count, dict(self._meter.units), dict(self._meter.requests), cpu)
 
 
@@ -330,20 +449,65 @@ def workloads(home: Path, articles: int, *, venv: Path) -> Iterator[Workloads]:
         cloud.reset()
 
 
+WORKLOADS: Final = {
+    "store": "new article: fetched and stored",
+    "analyze": "new article: analysed, one mention",
+    "group": "new article: looked at for grouping",
+    "poll": "unchanged poll (304)",
+    "seen": "re-seen entry of a changed document",
+    "merge": "same article from another source",
+    "read": "cached sentiment read",
+    "list": "list of 20 articles by sentiment",
+}
+"""Workloads by their names in service_times.json."""
+
+
+def figures_of(costs: Mapping[str, Cost]) -> list[Figure]:
+    """Return how the workloads stand to the goals of docs/table.md."""
+
+    def units(what: str, value: float, most: float | None = None, kind: str = "write") -> Figure:
+        return Figure(what, value, f"{kind} units", at_most=most)
+
+    found = {name: costs[workload] for name, workload in WORKLOADS.items()}
+    new = found["store"].writes + found["analyze"].writes
+    return [
+        units("new article with one mention, stored and analysed", new, 12),
+        units(WORKLOADS["merge"], found["merge"].writes, 4),
+        units("new article joined to an event", found["group"].writes),
+        units(WORKLOADS["poll"], found["poll"].writes, 3),
+        units(WORKLOADS["read"], found["read"].reads, 0.5, "read"),
+        units(WORKLOADS["list"], found["list"].reads, None, "read"),
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--articles", type=int, default=1_000)
-    wanted = parser.parse_args().articles
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
     print(f"{'for one':<40} {'writes':>8} {'reads':>8} {'requests':>9} {'$/million':>10} {'CPU ms':>8}")
+    costs: dict[str, Cost] = {}
     with (
         tempfile.TemporaryDirectory() as folder,
-        workloads(Path(folder), wanted, venv=HOME / "cloud-venv") as fixed,
+        workloads(Path(folder), options.articles, venv=HOME / "cloud-venv") as fixed,
     ):
         for cost in fixed.run():
+            costs[cost.name] = cost
             print(
                 f"{cost.name:<40} {cost.writes:8.2f} {cost.reads:8.2f} {cost.calls:9.2f} "
                 f"{cost.dollars:10.2f} {1000 * cost.cpu_seconds / cost.count:8.2f}"
             )
+    measured = {
+        name: {
+            "write_units": round(cost.writes, 2),
+            "read_units": round(cost.reads, 2),
+            "requests": round(cost.calls, 2),
+            "dollars_per_million": round(cost.dollars, 2),
+            "cpu_ms": round(1000 * cost.cpu_seconds / cost.count, 2),
+        }
+        for name, cost in ((name, costs[workload]) for name, workload in WORKLOADS.items())
+    }
+    save(options.json, figures_of(costs), measured)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How fast the sentiment engines label, how soon the first label is there, and what memory they take.
 
-    .venv/bin/python bench/label_headlines.py [--engine model] [--texts 2000] [--rounds 3] [--json]
+    .venv/bin/python bench/label_headlines.py [--engine model] [--texts 2000] [--rounds 3] [--json FILE]
 
 One process on one core labels the project's own headlines (training/headlines) and generated statements of
 results, which are longer, 50 at a time, as analyze_sentiment does; the best round counts. Processor seconds
@@ -12,17 +12,18 @@ the label, interpreter and imports included.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.figures import Figure, save  # noqa: E402
 from sourcebook.sentiment.engines.loading import ENGINES, engine_named  # noqa: E402
 from training.statements import statements  # noqa: E402
 
@@ -46,12 +47,12 @@ def main() -> None:
     )
     parser.add_argument("--texts", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", type=Path, metavar="FILE")
     chosen = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     wall, processor = first_label(chosen.engine)
-    found = {
+    found: dict[str, Any] = {
         "engine": chosen.engine,
         "first_label_wall_s": round(wall, 2),
         "first_label_processor_s": round(processor, 2),
@@ -59,9 +60,14 @@ def main() -> None:
         "peak_memory_mb": peak_memory(),
         "load_average": round(os.getloadavg()[0], 1),
     }
-    print(
-        json.dumps(found) if chosen.json else "\n".join(f"{name:28}{value}" for name, value in found.items())
-    )
+    print("\n".join(f"{name:28}{value}" for name, value in found.items()))
+    figures = [
+        Figure("headlines labelled in a second of CPU", found["per_second_processor"], "", at_least=300),
+        Figure("first label after a start, CPU", processor, "s", at_most=1.5),
+    ]
+    if found["peak_memory_mb"]:
+        figures.append(Figure("memory of the model, at most", found["peak_memory_mb"], "MB", at_most=150))
+    save(chosen.json, figures)
 
 
 def headlines(count: int) -> list[str]:

@@ -1,6 +1,6 @@
 """What a refresh of the cache costs, and that mentions outside the dirty hours do not add to it.
 
-    .venv/bin/python bench/refresh_cache.py [--mentions 10000 100000 1000000] [--subjects 15]
+    .venv/bin/python -m bench.refresh_cache [--mentions 10000 100000 1000000] [--subjects 15] [--json FILE]
 
 Sixty entries (15 subjects, 4 periods) over as many mentions as given, spread over 30 days. The table is one
 in this process that finds by bisection and hands over what DynamoDB's client would, so that what is measured
@@ -19,10 +19,12 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from boto3.dynamodb.conditions import ConditionBase
 
+from bench.figures import Figure, save
 from sourcebook.sentiment.refresh import Refresher
 from sourcebook.sentiment.rollups import Counts, DirtyHours
 from sourcebook.sentiment.windows import PERIODS
@@ -141,7 +143,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mentions", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--subjects", type=int, default=15)
+    parser.add_argument("--json", type=Path, metavar="FILE")
     asked = parser.parse_args()
+    figures: list[Figure] = []
     print(
         f"{'mentions':>10} {'entries':>8} {'CPU':>8} {'requests':>9} {'mentions read':>14} "
         f"{'read them all':>14} {'ratio':>7}"
@@ -152,6 +156,18 @@ def main() -> None:
             f"{number:>10,} {4 * asked.subjects:>8} {ours:>7.3f}s {table.requests:>9} {table.read:>14,} "
             f"{all_of_them:>13.2f}s {all_of_them / ours:>6.1f}x"
         )
+        figures = [
+            Figure(f"refresh of 60 entries, {number:,} mentions, CPU", ours, "s", at_most=2),
+            Figure(
+                "the same, beside another way",
+                all_of_them / ours,
+                "times",
+                f"{ours:.2f} s",
+                f"reading every mention: {all_of_them:.2f} s",
+            ),
+        ]
+    # The last has the most mentions.
+    save(asked.json, figures)
 
 
 if __name__ == "__main__":

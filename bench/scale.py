@@ -1,19 +1,24 @@
 """What happens at a scale that nobody has run this at: a simulation fed by measured service times.
 
-    .venv/bin/python bench/scale.py
+    .venv/bin/python -m bench.scale [--measured FILE] [--json FILE]
 
 Each question of docs/scale.md is a line of stages: work arrives, waits, and is done by so many functions at a
 time, each item taking so many seconds of one of them. Time goes in whole seconds, and amounts are not rounded
 to items. A stage does no more than its functions have time for, and no more than the hottest partition of
-DynamoDB that it writes to takes. What is measured and what is assumed is told apart below.
+DynamoDB that it writes to takes. What was measured is in bench/service_times.json, which `make bench` writes
+anew (FILE: another of the kind); what is assumed is told below.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
+from bench.figures import Figure, save
 from sourcebook.sources.dispatch import MOST_PER_DISPATCH, SOURCES_PER_MESSAGE
 
 PARTITION_WRITES: Final = 1_000
@@ -29,29 +34,72 @@ WRITE, READ, EVENT, QUEUE_REQUEST = 0.625e-6, 0.125e-6, 1.00e-6, 0.40e-6
 GB_SECOND, INVOCATION, TRANSITION, API_REQUEST = 0.0000133334, 0.20e-6, 25e-6, 1.00e-6
 """Dollars for one, us-east-1, on demand."""
 
-# Measured by bench/capacity.py (docs/cost.md): for one, CPU in ms with a whole CPU, and requests.
-POLL_MS, POLL_UNITS = 3.2, 3
-STORE_MS, STORE_REQUESTS = 0.98, 0.26
-ANALYZE_MS, ANALYZE_REQUESTS = 5.1, 1.13
-GROUP_MS, GROUP_REQUESTS = 2.7, 1.12
-READ_MS = 1.3
-ARTICLE_UNITS: Final = 2.53 + 7.00 + 4.09 / 3
-"""Write units of an article that is stored and analysed, a third of them joined to an event."""
-ARTICLE_TABLE_DOLLARS: Final = (1.78 + 4.38 + 2.56 / 3) / 1e6
-"""What those cost, with the topic and the bus."""
+SERVICE_TIMES: Final = Path(__file__).with_name("service_times.json")
 
 REQUEST_SECONDS: Final = 0.005
 """Assumed: from a function to DynamoDB and back."""
 ANSWER_SECONDS: Final = 0.2
 """Assumed: until a feed's server has answered."""
-POLLS_A_DAY: Final = 9.72e6 / 7 / 10_000
-"""Of a feed, by the schedule's defaults: bench/simulate_polling.py."""
 POLLED_AT_ONCE: Final = 10
 """Feeds that one call of fetch_sources asks at a time (max_concurrent_requests)."""
 TABLE_WRITES: Final = 40_000
 """Write units a second of one table on demand, unless AWS was asked for more."""
 NEUTRAL: Final = 0.6
 """Assumed: share of the most frequent sentiment, whose partition of by_sentiment is the hottest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """What one of something takes.
+
+    Attributes:
+        requests: of the table, the topic and the bus.
+        dollars_per_million: of those three.
+        cpu_ms: with a whole CPU.
+    """
+
+    write_units: float
+    read_units: float
+    requests: float
+    dollars_per_million: float
+    cpu_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What bench/capacity.py and bench/simulate_polling.py have measured.
+
+    Attributes:
+        polls_a_day: of a feed, by the schedule's defaults.
+    """
+
+    store: Times
+    analyze: Times
+    group: Times
+    poll: Times
+    read: Times
+    polls_a_day: float
+
+    @classmethod
+    def load(cls, path: Path) -> Measured:
+        """Read a file of service times."""
+        content = json.loads(path.read_text("utf-8"))
+        times = {name: Times(**content[name]) for name in ("store", "analyze", "group", "poll", "read")}
+        return cls(**times, polls_a_day=content["polls_a_day"])
+
+    def of_article(self, name: str) -> float:
+        """Return what an article takes that is stored and analysed, a third of them joined to an event."""
+        stored, analyzed, grouped = (getattr(one, name) for one in (self.store, self.analyze, self.group))
+        return float(stored + analyzed + grouped / 3)
+
+
+MEASURED = Measured.load(SERVICE_TIMES)
+
+
+def reckon_with(path: Path) -> None:
+    """Take other service times than those on record."""
+    global MEASURED  # noqa: PLW0603 - before anything is computed
+    MEASURED = Measured.load(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +227,7 @@ def simulate(
 
 def polling(most_per_dispatch: int = MOST_PER_DISPATCH) -> tuple[Stage, Stage]:
     """Return dispatch and fetching of feeds that seldom change; an item is a poll."""
-    busy = FETCH.seconds(POLL_MS, ANSWER_SECONDS / POLLED_AT_ONCE)
+    busy = FETCH.seconds(MEASURED.poll.cpu_ms, ANSWER_SECONDS / POLLED_AT_ONCE)
     dispatch = Stage(
         # An index read for thousands and a message for 20: under a millisecond for each.
         Function("dispatch_sources", 512, 1, most_per_dispatch, "its memory"),
@@ -211,30 +259,30 @@ def articles(
 
     # An article enters this partition when it is stored and leaves it when it is analysed.
     pending = partition("by_status pending, in and out", 2)
-    whole = Limit(
-        f"table, {ARTICLE_UNITS:.1f} units an article", TABLE_WRITES / ARTICLE_UNITS, "the account's quota"
-    )
+    units = MEASURED.of_article("write_units")
+    whole = Limit(f"table, {units:.1f} units an article", TABLE_WRITES / units, "the account's quota")
+    store, analysis, grouping = MEASURED.store, MEASURED.analyze, MEASURED.group
     return (
-        Stage(FETCH, FETCH.seconds(STORE_MS, STORE_REQUESTS * REQUEST_SECONDS), [pending, whole]),
+        Stage(FETCH, FETCH.seconds(store.cpu_ms, store.requests * REQUEST_SECONDS), [pending, whole]),
         Stage(
             analyze,
-            analyze.seconds(ANALYZE_MS, ANALYZE_REQUESTS * REQUEST_SECONDS),
+            analyze.seconds(analysis.cpu_ms, analysis.requests * REQUEST_SECONDS),
             [
                 pending,
                 partition("GROUPING#UNGROUPED, in and out", 2),
-                partition("by_sentiment neutral, 2 units each", 2 * NEUTRAL),
+                partition("by_sentiment neutral, an entry each", NEUTRAL),
                 partition("by_status analyzed", 1),
             ],
         ),
         # Eight requests are under way at one time.
-        Stage(group, group.seconds(GROUP_MS, GROUP_REQUESTS * REQUEST_SECONDS / 8)),
+        Stage(group, group.seconds(grouping.cpu_ms, grouping.requests * REQUEST_SECONDS / 8)),
     )
 
 
 def reading(throttle: int = THROTTLE) -> Stage:
     """Return the API; an item is a request that is answered from the cache."""
     # Measured is the reader; parsing, logging and writing of the answer are assumed to take 4 ms.
-    busy = API.seconds(READ_MS + 4, REQUEST_SECONDS)
+    busy = API.seconds(MEASURED.read.cpu_ms + 4, REQUEST_SECONDS)
     return Stage(
         API,
         busy,
@@ -253,21 +301,50 @@ def acquiring(at_once: int = ACQUIRE.at_once) -> Stage:
 
 def polls_a_day(feeds: int) -> float:
     """Return the polls that so many feeds want in a day."""
-    return feeds * POLLS_A_DAY
+    return feeds * MEASURED.polls_a_day
+
+
+def polling_parts(polls: float) -> dict[str, float]:
+    """Return what so many unchanged polls cost, by what is paid for, in dollars."""
+    busy = FETCH.seconds(MEASURED.poll.cpu_ms, ANSWER_SECONDS / POLLED_AT_ONCE)
+    waiting = f"{1000 * ANSWER_SECONDS:.0f} ms for an answer, {POLLED_AT_ONCE} feeds at once"
+    # An entry of the index is 0.1 kB, and eight kilobytes are a unit; a millisecond for each that is due.
+    found = polls * (0.1 / 8 * READ + 0.001 * 0.5 * GB_SECOND)
+    return {
+        f"table: {MEASURED.poll.write_units:.1f} write and {MEASURED.poll.read_units:.1f} read units each": (
+            polls * MEASURED.poll.dollars_per_million / 1e6
+        ),
+        f"Lambda: {waiting}, so {1000 * busy:.0f} ms for each with its CPU": FETCH.dollars(polls, busy),
+        f"SQS: a message for {SOURCES_PER_MESSAGE} feeds, sent, received, deleted": (
+            polls / SOURCES_PER_MESSAGE * 3 * QUEUE_REQUEST
+        ),
+        "dispatch: its runs, and its index read": found,
+    }
 
 
 def polling_dollars(polls: float) -> float:
     """Return what so many unchanged polls cost."""
-    busy = FETCH.seconds(POLL_MS, ANSWER_SECONDS / POLLED_AT_ONCE)
-    messages = polls / SOURCES_PER_MESSAGE
-    return polls * POLL_UNITS * WRITE + FETCH.dollars(polls, busy) + messages * 3 * QUEUE_REQUEST
+    return sum(polling_parts(polls).values())
+
+
+def article_parts(count: float) -> dict[str, float]:
+    """Return what new articles cost with one mention each and a third in an event, by what is paid for."""
+    stages = articles()
+    milliseconds = " + ".join(f"{1000 * stage.seconds:.0f}" for stage in stages)
+    return {
+        "table, topic, bus": count * MEASURED.of_article("dollars_per_million") / 1e6,
+        "SQS: a message for analysis and a tenth of one for grouping, received and deleted by ten": (
+            count * 0.16e-6
+        ),
+        f"Lambda: {milliseconds} ms to store, analyse and group, waiting included": sum(
+            stage.function.dollars(count, stage.seconds) for stage in stages
+        ),
+    }
 
 
 def article_dollars(count: float) -> float:
-    """Return what so many new articles cost, with one mention each and a third of them joined to an event."""
-    table = count * ARTICLE_TABLE_DOLLARS
-    functions = sum(stage.function.dollars(count, stage.seconds) for stage in articles())
-    return table + functions + count * 0.16e-6
+    """Return what so many new articles cost."""
+    return sum(article_parts(count).values())
 
 
 def reading_dollars(count: float) -> float:
@@ -285,11 +362,15 @@ def spectra_dollars(count: float) -> float:
 
 @dataclass(slots=True)
 class Feeds:
-    """Feeds that become due some time after their last poll, so that late polls put off the next ones."""
+    """Feeds that become due some time after their last poll, so that late polls put off the next ones.
+
+    Attributes:
+        interval: seconds from a feed's poll until it is due again.
+    """
 
     count: int
     polled: Stage
-    interval: float = DAY / POLLS_A_DAY
+    interval: float
 
     def due(self, stages: Sequence[Stage]) -> float:
         """Return how many become due in a second: of those that do not wait already."""
@@ -316,10 +397,11 @@ def _over_time(stages: Sequence[Stage], arriving: Callable[[int], float], second
 
 def _feeds(count: int, most_per_dispatch: int) -> None:
     stages = polling(most_per_dispatch)
-    feeds = Feeds(count, stages[1])
+    feeds = Feeds(count, stages[1], DAY / MEASURED.polls_a_day)
     wanted = polls_a_day(count) / DAY
     print(
-        f"\n{count:,} feeds, unchanged, {POLLS_A_DAY:.0f} polls a day each; {most_per_dispatch:,} a dispatch"
+        f"\n{count:,} feeds, unchanged, {MEASURED.polls_a_day:.0f} polls a day each; "
+        f"{most_per_dispatch:,} a dispatch"
     )
     _limits(wanted, stages)
     _over_time(stages, lambda _: feeds.due(stages), 4 * 3600, 3600)
@@ -335,7 +417,31 @@ def _articles(rate: int, title: str, stages: Sequence[Stage]) -> None:
     print(f"  ${article_dollars(rate * DAY):,.0f} a day at {rate:,} a second throughout")
 
 
+def figures() -> list[Figure]:
+    """Return what stands beside the goals of cost."""
+    return [
+        Figure(
+            "10,000 feeds, unchanged, every 15 minutes, for a day",
+            polling_dollars(10_000 * 96),
+            "dollars",
+            at_most=2.50,
+        ),
+        Figure(
+            "a million new articles, fetched, stored and analysed",
+            article_dollars(1e6),
+            "dollars",
+            at_most=10,
+        ),
+    ]
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--measured", type=Path, default=SERVICE_TIMES, metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    reckon_with(options.measured)
+    save(options.json, figures())
     for feeds in (10_000, 100_000):
         _feeds(feeds, MOST_PER_DISPATCH)
     _feeds(100_000, 12_000)

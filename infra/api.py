@@ -21,8 +21,8 @@ from infra.layers import Layers
 from infra.nag import accept
 from infra.workflows import Workflow
 from sourcebook.api.operations import Access, Operation
+from sourcebook.api.parts import operations
 from sourcebook.api.requests import SIGNED
-from sourcebook.api.routes import OPERATIONS
 from sourcebook.table.keys import (
     ELIGIBILITY_INDEX,
     IDEMPOTENT_PARTITIONS,
@@ -165,7 +165,7 @@ class Api(Construct):
         signed = authorizers.HttpIamAuthorizer()
         self._throttles: dict[str, tuple[int, int]] = {}
         self._throttled: list[apigateway.HttpRoute] = []
-        for operation in OPERATIONS:
+        for operation in operations():
             own = self._add_route(operation, operation.path, integration, None)
             accept(
                 own,

@@ -70,7 +70,7 @@ class DataStack(cdk.Stack):
         )
         for name, partition, projection in (
             (STATUS_INDEX, "status", dynamodb.ProjectionType.KEYS_ONLY),
-            (SENTIMENT_INDEX, "sentiment", dynamodb.ProjectionType.ALL),
+            (SENTIMENT_INDEX, "sentiment", dynamodb.ProjectionType.KEYS_ONLY),
             (TAG_INDEX, "tag", dynamodb.ProjectionType.ALL),
         ):
             table.add_global_secondary_index(

@@ -47,6 +47,8 @@ class Deployment:
         acquire_concurrency: how many spectra a sweep acquires at once, at most.
         sentiment_engine: what labels articles; one of ENGINES.
         feeds: how feeds are fetched and scheduled.
+        bytecode: an interpreter of Lambda's Python that compiles the layers; empty, and each cold start
+            compiles what it imports (docs/decisions/0011).
     """
 
     target: Target
@@ -58,6 +60,7 @@ class Deployment:
     acquire_concurrency: int
     sentiment_engine: str
     feeds: FeedSettings
+    bytecode: str
 
     @property
     def is_local(self) -> bool:
@@ -87,6 +90,7 @@ class Deployment:
             ),
             sentiment_engine=_engine(node, local=local),
             feeds=_feeds(node),
+            bytecode=_compiler(node, local=local),
         )
 
 
@@ -135,6 +139,16 @@ def _engine(node: Node, *, local: bool) -> str:
             f"expected one of {', '.join(name for name in ENGINES if name != COMPREHEND)} with target=local"
         )
     return str(value)
+
+
+def _compiler(node: Node, *, local: bool) -> str:
+    value = str(node.try_get_context("bytecode") or "").strip()
+    if local and value:
+        raise ValueError(
+            f"context bytecode={value!r}: the embedded cloud's layers have the bytecode of its own "
+            "interpreter; expected nothing with target=local"
+        )
+    return value
 
 
 def _feeds(node: Node) -> FeedSettings:

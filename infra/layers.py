@@ -17,6 +17,7 @@ import sysconfig
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -93,8 +94,57 @@ _UNUSED_FILES = tuple(
 )
 """Patterns of files: what pyarrow has beside reading and writing Parquet, two fifths of it."""
 
+_LAMBDA_TAG: Final = "cpython-313"
+"""What the bytecode that Lambda's Python reads is named by."""
+
 _BUILDER_VERSION = "3"
 """Raise it when this module builds something else from the same lock file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """An interpreter that writes bytecode.
+
+    Attributes:
+        command: starts it.
+        version: of it, with the name of its bytecode: what it writes depends on both.
+    """
+
+    command: str
+    version: str
+
+    @classmethod
+    def for_lambda(cls, command: str) -> Compiler:
+        """Return the compiler of a deployment.
+
+        Raises:
+            ValueError: if it is not an interpreter of Lambda's Python, whose bytecode alone Lambda reads.
+        """
+        told = "import sys; print(sys.implementation.cache_tag, sys.version.split()[0])"
+        try:
+            finished = subprocess.run([command, "-c", told], capture_output=True, text=True, check=False)
+        except OSError as error:
+            found = str(error)
+        else:
+            found = finished.stdout.strip() or finished.stderr.strip()[-200:]
+        if not found.startswith(f"{_LAMBDA_TAG} "):
+            raise ValueError(
+                f"context bytecode={command!r}: expected an interpreter of Python 3.13 such as python3.13, "
+                f"or nothing; found: {found}"
+            )
+        return cls(command, found)
+
+    def compile(self, place: Path) -> None:
+        """Add bytecode that is not held against its source's time, which unpacking changes."""
+        subprocess.run(
+            [
+                *(self.command, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"),
+                *("-s", str(place), str(place)),
+            ],
+            check=False,  # a file that does not compile is one that nobody imports
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+        )
 
 
 class Layers(Construct):
@@ -110,30 +160,29 @@ class Layers(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, deployment: Deployment) -> None:
         super().__init__(scope, construct_id)
-        self.core = self._layer(
-            "Core",
-            lambda_.Code.from_asset(
-                str(ROOT / "layers" / "core"),
-                exclude=["/requirements.*", *NOT_SOURCE],
-                ignore_mode=cdk.IgnoreMode.GIT,
-            ),
-            "The package sourcebook",
-        )
-        self.dependencies = self._built("Dependencies", "core", deployment.target)
-        self.sentiment = self._built(
-            "Sentiment", "sentiment", deployment.target, files=ROOT / "layers" / "sentiment" / "python"
-        )
-        self.science = self._built("Science", "science", deployment.target)
-        self.parquet = self._built("Parquet", "parquet", deployment.target)
+        self._target = deployment.target
+        self._compiler = Compiler.for_lambda(deployment.bytecode) if deployment.bytecode else None
+        self.core = self._layer("Core", self._package(), "The package sourcebook")
+        self.dependencies = self._built("Dependencies", "core")
+        self.sentiment = self._built("Sentiment", "sentiment", files=ROOT / "layers" / "sentiment" / "python")
+        self.science = self._built("Science", "science")
+        self.parquet = self._built("Parquet", "parquet")
 
-    def _built(
-        self, construct_id: str, name: str, target: Target, *, files: Path | None = None
-    ) -> lambda_.LayerVersion:
+    def _package(self) -> lambda_.Code:
+        if self._compiler is not None:
+            package = ROOT / "layers" / "core" / "python"
+            return lambda_.Code.from_asset(str(compiled(package, self._compiler)))
+        return lambda_.Code.from_asset(
+            str(ROOT / "layers" / "core"),
+            exclude=["/requirements.*", *NOT_SOURCE],
+            ignore_mode=cdk.IgnoreMode.GIT,
+        )
+
+    def _built(self, construct_id: str, name: str, *, files: Path | None = None) -> lambda_.LayerVersion:
         lock = ROOT / "layers" / name / "requirements.txt"
+        place = build(lock, self._target, files=files, compiler=self._compiler)
         return self._layer(
-            construct_id,
-            lambda_.Code.from_asset(str(build(lock, target, files=files))),
-            f"layers/{name}/requirements.txt",
+            construct_id, lambda_.Code.from_asset(str(place)), f"layers/{name}/requirements.txt"
         )
 
     def _layer(self, construct_id: str, code: lambda_.Code, description: str) -> lambda_.LayerVersion:
@@ -147,13 +196,21 @@ class Layers(Construct):
         )
 
 
-def build(lock: Path, target: Target, *, files: Path | None = None, cache: Path = _CACHE) -> Path:
+def build(
+    lock: Path,
+    target: Target,
+    *,
+    files: Path | None = None,
+    compiler: Compiler | None = None,
+    cache: Path = _CACHE,
+) -> Path:
     """Return the folder of a layer (its ``python/`` inside), built if the cache does not hold it.
 
     Args:
         lock: a requirements file of exact versions with hashes; its folder's name becomes the layer's.
         target: what the wheels are for.
         files: a folder whose content goes beside the installed packages.
+        compiler: adds bytecode for Lambda.
         cache: where built layers are kept.
 
     Raises:
@@ -161,7 +218,8 @@ def build(lock: Path, target: Target, *, files: Path | None = None, cache: Path 
     """
     requirements = lock.read_text("utf-8")
     name = lock.parent.name
-    place = cache / f"{name}-{target}-{_key(requirements, target, files)}"
+    prefix = f"{name}-{target}-" if compiler is None else f"{name}-compiled-{target}-"
+    place = cache / f"{prefix}{_key(requirements, target, files, compiler)}"
     if place.is_dir():
         return place
     with built_aside(place) as unfinished:
@@ -172,11 +230,39 @@ def build(lock: Path, target: Target, *, files: Path | None = None, cache: Path 
                 files, unfinished / "python", ignore=shutil.ignore_patterns(*NOT_SOURCE), dirs_exist_ok=True
             )
         if target is Target.LOCAL:
-            _compile(unfinished / "python")
-    for outdated in cache.glob(f"{name}-{target}-*"):
+            # The embedded cloud unpacks the layers for every process it starts, so each would compile
+            # them anew: half a second of CPU. They are for this interpreter.
+            Compiler(sys.executable, sys.version).compile(unfinished / "python")
+        elif compiler is not None:
+            compiler.compile(unfinished / "python")
+    _forget_others(place, prefix)
+    return place
+
+
+def compiled(package: Path, compiler: Compiler, *, cache: Path = _CACHE) -> Path:
+    """Return the folder of a layer that is a source folder with its bytecode.
+
+    Args:
+        package: the folder that becomes the layer's ``python/``.
+        compiler: writes the bytecode.
+        cache: where built layers are kept.
+    """
+    digest = hashlib.sha256(compiler.version.encode())
+    _add_files(digest, package)
+    prefix = f"package-{package.parent.name}-"
+    place = cache / f"{prefix}{digest.hexdigest()[:16]}"
+    if not place.is_dir():
+        with built_aside(place) as unfinished:
+            shutil.copytree(package, unfinished / "python", ignore=shutil.ignore_patterns(*NOT_SOURCE))
+            compiler.compile(unfinished / "python")
+    _forget_others(place, prefix)
+    return place
+
+
+def _forget_others(place: Path, prefix: str) -> None:
+    for outdated in place.parent.glob(f"{prefix}*"):
         if outdated != place:
             shutil.rmtree(outdated, ignore_errors=True)
-    return place
 
 
 @contextmanager
@@ -223,18 +309,22 @@ def _entries(requirements: str) -> Iterator[str]:
             yield entry
 
 
-def _key(requirements: str, target: Target, files: Path | None) -> str:
+def _key(requirements: str, target: Target, files: Path | None, compiler: Compiler | None) -> str:
     if target is Target.LAMBDA:
-        runs_on = " ".join(_LAMBDA_PIP)
+        runs_on = " ".join([*_LAMBDA_PIP, *([compiler.version] if compiler else [])])
     else:
         runs_on = f"{sys.implementation.cache_tag} {sysconfig.get_platform()} {platform.libc_ver()[0]}"
     parts = (_BUILDER_VERSION, requirements_for(requirements, target), runs_on)
     digest = hashlib.sha256("\n".join(parts).encode())
     if files is not None:
-        for file in sorted(files.rglob("*")):
-            if file.is_file() and "__pycache__" not in file.parts:
-                digest.update(f"\n{file.relative_to(files)}\n".encode() + file.read_bytes())
+        _add_files(digest, files)
     return digest.hexdigest()[:16]
+
+
+def _add_files(digest: hashlib._Hash, folder: Path) -> None:
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            digest.update(f"\n{file.relative_to(folder)}\n".encode() + file.read_bytes())
 
 
 def _install(name: str, requirements: str, target: Target, place: Path) -> None:
@@ -277,22 +367,3 @@ def _strip(place: Path) -> None:
                 shutil.rmtree(found)
         elif found.parent.suffix == ".dist-info" and found.name in _INSTALLER_NOISE:
             found.unlink()
-
-
-def _compile(place: Path) -> None:
-    """Add bytecode, for this interpreter only.
-
-    The embedded cloud unpacks the layers for every process it starts, so each would compile them
-    anew: half a second of CPU. The bytecode is not held against its source's time, which unpacking
-    changes. Lambda gets none: what this interpreter writes, Python 3.13 may not read, and a layer
-    must not depend on who built it.
-    """
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"),
-            *("-s", str(place), str(place)),
-        ],
-        check=False,  # a file that does not compile is one that nobody imports
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONHASHSEED": "0"},
-    )

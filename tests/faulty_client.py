@@ -51,7 +51,7 @@ class FaultyClient:
             if fault == CRASH:
                 raise Crash(name)
             if fault == CONFLICT:
-                raise _refusal("TransactionConflictException", name)
+                raise _conflict(name, request)
             if fault == THROTTLED or (fault == PARTLY and name not in _IN_PARTS):
                 raise _refusal("ProvisionedThroughputExceededException", name)
             if fault == PARTLY:
@@ -66,8 +66,49 @@ class FaultyClient:
         return call
 
 
+class FaultyBucket:
+    """A client of S3 that fails as `FaultyClient` does; what S3 has no word for is its SlowDown."""
+
+    def __init__(self, client: Any, draw: Draw) -> None:
+        self._client = client
+        self._draw = draw
+
+    def __getattr__(self, name: str) -> Any:
+        operation = getattr(self._client, name)
+        if not callable(operation) or not name.endswith(("_object", "_objects", "_objects_v2")):
+            return operation
+
+        def call(**request: Any) -> Any:
+            fault = self._draw(name)
+            if fault == CRASH:
+                raise Crash(name)
+            if fault in {CONFLICT, THROTTLED, PARTLY}:
+                refusal = _refusal("SlowDown", name)
+                refusal.response["ResponseMetadata"] = {"HTTPStatusCode": 503}  # type: ignore[typeddict-item]
+                raise refusal
+            answer = operation(**request)
+            if fault == CRASH_AFTER:
+                raise Crash(name)
+            if fault == ANSWER_LOST:
+                raise ReadTimeoutError(endpoint_url="the bucket")
+            return answer
+
+        return call
+
+
 def _refusal(code: str, operation: str) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": "staged"}}, operation)
+
+
+def _conflict(operation: str, request: dict[str, Any]) -> ClientError:
+    """Refuse as DynamoDB does: a transaction that loses is cancelled, each of its parts with a reason."""
+    if operation != "transact_write_items":
+        return _refusal("TransactionConflictException", operation)
+    error = _refusal("TransactionCanceledException", operation)
+    parts = request["TransactItems"]
+    reasons = [{"Code": "TransactionConflict"}, *({"Code": "None"} for _ in parts[1:])]
+    error.response["CancellationReasons"] = reasons  # type: ignore[typeddict-item]
+    return error
 
 
 def _half(operation: Callable[..., Any], name: str, request: dict[str, Any]) -> Any:

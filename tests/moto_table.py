@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import and_
+from threading import Lock
 
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.table.client import Change, ConditionFailed, Table, TableBusy, TableRefused
 from sourcebook.table.codec import Item
+
+_ONE_AT_A_TIME = Lock()
+"""moto looks at the condition and then writes, where DynamoDB does both at once."""
 
 
 class MotoTable(Table):
@@ -26,7 +30,8 @@ class MotoTable(Table):
     def _change_one(self, change: Change) -> bool | TableBusy | TableRefused:
         holds = [Attr("PK").exists(), *(Attr(name).eq(value) for name, value in change.expected.items())]
         try:
-            self.change(change.key, assign=change.assign, condition=reduce(and_, holds))
+            with _ONE_AT_A_TIME:
+                self.change(change.key, assign=change.assign, condition=reduce(and_, holds))
         except ConditionFailed:
             return False
         except (TableBusy, TableRefused) as error:
@@ -35,6 +40,7 @@ class MotoTable(Table):
 
     def _create_one(self, item: Mapping[str, object]) -> Item | TableBusy | TableRefused | None:
         try:
-            return self.create(item)
+            with _ONE_AT_A_TIME:
+                return self.create(item)
         except (TableBusy, TableRefused) as error:
             return error

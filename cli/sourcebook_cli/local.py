@@ -13,7 +13,7 @@ from rich.console import Console
 from sourcebook.errors import Terminal
 from sourcebook_cli.declarations import read_sources
 from sourcebook_cli.first_run import Watched, watch
-from sourcebook_cli.sample_nova import show_sample_nova
+from sourcebook_cli.sample_nova import begin_sample_nova, show_sample_nova
 from sourcebook_cli.stack import Stack, running_cloud
 from sourcebook_cli.subjects import load_default
 from sourcebook_local.project import HOME
@@ -73,9 +73,11 @@ def up(sources: Path | None, timeout: int) -> None:
     stack = Stack.connect()
     load_default(stack, say)
     watched = _register(stack, specs, say)
+    # Workflows mostly wait: the nova's run beside the sources.
+    sample_nova = "" if sources else begin_sample_nova(stack, server.url)
     counts = watch(stack, watched, console, timeout)
-    if not sources:
-        show_sample_nova(stack, server.url, console, timeout)
+    if sample_nova:
+        show_sample_nova(stack, sample_nova, server.url, console, timeout)
     console.print()
     console.print(f"[bold]Ready in {time.monotonic() - begun:.0f} s.[/]  API: [bold]{outputs.api_url}[/]")
     console.print(

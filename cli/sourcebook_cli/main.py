@@ -35,6 +35,9 @@ _COMMANDS = {
     "canonical": "sourcebook_cli.canonical:canonical",
     "migrate": "sourcebook_cli.migrate:migrate",
     "verify": "sourcebook_cli.verify:verify",
+    "restore": "sourcebook_cli.restore:restore",
+    "pause": "sourcebook_cli.pause:pause",
+    "resume": "sourcebook_cli.pause:resume",
 }
 
 

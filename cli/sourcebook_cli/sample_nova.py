@@ -24,26 +24,45 @@ _LOOK_EVERY: Final = 0.5
 _RUNS_LOOKED_AT: Final = 100
 
 
-def show_sample_nova(stack: Stack, server_url: str, console: Console, timeout: float) -> None:
-    """Initialize the sample nova from the archives that this machine plays, and print what comes of it.
+def begin_sample_nova(stack: Stack, server_url: str) -> str:
+    """Start the sample nova's initialization from the archives that this machine plays.
 
-    What goes wrong is printed and no more: the rest of the stack is up.
+    Returns:
+        The execution's ARN, for `show_sample_nova`.
     """
     from sourcebook_local.astronomy.sample import use_sample_archives
     from sourcebook_local.astronomy.services import SAMPLE_NOVA
 
     use_sample_archives(stack.table, stack.session, server_url)
+    return start(stack, "InitializeNovaArn", {"candidate_name": SAMPLE_NOVA})
+
+
+def show_sample_nova(stack: Stack, arn: str, server_url: str, console: Console, timeout: float) -> None:
+    """Print what comes of the sample nova, its spectra and its light curve.
+
+    What goes wrong is printed and no more: the rest of the stack is up.
+
+    Args:
+        stack: where.
+        arn: what `begin_sample_nova` has returned.
+        server_url: of the archives that this machine plays.
+        console: to print to.
+        timeout: seconds to wait for each of the three.
+    """
+    from sourcebook_local.astronomy.services import SAMPLE_NOVA
+
     console.print(
         f"\n[dim]initialize_nova {SAMPLE_NOVA}: SIMBAD, Sesame, ADS and the archives of spectra are played "
         f"by {server_url}[/]"
     )
     try:
-        arn = start(stack, "InitializeNovaArn", {"candidate_name": SAMPLE_NOVA})
         run = find_run(stack, ended(stack, arn, timeout)["job_run_id"])
         print_run(run, console)
         console.print(f"  again     .venv/bin/sourcebook runs show {run['job_run_id']}")
+        # Measurements need nothing of spectra: both are worked on at the same time.
+        light_curve = _hand_in_light_curve(stack, run["nova_id"])
         _show_spectra(stack, run, console, timeout)
-        _show_light_curve(stack, run["nova_id"], console, timeout)
+        _show_light_curve(stack, run["nova_id"], light_curve, console, timeout)
     except WorkflowFailed as error:
         console.print(f"[yellow]The sample nova is not there: {error}[/]", highlight=False)
 
@@ -81,19 +100,29 @@ def _show_spectra(stack: Stack, run: Mapping[str, Any], console: Console, timeou
     )
 
 
-def _show_light_curve(stack: Stack, nova_id: str, console: Console, timeout: float) -> None:
-    """Hand in the sample measurements, and print what came of them.
+def _hand_in_light_curve(stack: Stack, nova_id: str) -> str:
+    """Hand in the sample measurements; return the ARN of their ingestion.
 
     Raises:
-        WorkflowFailed: if their ingestion fails, or takes longer than `timeout` seconds.
+        WorkflowFailed: if they cannot be read.
     """
     from sourcebook_cli.photometry import hand_in
     from sourcebook_local.astronomy.light_curve import SAMPLE_LIGHT_CURVE
 
-    with console.status("Its light curve is handed in …"):
-        (told,) = hand_in(stack, nova_id, [SAMPLE_LIGHT_CURVE], timeout=timeout)
+    (told,) = hand_in(stack, nova_id, [SAMPLE_LIGHT_CURVE], timeout=None)
     if "error" in told:
         raise WorkflowFailed(f"its light curve: {told['error']}")
+    return str(told["execution_arn"])
+
+
+def _show_light_curve(stack: Stack, nova_id: str, arn: str, console: Console, timeout: float) -> None:
+    """Print what came of the measurements that are ingested by an execution.
+
+    Raises:
+        WorkflowFailed: if their ingestion fails, or takes longer than `timeout` seconds.
+    """
+    with console.status("Its light curve is ingested …"):
+        told = ended(stack, arn, timeout)
     if told["outcome"] == "SKIPPED_DUPLICATE":
         console.print("Its light curve is there already", highlight=False)
     else:

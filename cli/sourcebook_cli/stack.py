@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,12 +87,12 @@ class Stack:
         session = cloud.session()
         return cls(session, _outputs(session))
 
-    @property
+    @cached_property
     def table(self) -> Table:
         """The table."""
         return Table(self.outputs["TableName"], self.session.client("dynamodb", config=aws_config()))
 
-    @property
+    @cached_property
     def registry(self) -> SourceRegistry:
         """The registry of sources."""
         return SourceRegistry(self.table)

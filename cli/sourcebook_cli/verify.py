@@ -13,7 +13,7 @@ import click
 
 from sourcebook.integrity.checks import all_checks, chosen
 from sourcebook.integrity.verify import PATIENCE, Mended, Report, Verifier
-from sourcebook.table.client import aws_config
+from sourcebook.table.client import Table, aws_config
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _SAID: Final = {
 @click.command()
 @click.option("--repair", is_flag=True, help="Make right what follows from what else is in the table.")
 @click.option("--objects", is_flag=True, help="Ask the bucket for each file too.")
+@click.option("--table", "name", metavar="TABLE", help="Another table, such as one that was restored.")
 @click.option("--only", "names", multiple=True, metavar="CHECK", help="Only this check; may be repeated.")
 @click.option(
     "--segments",
@@ -52,6 +53,7 @@ def verify(
     *,
     repair: bool,
     objects: bool,
+    name: str | None,
     names: tuple[str, ...],
     segments: int,
     patience: float,
@@ -65,13 +67,14 @@ def verify(
     set right. It may run beside everything else. docs/reliability.md lists the checks.
     """
     stack = Stack.connect(aws=aws)
+    table = Table(name, stack.table.client) if name else stack.table
     s3 = stack.session.client("s3", config=aws_config()) if objects else None
-    checks = chosen(all_checks(stack.table, objects=s3), names)
-    verifier = Verifier(stack.table, checks, patience)
+    checks = chosen(all_checks(table, objects=s3), names)
+    verifier = Verifier(table, checks, patience)
     begun = time.monotonic()
     found = left = 0
     on_screen = not as_json and sys.stderr.isatty()
-    with _progress(stack, shown=on_screen) as watch:
+    with _progress(table, shown=on_screen) as watch:
         for report in verifier.run(segments=segments, repair=repair, watch=watch):
             found += 1
             left += report.mended is not Mended.MENDED
@@ -107,7 +110,7 @@ def _summary(summary: dict[str, Any], names: Sequence[str], *, repair: bool) -> 
 
 
 @contextmanager
-def _progress(stack: Stack, *, shown: bool) -> Iterator[Callable[[int], None]]:
+def _progress(table: Table, *, shown: bool) -> Iterator[Callable[[int], None]]:
     """Show people how far the reading has come; programs and pipes see nothing of it.
 
     The whole is the number of items that DynamoDB has last counted, which may be hours ago.
@@ -115,7 +118,6 @@ def _progress(stack: Stack, *, shown: bool) -> Iterator[Callable[[int], None]]:
     if not shown:
         yield lambda _: None
         return
-    table = stack.table
     items = int(table.client.describe_table(TableName=table.name)["Table"].get("ItemCount", 0))
     with click.progressbar(length=max(items, 1), label="Verifying", file=sys.stderr) as bar:
         yield bar.update

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 import asyncio
 from typing import Any
 
@@ -31,6 +33,7 @@ async def acquire(event: dict[str, Any]) -> dict[str, Any]:
         )
 
 
+@ready
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from collections import Counter
 from typing import Any
 
@@ -24,6 +26,7 @@ if loaded.fallback_reason:
 analyzer = Analyzer.of(Table.connect(required("TABLE_NAME")), loaded.engine)
 
 
+@ready
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 import asyncio
 from typing import Any
 
@@ -34,6 +36,7 @@ async def discover(event: dict[str, Any]) -> dict[str, Any]:
         return await discoverer.discover(event["nova_id"], spec, provider)
 
 
+@ready
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from dataclasses import asdict
 from typing import Any
 
@@ -28,6 +30,7 @@ dispatcher = Dispatcher(
 )
 
 
+@ready
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 import asyncio
 from typing import Any
 
@@ -36,6 +38,7 @@ async def fetch(event: dict[str, Any]) -> dict[str, Any]:
         return await fetcher.fetch(event["nova_id"], TaskRun.of(event), ads)
 
 
+@ready
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature

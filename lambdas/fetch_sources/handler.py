@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
+from sourcebook.start import ready
+
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,14 @@ from sourcebook.articles.announce import Announcer
 from sourcebook.articles.batch import Run, batch_item, ingestion_batch
 from sourcebook.articles.bus import EventBus
 from sourcebook.articles.ingest import ArticleStore
+from sourcebook.clients import on_demand
 from sourcebook.clock import utc_now
+from sourcebook.direct import directly
 from sourcebook.events import FetchRequested, read_message
 from sourcebook.feeds.sampling import ParserSample, report_agreement
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import HttpClient
+from sourcebook.loop import OneLoop
 from sourcebook.observations.kinds import KINDS as OBSERVATION_KINDS
 from sourcebook.settings import FetchSettings, required
 from sourcebook.sources.deferred import DeferredAdapter
@@ -33,13 +37,18 @@ if TYPE_CHECKING:
     from sourcebook.observations.snapshots import Snapshots
     from sourcebook.sources.secrets import Secrets
 
+loop = OneLoop()
 logger = Logger()
 metrics = Metrics()
 settings = FetchSettings.from_environment()
 table = Table.connect(settings.table_name)
 store = ArticleStore(table)
-announcer = Announcer(boto3.client("sns", config=aws_config()), settings.article_topic_arn)
-bus = EventBus(boto3.client("events", config=aws_config()), required("EVENT_BUS_NAME"))
+announcer = Announcer(
+    on_demand(lambda: directly(boto3.client("sns", config=aws_config()))), settings.article_topic_arn
+)
+bus = EventBus(
+    on_demand(lambda: directly(boto3.client("events", config=aws_config()))), required("EVENT_BUS_NAME")
+)
 feed_settings = FeedSettings.from_environment()
 policy = feed_settings.http_policy(contact=settings.contact, allowed_networks=settings.allowed_networks)
 
@@ -94,6 +103,7 @@ async def fetch(message: FetchRequested, context: LambdaContext, sample: ParserS
         return await poller.run(message.sources)
 
 
+@ready
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -105,7 +115,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
             logger.append_keys(correlation_id=message.correlation_id)
             started = utc_now()
             sample = ParserSample(feed_settings.parser_sample_percent)
-            report = asyncio.run(fetch(message, context, sample))
+            report = loop.run(fetch(message, context, sample))
             run = Run(record["messageId"], context.aws_request_id, started, utc_now())
             if batch := ingestion_batch(report, run):
                 table.put(batch_item(batch, run))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from typing import Any
 
 import boto3
@@ -12,6 +14,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from sourcebook.articles.bus import EventBus
 from sourcebook.articles.grouping.grouper import Grouper
 from sourcebook.articles.grouping.log import GroupingLog
+from sourcebook.clients import on_demand
 from sourcebook.errors import InvalidInput
 from sourcebook.events import GroupHeadlines, read_message
 from sourcebook.settings import required
@@ -21,9 +24,10 @@ logger = Logger()
 metrics = Metrics()
 table = Table.connect(required("TABLE_NAME"))
 log = GroupingLog(table)
-bus = EventBus(boto3.client("events", config=aws_config()), required("EVENT_BUS_NAME"))
+bus = EventBus(on_demand(lambda: boto3.client("events", config=aws_config())), required("EVENT_BUS_NAME"))
 
 
+@ready
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

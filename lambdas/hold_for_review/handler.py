@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from typing import Any
 
 import boto3
@@ -22,6 +24,7 @@ quarantiner = Quarantiner(table, documents, sns, required("QUARANTINE_TOPIC_ARN"
 recorder = TaskRecorder(table, logger)
 
 
+@ready
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature

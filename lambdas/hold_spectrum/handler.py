@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from typing import Any
 
 import boto3
@@ -26,6 +28,7 @@ holder = SpectrumHolder(quarantiner, Files(s3, bucket))
 recorder = TaskRecorder(table, logger)
 
 
+@ready
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature

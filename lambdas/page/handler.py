@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from sourcebook.api.page import StaticFiles
 files = StaticFiles(Path(sourcebook_page.__file__).parent)
 
 
+@ready
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
     """Answer one request."""
     return files.answer(event)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from dataclasses import asdict
 from typing import Any
 
@@ -22,6 +24,7 @@ loaded = load_engine()
 analyzer = Analyzer.of(table, loaded.engine)
 
 
+@ready
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from dataclasses import asdict
 from typing import Any
 
@@ -19,6 +21,7 @@ recorder = TaskRecorder(table, logger)
 rebuilder = Rebuilder(table)
 
 
+@ready
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001

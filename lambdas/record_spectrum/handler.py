@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -18,6 +20,7 @@ spectra = SpectrumRecorder(table, required("BUCKET_NAME"))
 recorder = TaskRecorder(table, logger)
 
 
+@ready
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature

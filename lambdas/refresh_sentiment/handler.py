@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -17,6 +19,7 @@ metrics = Metrics()
 table = Table.connect(required("TABLE_NAME"))
 
 
+@ready
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:

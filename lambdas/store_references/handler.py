@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from typing import Any
 
 import boto3
@@ -25,6 +27,7 @@ references = ReferenceStore(NovaStore(table), documents, quarantiner)
 recorder = TaskRecorder(table, logger)
 
 
+@ready
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001 - Lambda's own signature

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sourcebook.start import ready
+
 from typing import Any
 
 import boto3
@@ -11,6 +13,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sourcebook.articles.bus import EventBus
 from sourcebook.articles.grouping.ungrouped import GroupingTrigger
+from sourcebook.clients import on_demand
 from sourcebook.settings import required
 from sourcebook.table.client import Table, aws_config
 
@@ -18,10 +21,11 @@ logger = Logger()
 metrics = Metrics()
 trigger = GroupingTrigger(
     Table.connect(required("TABLE_NAME")),
-    EventBus(boto3.client("events", config=aws_config()), required("EVENT_BUS_NAME")),
+    EventBus(on_demand(lambda: boto3.client("events", config=aws_config())), required("EVENT_BUS_NAME")),
 )
 
 
+@ready
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature

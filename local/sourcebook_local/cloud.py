@@ -32,6 +32,7 @@ import botocore.session
 from sourcebook.clock import Clock, utc_now
 
 from . import process, tls
+from .launcher import LAYERS_FOLDER
 from .project import HOME, ROOT, LocalCloudError, Say, quiet, tail
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ class LocalCloud:
             return self._stop()
 
     def reset(self) -> None:
-        """Stop the cloud and forget its state. What was merely built (environment, assembly) stays."""
+        """Stop the cloud and forget its state. What was built (environment, assembly, layers) stays."""
         with self._locked():
             self._stop()
             for folder in (self._state, self._temporary, self.home / "tls"):
@@ -373,6 +374,7 @@ class LocalCloud:
             "S3_PERSIST": "1",
             "S3_DATA_DIR": str(self._state / "s3"),
             "LAMBDA_EXECUTOR": "local",
+            LAYERS_FOLDER: str(self.home / "layers"),
             # It would remove containers it takes for its own, and listen on further ports.
             "DOCKER_HOST": f"unix://{self._temporary}/no-docker.sock",
             "SFTP_ENABLED": "0",

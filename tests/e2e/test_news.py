@@ -166,7 +166,7 @@ def test_being_asked_again_for_grouping_and_ideas_changes_nothing(
 
 
 def test_a_story_from_all_sources_at_once_is_one_article_with_every_word(stack: Stack) -> None:
-    store = ArticleStore(table_of(stack), workers=1)
+    store = ArticleStore(table_of(stack))
     sources = ("here", "there", "elsewhere")
     rng = random.Random(7)
     made: list[str] = []

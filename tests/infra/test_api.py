@@ -10,7 +10,7 @@ import pytest
 
 from infra.deployment import ROOT, Target
 from sourcebook.api.operations import Access
-from sourcebook.api.routes import OPERATIONS
+from sourcebook.api.parts import operations
 from sourcebook.table.keys import API_TOKENS
 from tests.infra.conftest import synthesize
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.infra
 
-OPEN = {operation.route for operation in OPERATIONS if operation.access is Access.OPEN}
-SIGNED = {operation.signed_route for operation in OPERATIONS if operation.access is not Access.OPEN}
-OWN = {operation.route for operation in OPERATIONS}
+OPEN = {operation.route for operation in operations() if operation.access is Access.OPEN}
+SIGNED = {operation.signed_route for operation in operations() if operation.access is not Access.OPEN}
+OWN = {operation.route for operation in operations()}
 
 
 def _authorization(assembly: Assembly) -> dict[str, str]:
@@ -60,8 +60,8 @@ def test_whatever_is_below_iam_wants_a_signature_and_nothing_else_does(
 
 def test_only_what_holds_no_data_is_open() -> None:
     assert {"GET /health", "GET /openapi.json", "GET /docs"} == OPEN
-    assert all(operation.access is Access.WRITE for operation in OPERATIONS if operation.changes)
-    assert not any(operation.access is Access.WRITE for operation in OPERATIONS if not operation.changes)
+    assert all(operation.access is Access.WRITE for operation in operations() if operation.changes)
+    assert not any(operation.access is Access.WRITE for operation in operations() if not operation.changes)
 
 
 def test_the_function_is_told_whether_anybody_may_read(
@@ -122,7 +122,9 @@ def test_the_functions_policy_stays_small_however_many_routes_there_are(aws: Ass
 def test_what_changes_something_has_narrower_limits(aws: Assembly) -> None:
     (stage,) = aws.properties("AWS::ApiGatewayV2::Stage")
     limits = stage["RouteSettings"]
-    changing = {o.route for o in OPERATIONS if o.changes} | {o.signed_route for o in OPERATIONS if o.changes}
+    changing = {o.route for o in operations() if o.changes} | {
+        o.signed_route for o in operations() if o.changes
+    }
     assert set(limits) == changing
     assert limits["POST /workflows/{name}/executions"] == {
         "ThrottlingRateLimit": 2,

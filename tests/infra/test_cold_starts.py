@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tests.first_events import FIRST_EVENT, first_events
 from tests.starts import Start, starts
 
 if TYPE_CHECKING:
@@ -47,11 +48,11 @@ EXPECTED: Final[dict[str, tuple[set[str], set[str]]]] = {
     "dispatch_sources": ({"boto3"}, {"dynamodb", "sqs"}),
     "establish_nova": (CHECKING, {"dynamodb"}),
     "fetch_references": (FETCHING, {"dynamodb", "s3", "secretsmanager"}),
-    "fetch_sources": (FETCHING, {"dynamodb", "events", "sns"}),
+    "fetch_sources": (FETCHING, {"dynamodb"}),
     "find_nova": (CHECKING, {"dynamodb"}),
     "generate_ideas": (CHECKING, {"dynamodb"}),
-    "group_headlines": (CHECKING, {"dynamodb", "events"}),
-    "heal_articles": (CHECKING, {"dynamodb", "sns"}),
+    "group_headlines": (CHECKING, {"dynamodb"}),
+    "heal_articles": (CHECKING, {"dynamodb"}),
     "hold_for_review": (CHECKING, {"dynamodb", "s3", "sns"}),
     "hold_spectrum": (CHECKING, {"dynamodb", "s3", "sns"}),
     "invalidate_sentiment": ({"boto3"}, {"dynamodb"}),
@@ -68,7 +69,7 @@ EXPECTED: Final[dict[str, tuple[set[str], set[str]]]] = {
     "resolve_name": ({"asyncio", "boto3", "httpx"}, {"dynamodb"}),
     "store_references": (CHECKING, {"dynamodb", "s3", "sns"}),
     "sweep_spectra": (CHECKING, {"dynamodb", "stepfunctions"}),
-    "trigger_grouping": (CHECKING, {"dynamodb", "events"}),
+    "trigger_grouping": (CHECKING, {"dynamodb"}),
     "validate_photometry": (CHECKING, {"dynamodb", "s3"}),
     "validate_spectrum": (CHECKING | {"PIL", "astropy", "numpy"}, {"dynamodb", "s3"}),
 }
@@ -76,30 +77,59 @@ EXPECTED: Final[dict[str, tuple[set[str], set[str]]]] = {
 
 _LOADED = f"""
 import gc, json, sys
+def collections():
+    return [generation["collections"] for generation in gc.get_stats()]
+young, _, old = collections()
 import handler
+later = collections()
+rested = [later[0] - young < 10 and later[2] == old, gc.isenabled(), gc.get_freeze_count() > 1_000]
+gc.unfreeze()
 base = sys.modules.get("botocore.client")
 clients = [one for one in gc.get_objects() if base and isinstance(one, base.BaseClient)]
 print(json.dumps([
     [name for name in {HEAVY!r} if name in sys.modules],
     [one.meta.service_model.service_name for one in clients],
+    rested,
 ]))
 """
 
 
-@pytest.fixture(scope="module")
-def loaded(local: Assembly) -> dict[str, tuple[set[str], set[str]]]:
-    """What the start of each function has loaded and made."""
+Loaded = tuple[set[str], set[str], tuple[bool, ...]]
 
-    def load(start: Start) -> tuple[set[str], set[str]]:
-        modules, clients = json.loads(start.run(_LOADED).stdout.splitlines()[-1])
-        return set(modules), set(clients)
+
+@pytest.fixture(scope="module")
+def loaded(local: Assembly) -> dict[str, Loaded]:
+    """What the start of each function has loaded and made, and how the collector was meanwhile."""
+
+    def load(start: Start) -> Loaded:
+        modules, clients, rested = json.loads(start.run(_LOADED).stdout.splitlines()[-1])
+        return set(modules), set(clients), tuple(rested)
 
     found = starts(local)
     with ThreadPoolExecutor(2) as pool:
         return dict(zip(found, pool.map(load, found.values()), strict=True))
 
 
-def test_a_start_loads_and_makes_what_is_listed_and_nothing_else(
-    loaded: dict[str, tuple[set[str], set[str]]],
-) -> None:
-    assert loaded == EXPECTED
+def test_a_start_loads_and_makes_what_is_listed_and_nothing_else(loaded: dict[str, Loaded]) -> None:
+    assert {name: (modules, clients) for name, (modules, clients, _) in loaded.items()} == EXPECTED
+
+
+def test_the_collector_rests_while_a_function_starts_and_works_afterwards(loaded: dict[str, Loaded]) -> None:
+    assert {name: rested for name, (_, _, rested) in loaded.items()} == dict.fromkeys(EXPECTED, (True,) * 3)
+
+
+_ANSWER = f"""
+{FIRST_EVENT}
+import handler
+print(json.dumps(handler.handler(json.loads(os.environ["EVENT"]), Context())))
+"""
+
+
+def test_what_is_put_off_at_the_start_is_there_for_the_first_event(local: Assembly) -> None:
+    found = starts(local)
+    with first_events() as events:
+        for name, first in events.items():
+            first.prepare()
+            environment = {**first.environment, "EVENT": json.dumps(first.event)}
+            written = found[name].run(_ANSWER, environment=environment).stdout
+            assert first.holds(json.loads(written.splitlines()[-1])), written

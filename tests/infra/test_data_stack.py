@@ -86,7 +86,7 @@ def test_the_table_has_the_keys_and_the_four_indexes_of_the_design(aws: Assembly
             },
         ),
         keys.STATUS_INDEX: (("status", "timestamp"), {"ProjectionType": "KEYS_ONLY"}),
-        keys.SENTIMENT_INDEX: (("sentiment", "timestamp"), {"ProjectionType": "ALL"}),
+        keys.SENTIMENT_INDEX: (("sentiment", "timestamp"), {"ProjectionType": "KEYS_ONLY"}),
         keys.TAG_INDEX: (("tag", "timestamp"), {"ProjectionType": "ALL"}),
     }
     assert {attribute["AttributeType"] for attribute in table["AttributeDefinitions"]} == {"S"}

@@ -23,6 +23,7 @@ def test_aws_is_the_default_and_lets_nothing_private_through() -> None:
     assert chosen.allowed_networks == ""
     assert chosen.public_read is False
     assert chosen.sentiment_engine == "model"
+    assert chosen.bytecode == ""
 
 
 def test_values_come_as_text_from_the_command_line() -> None:
@@ -76,6 +77,10 @@ def test_an_empty_list_of_networks_closes_loopback_too() -> None:
         (
             {"target": "local", "sentiment_engine": "comprehend"},
             "sentiment_engine='comprehend': the embedded cloud has no Comprehend; expected one of model, ",
+        ),
+        (
+            {"target": "local", "bytecode": "python3.13"},
+            "bytecode='python3.13': the embedded cloud's layers have the bytecode of its own interpreter",
         ),
     ],
 )

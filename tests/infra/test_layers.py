@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from infra.deployment import Target
-from infra.layers import build, requirements_for
+from infra.layers import Compiler, build, compiled, requirements_for
 from tests.infra.conftest import synthesize
 from tests.templates import ROOT
 from tests.unit.spectra.made import eso
@@ -169,6 +169,64 @@ def test_files_beside_the_packages_are_part_of_the_layer_and_of_its_key(
     second = build(small_lock, Target.LOCAL, files=files, cache=tmp_path / "cache")
     assert second.name != first.name
     assert (second / "python" / "model" / "weights").read_bytes() == b"two"
+
+
+@pytest.fixture
+def compiler(tmp_path: Path) -> Compiler:
+    """This interpreter, which says that it is Lambda's."""
+    command = tmp_path / "python3.13"
+    command.write_text(
+        f'#!/bin/sh\nif [ "$1" = -c ]; then echo cpython-313 3.13.9; else exec {sys.executable} "$@"; fi\n'
+    )
+    command.chmod(0o755)
+    return Compiler.for_lambda(str(command))
+
+
+def test_a_layer_for_lambda_has_bytecode_when_its_compiler_is_named(
+    tmp_path: Path, small_lock: Path, compiler: Compiler
+) -> None:
+    plain = build(small_lock, Target.LAMBDA, cache=tmp_path / "cache")
+    first = build(small_lock, Target.LAMBDA, compiler=compiler, cache=tmp_path / "cache")
+    second = build(small_lock, Target.LAMBDA, compiler=compiler, cache=tmp_path / "other")
+    assert first.name == second.name != plain.name
+    assert _files(first) == _files(second)
+    assert plain.is_dir()
+    written = _files(first).keys() - _files(plain).keys()
+    modules = [name for name in _files(plain) if name.endswith(".py")]
+    assert len(written) == len(modules)
+    assert all(name.endswith(f".{sys.implementation.cache_tag}.pyc") for name in written)
+
+
+def test_bytecode_of_a_layer_holds_whatever_time_its_source_has(tmp_path: Path, compiler: Compiler) -> None:
+    package = tmp_path / "core" / "python"
+    (package / "__pycache__").mkdir(parents=True)
+    (package / "__pycache__" / "left.cpython-313.pyc").write_bytes(b"of an earlier run")
+    (package / "one.py").write_text("WHERE = __file__\n")
+    first = compiled(package, compiler, cache=tmp_path / "cache")
+    (bytecode,) = first.rglob("*.pyc")
+    flags = int.from_bytes(bytecode.read_bytes()[4:8], "little")
+    assert flags == 0b01, "by the hash of the source, not checked (PEP 552)"
+    (package / "one.py").write_text("WHERE = None\n")
+    second = compiled(package, compiler, cache=tmp_path / "cache")
+    assert second != first
+    assert not first.exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("echo cpython-312 3.12.1", "cpython-312 3.12.1"),
+        ("echo 'no such version' >&2; exit 127", "no such version"),
+        (None, "No such file"),
+    ],
+)
+def test_another_interpreter_than_lambdas_is_refused(tmp_path: Path, script: str | None, found: str) -> None:
+    command = tmp_path / "python"
+    if script is not None:
+        command.write_text(f"#!/bin/sh\n{script}\n")
+        command.chmod(0o755)
+    with pytest.raises(ValueError, match=rf"bytecode='.*python': expected .* Python 3\.13 .*{found}"):
+        Compiler.for_lambda(str(command))
 
 
 def test_a_requirement_without_a_wheel_is_named_and_leaves_nothing_behind(

@@ -69,6 +69,7 @@ def handler(table: Table, monkeypatch: pytest.MonkeyPatch) -> Any:
         "WORKFLOW_ARN_PREFIX", "arn:aws:states:us-east-1:123456789012:stateMachine:SourcebookPipeline-"
     )
     monkeypatch.setenv("WORKFLOWS", "initialize_nova,refresh_sources")
+    monkeypatch.setenv("BUCKET_NAME", "sourcebook-data")
     monkeypatch.setenv("PUBLIC_READ", "true")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "api")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,9 @@ import pytest
 
 from sourcebook.api.access import Doorkeeper
 from sourcebook.api.operations import Access, Operation
+from sourcebook.api.parts import find, operations
 from sourcebook.api.responses import Denied
-from sourcebook.api.routes import OPERATIONS, ROUTES, Api
+from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 
 if TYPE_CHECKING:
@@ -87,12 +88,12 @@ def test_each_caller_may_do_what_they_may_and_nothing_else(
         assert {name: admitted(keeper, access, "GET /x", callers[name]) for name in callers} == answers
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_no_operation_is_reached_by_who_may_not(table: Table, operation: Operation) -> None:
     # Nothing of the API is there: whoever passes the door falls into the void behind it.
-    nothing: dict[str, Any] = {field.name: None for field in dataclasses.fields(Api)}
+    nothing: Any = None
     keeper = Doorkeeper(TokenStore(table), public_read=False)
-    api = Api(**nothing | {"access": keeper, "new_id": lambda: "0"})
+    api = Api(keeper, nothing, defaultdict(lambda: None), lambda: "0")
     statuses = {
         route: api.answer(
             {"routeKey": route, "headers": {}, "body": "{", "requestContext": SIGNED}, Silent()
@@ -111,8 +112,8 @@ def test_a_signature_is_believed_only_below_iam(table: Table) -> None:
     assert keeper.admit(
         Access.READ, {"routeKey": "GET /iam/feeds", "requestContext": {"authorizer": signed}}
     ) == ("arn:aws:iam::1:user/ada")
-    assert "POST /iam/feeds" not in ROUTES, "an operation's own path never begins like that"
-    assert not any(operation.path.startswith("/iam") for operation in OPERATIONS)
+    assert find("POST /iam/feeds") is None, "an operation's own path never begins like that"
+    assert not any(operation.path.startswith("/iam") for operation in operations())
 
 
 def test_what_is_no_signature_is_refused_below_iam_too(
@@ -128,9 +129,9 @@ def test_what_is_no_signature_is_refused_below_iam_too(
 def test_a_refusal_says_what_to_do_and_nothing_of_the_token(
     table: Table, callers: dict[str, dict[str, str]]
 ) -> None:
-    nothing: dict[str, Any] = {field.name: None for field in dataclasses.fields(Api)}
+    nothing: Any = None
     keeper = Doorkeeper(TokenStore(table), public_read=True, clock=lambda: NOW)
-    api = Api(**nothing | {"access": keeper, "new_id": lambda: "0"})
+    api = Api(keeper, nothing, defaultdict(lambda: None), lambda: "0")
     for name in (*REFUSED, "nobody", "read"):
         answer = api.answer({"routeKey": "POST /feeds", "headers": callers[name]}, Silent())
         assert answer["headers"]["www-authenticate"].startswith("Bearer realm=")

@@ -24,29 +24,20 @@ from schemathesis.checks import unsupported_method
 
 from sourcebook.api.access import Doorkeeper
 from sourcebook.api.feeds import FeedsApi
-from sourcebook.api.health import HealthCheck
 from sourcebook.api.idempotency import OnceOnly
-from sourcebook.api.novae import CatalogApi
 from sourcebook.api.openapi import description
-from sourcebook.api.products import ProductsApi
-from sourcebook.api.routes import OPERATIONS, Api
+from sourcebook.api.parts import Means, Parts, operations
+from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES
 from sourcebook.api.tokens import TokenStore
-from sourcebook.api.workflows import INPUTS, WorkflowsApi
-from sourcebook.articles.grouping.read import EventReader
-from sourcebook.articles.read import ArticleReader
+from sourcebook.api.workflows import INPUTS
 from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.product_read import ProductReader
-from sourcebook.catalog.read import NovaReader
 from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.review import PENDING_STATUS, ReviewDesk
+from sourcebook.catalog.review import PENDING_STATUS
 from sourcebook.catalog.store import NovaStore
 from sourcebook.feeds.manage import FeedManager
-from sourcebook.observations.read import ObservationReader
-from sourcebook.runs.read import RunReader
 from sourcebook.runs.started import StartedRuns
-from sourcebook.sentiment.read import SentimentReader
 from sourcebook.sentiment.subjects import SubjectRegistry, parse_subjects
 from sourcebook.sources.read import FeedReader
 from sourcebook.table import keys
@@ -66,8 +57,8 @@ RUN = "5a4fce02-3b02-4b5c-8d06-541d9f2d4f60"
 CASE = "307cc500-9fea-55e4-b358-c8230275cf7e"
 NAMES = tuple(INPUTS)
 
-GATEWAY = Gateway(operation.route for operation in OPERATIONS)
-API = schemathesis.openapi.from_dict(description(OPERATIONS, names=NAMES))
+GATEWAY = Gateway(operation.route for operation in operations())
+API = schemathesis.openapi.from_dict(description(operations(), names=NAMES))
 API.app = GATEWAY
 KNOWN: dict[str, str] = {"key": DEDUP, "feed_id": "harbor-ledger", "tool_id": "AAPL", "event_id": EVENT}
 KNOWN |= {"job_run_id": RUN, "quarantine_id": CASE}
@@ -110,21 +101,10 @@ def served() -> Iterator[None]:
         storage.create_bucket(Bucket="sourcebook-data")
         objects = Objects(storage, "sourcebook-data")
         start = Started()
-        workflows = WorkflowsApi(start, StartedRuns(table), NAMES)
-        api = Api(
-            access=Doorkeeper(TokenStore(table), public_read=False),
-            once=OnceOnly(table),
-            articles=ArticleReader(table),
-            feeds=FeedReader(table),
-            health=HealthCheck(table),
-            events=EventReader(table),
-            observations=ObservationReader(table),
-            sentiment=SentimentReader.of(table),
-            managed=FeedsApi(FeedManager(table, parallel=1)),
-            workflows=workflows,
-            products=ProductsApi(NovaReader(table), ProductReader(table, lambda: objects)),
-            catalog=CatalogApi(NovaReader(table), RunReader(table), ReviewDesk(table, start), workflows),
-        )
+        means = Means(table=table, start=start, workflows=NAMES, objects=lambda: objects, environ={})
+        parts = Parts(means)
+        parts["feeds"] = FeedsApi(FeedReader(table), FeedManager(table, parallel=1))
+        api = Api(Doorkeeper(TokenStore(table), public_read=False), OnceOnly(table), parts)
         spectra = Spectra(api, table, objects, KNOWN["nova_id"])
         KNOWN["data_product_id"] = spectra.valid_spectrum(made.eso())
         GATEWAY.answer = lambda event: api.answer(event, Loud())

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ConnectTimeoutError
 
-from sourcebook.api.routes import ROUTES
+from sourcebook.api.parts import operations
 from sourcebook.api.tokens import TokenStore
 from sourcebook.sentiment.subjects import SubjectRegistry, parse_subjects
 from sourcebook.table import keys
@@ -292,7 +292,7 @@ WITHOUT_THE_TABLE = {"/openapi.json", "/docs", "/workflows"}
 
 
 def test_every_reading_route_is_tried() -> None:
-    reading = {route.removeprefix("GET ") for route in ROUTES if route.startswith("GET ")}
+    reading = {operation.path for operation in operations() if operation.method == "GET"}
     assert {*READING} == reading - TRIED_ELSEWHERE - WITHOUT_THE_TABLE
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
@@ -7,16 +8,23 @@ from typing import Any
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.articles.ingest import ArticleStore, Outcome
+from sourcebook.articles.ingest import ArticleStore, MergeContended, Outcome, Result, Stored
+from sourcebook.articles.model import IncomingArticle
 from sourcebook.errors import InvalidInput
 from sourcebook.table import keys
-from sourcebook.table.client import Table
+from sourcebook.table.client import Change, Table, TableBusy, TableRefused
 from tests.incoming import NOON, word
+from tests.moto_table import MotoTable
 
 
 def articles(table: Table) -> list[dict[str, Any]]:
     found = table.query_all(Key("status").eq("pending"), index=keys.STATUS_INDEX)
     return table.batch_get({"PK": item["PK"], "SK": item["SK"]} for item in found)
+
+
+def outcome(result: Result) -> Outcome:
+    assert isinstance(result, Stored), result
+    return result.outcome
 
 
 def test_a_new_story_becomes_a_pending_article_that_is_announced(table: Table) -> None:
@@ -144,6 +152,105 @@ def test_any_order_of_three_sources_ends_in_the_same_article(table: Table, order
     assert item["updated_at"] == "2026-11-27T12:02:00Z"
 
 
+class Interrupted(MotoTable):
+    """Lets others act before the first changes are made, and refuses some of them."""
+
+    def __init__(self, table: Table, before: Callable[[], object], refused: Collection[str] = ()) -> None:
+        super().__init__(table.name, table.client)
+        self._before = [before]
+        self._refused = refused
+        self.batches: list[int] = []
+
+    def update_many(self, changes: Sequence[Change]) -> list[bool | TableBusy | TableRefused]:
+        if changes:
+            self.batches.append(len(changes))
+        while self._before:
+            self._before.pop()()
+        return [
+            TableBusy("staged") if change.key["PK"] in self._refused else self._change_one(change)
+            for change in changes
+        ]
+
+
+STORIES = ("Marbleton is sued over fraud", "Vexor moves its office", "Grommet lands on the moon")
+
+
+def told_by(source: str, **fields: Any) -> list[IncomingArticle]:
+    return [word(source, str(n), headline=headline, **fields) for n, headline in enumerate(STORIES)]
+
+
+def test_many_merges_go_together(table: Table) -> None:
+    ArticleStore(table).store_many(told_by("tiingo"))
+    watched = Interrupted(table, lambda: None)
+    results = ArticleStore(watched).store_many(told_by("finnhub", crawled_minute=1))
+    assert [outcome(result) for _, result in results] == [Outcome.MERGED] * 3
+    assert watched.batches == [3]
+    assert {tuple(item["sources"]) for item in articles(table)} == {("tiingo", "finnhub")}
+
+
+def test_merges_that_others_have_overtaken_are_made_again_upon_what_those_have_left(table: Table) -> None:
+    ArticleStore(table).store_many(told_by("tiingo"))
+    watched = Interrupted(
+        table, lambda: ArticleStore(table).store_many(told_by("harbor", crawled_minute=2)[:2])
+    )
+    results = ArticleStore(watched).store_many(told_by("finnhub", crawled_minute=1))
+    assert [outcome(result) for _, result in results] == [Outcome.MERGED] * 3
+    assert watched.batches == [3, 2]
+    sources = sorted(item["sources"] for item in articles(table))
+    assert sources == [["tiingo", "finnhub"], *[["tiingo", "finnhub", "harbor"]] * 2]
+
+
+def test_a_merge_whose_answer_got_lost_is_found_made(table: Table) -> None:
+    ArticleStore(table).store(word("tiingo"))
+    mine = word("finnhub", crawled_minute=1)
+    watched = Interrupted(table, lambda: ArticleStore(table).store(mine))
+    assert ArticleStore(watched).store(mine).outcome is Outcome.UNCHANGED
+    [item] = articles(table)
+    assert item["sources"] == ["tiingo", "finnhub"]
+
+
+def test_an_article_that_expires_while_it_is_merged_is_made_anew(table: Table) -> None:
+    key = ArticleStore(table).store(word("tiingo")).dedup_key
+    watched = Interrupted(table, lambda: table.delete(keys.article(key)))
+    stored = ArticleStore(watched).store(word("finnhub", crawled_minute=1))
+    assert (stored.outcome, stored.dedup_key, stored.announce) == (Outcome.CREATED, key, True)
+    [item] = articles(table)
+    assert item["sources"] == ["finnhub"]
+
+
+def test_a_merge_that_fails_leaves_the_others(table: Table) -> None:
+    first, *_ = ArticleStore(table).store_many(told_by("tiingo"))
+    assert isinstance(first[1], Stored)
+    watched = Interrupted(table, lambda: None, refused=[f"dedup:{first[1].dedup_key}"])
+    results = ArticleStore(watched).store_many(told_by("finnhub", crawled_minute=1))
+    assert isinstance(results[0][1], TableBusy)
+    assert [outcome(result) for _, result in results[1:]] == [Outcome.MERGED] * 2
+
+
+def test_a_merge_that_others_always_overtake_comes_again_later(table: Table) -> None:
+    ArticleStore(table).store(word("tiingo"))
+
+    class Overtaken(MotoTable):
+        def update_many(self, changes: Sequence[Change]) -> list[bool | TableBusy | TableRefused]:
+            return [False] * len(changes)
+
+    with pytest.raises(MergeContended, match="25 merges"):
+        ArticleStore(Overtaken(table.name, table.client)).store(word("finnhub", crawled_minute=1))
+
+
+def test_words_of_one_document_on_one_story_are_all_taken_in(table: Table) -> None:
+    same = [word("tiingo", str(n), crawled_minute=n, tags=(f"tag-{n}",)) for n in range(3)]
+    results = ArticleStore(table).store_many([*same, word("tiingo", "9", headline="Vexor")])
+    assert [outcome(result) for _, result in results] == [
+        Outcome.CREATED,
+        Outcome.UPDATED,
+        Outcome.UPDATED,
+        Outcome.CREATED,
+    ]
+    [item] = [item for item in articles(table) if item["headline"] != "Vexor"]
+    assert item["tags"] == ["tag-0", "tag-1", "tag-2"]
+
+
 def test_an_article_of_the_older_key_format_is_left_as_it_is(table: Table) -> None:
     old = {**keys.article_alias("tiingo", "1"), "headline": "From before", "source_id": "tiingo:1"}
     table.put(old)
@@ -152,8 +259,6 @@ def test_an_article_of_the_older_key_format_is_left_as_it_is(table: Table) -> No
 
 
 def test_a_headline_of_which_nothing_remains_is_refused_and_the_others_are_stored(table: Table) -> None:
-    results = ArticleStore(table, workers=1).store_many(
-        [word("tiingo", "1", headline="?!"), word("tiingo", "2")]
-    )
+    results = ArticleStore(table).store_many([word("tiingo", "1", headline="?!"), word("tiingo", "2")])
     assert isinstance(results[0][1], InvalidInput)
     assert len(articles(table)) == 1

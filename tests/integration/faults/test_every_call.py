@@ -10,7 +10,7 @@ import asyncio
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -80,12 +80,14 @@ class World:
     Attributes:
         now: the time, which is moved by hand.
         fault: what happens at one of the calls, counted from 1 by `calls`; None for nothing.
+        wrong: how wrong the clock is that the functions look at, drawn each time that one does.
     """
 
     clean: Table
     site: Site
     now: datetime = NOON + timedelta(hours=1)
     fault: tuple[int, str] | None = None
+    wrong: Callable[[], timedelta] = timedelta
     calls: int = 0
     table: Table = field(init=False)
 
@@ -110,7 +112,7 @@ class World:
         )
 
     def clock(self) -> datetime:
-        return self.now
+        return self.now + self.wrong()
 
     def _draw(self, operation: str) -> str:
         self.calls += 1
@@ -134,7 +136,7 @@ class World:
 
         async def run() -> None:
             async with HttpClient(LOOPBACK, clock=self.clock) as http:
-                intake = Intake(ArticleStore(self.table, workers=1), self.announcer, "run")
+                intake = Intake(ArticleStore(self.table), self.announcer, "run")
                 adapter = FeedAdapter(http, self.table, intake, self.clock)
                 poller = Poller(
                     SourceRegistry(self.table, self.clock), {"feed": adapter}, self.clock, parallel=1
@@ -159,7 +161,7 @@ class World:
 
     def recover(self) -> None:
         """Let time go by in which nothing fails: the next polls, the healing after an hour, two refreshes."""
-        self.fault = None
+        self.fault, self.wrong = None, timedelta
         for _ in range(2):
             self.now += timedelta(hours=2)
             Healer(self.clean, self.announcer, self.clock).heal("healed")
@@ -245,6 +247,53 @@ def test_whichever_call_fails_the_next_ones_bring_it_to_its_end(
     assert list(verifier.run()) == []
 
 
+@pytest.mark.parametrize("number", range(max(3, DRAWN // 4)))
+def test_a_clock_that_jumps_by_hours_changes_nothing_in_the_end(
+    world: World, plain: tuple[int, dict[str, Any]], number: int
+) -> None:
+    _, wanted = plain
+    rng = random.Random(f"clock {SEED} {number}")
+    # Each look at the clock, also within one function, finds it somewhere else; never before a publication,
+    # which would be dated by the clock.
+    world.wrong = lambda: timedelta(hours=rng.uniform(0, 30))
+    for _ in range(3):
+        world.course()
+    world.now += timedelta(hours=31)  # until the moments have come that a wrong clock has named
+    world.recover()
+    assert world.result() == wanted
+    verifier = Verifier(world.clean, all_checks(world.clean, world.clock), patience=0)
+    assert list(verifier.run()) == []
+
+
+def test_an_outage_of_many_hours_is_waited_out_and_nothing_is_lost(
+    world: World, plain: tuple[int, dict[str, Any]], site: Site
+) -> None:
+    _, wanted = plain
+    rng = random.Random(SEED)
+    begun, asked = world.now, len(site.asked)
+    ways = [Page(status=500), Page(status=503), Page(status=429), Page(b"<html>Maintenance</html>")]
+    told = dict(site.pages)
+
+    def next_due() -> datetime:
+        return min(source.next_fetch_time for source in SourceRegistry(world.clean).get_many(TOLD).values())
+
+    try:
+        while world.now < begun + timedelta(hours=9):
+            site.pages |= {path: rng.choice(ways) for path in told}
+            world.course()
+            world.now = next_due()
+        sources = SourceRegistry(world.clean).get_many(TOLD)
+        assert all(source.enabled and source.consecutive_errors for source in sources.values())
+        asked = len(site.asked) - asked
+        assert len(TOLD) * 9 <= asked <= len(TOLD) * 16, "less and less often, and at least every hour"
+    finally:
+        site.pages |= told
+    world.course()  # when they are due anyway
+    assert not any(s.consecutive_errors for s in SourceRegistry(world.clean).get_many(TOLD).values())
+    world.recover()
+    assert world.result() == wanted
+
+
 def test_the_plain_course_comes_to_what_the_sources_tell(plain: tuple[int, dict[str, Any]]) -> None:
     calls, wanted = plain
     assert calls > 30
@@ -255,7 +304,7 @@ def test_the_plain_course_comes_to_what_the_sources_tell(plain: tuple[int, dict[
 
 
 def test_a_word_that_may_not_be_stored_is_not_taken_for_refused(table: Table) -> None:
-    ArticleStore(table, workers=1).store(word("one"))
+    ArticleStore(table).store(word("one"))
 
     class Forbidding:
         def __getattr__(self, name: str) -> Any:
@@ -266,6 +315,6 @@ def test_a_word_that_may_not_be_stored_is_not_taken_for_refused(table: Table) ->
 
     client: Any = Forbidding()
     topic: Any = None
-    intake = Intake(ArticleStore(MotoTable(table.name, client), workers=1), Announcer(topic, ""), "run")
+    intake = Intake(ArticleStore(MotoTable(table.name, client)), Announcer(topic, ""), "run")
     with pytest.raises(TableForbidden):
         intake.take([word("two", crawled_minute=1)])

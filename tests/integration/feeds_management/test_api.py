@@ -15,7 +15,8 @@ import pytest
 from sourcebook.api import feeds as managed
 from sourcebook.api.access import Doorkeeper
 from sourcebook.api.feeds import FeedsApi
-from sourcebook.api.routes import ROUTES, Api
+from sourcebook.api.parts import routes
+from sourcebook.api.routes import Api
 from sourcebook.feeds.manage import FeedManager
 from sourcebook.feeds.opml import parse_opml, source_id_for
 from sourcebook.feeds.settings import FeedSettings
@@ -77,13 +78,8 @@ class Client:
 def client_of_api(table: Table) -> Client:
     nothing = cast("Any", None)
     manager = FeedManager(table, parallel=1)
-    others: dict[str, Any] = {part.name: None for part in dataclasses.fields(Api) if part.name != "new_id"}
-    here = {
-        "access": Doorkeeper(nothing, public_read=False),
-        "feeds": FeedReader(table),
-        "managed": FeedsApi(manager, allowed_networks="127.0.0.0/8"),
-    }
-    return Client(Api(**others | here))
+    feeds = FeedsApi(FeedReader(table), manager, allowed_networks="127.0.0.0/8")
+    return Client(Api(Doorkeeper(nothing, public_read=False), nothing, {"feeds": feeds}))
 
 
 @pytest.fixture
@@ -176,8 +172,8 @@ def test_a_feeds_schedule_is_explained_by_the_settings_of_the_deployment(
     polled = {"fetch_count": 9, "last_success_at": "2026-11-27T12:00:00Z", "rate": Decimal(30)}
     table.update(keys.source(ID), assign={**polled, "last_fetch_at": "2026-11-27T12:00:00Z"})
     deployed = FeedSettings(target_articles_per_fetch=2, max_refresh_interval_minutes=30)
-    managed = FeedsApi(FeedManager(table, settings=deployed))
-    here = Client(dataclasses.replace(client_of_api.api, managed=managed))
+    managed = FeedsApi(FeedReader(table), FeedManager(table, settings=deployed))
+    here = Client(dataclasses.replace(client_of_api.api, parts={"feeds": managed}))
     status, _, explained = here("GET /feeds/{feed_id}/schedule", feed_id=ID)
     assert status == 200
     assert "2 more are expected within 4 minutes" in " ".join(explained["reasons"])
@@ -256,4 +252,4 @@ def test_every_operation_has_its_route() -> None:
         "DELETE /feeds/{feed_id}",
         "POST /feeds/import",
         "GET /feeds.opml",
-    } <= set(ROUTES)
+    } <= set(routes("feeds"))

@@ -627,17 +627,16 @@ def test_the_command_reports_repairs_and_fails_as_long_as_something_is_wrong(
 
 
 def test_people_see_how_far_the_reading_has_come(world: Healthy, monkeypatch: pytest.MonkeyPatch) -> None:
-    stack = Stack(boto3.session.Session(), {"TableName": world.table.name})
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     items = len(everything(world.table))
-    with command._progress(stack, shown=True) as watch:
+    with command._progress(world.table, shown=True) as watch:
         watch(items - 1)
         assert "Verifying" in screen.getvalue()
         watch(1)
     assert "100%" in screen.getvalue()
     screen.truncate(0)
-    with command._progress(stack, shown=False) as watch:
+    with command._progress(world.table, shown=False) as watch:
         watch(items)
     assert screen.getvalue() == ""
 

@@ -108,7 +108,7 @@ class World:
     def tell(self, word: Any) -> None:
         """A source tells a story; its analysis is asked for as ingestion would."""
         self.told.append(word)
-        self.keys.setdefault(ArticleStore(self.table, workers=1).store(word).dedup_key)
+        self.keys.setdefault(ArticleStore(self.table).store(word).dedup_key)
 
     def analyze(self, table: Table | None = None) -> None:
         # A function of its own each time: nothing is remembered from one call to the next.

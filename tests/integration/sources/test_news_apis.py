@@ -81,7 +81,7 @@ class Apis:
         async def run() -> PollResult:
             async with HttpClient(LOOPBACK, clock=lambda: self.now) as http:
                 provider: Provider = Tiingo() if source.kind == "tiingo" else Finnhub()
-                intake = Intake(ArticleStore(self.table, workers=1), self.announcer, "run-1")
+                intake = Intake(ArticleStore(self.table), self.announcer, "run-1")
                 adapter = NewsApiAdapter(provider, http, self.table, intake, self.secrets, lambda: self.now)
                 return await adapter.poll(source)
 

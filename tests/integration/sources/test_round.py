@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from ipaddress import ip_network
-from typing import Any
 
 import boto3
 import pytest
@@ -46,7 +45,7 @@ class Stack:
 
     def __init__(self, table: Table) -> None:
         self.requests: Counter[str] = Counter()
-        table.client.meta.events.register("before-call.dynamodb.*", self._count)
+        table.client.meta.events.register("before-send.dynamodb.*", self._count)
         self.table = table
         self.now = utc_now()
         self.sample: ParserSample | None = None
@@ -67,8 +66,8 @@ class Stack:
         )
         self.announcer = Announcer(sns, topic)
 
-    def _count(self, model: Any, **_: object) -> None:
-        self.requests[model.name] += 1
+    def _count(self, event_name: str, **_: object) -> None:
+        self.requests[event_name.rpartition(".")[2]] += 1
 
     @property
     def writes(self) -> int:
@@ -88,7 +87,7 @@ class Stack:
     def fetch(self, message: FetchRequested) -> RoundReport:
         async def run() -> RoundReport:
             async with HttpClient(LOOPBACK, clock=lambda: self.now) as http:
-                store = ArticleStore(self.table, workers=1)
+                store = ArticleStore(self.table)
                 clock = lambda: self.now  # noqa: E731
                 intake = Intake(store, self.announcer, "run-1")
                 adapter = FeedAdapter(http, self.table, intake, clock, sample=self.sample)

@@ -23,6 +23,7 @@ INDEXES = {
     keys.SENTIMENT_INDEX: ("sentiment", "timestamp"),
     keys.TAG_INDEX: ("tag", "timestamp"),
 }
+KEYS_ONLY = (keys.STATUS_INDEX, keys.SENTIMENT_INDEX)
 
 
 class MemoryTable(Table):
@@ -67,7 +68,7 @@ class MemoryTable(Table):
             after = place(start)
             members = [i for i in members if (place(i) < after if newest_first else place(i) > after)]
         taken = members[:limit]
-        projected = {partition, sort, "PK", "SK"} if index == keys.STATUS_INDEX else None
+        projected = {partition, sort, "PK", "SK"} if index in KEYS_ONLY else None
         items = [{n: v for n, v in item.items() if projected is None or n in projected} for item in taken]
         stopped = limit is not None and len(taken) == limit
         last = {name: taken[-1][name] for name in (partition, sort, "PK", "SK")} if stopped else None

@@ -88,6 +88,17 @@ def test_repeated_deliveries_change_nothing(words: list[IncomingArticle], random
     assert canonical(item) == before
 
 
+@pytest.mark.parametrize("ids", [("1", "2"), ("2", "1")])
+def test_two_articles_of_a_source_under_one_headline_change_nothing_when_told_again(
+    ids: tuple[str, str],
+) -> None:
+    told = [word("wire", article_id=id_, text=f"What {id_} says.") for id_ in ids]
+    item = deliver([word("harbour", 1, text="Something else."), *told])
+    assert item["text_for_analysis"] == "What 1 says.", "that of the one that speaks for the source"
+    again = [word("wire", 30, article_id=id_, text=f"What {id_} says.") for id_ in ids]
+    assert [merged(item, one) for one in again] == [{}, {}]
+
+
 def test_sources_are_ordered_by_when_they_provided_the_article() -> None:
     item = deliver([word("tiingo", 5), word("finnhub", 1), word("harbor-ledger", 3)])
     assert item["sources"] == ["finnhub", "harbor-ledger", "tiingo"]

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
 from sourcebook.feeds.model import FeedEntry
 from sourcebook.feeds.parse import content_fingerprint, entry_identity, identify
 
@@ -72,6 +74,35 @@ def test_the_fingerprint_ignores_dates_markup_and_campaigns() -> None:
     )
 
     assert content_fingerprint(polled) == content_fingerprint(ENTRY)
+
+
+@pytest.mark.parametrize(
+    "age",
+    [
+        "3 hours ago",
+        "vor 3 Stunden",
+        "il y a 2 jours",
+        "hace 5 minutos",
+        "10:30",
+        "2026-11-28T10:00Z",
+        "2026-11-28 10:00:01+01:00",
+        "9:05 p.m. EST",
+    ],
+)
+def test_the_fingerprint_sees_no_times_of_day_and_no_ages(age: str) -> None:
+    now, later = (ENTRY._replace(summary=f"The ferry is late. {words} Delays last.") for words in (age, ""))
+    assert content_fingerprint(now) == content_fingerprint(later)
+
+
+@pytest.mark.parametrize("words", ["In favor 7 dead", "Chicago: 7 dead", "A ratio of 7:1", "ago 7"])
+def test_the_fingerprint_sees_other_numbers(words: str) -> None:
+    before, after = (ENTRY._replace(summary=text) for text in (words, words.replace("7", "5")))
+    assert content_fingerprint(before) != content_fingerprint(after)
+
+
+def test_the_fingerprint_is_the_same_with_and_without_empty_parts() -> None:
+    title, text = (ENTRY._replace(summary="", content=content) for content in ("", "  "))
+    assert content_fingerprint(title) == content_fingerprint(text)
 
 
 def test_the_fingerprint_sees_title_text_and_content() -> None:

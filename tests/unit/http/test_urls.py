@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.http import FetchError, HttpClient, redact_url
+from sourcebook.http import FetchError, redact_url
+from sourcebook.http.client import _parsed
 
 
 @pytest.mark.parametrize(
@@ -40,4 +41,4 @@ def test_long_urls_are_cut() -> None:
 def test_any_text_is_a_url_or_a_clear_error(text: str) -> None:
     assert len(redact_url(text)) <= 200
     with contextlib.suppress(FetchError):
-        HttpClient()._parse(text)
+        _parsed(text)

@@ -7,6 +7,7 @@ as cases.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,9 +19,10 @@ from hypothesis import strategies as st
 from sourcebook.api.access import Doorkeeper
 from sourcebook.api.forms import Field
 from sourcebook.api.operations import Access
+from sourcebook.api.parts import operations
 from sourcebook.api.requests import Request, accepts_gzip, correlation_id, route_of, signer
 from sourcebook.api.responses import Denied, problem
-from sourcebook.api.routes import OPERATIONS, Api
+from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.api.workflows import INPUTS
 from sourcebook.articles.normalize import identify
@@ -171,7 +173,7 @@ HEADERS = st.dictionaries(
     max_size=4,
 )
 ROUTES = st.sampled_from(
-    [operation.route for operation in OPERATIONS] + [f"{o.method} /iam{o.path}" for o in OPERATIONS]
+    [operation.route for operation in operations()] + [f"{o.method} /iam{o.path}" for o in operations()]
 )
 EVENTS = st.fixed_dictionaries(
     {},
@@ -208,8 +210,9 @@ class Nothing:
 
 def closed_api() -> Api:
     """An API that lets nobody in but to what is open."""
-    parts = {name: Nothing() for name in Api.__dataclass_fields__ if name not in {"access", "new_id"}}
-    return Api(access=Doorkeeper(TokenStore(Kept(), lambda: NOW), public_read=False), **parts)  # type: ignore[arg-type]
+    nothing: Any = Nothing()
+    access = Doorkeeper(TokenStore(Kept(), lambda: NOW), public_read=False)
+    return Api(access, nothing, defaultdict(Nothing))
 
 
 @given(EVENTS)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from sourcebook.table.client import Change, Table, TableBusy, TableForbidden, TableRefused
 from sourcebook.table.codec import encode_item
@@ -21,9 +22,11 @@ class Scripted:
         self.answers = list(answers)
         self.there = there or []
         self.asked: list[list[str]] = []
+        self.statements: list[str] = []
 
     def batch_execute_statement(self, *, Statements: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803
         self.asked.append([str(next(iter(one["Parameters"][0].values()))) for one in Statements])
+        self.statements += [one["Statement"] for one in Statements]
         codes = self.answers.pop(0)
         assert len(codes) == len(Statements)
         return {"Responses": [{"Error": {"Code": code, "Message": "so"}} if code else {} for code in codes]}
@@ -95,6 +98,29 @@ def test_a_change_says_what_it_changes_removes_and_expects() -> None:
         'UPDATE "t" SET "a" = ? SET "status" = ? REMOVE "gone" WHERE "PK" = ? AND "SK" = ? AND "next" = ?'
     )
     assert statement["Parameters"] == [{"N": "1"}, {"S": "x"}, {"S": "p"}, {"S": "s"}, {"S": "n"}]
+
+
+def test_a_change_of_what_lies_deeper_names_each_step() -> None:
+    change = Change({"PK": "p", "SK": "s"}, {("words", "a-1"): {"n": 1}, ("words", 'b"'): None}, {})
+    client = Scripted([None])
+    table, _ = table_with(client)
+    table.update_many([change])
+    assert client.statements == [
+        'UPDATE "t" SET "words"."a-1" = ? REMOVE "words"."b""" WHERE "PK" = ? AND "SK" = ?'
+    ]
+
+
+def test_a_request_that_fails_as_a_whole_fails_its_own_changes_only() -> None:
+    class Failing(Scripted):
+        def batch_execute_statement(self, *, Statements: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803
+            if len(Statements) == 25:
+                raise ClientError({"Error": {"Code": "ThrottlingException"}}, "BatchExecuteStatement")
+            return super().batch_execute_statement(Statements=Statements)
+
+    table, _ = table_with(Failing([None, None]))
+    outcomes = table.update_many([Change({"PK": f"k{n}", "SK": "S"}, {"a": n}, {}) for n in range(27)])
+    assert [type(outcome) for outcome in outcomes[:25]] == [TableBusy] * 25
+    assert outcomes[25:] == [True, True]
 
 
 @pytest.mark.parametrize(

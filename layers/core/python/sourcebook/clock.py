@@ -21,6 +21,8 @@ def to_utc(moment: datetime) -> datetime:
     Raises:
         ValueError: if it is naive: whoever read it from outside must say what zone it was in.
     """
+    if moment.tzinfo is UTC:
+        return moment
     if moment.tzinfo is None or moment.utcoffset() is None:
         raise ValueError(
             f"naive datetime {moment.isoformat()}: give it a time zone where it enters the system"

@@ -18,7 +18,7 @@ UtcDatetime = Annotated[datetime, AfterValidator(to_utc), PlainSerializer(isofor
 class Message(BaseModel):
     """What every message carries: the version of its schema, and the id that joins the logs of one run."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     schema_version: Literal["1"] = SCHEMA_VERSION
     correlation_id: str = Field(min_length=1, max_length=128)
@@ -27,7 +27,7 @@ class Message(BaseModel):
 class SourceDue(BaseModel):
     """One source to fetch, and the due time that the message was made for."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     source_id: str = Field(min_length=1)
     kind: str = Field(min_length=1)

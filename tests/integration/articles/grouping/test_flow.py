@@ -65,7 +65,7 @@ class News:
         self.now = NOON + timedelta(hours=1)
         self.bus = Bus()
         self.events = EventBus(self.bus, "news", sleep=lambda _seconds: None)  # type: ignore[arg-type]
-        self.store = ArticleStore(table, workers=1)
+        self.store = ArticleStore(table)
         self.analyzer = Analyzer(table, LexiconEngine(), lambda: self.now, workers=1)
         self.trigger = GroupingTrigger(table, self.events, lambda: self.now)
         self.writer = IdeaWriter(table, WeighingEngine())

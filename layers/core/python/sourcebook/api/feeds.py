@@ -1,4 +1,4 @@
-"""The operations that change feeds, and the list of feeds as OPML."""
+"""The operations on feeds: those that read, those that change, and the list of feeds as OPML."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from sourcebook.api.operations import Access, Body, Operation
-from sourcebook.api.parameters import Choice
+from sourcebook.api.parameters import CURSOR, LIMIT, Choice, page_size
+from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.feeds.manage import Added, AlreadyRegistered, FeedManager, check_values
-from sourcebook.sources.read import public
+from sourcebook.feeds.settings import FeedSettings
+from sourcebook.sources.read import HEALTHS, FeedReader, public
+from sourcebook.table.pages import Page
 
 if TYPE_CHECKING:
     from sourcebook.feeds.discovery import Discovery
@@ -22,6 +25,11 @@ LARGEST_EXPORT: Final = 5_500_000
 """Bytes of a list that still fit into an answer of Lambda."""
 SHOWN_PROBLEMS: Final = 1_000
 
+_HEALTH: Final = Choice(
+    name="health",
+    description="`new` was never fetched, `failing` failed the last time.",
+    values=tuple(HEALTHS),
+)
 _VERSION: Final = Choice(
     name="version",
     description="`2.0` is read back by `POST /feeds/import` with ids, priorities, tags and what is "
@@ -40,9 +48,49 @@ class FeedsApi:
         allowed_networks: networks, comma-separated, that may be asked though they are not public.
     """
 
+    reader: FeedReader
     manager: FeedManager
     contact: str = ""
     allowed_networks: str = field(default="", repr=False)
+
+
+def make(means: Means) -> FeedsApi:
+    """Make it.
+
+    Raises:
+        InvalidInput: if a setting of feeds is wrong.
+    """
+    settings = FeedSettings.from_environment(means.environ)
+    return FeedsApi(
+        FeedReader(means.table),
+        FeedManager(means.table, settings=settings),
+        contact=means.environ.get("HTTP_CONTACT", ""),
+        allowed_networks=means.environ.get("HTTP_ALLOWED_NETWORKS", ""),
+    )
+
+
+def list_feeds(feeds: FeedsApi, request: Request) -> Response:
+    """GET /feeds."""
+    page = feeds.reader.page(health=_HEALTH.of(request), limit=page_size(request), cursor=CURSOR.of(request))
+    return _listed(page)
+
+
+def get_feed(feeds: FeedsApi, request: Request) -> Response:
+    """GET /feeds/{feed_id}."""
+    feed_id = request.path.get("feed_id", "")
+    feed = feeds.reader.get(feed_id)
+    if feed is None:
+        raise _no_feed(feed_id)
+    return Response(feed)
+
+
+def get_feed_history(feeds: FeedsApi, request: Request) -> Response:
+    """GET /feeds/{feed_id}/history."""
+    feed_id = request.path.get("feed_id", "")
+    page = feeds.reader.history(feed_id, limit=page_size(request), cursor=CURSOR.of(request))
+    if page is None:
+        raise _no_feed(feed_id)
+    return _listed(page)
 
 
 def add_feed(feeds: FeedsApi, request: Request) -> Response:
@@ -168,6 +216,10 @@ def _discovered(feeds: FeedsApi, site: str) -> Discovery:
         raise InvalidInput("site", site, f"an address that can be fetched ({error})") from error
 
 
+def _listed(page: Page[dict[str, Any]]) -> Response:
+    return Response({"items": page.items, "next_cursor": page.next_cursor})
+
+
 def _no_feed(feed_id: str) -> NotFound:
     return NotFound(f"There is no feed {shorten(feed_id)}. GET /feeds lists them.")
 
@@ -175,6 +227,46 @@ def _no_feed(feed_id: str) -> NotFound:
 _TOPIC: Final = "Feeds"
 
 OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/feeds",
+        name="listFeeds",
+        topic=_TOPIC,
+        summary="Feeds, by the time they are due",
+        description="Those that are polled, then the disabled ones by the time they are probed. A feed that "
+        "is fetched while you page moves to its new due time and may come again: tell feeds apart by "
+        "`feed_id`, the name under which an article's `sources` have it. `last_cause` says in one word how "
+        "the last fetch ended.",
+        act=list_feeds,
+        parameters=(_HEALTH, LIMIT, CURSOR),
+        answers={200: "FeedPage"},
+    ),
+    Operation(
+        method="GET",
+        path="/feeds/{feed_id}",
+        name="getFeed",
+        topic=_TOPIC,
+        summary="One feed",
+        act=get_feed,
+        answers={200: "Feed"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/feeds/{feed_id}/history",
+        name="listFetches",
+        topic=_TOPIC,
+        summary="What fetching a feed found",
+        description="The fetches that changed something or failed, newest first, for 30 days; one that "
+        "found nothing new is only counted in the feed's state. `due_at` is the due time that the fetch was "
+        "made for and tells fetches apart. `verdict` is `changed`, `failed` (it may mend itself), `broken` "
+        "(it does not look like it; ten in a row disable the feed) or `gone` (the server says that it is "
+        "gone for good). `rejections` tells of the first ten entries that could not be taken.",
+        act=get_feed_history,
+        parameters=(LIMIT, CURSOR),
+        answers={200: "FetchPage"},
+        problems=(404,),
+    ),
     Operation(
         method="GET",
         path="/feeds.opml",

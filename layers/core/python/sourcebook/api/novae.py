@@ -8,9 +8,11 @@ from typing import Any, Final
 from sourcebook.api.forms import UUID, ChoiceField, Form, TextField, TextsField
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Degrees, Text, page_size
+from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response
 from sourcebook.api.workflows import CANDIDATE, WorkflowsApi
+from sourcebook.api.workflows import make as make_workflows
 from sourcebook.catalog.coordinates import Position
 from sourcebook.catalog.names import NAME_LIMIT
 from sourcebook.catalog.read import NovaReader
@@ -95,6 +97,16 @@ class CatalogApi:
     runs: RunReader
     desk: ReviewDesk
     workflows: WorkflowsApi
+
+
+def make(means: Means) -> CatalogApi:
+    """Make it."""
+    return CatalogApi(
+        NovaReader(means.table),
+        RunReader(means.table),
+        ReviewDesk(means.table, means.start),
+        make_workflows(means),
+    )
 
 
 def find_novae(catalog: CatalogApi, request: Request) -> Response:

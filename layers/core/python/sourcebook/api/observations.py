@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import Cursor, Day, Text, Whole
+from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
 from sourcebook.errors import shorten
@@ -45,6 +46,11 @@ _ONE_TERM: Final = Text(
 )
 _FROM: Final = Day(name="from", description="First day, included.", example="2026-01-06")
 _TO: Final = Day(name="to", description="Last day, included.", example="2026-11-27")
+
+
+def make(means: Means) -> ObservationReader:
+    """Return what these operations act by."""
+    return ObservationReader(means.table)
 
 
 def get_latest(reader: ObservationReader, request: Request) -> Response:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sourcebook.api.forms import Form
-from sourcebook.api.parameters import Parameter
 from sourcebook.api.requests import SIGNED, Request
 from sourcebook.api.responses import Response
+
+if TYPE_CHECKING:
+    from sourcebook.api.forms import Form
+    from sourcebook.api.parameters import Parameter
 
 
 class Access(StrEnum):

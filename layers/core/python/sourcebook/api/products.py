@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Parameter, Text, Whole, page_size
+from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
 from sourcebook.catalog.product_read import (
@@ -125,6 +126,11 @@ class ProductsApi:
 
     novae: NovaReader
     products: ProductReader
+
+
+def make(means: Means) -> ProductsApi:
+    """Make it."""
+    return ProductsApi(NovaReader(means.table), ProductReader(means.table, means.objects))
 
 
 def list_products(api: ProductsApi, request: Request) -> Response:

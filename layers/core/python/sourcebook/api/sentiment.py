@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Whole, page_size
+from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
 from sourcebook.errors import shorten
@@ -29,6 +30,11 @@ _HOURS_BACK: Final = Whole(
     name="hours", description="How far back.", least=1, most=HOURS_AT_MOST, default=HOURS_DEFAULT
 )
 _BUCKET: Final = Choice(name="bucket", description="Width of a bucket.", values=BUCKETS, default=BUCKETS[0])
+
+
+def make(means: Means) -> SentimentReader:
+    """Return what these operations act by."""
+    return SentimentReader.of(means.table)
 
 
 def list_tools(reader: SentimentReader, request: Request) -> Response:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sourcebook.api.forms import UUID, ChoiceField, Form, TextField, TextList
 from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
 from sourcebook.catalog.names import NAME_LIMIT, normalize_name
@@ -196,6 +197,11 @@ class WorkflowsApi:
             "watch": f"/job-runs/{job_run_id}",
         }
         return Response(body, 202, headers={"location": f"/job-runs/{job_run_id}"})
+
+
+def make(means: Means) -> WorkflowsApi:
+    """Make it."""
+    return WorkflowsApi(means.start, StartedRuns(means.table), means.workflows)
 
 
 def list_workflows(workflows: WorkflowsApi, request: Request) -> Response:  # noqa: ARG001 - as every operation

@@ -33,7 +33,7 @@ class CollisionMetrics(BaseModel):
         duration_ms: milliseconds from start to end.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     invocation_id: str
     timestamp: str
@@ -51,7 +51,7 @@ class IngestionBatch(BaseModel):
         errors: sources that failed and articles that were refused, each with source, id and reason.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     batch_id: str
     started_at: str

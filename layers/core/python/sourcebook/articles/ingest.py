@@ -7,23 +7,22 @@ the alias first, then the article. Whoever comes again finds the alias and compl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from typing import Any, Final, TypeAlias
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.articles.merge import merged, new_item
+from sourcebook.articles.merge import Changes, changed, merged, new_item
 from sourcebook.articles.model import ATTRIBUTIONS_KEPT, RETENTION, IncomingArticle, Status
 from sourcebook.articles.normalize import HeadlineIdentity, identify, neighbouring_keys
 from sourcebook.clock import epoch_seconds
 from sourcebook.errors import Retryable, Terminal
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
-from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.client import Change, ConditionFailed, Table
 from sourcebook.table.codec import Item
 
 _RACES: Final = 25
@@ -65,24 +64,25 @@ class MergeContended(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """One source's word, and what its headline says of which story it tells."""
+    """One source's word, and what its headline says of which story it tells.
+
+    Attributes:
+        near_keys: keys that the same story has if another day is given for it; none unless midnight is near.
+    """
 
     article: IncomingArticle
     identity: HeadlineIdentity
+    near_keys: tuple[str, ...]
 
     @classmethod
     def of(cls, article: IncomingArticle) -> _Told:
         """Identify the story; raises `InvalidInput` if nothing of the headline remains."""
-        return cls(article, identify(article.headline, article.published_at, article.publishers))
-
-    @property
-    def near_keys(self) -> list[str]:
-        """Keys that the same story has if another day is given for it; none unless midnight is near."""
-        normalized, published_at = self.identity.normalized, self.article.published_at
-        found = list(neighbouring_keys(normalized, published_at))
-        if self.identity.signature:
-            found += neighbouring_keys(normalized, published_at, signature=self.identity.signature)
-        return found
+        published_at = article.published_at
+        identity = identify(article.headline, published_at, article.publishers)
+        near = neighbouring_keys(identity.normalized, published_at)
+        if near and identity.signature:
+            near += neighbouring_keys(identity.normalized, published_at, signature=identity.signature)
+        return cls(article, identity, tuple(near))
 
     def neighbour(self, known: Mapping[str, Item]) -> Item | None:
         """Return the article of the day before or after that tells the same story, if it is known."""
@@ -95,15 +95,33 @@ Result: TypeAlias = Stored | Terminal | Retryable
 
 
 @dataclass(frozen=True, slots=True)
-class ArticleStore:
-    """Articles in the table.
+class _Place:
+    """A word that needs an article, made or found.
 
     Attributes:
-        workers: articles merged at the same time.
+        alias_says: where the word's alias points.
+        is_new: whether this source is counted as one more that tells the story.
     """
 
+    told: _Told
+    alias_says: str
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Join:
+    """A word that is to be merged with an article that is there."""
+
+    told: _Told
+    existing: Item
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleStore:
+    """Articles in the table."""
+
     table: Table
-    workers: int = 16
 
     def store(self, article: IncomingArticle) -> Stored:
         """Take in one source's word.
@@ -122,8 +140,8 @@ class ArticleStore:
     def store_many(self, articles: Sequence[IncomingArticle]) -> list[tuple[IncomingArticle, Result]]:
         """Take in several at once; each ends with what became of it or why it could not be taken.
 
-        What is new, which is most, is written 25 a request; what meets an article is merged one by one, in
-        parallel.
+        What is new is written, and what meets an article is merged with it, 25 a request, each on a
+        condition of its own.
 
         Raises:
             Retryable: if the table is not able to answer now. What was taken in by then is found again.
@@ -136,10 +154,11 @@ class ArticleStore:
             except Terminal as error:
                 results[n] = error
         known = self._look_up(told.values())
-        first, later = _first_of_each(told)
-        self._each(self._create(first, known, results), results)
         # The same document may tell a story twice: the second word is merged with what the first has made.
-        self._each({n: partial(self._take_in, each, known) for n, each in later.items()}, results)
+        waiting = told
+        while waiting:
+            first, waiting = _first_of_each(waiting)
+            self._take_in(first, known, results)
         self._settle_across_midnight(told, results)
         return [(article, results[n]) for n, article in enumerate(articles)]
 
@@ -153,93 +172,98 @@ class ArticleStore:
         found = self.table.batch_get(keys.article(key) for key in wanted)
         return {item["dedup_key"]: item for item in found}
 
-    def _create(
-        self, told: Mapping[int, _Told], known: Mapping[str, Item], results: dict[int, Result]
-    ) -> dict[int, Callable[[], Stored]]:
-        """Create what is new; return what remains to be done for the others, by their numbers."""
-        remaining: dict[int, Callable[[], Stored]] = {}
+    def _take_in(self, told: Mapping[int, _Told], known: dict[str, Item], results: dict[int, Result]) -> None:
+        """Take in words of which no two have the same alias or tell the same story.
+
+        `known` holds articles by key, as far as they were read or made; what is made is added.
+        """
+        places: dict[int, _Place] = {}
+        told_before: dict[int, str] = {}
         aliases = self.table.create_many(
             [_alias_item(each.article, each.identity.dedup_key) for each in told.values()]
         )
-        fresh: dict[int, _Told] = {}
         for (n, each), alias in zip(told.items(), aliases, strict=True):
             if isinstance(alias, Terminal | Retryable):
                 results[n] = alias
-            elif alias is not None:
-                remaining[n] = partial(self._told_before, each, known, alias)
-            elif each.identity.dedup_key in known or each.neighbour(known):
-                remaining[n] = partial(self._place, each, known, is_new=True)
-            else:
-                fresh[n] = each
-        created = self.table.create_many(
-            [new_item(each.article, each.identity, each.identity.dedup_key) for each in fresh.values()]
-        )
-        for (n, each), existing in zip(fresh.items(), created, strict=True):
-            if isinstance(existing, Terminal | Retryable):
-                results[n] = existing
-            elif existing is None:
-                results[n] = Stored(Outcome.CREATED, each.identity.dedup_key, announce=True)
-            else:
-                met = {**known, each.identity.dedup_key: existing}
-                remaining[n] = partial(self._place, each, met, is_new=True)
-        return remaining
+            elif alias is None:
+                places[n] = _Place(each, each.identity.dedup_key, is_new=True)
+            elif "dedup_key" in alias:
+                told_before[n] = alias["dedup_key"]
+            else:  # an article of the older key format, stored whole under its own id
+                results[n] = Stored(Outcome.UNCHANGED, "", announce=False)
+        joins: dict[int, _Join] = {}
+        there = self._read(told_before.values())
+        for n, target in told_before.items():
+            if target in there:
+                joins[n] = _Join(told[n], there[target], is_new=False)
+            else:  # an earlier run died between the alias and the article, or it has expired
+                places[n] = _Place(told[n], target, is_new=False)
+        joins |= self._place(places, known, results)
+        self._merge(joins, known, results)
 
-    def _each(self, work: Mapping[int, Callable[[], Stored]], results: dict[int, Result]) -> None:
-        def one(n: int) -> None:
-            try:
-                results[n] = work[n]()
-            except (Terminal, Retryable) as error:
-                results[n] = error
-
-        if min(self.workers, len(work)) < 2:
-            for n in work:
-                one(n)
-            return
-        with ThreadPoolExecutor(min(self.workers, len(work))) as pool:
-            list(pool.map(one, work))
-
-    def _take_in(self, told: _Told, known: Mapping[str, Item]) -> Stored:
-        alias = self.table.create(_alias_item(told.article, told.identity.dedup_key))
-        if alias is None:
-            return self._place(told, known, is_new=True)
-        return self._told_before(told, known, alias)
-
-    def _told_before(self, told: _Told, known: Mapping[str, Item], alias: Item) -> Stored:
-        """Take in what its source has told before, as the alias says."""
-        target = alias.get("dedup_key")
-        if target is None:  # an article of the older key format, stored whole under its own id
-            return Stored(Outcome.UNCHANGED, "", announce=False)
-        existing = self.table.get(keys.article(target), consistent=True)
-        if existing is None:  # an earlier run died between the alias and the article, or it has expired
-            return self._place(told, known, alias_says=target, is_new=False)
-        return self._merge(existing, told.article, is_new=False)
+    def _read(self, dedup_keys: Iterable[str]) -> dict[str, Item]:
+        found = self.table.batch_get(map(keys.article, dedup_keys), consistent=True)
+        return {item["dedup_key"]: item for item in found}
 
     def _place(
-        self, told: _Told, known: Mapping[str, Item], *, alias_says: str | None = None, is_new: bool
-    ) -> Stored:
-        """Create the article, or join the one that tells the same story.
+        self, places: Mapping[int, _Place], known: dict[str, Item], results: dict[int, Result]
+    ) -> dict[int, _Join]:
+        """Create articles; return the words that join one instead, because it tells the same story."""
+        met: dict[int, Item] = {}
+        missing: dict[int, str] = {}
+        for n, place in places.items():
+            identity = place.told.identity
+            existing = place.told.neighbour(known) or known.get(identity.dedup_key)
+            if existing is None:
+                missing[n] = identity.dedup_key
+            else:
+                met[n] = existing
+        met |= self._create(places, missing, known, results)
+        # Same words, other numbers: another story, under a key that holds the numbers too.
+        others = {
+            n: places[n].told.identity.signed_key
+            for n, existing in met.items()
+            if existing.get("signature", "") != places[n].told.identity.signature
+        }
+        met = {n: existing for n, existing in met.items() if n not in others}
+        met |= self._create(places, others, known, results)
+        joins: dict[int, _Join] = {}
+        for n, existing in met.items():
+            if self._point_alias(n, places[n], existing["dedup_key"], results):
+                joins[n] = _Join(places[n].told, existing, places[n].is_new)
+        return joins
 
-        Args:
-            told: the word.
-            known: articles by key, as far as they were read.
-            alias_says: where the word's alias points; by default to the story's own key.
-            is_new: whether this source is counted as one more that tells it.
-        """
-        article, identity = told.article, told.identity
-        own_key = identity.dedup_key
-        says = alias_says or own_key
-        neighbour = told.neighbour(known)
-        if neighbour is not None:
-            return self._join(neighbour, article, alias_says=says, is_new=is_new)
-        existing = known.get(own_key) or self.table.create(new_item(article, identity, own_key))
-        if existing is not None and existing.get("signature", "") != identity.signature:
-            # Same words, other numbers: another story, under a key that holds the numbers too.
-            own_key = identity.signed_key
-            existing = self.table.create(new_item(article, identity, own_key))
-        if existing is not None:
-            return self._join(existing, article, alias_says=says, is_new=is_new)
-        self._point_alias(article, says, own_key)
-        return Stored(Outcome.CREATED, own_key, announce=True)
+    def _create(
+        self,
+        places: Mapping[int, _Place],
+        wanted: Mapping[int, str],
+        known: dict[str, Item],
+        results: dict[int, Result],
+    ) -> dict[int, Item]:
+        """Create articles under these keys, which differ; return those that are there already."""
+        items = [new_item(places[n].told.article, places[n].told.identity, key) for n, key in wanted.items()]
+        met: dict[int, Item] = {}
+        for (n, key), item, existing in zip(
+            wanted.items(), items, self.table.create_many(items), strict=True
+        ):
+            if isinstance(existing, Terminal | Retryable):
+                results[n] = existing
+            elif existing is not None:
+                met[n] = existing
+            elif self._point_alias(n, places[n], key, results):
+                known[key] = {name: value for name, value in item.items() if value is not None}
+                results[n] = Stored(Outcome.CREATED, key, announce=True)
+        return met
+
+    def _point_alias(self, n: int, place: _Place, target: str, results: dict[int, Result]) -> bool:
+        """Let a word's alias lead to its article; False if the table does not take it."""
+        if place.alias_says != target:
+            try:
+                self.table.put(_alias_item(place.told.article, target))
+            except (Terminal, Retryable) as error:
+                results[n] = error
+                return False
+        return True
 
     def _settle_across_midnight(self, told: Mapping[int, _Told], results: dict[int, Result]) -> None:
         """Let one article remain where another source made its neighbour at the same moment.
@@ -255,6 +279,7 @@ class ArticleStore:
         near = (key for n in made for key in told[n].near_keys)
         found = self.table.batch_get((keys.article(key) for key in near), consistent=True)
         neighbours = {item["dedup_key"]: item for item in found}
+        joins: dict[int, _Join] = {}
         for n, result in made.items():
             neighbour = told[n].neighbour(neighbours)
             if neighbour is None:
@@ -265,51 +290,116 @@ class ArticleStore:
                     keys.article(result.dedup_key),
                     Attr("revision").eq(1) & Attr("status").eq(Status.PENDING),
                 )
-                results[n] = self._join(neighbour, told[n].article, alias_says=result.dedup_key, is_new=True)
             except ConditionFailed:
                 continue  # the other gave way, or this one has gained another source's word
             except Retryable as error:
                 results[n] = error
-
-    def _join(self, existing: Item, article: IncomingArticle, *, alias_says: str, is_new: bool) -> Stored:
-        self._point_alias(article, alias_says, existing["dedup_key"])
-        return self._merge(existing, article, is_new=is_new)
-
-    def _point_alias(self, article: IncomingArticle, says: str, target: str) -> None:
-        if says != target:
-            self.table.put(_alias_item(article, target))
-
-    def _merge(self, existing: Item, article: IncomingArticle, *, is_new: bool) -> Stored:
-        """Add a source's word to an article, however many others do so at the same time."""
-        dedup = existing["dedup_key"]
-        for _ in range(_RACES):
-            had_word = article.source in existing["source_attribution"]
-            changes = merged(existing, article)
-            if not changes:
-                self._count_omitted(existing, article, is_new=is_new)
-                return Stored(Outcome.UNCHANGED, dedup, announce=existing["status"] == Status.PENDING)
-            revision = existing["revision"]
-            again = existing["status"] == Status.ANALYZED and not _BASIS_OF_ANALYSIS.isdisjoint(changes)
-            status = {"status": Status.PENDING.value} if again else {}
-            try:
-                self.table.change(
-                    keys.article(dedup),
-                    assign=changes | status | {"revision": revision + 1},
-                    condition=Attr("revision").eq(revision),
-                )
-            except ConditionFailed as found:
-                if found.item is None:  # it expired, or gave way to its neighbour across midnight
-                    return self._place(_Told.of(article), {}, alias_says=dedup, is_new=False)
-                existing = found.item
                 continue
-            outcome = Outcome.UPDATED if had_word else Outcome.MERGED
-            return Stored(outcome, dedup, announce=again)
-        raise MergeContended(f"article {dedup}: {_RACES} merges were overtaken by others; it is retried")
+            if self._point_alias(
+                n, _Place(told[n], result.dedup_key, is_new=True), neighbour["dedup_key"], results
+            ):
+                joins[n] = _Join(told[n], neighbour, is_new=True)
+        self._merge(joins, {}, results)
 
-    def _count_omitted(self, existing: Item, article: IncomingArticle, *, is_new: bool) -> None:
+    def _merge(self, joins: Mapping[int, _Join], known: dict[str, Item], results: dict[int, Result]) -> None:
+        """Add words to articles, however many others do so at the same time.
+
+        One word of each article at a time: the next one is merged with what the one before has made.
+        """
+        newest: dict[str, Item | None] = {}
+        waiting: dict[str, deque[int]] = {}
+        for n, join in joins.items():
+            dedup = join.existing["dedup_key"]
+            newest.setdefault(dedup, join.existing)
+            waiting.setdefault(dedup, deque()).append(n)
+        races = Counter[int]()
+        gone: dict[int, _Place] = {}
+        while waiting:
+            merges = self._next_merges(waiting, newest, joins, gone, results)
+            outcomes = self.table.update_many([merge.change for merge in merges.values()])
+            overtaken = [dedup for dedup, outcome in zip(merges, outcomes, strict=True) if outcome is False]
+            newest |= dict.fromkeys(overtaken) | self._read(overtaken)
+            for (dedup, merge), outcome in zip(merges.items(), outcomes, strict=True):
+                n = waiting[dedup][0]
+                races[n] += outcome is False
+                if outcome is False and races[n] < _RACES:
+                    continue
+                waiting[dedup].popleft()
+                if outcome is True:
+                    newest[dedup] = known[dedup] = merge.after
+                    results[n] = merge.stored
+                else:
+                    results[n] = outcome or MergeContended(
+                        f"article {dedup}: {_RACES} merges were overtaken by others; it is retried"
+                    )
+            waiting = {dedup: numbers for dedup, numbers in waiting.items() if numbers}
+        for n, place in gone.items():
+            self._merge(self._place({n: place}, {}, results), {}, results)
+
+    def _next_merges(
+        self,
+        waiting: Mapping[str, deque[int]],
+        newest: Mapping[str, Item | None],
+        joins: Mapping[int, _Join],
+        gone: dict[int, _Place],
+        results: dict[int, Result],
+    ) -> dict[str, _Merge]:
+        """Return the next merge of each article; words that say nothing new, or have lost it, end here."""
+        merges: dict[str, _Merge] = {}
+        for dedup, numbers in waiting.items():
+            while numbers and dedup not in merges:
+                existing, join = newest[dedup], joins[numbers[0]]
+                if existing is None:  # it expired, or gave way to its neighbour across midnight
+                    gone[numbers.popleft()] = _Place(join.told, dedup, is_new=False)
+                elif merge := _Merge.of(existing, join.told.article):
+                    merges[dedup] = merge
+                else:
+                    results[numbers.popleft()] = self._nothing_new(existing, join)
+        return merges
+
+    def _nothing_new(self, existing: Item, join: _Join) -> Result:
         words = existing["source_attribution"]
-        if is_new and article.source not in words and len(words) >= ATTRIBUTIONS_KEPT:
-            self.table.update(keys.article(existing["dedup_key"]), increment={"attributions_omitted": 1})
+        if join.is_new and join.told.article.source not in words and len(words) >= ATTRIBUTIONS_KEPT:
+            try:
+                self.table.change(keys.article(existing["dedup_key"]), increment={"attributions_omitted": 1})
+            except (Terminal, Retryable) as error:
+                return error
+        pending = existing["status"] == Status.PENDING
+        return Stored(Outcome.UNCHANGED, existing["dedup_key"], announce=pending)
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """One word's merge with an article as it was read.
+
+    Attributes:
+        after: the article once the change is made.
+        stored: what has become of the word then.
+    """
+
+    change: Change
+    after: Item
+    stored: Stored
+
+    @classmethod
+    def of(cls, existing: Item, article: IncomingArticle) -> _Merge | None:
+        """Return the merge, or None if the word says nothing new."""
+        changes = merged(existing, article)
+        if not changes:
+            return None
+        dedup, revision = existing["dedup_key"], existing["revision"]
+        again = existing["status"] == Status.ANALYZED and not _BASIS_OF_ANALYSIS.isdisjoint(changes)
+        assign: Changes = changes | {"revision": revision + 1}
+        if again:
+            assign["status"] = Status.PENDING.value
+        outcome = Outcome.UPDATED if article.source in existing["source_attribution"] else Outcome.MERGED
+        return cls(
+            # The status too: whoever concludes the analysis meanwhile leaves the revision as it is, and what
+            # was concluded rests on what is changed here.
+            Change(keys.article(dedup), assign, {"revision": revision, "status": existing["status"]}),
+            changed(existing, assign),
+            Stored(outcome, dedup, announce=again),
+        )
 
 
 def _alias_item(article: IncomingArticle, dedup: str) -> dict[str, Any]:

@@ -98,6 +98,22 @@ def merged(existing: Mapping[str, Any], article: IncomingArticle) -> Changes:
     return changes
 
 
+def changed(existing: Mapping[str, Any], changes: Changes) -> Item:
+    """Return an article as it is once these changes are made."""
+    after = dict(existing)
+    for path, value in changes.items():
+        *parents, name = (path,) if isinstance(path, str) else path
+        target = after
+        for parent in parents:
+            target[parent] = dict(target[parent])
+            target = target[parent]
+        if value is None:
+            target.pop(name, None)
+        else:
+            target[name] = value
+    return after
+
+
 def _combined(known: Mapping[str, Any] | None, word: Item) -> Item:
     """Return a source's word given one that is kept already; the order of the two makes no difference."""
     if known is None:
@@ -119,9 +135,11 @@ def _combined(known: Mapping[str, Any] | None, word: Item) -> Item:
 
 def _text(existing: Mapping[str, Any], words: Mapping[Any, Item], article: IncomingArticle) -> dict[str, Any]:
     """Return the text for analysis: that of the earliest source that has one."""
-    if not article.text:
-        return {}
     owner = existing.get("text_source")
+    speaks = words[article.source]["article_id"] == article.article_id
+    # Of two articles of one source, each would replace the other's text whenever both are told again.
+    if not article.text or (owner in words and not speaks):
+        return {}
     if owner in words and owner != article.source:
         earliest = min(owner, article.source, key=lambda source: (words[source]["crawl_timestamp"], source))
         if earliest == owner:

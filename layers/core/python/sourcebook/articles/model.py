@@ -60,7 +60,7 @@ class IncomingArticle(BaseModel):
         tags: further subjects that the source names.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True, defer_build=True)
 
     source: _NonEmpty
     article_id: Annotated[str, Field(min_length=1, max_length=600)]
@@ -97,7 +97,7 @@ class SourceAttribution(BaseModel):
         published_at: when the source says that it was published.
     """
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     article_id: str
     url: str
@@ -111,7 +111,7 @@ class SourceAttribution(BaseModel):
 class Article(BaseModel):
     """An article as it is served: the item `dedup:<dedup_key>` / `ARTICLE`."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     source_id: str
     timestamp: str

@@ -240,14 +240,10 @@ class ArticleReader:
         return merge_newest_first([entries(one, rest, None) for one in every_status if one], after)
 
     def _loader(self, wanted: ArticleFilter) -> Callable[[list[Item]], list[dict[str, Any] | None]]:
-        whole_in_index = wanted.tag is None and wanted.sentiment is not None
-
         def load(entries: list[Item]) -> list[dict[str, Any] | None]:
-            if whole_in_index:
-                articles = {entry["PK"]: entry for entry in entries}
-            else:
-                wanted_keys = [keys.Key(PK=entry["PK"], SK=keys.ARTICLE_SORT_KEY) for entry in entries]
-                articles = {item["PK"]: item for item in self.table.batch_get(wanted_keys)}
+            # No index holds articles: docs/decisions/0131 says why.
+            wanted_keys = [keys.Key(PK=entry["PK"], SK=keys.ARTICLE_SORT_KEY) for entry in entries]
+            articles = {item["PK"]: item for item in self.table.batch_get(wanted_keys)}
             found = [articles.get(entry["PK"]) for entry in entries]
             # The article itself decides: an index is a moment behind, and an article may have expired.
             return [public(item) if item is not None and wanted.holds(item) else None for item in found]

@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
@@ -56,6 +57,8 @@ _NO_SECRET = frozenset(
 )
 _MOST_HOSTS = 1000
 _URL_LIMIT = 8192
+_URLS_KEPT = 2048
+_WITHOUT_BODY = frozenset({204, 304})
 
 
 @dataclass(slots=True)
@@ -67,11 +70,18 @@ class _Host:
     next_start: float = 0.0
 
 
+class _Target(NamedTuple):
+    """A URL that may be asked for, and how it is written."""
+
+    url: httpx.URL
+    shown: str
+
+
 @dataclass(slots=True)
 class _Exchange:
     """One `get` under way, with all its redirects."""
 
-    url: httpx.URL
+    target: _Target
     headers: dict[str, str]
     max_bytes: int
     time_left: float
@@ -171,7 +181,7 @@ class HttpClient:
             InvalidInput: if a header cannot be sent.
         """
         exchange = _Exchange(
-            url=self._parse(url, params),
+            target=_parsed(url) if params is None else _parsed_with(url, params),
             headers=self._request_headers(headers, etag, last_modified),
             max_bytes=self.policy.max_bytes if max_bytes is None else max_bytes,
             time_left=self.policy.total_timeout,
@@ -197,7 +207,7 @@ class HttpClient:
             InvalidInput: if a header cannot be sent.
         """
         exchange = _Exchange(
-            url=self._parse(url),
+            target=_parsed(url),
             headers=self._request_headers(headers, None, None),
             max_bytes=self.policy.max_bytes if max_bytes is None else max_bytes,
             time_left=self.policy.total_timeout,
@@ -207,13 +217,13 @@ class HttpClient:
         return Download(response, exchange.received, exchange.received_sha256)
 
     async def _follow(self, exchange: _Exchange) -> HttpResponse:
-        seen = {str(exchange.url)}
+        seen = {exchange.target.shown}
         while True:
             response = await self._hop(exchange)
             if response.status not in REDIRECTS or not response.headers.get("location", "").strip():
                 return response
-            target = self._redirect_target(exchange, response)
-            from_url, to_url = str(exchange.url), str(target)
+            target = _redirect_target(exchange, response)
+            from_url, to_url = exchange.target.shown, target.shown
             exchange.redirects.append(Redirect(response.status, from_url, to_url))
             if to_url in seen:
                 raise fetch_error(FetchCause.TOO_MANY_REDIRECTS, to_url, "the redirects go in a circle")
@@ -224,14 +234,14 @@ class HttpClient:
                     f"more than {self.policy.max_redirects} redirects",
                 )
             seen.add(to_url)
-            if not _may_share_secrets(exchange.url, target):
+            if not _may_share_secrets(exchange.target.url, target.url):
                 exchange.headers = {
                     name: value for name, value in exchange.headers.items() if name.lower() in _NO_SECRET
                 }
-            exchange.url = target
+            exchange.target = target
 
     async def _hop(self, exchange: _Exchange) -> HttpResponse:
-        async with self._turn(exchange.url.raw_host):
+        async with self._turn(exchange.target.url.raw_host):
             started = time.monotonic()
             try:
                 async with asyncio.timeout(exchange.time_left):
@@ -251,8 +261,7 @@ class HttpClient:
     async def _send(self, exchange: _Exchange, started: float) -> HttpResponse:
         if self._pool is None:
             raise RuntimeError("HttpClient is not open: use it in 'async with HttpClient(policy) as client'")
-        url = exchange.url
-        shown = str(url)
+        url, shown = exchange.target
         headers = [(b"Host", url.netloc)]
         headers += [(name.encode(), value.encode("latin-1")) for name, value in exchange.headers.items()]
         origin = Origin(url.scheme, url.raw_host.decode("ascii"), url.port or _PORTS[url.scheme])
@@ -280,13 +289,16 @@ class HttpClient:
     async def _read(
         self, connection: Connection, status: int, headers: Headers, exchange: _Exchange
     ) -> bytes:
-        url, coding = str(exchange.url), headers.get("content-encoding", "")
+        url, coding = exchange.target.shown, headers.get("content-encoding", "")
+        if status in _WITHOUT_BODY:
+            await connection.no_body(url)
+            return b""
         # What an error page says is no part of the document.
         sink = exchange.sink if 200 <= status < 300 else None
         # Closing frees the buffer also when an error keeps this frame alive in its traceback.
         with closing(BodyReader(url, coding, exchange.max_bytes, sink)) as reader:
             length = headers.get("content-length", "")
-            if status not in {204, 304} and length.isdecimal():
+            if length.isdecimal():
                 reader.expect(int(length))
             async with aclosing(connection.body(url)) as pieces:
                 async for data in pieces:
@@ -318,46 +330,6 @@ class HttpClient:
         finally:
             host.users -= 1
 
-    def _parse(self, text: str, params: Params | None = None) -> httpx.URL:
-        try:
-            url = httpx.URL(text.strip())
-            if params:
-                url = url.copy_merge_params(dict(params))
-        except (httpx.InvalidURL, ValueError):
-            raise fetch_error(FetchCause.INVALID_URL, text, "this is not a valid URL") from None
-        return self._check(url)
-
-    def _check(self, url: httpx.URL) -> httpx.URL:
-        """Return the URL without fragment and with a canonical host, or raise FetchError."""
-        shown = str(url)
-        if url.scheme not in _PORTS:
-            raise fetch_error(FetchCause.INVALID_URL, shown, "only http and https URLs are fetched")
-        if url.userinfo:
-            raise fetch_error(
-                FetchCause.INVALID_URL,
-                shown,
-                "a URL with user name or password is not fetched; pass a header",
-            )
-        if len(shown) > _URL_LIMIT:
-            raise fetch_error(
-                FetchCause.INVALID_URL, shown, f"the URL is longer than {_URL_LIMIT} characters"
-            )
-        if url.port is not None and not 0 < url.port <= 65535:
-            raise fetch_error(FetchCause.INVALID_URL, shown, "a port is a number from 1 to 65535")
-        _check_host(url.raw_host.decode("ascii"), shown)
-        return url.copy_with(fragment=None) if url.fragment else url
-
-    def _redirect_target(self, exchange: _Exchange, response: HttpResponse) -> httpx.URL:
-        # Browsers read raw bytes above ASCII in Location as UTF-8.
-        location = response.headers["location"].strip().encode("latin-1").decode("utf-8", "replace")
-        try:
-            target = exchange.url.join(location)
-        except (httpx.InvalidURL, ValueError):
-            raise fetch_error(
-                FetchCause.INVALID_URL, location, "the redirect leads to no valid URL"
-            ) from None
-        return self._check(target)
-
     def _request_headers(
         self, extra: Mapping[str, str] | None, etag: str | None, last_modified: str | None
     ) -> dict[str, str]:
@@ -384,10 +356,58 @@ class HttpClient:
     def _timed_out(self, exchange: _Exchange) -> FetchError:
         return fetch_error(
             FetchCause.TIMEOUT,
-            str(exchange.url),
+            exchange.target.shown,
             f"no complete answer in time (silence up to {self.policy.read_timeout:g} s, "
             f"{self.policy.total_timeout:g} s in all)",
         )
+
+
+@lru_cache(maxsize=_URLS_KEPT)
+def _parsed(text: str) -> _Target:
+    """Return the URL to ask for; feeds are asked for again and again, and to read one takes a while."""
+    return _parsed_with(text, {})
+
+
+def _parsed_with(text: str, params: Params) -> _Target:
+    try:
+        url = httpx.URL(text.strip())
+        if params:
+            url = url.copy_merge_params(dict(params))
+    except (httpx.InvalidURL, ValueError):
+        raise fetch_error(FetchCause.INVALID_URL, text, "this is not a valid URL") from None
+    return _checked(url)
+
+
+def _checked(url: httpx.URL) -> _Target:
+    """Return the URL without fragment and with a canonical host, or raise FetchError."""
+    shown = str(url)
+    if url.scheme not in _PORTS:
+        raise fetch_error(FetchCause.INVALID_URL, shown, "only http and https URLs are fetched")
+    if url.userinfo:
+        raise fetch_error(
+            FetchCause.INVALID_URL,
+            shown,
+            "a URL with user name or password is not fetched; pass a header",
+        )
+    if len(shown) > _URL_LIMIT:
+        raise fetch_error(FetchCause.INVALID_URL, shown, f"the URL is longer than {_URL_LIMIT} characters")
+    if url.port is not None and not 0 < url.port <= 65535:
+        raise fetch_error(FetchCause.INVALID_URL, shown, "a port is a number from 1 to 65535")
+    _check_host(url.raw_host.decode("ascii"), shown)
+    if url.fragment:
+        url = url.copy_with(fragment=None)
+        shown = str(url)
+    return _Target(url, shown)
+
+
+def _redirect_target(exchange: _Exchange, response: HttpResponse) -> _Target:
+    # Browsers read raw bytes above ASCII in Location as UTF-8.
+    location = response.headers["location"].strip().encode("latin-1").decode("utf-8", "replace")
+    try:
+        target = exchange.target.url.join(location)
+    except (httpx.InvalidURL, ValueError):
+        raise fetch_error(FetchCause.INVALID_URL, location, "the redirect leads to no valid URL") from None
+    return _checked(target)
 
 
 def _check_host(host: str, shown: str) -> None:

@@ -173,6 +173,15 @@ class Connection:
             FetchCause.PROTOCOL_ERROR, url, f"the body comes in more than {_MOST_PIECES} pieces"
         )
 
+    async def no_body(self, url: str) -> None:
+        """Read to the end of an answer that has no body by its status.
+
+        Raises:
+            FetchError: if that does not come.
+        """
+        if not isinstance(await self._next_event(url), h11.EndOfMessage):
+            raise fetch_error(FetchCause.PROTOCOL_ERROR, url, "a body where there can be none")
+
     async def _next_event(self, url: str) -> h11.Event | type[h11.PAUSED]:
         protocol = self._protocol
         while True:

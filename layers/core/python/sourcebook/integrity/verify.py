@@ -1,17 +1,17 @@
-"""Walking the table: page after page, in parts at the same time, with no more in memory than a few pages."""
+"""Holding the whole table to every check, and mending what can be."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from sourcebook.errors import Terminal
 from sourcebook.integrity.model import Check, Finding, key_of
-from sourcebook.table.client import ConditionFailed, QueryPage, Table
+from sourcebook.integrity.walk import pages_of
+from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
 
 PATIENCE: Final = 2.0
@@ -74,7 +74,7 @@ class Verifier:
         Raises:
             TableBusy: if the table is not able to answer now.
         """
-        for items in self._pages(segments):
+        for items in pages_of(self.table, segments, self.page):
             for check in self.checks:
                 self._suspects += [(check, finding) for finding in _examined(check, items)]
             self.items += len(items)
@@ -82,23 +82,6 @@ class Verifier:
             if len(self._suspects) >= _SUSPECTS_AT_MOST:
                 yield from self._settle(repair=repair)
         yield from self._settle(repair=repair)
-
-    def _pages(self, segments: int) -> Iterator[list[Item]]:
-        with ThreadPoolExecutor(segments) as pool:
-
-            def read(segment: int, start: Item | None) -> Future[QueryPage]:
-                return pool.submit(
-                    self.table.scan, segment=segment, segments=segments, start=start, limit=self.page
-                )
-
-            coming = {read(segment, None): segment for segment in range(segments)}
-            while coming:
-                done, _ = wait(coming, return_when=FIRST_COMPLETED)
-                for future in done:
-                    segment, page = coming.pop(future), future.result()
-                    if page.next_key is not None:
-                        coming[read(segment, page.next_key)] = segment
-                    yield page.items
 
     def _settle(self, *, repair: bool) -> Iterator[Report]:
         """Look again at what seemed wrong, and yield what still does."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -13,6 +14,7 @@ from boto3.dynamodb.conditions import Attr, ConditionBase, ConditionExpressionBu
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from sourcebook.direct import directly
 from sourcebook.errors import Retryable, SourcebookError, Terminal
 from sourcebook.table.codec import Item, decode_item, encode, encode_item
 from sourcebook.table.keys import Key
@@ -110,12 +112,12 @@ class Change:
 
     Attributes:
         key: of the item.
-        assign: values by attribute; None removes it, so that no null reaches an index.
+        assign: values by `Path`; None removes what is there, so that no null reaches an index.
         expected: values that attributes must have; when one has another, nothing is changed.
     """
 
     key: Key
-    assign: Mapping[str, object]
+    assign: Assignments
     expected: Mapping[str, object]
 
 
@@ -136,7 +138,7 @@ class Table:
         """Return the table with this name in the account and region of the environment."""
         # botocore would check every value of every request again, which takes it a fifth of its CPU time;
         # `codec` gives no value that DynamoDB has no type for, and DynamoDB itself refuses the rest.
-        return cls(name, boto3.client("dynamodb", config=aws_config(parameter_validation=False)))
+        return cls(name, directly(boto3.client("dynamodb", config=aws_config(parameter_validation=False))))
 
     def get(self, key: Key, *, consistent: bool = False) -> Item | None:
         """Return an item, or None if there is none."""
@@ -245,12 +247,17 @@ class Table:
         Returns:
             For each whether it was changed; False when it is not in the state that the change was made for,
             or is not there, or, rarely, when the answer to its change got lost and it was made again. An
-            error when it could not be changed.
+            error when it could not be changed, also where that is so for the whole request.
         """
         results: list[bool | TableBusy | TableRefused] = [True] * len(changes)
         for start in range(0, len(changes), _BATCH_WRITE_LIMIT):
             chunk = changes[start : start + _BATCH_WRITE_LIMIT]
-            errors = self._execute([_alteration(self.name, one) for one in chunk], "ConditionalCheckFailed")
+            statements = [_alteration(self.name, one) for one in chunk]
+            try:
+                errors = self._execute(statements, "ConditionalCheckFailed")
+            except (TableBusy, TableRefused) as refusal:
+                results[start : start + len(chunk)] = [refusal] * len(chunk)
+                continue
             for n, error in errors.items():
                 results[start + n] = False if isinstance(error, str) else error
         return results
@@ -519,21 +526,31 @@ class QueryPage:
 
 
 def _insertion(table: str, item: Mapping[str, Any]) -> dict[str, Any]:
+    return {"Statement": _insert_statement(table, tuple(item)), "Parameters": list(item.values())}
+
+
+@lru_cache(maxsize=256)
+def _insert_statement(table: str, names: tuple[str, ...]) -> str:
     # Names of attributes are ours, never anybody's input; values are parameters.
-    fields = ", ".join(f"'{name}': ?" for name in item)
-    return {"Statement": f'INSERT INTO "{table}" VALUE {{{fields}}}', "Parameters": list(item.values())}
+    fields = ", ".join(f"'{name}': ?" for name in names)
+    return f'INSERT INTO "{table}" VALUE {{{fields}}}'
 
 
 def _alteration(table: str, change: Change) -> dict[str, Any]:
-    values = {name: value for name, value in change.assign.items() if value is not None}
-    verbs = [f'SET "{name}" = ?' for name in values]
-    verbs += [f'REMOVE "{name}"' for name in change.assign if name not in values]
+    values = {path: value for path, value in change.assign.items() if value is not None}
+    verbs = [f"SET {_quoted(path)} = ?" for path in values]
+    verbs += [f"REMOVE {_quoted(path)}" for path in change.assign if path not in values]
     holds = {**change.key, **change.expected}
     where = " AND ".join(f'"{name}" = ?' for name in holds)
     return {
         "Statement": f'UPDATE "{table}" {" ".join(verbs)} WHERE {where}',
         "Parameters": [encode(value) for value in (*values.values(), *holds.values())],
     }
+
+
+def _quoted(path: Path) -> str:
+    parts = (path,) if isinstance(path, str) else path
+    return ".".join('"{}"'.format(part.replace('"', '""')) for part in parts)
 
 
 class _Expression:

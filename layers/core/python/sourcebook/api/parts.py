@@ -1,0 +1,116 @@
+"""The parts of the API: which module answers below which paths. Each is loaded with its first request.
+
+An operation is declared once, in the module of its part. What stands here is less than an operation and more
+than one: paths that belong together. Whoever adds an operation below one of them has nothing to add here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+from sourcebook.errors import InvalidInput
+from sourcebook.table.client import Table
+
+if TYPE_CHECKING:
+    from sourcebook.api.operations import Operation
+    from sourcebook.catalog.replacing import Objects
+    from sourcebook.catalog.review import Starter
+
+PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "service": ("/health", "/openapi.json", "/docs"),
+    "articles": ("/articles", "/events"),
+    "feeds": ("/feeds", "/feeds.opml"),
+    "sentiment": ("/api/v1",),
+    "observations": ("/latest", "/history", "/banks", "/series", "/meta"),
+    "workflows": ("/workflows",),
+    "novae": ("/novae", "/job-runs", "/quarantine"),
+    "products": ("/novae/{nova_id}/products", "/novae/{nova_id}/photometry"),
+}
+"""Modules of this package, in the order of the reference, by the paths that theirs are, or begin with.
+
+Of two that a path begins with, the longer one counts.
+"""
+
+_BY_PATH: Final = {path: name for name, paths in PARTS.items() for path in paths}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What the parts are made of.
+
+    Attributes:
+        start: starts a workflow.
+        workflows: names of the workflows that this stack has.
+        objects: returns the bucket; its client is made when something is read from there.
+        environ: the function's environment, where a part has settings of its own.
+    """
+
+    table: Table
+    start: Starter
+    workflows: tuple[str, ...]
+    objects: Callable[[], Objects]
+    environ: Mapping[str, str]
+
+
+class Part(Protocol):
+    """What the module of a part has."""
+
+    OPERATIONS: tuple[Operation, ...]
+
+    def make(self, means: Means) -> Any:  # noqa: ANN401 - each part's operations act by something else
+        """Return what its operations act by; raises `InvalidInput` if a setting of theirs is wrong."""
+
+
+class Parts(dict[str, Any]):
+    """What the operations of each part act by, by its name; made when it is first asked for."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        super().__init__()
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401
+        """Make it.
+
+        Raises:
+            RuntimeError: if a setting of the part is wrong.
+        """
+        try:
+            made = self[name] = load(name).make(self._means)
+        except InvalidInput as error:
+            # Who asks cannot mend it, so it must not become an answer of 400.
+            raise RuntimeError(f"the function's environment is wrong: {error}") from error
+        return made
+
+
+def load(name: str) -> Part:
+    """Return a part's module."""
+    return cast("Part", import_module(f"sourcebook.api.{name}"))
+
+
+@cache
+def routes(name: str) -> Mapping[str, Operation]:
+    """Return a part's operations by the route key of API Gateway, which matches the paths."""
+    return {operation.route: operation for operation in load(name).OPERATIONS}
+
+
+def find(route: str) -> tuple[Operation, str] | None:
+    """Return the operation of a route key and the part that it is of, None where there is none.
+
+    Loads that part, and no other.
+    """
+    path = route.partition(" ")[2]
+    while path:
+        if name := _BY_PATH.get(path):
+            operation = routes(name).get(route)
+            return None if operation is None else (operation, name)
+        path = path.rpartition("/")[0]
+    return None
+
+
+def operations() -> tuple[Operation, ...]:
+    """Return every operation: `infra.api` makes the gateway's routes of these. Loads all parts."""
+    return tuple(operation for name in PARTS for operation in routes(name).values())

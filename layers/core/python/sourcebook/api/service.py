@@ -1,0 +1,100 @@
+"""The operations that tell of the API itself: whether it lives, and how to use it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sourcebook.api.health import HealthCheck
+from sourcebook.api.operations import Access, Operation
+from sourcebook.api.parts import Means, operations
+from sourcebook.api.requests import Request
+from sourcebook.api.responses import Response
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceApi:
+    """What these operations act by.
+
+    Attributes:
+        workflows: names of those that this stack has; each is described.
+    """
+
+    health: HealthCheck
+    workflows: tuple[str, ...]
+
+
+def make(means: Means) -> ServiceApi:
+    """Make it."""
+    return ServiceApi(HealthCheck(means.table), means.workflows)
+
+
+def get_health(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
+    """GET /health."""
+    health = api.health.run()
+    return Response(health.answer, 200 if health.ok else 503, cause=health.cause)
+
+
+def get_description(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001
+    """GET /openapi.json."""
+    from sourcebook.api.openapi import description  # noqa: PLC0415 - only who asks for it waits for it
+
+    return Response(description(operations(), names=api.workflows))
+
+
+def get_reference(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001
+    """GET /docs."""
+    from sourcebook.api.openapi import description  # noqa: PLC0415
+    from sourcebook.api.reference import POLICY, page  # noqa: PLC0415
+
+    text = page(description(operations(), names=api.workflows))
+    return Response(
+        text,
+        content_type="text/html; charset=utf-8",
+        headers={"content-security-policy": POLICY, "referrer-policy": "no-referrer"},
+    )
+
+
+_TOPIC: Final = "The service"
+
+OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/health",
+        name="getHealth",
+        topic=_TOPIC,
+        summary="Whether the system is alive",
+        description="200 when all is well and 503 when it is not, with the same body. `status` is "
+        "`degraded` when the table does not answer, the schedule has not run for five minutes (it should "
+        "run every minute), a source has been due for half an hour, or no source has been fetched with "
+        "success for 25 hours. Before the first run a fresh deployment is `healthy` until a source has been "
+        "due for five minutes. `scheduler` is in seconds since the schedule last ran dispatch, `overdue` in "
+        "seconds that the source that waits longest has been due, 0 when none is; `active_feeds` are "
+        "counted up to 20,000.",
+        act=get_health,
+        access=Access.OPEN,
+        answers={200: "Health", 503: "Health"},
+        volatile=True,
+    ),
+    Operation(
+        method="GET",
+        path="/openapi.json",
+        name="getDescription",
+        topic=_TOPIC,
+        summary="This description, as OpenAPI 3.1",
+        act=get_description,
+        access=Access.OPEN,
+        answers={200: "Description"},
+    ),
+    Operation(
+        method="GET",
+        path="/docs",
+        name="getReference",
+        topic=_TOPIC,
+        summary="This description, as a page to read",
+        act=get_reference,
+        access=Access.OPEN,
+        answers={200: "Page"},
+        media_type="text/html",
+    ),
+)
