@@ -19,8 +19,8 @@ import pytest
 from sourcebook_local.cloud import LocalCloud
 from sourcebook_local.deploy import deploy
 from sourcebook_local.project import HOME
+from tests.e2e.afterwards import check_the_table, logged_secrets
 from tests.e2e.stack import Stack
-from tests.leaks import secrets_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,6 +57,7 @@ def new_cloud(
     leaks = {}
     for cloud in made:
         try:
+            # Of a cloud that is stopped, only its own log is left; `deployed` has searched the others.
             leaks[cloud.home.name] = logged_secrets(cloud)
         finally:
             cloud.stop()
@@ -64,32 +65,26 @@ def new_cloud(
             kept = KEPT_LOGS / cloud.home.name
             shutil.rmtree(kept, ignore_errors=True)
             shutil.copytree(cloud.home / "log", kept)
-    # Here, because only now everything is in the logs that the tests of this run have made.
     assert not any(leaks.values()), f"secrets in the logs: {leaks}"
-
-
-def logged_secrets(cloud: LocalCloud) -> list[tuple[str, str, str]]:
-    """Return what looks like a secret in the logs of a cloud and of its functions, with where it stands."""
-    found = []
-    if cloud.log_file.exists():
-        found += [("cloud.log", *leak) for leak in secrets_in(cloud.log_file.read_text("utf-8", "replace"))]
-    if cloud.running():
-        logs = cloud.session().client("logs")
-        groups = logs.get_paginator("describe_log_groups").paginate()
-        for name in [group["logGroupName"] for page in groups for group in page["logGroups"]]:
-            pages = logs.get_paginator("filter_log_events").paginate(logGroupName=name)
-            text = "\n".join(event["message"] for page in pages for event in page["events"])
-            found += [(name, *leak) for leak in secrets_in(text)]
-    return found
 
 
 @contextmanager
 def deployed(cloud: LocalCloud) -> Iterator[Stack]:
-    """Start a cloud, deploy the application to it, and give both."""
+    """Start a cloud, deploy the application to it, and give both.
+
+    Raises:
+        AssertionError: at the end, if the tests have left a table in which something is wrong, or a log
+            with a secret.
+    """
     cloud.start()
     outputs = deploy(cloud, assembly=HOME / "assembly", say=print).outputs
     with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
-        yield Stack(cloud, outputs, cloud.session(), api)
+        stack = Stack(cloud, outputs, cloud.session(), api)
+        yield stack
+        check_the_table(stack)
+        # Here, because only now everything is in the logs, and a moment later the cloud may be stopped.
+        leaks = logged_secrets(cloud)
+        assert not leaks, f"secrets in the logs: {leaks}"
 
 
 def kept_cloud() -> LocalCloud | None:
@@ -103,10 +98,12 @@ def deployed_apart(new_cloud: Callable[[str], LocalCloud], name: str) -> Iterato
     """Give the application in a cloud of its own, which is stopped afterwards, or in the one that is kept."""
     kept = kept_cloud()
     cloud = kept or new_cloud(name)
-    with deployed(cloud) as stack:
-        yield stack
-    if kept is None:
-        cloud.stop()
+    try:
+        with deployed(cloud) as stack:
+            yield stack
+    finally:
+        if kept is None:
+            cloud.stop()
 
 
 @pytest.fixture(scope="session")

@@ -67,12 +67,13 @@ def wait_for_fetches(stack: Stack, before: dict[str, Source], timeout: float = 1
 
 def ask_for_grouping(stack: Stack) -> None:
     """Run the grouping function once, as a message would, and wait for its answer."""
+    invoke(stack.session, "SourcebookPipeline-group_headlines", grouping_request())
+
+
+def grouping_request() -> dict[str, Any]:
+    """Return the event by which a queue has everything grouped that waits."""
     request = {"correlation_id": "test", "trigger_reason": "interval_elapsed", "ungrouped_count": 1}
-    invoke(
-        stack.session,
-        "SourcebookPipeline-group_headlines",
-        {"Records": [{"messageId": "1", "body": json.dumps(request)}]},
-    )
+    return {"Records": [{"messageId": "1", "body": json.dumps(request)}]}
 
 
 def group_now(stack: Stack, timeout: float = 90) -> None:

@@ -236,10 +236,11 @@ def acquisition(stack: Stack, provider: Provider) -> Iterator[Acquisition]:
 
 
 def _put_away(table: Table) -> None:
-    """Let no sweep find what a test has left to be tried again."""
+    """Let no sweep of today find what a test, of this module or another, has left to be tried again."""
+    tomorrow = isoformat(utc_now() + timedelta(days=1))
     for row in table.query_all(Key("status").eq("ACQUIRE"), index=keys.STATUS_INDEX):
-        if "#LOOP#" in row["SK"]:
-            table.update({"PK": row["PK"], "SK": row["SK"]}, remove=INDEX_ATTRIBUTES)
+        put_off = {"next_eligible_attempt_at": tomorrow, "timestamp": tomorrow}
+        table.update({"PK": row["PK"], "SK": row["SK"]}, assign=put_off)
 
 
 def _scale_waits(stack: Stack, scale: float) -> None:
