@@ -12,6 +12,8 @@ Mended, each only if the text or name it replaces is where the pinned version ha
   imports of them: a minute of work on two cores until the sample nova is there. Each layer is unpacked once.
 * DynamoDB reads and checks a condition anew for each item of a partition that a query passes: with ten
   thousand articles that is three quarters of a query's time. Each expression is read once.
+* Processes of a function that start at one moment each look through the sessions of STS while another one
+  adds its own, and one that fails there has the others killed. They do it one after another.
 * Told to stop, it waits for its clients first and writes its state after, so that one open TLS
   connection or long poll keeps it from both: after `PATIENCE_SECONDS` it writes and ends all the same.
 
@@ -174,6 +176,21 @@ def read_expressions_once(dynamodb: ModuleType) -> None:
     dynamodb._condition_syntax_error = functools.lru_cache(maxsize=4096)(check)  # type: ignore[attr-defined]
 
 
+def register_sessions_in_turn(sts: ModuleType) -> None:
+    """Let no thread change the sessions while another one looks through them."""
+    register = attribute(sts, "register_session")
+    if not isinstance(register, FunctionType):
+        raise UnexpectedError("register_session is not a function")
+    lock = threading.Lock()
+
+    @functools.wraps(register)
+    def in_turn(access_key: str, session: dict[str, object]) -> None:
+        with lock:
+            register(access_key, session)
+
+    sts.register_session = in_turn  # type: ignore[attr-defined]
+
+
 def keep_to_one_port(app: ModuleType) -> None:
     """Answer MiniStack's question whether it may take port 443 as well."""
     attribute(app, "_port_is_bindable")
@@ -227,6 +244,7 @@ def main() -> None:
         report_exception_classes(runtime, importlib.import_module("ministack.services.lambda_svc"))
         if layers:
             unpack_layers_once(runtime, Path(layers))
+        register_sessions_in_turn(importlib.import_module("ministack.services.sts"))
         read_expressions_once(importlib.import_module("ministack.services.dynamodb"))
         keep_to_one_port(app)
         end_in_time(app, importlib.import_module("hypercorn.asyncio"))

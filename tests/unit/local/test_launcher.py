@@ -4,6 +4,8 @@ import ast
 import io
 import re
 import sys
+import threading
+import time
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -43,6 +45,27 @@ def test_an_unexpected_worker_script_is_refused_and_left_alone() -> None:
     with pytest.raises(launcher.UnexpectedError, match="the Python worker's script"):
         launcher.report_exception_classes(runtime, service)
     assert runtime.__dict__["_PYTHON_WORKER_SCRIPT"] == "print('another version')"
+
+
+def test_of_two_threads_one_waits_until_the_other_has_registered_its_session() -> None:
+    sts = ModuleType("sts")
+    inside: list[str] = []
+    seen: list[int] = []
+
+    def register(access_key: str, session: dict[str, object]) -> None:
+        inside.append(access_key)
+        time.sleep(0.02)  # room for another thread to come in
+        seen.append(len(inside))
+        inside.remove(access_key)
+
+    sts.__dict__["register_session"] = register
+    launcher.register_sessions_in_turn(sts)
+    threads = [threading.Thread(target=sts.register_session, args=(str(n), {})) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [1, 1, 1]
 
 
 def test_an_expression_is_read_once_and_its_tokens_cannot_be_changed() -> None:
