@@ -18,6 +18,7 @@ import pytest
 
 from sourcebook_local.cloud import LocalCloud
 from sourcebook_local.deploy import deploy
+from sourcebook_local.folder import stop_servers
 from sourcebook_local.project import HOME
 from tests.e2e.afterwards import check_the_table, logged_secrets
 from tests.e2e.stack import Stack
@@ -104,6 +105,14 @@ def deployed_apart(new_cloud: Callable[[str], LocalCloud], name: str) -> Iterato
     finally:
         if kept is None:
             cloud.stop()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for the servers that a module starts; they are stopped after it."""
+    folder = tmp_path_factory.mktemp("servers")
+    yield folder
+    stop_servers(folder)
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ from sourcebook.clock import utc_now
 from sourcebook.sources.model import Source, SourceSpec
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
-from sourcebook_local.folder import start_server, stop_servers
+from sourcebook_local.folder import start_server
 from sourcebook_local.samples import (
     API_KEYS,
     COMPANIES,
@@ -73,13 +73,6 @@ def stack(new_cloud: Callable[[str], LocalCloud]) -> Iterator[Stack]:
     with deployed(cloud) as found:
         yield found
     cloud.stop()
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("servers")
-    yield folder
-    stop_servers(folder)
 
 
 @pytest.fixture(scope="module")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sourcebook.clock import utc_now
-from sourcebook_local.folder import feeds_in, start_server, stop_servers
+from sourcebook_local.folder import feeds_in, start_server
 from sourcebook_local.project import ROOT
 from sourcebook_local.samples import expected, sample_sources
 from tests.e2e.sources import (
@@ -34,13 +33,6 @@ if TYPE_CHECKING:
     from tests.e2e.stack import Stack
 
 SHARED = Path(os.environ.get("SOURCEBOOK_SHARED", ROOT.parent / "shared"))
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("servers")
-    yield folder
-    stop_servers(folder)
 
 
 @pytest.fixture(scope="module")

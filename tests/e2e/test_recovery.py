@@ -25,7 +25,7 @@ from sourcebook_cli import stack as command_line
 from sourcebook_cli.main import main
 from sourcebook_cli.redrive import dead_letter_queues
 from sourcebook_local.deploy import deploy
-from sourcebook_local.folder import feeds_in, start_server, stop_servers
+from sourcebook_local.folder import feeds_in, start_server
 from sourcebook_local.project import HOME
 from sourcebook_local.samples import sample_sources
 from sourcebook_local.samples_observations import sample_observation_sources
@@ -57,13 +57,6 @@ SOON = "2"
 def stack(new_cloud: Callable[[str], LocalCloud]) -> Iterator[Stack]:
     with deployed_apart(new_cloud, "recovery") as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("servers")
-    yield folder
-    stop_servers(folder)
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ from sourcebook.errors import SourcebookError
 from sourcebook.http import HttpClient, HttpPolicy, parse_networks
 from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
+from sourcebook.integrity.walk import pages_of
 from tests.faulty_client import FAULTS, Crash, FaultyBucket, FaultyClient
 from tests.integration.catalog.test_spectra import NOVA, UNITLESS, VALID, Provider, Workflow, provider
 from tests.moto_table import MotoTable
@@ -92,13 +93,7 @@ class World:
         spectra = [row for row in rows if row["SK"].startswith("PRODUCT#SPECTRA#")]
         listed = self.documents.client.list_objects_v2(Bucket=self.documents.bucket).get("Contents", [])
         recorded = {row["key"] for row in rows if row["entity_type"] == "FileObject"}
-        items: list[Any] = []
-        start = None
-        while True:
-            page = self.clean.scan(start=start)
-            items += page.items
-            if (start := page.next_key) is None:
-                break
+        items = [item for page in pages_of(self.clean, segments=1) for item in page]
         return {
             "spectra": Counter(
                 (

@@ -32,6 +32,7 @@ from sourcebook.events import ArticleCreated, SourceDue, read_message
 from sourcebook.http import HttpClient, HttpPolicy
 from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
+from sourcebook.integrity.walk import pages_of
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.sentiment.refresh import Refresher
 from sourcebook.sentiment.subjects import Subject, SubjectRegistry
@@ -169,13 +170,7 @@ class World:
 
     def result(self) -> dict[str, Any]:
         """Return what must not depend on what has failed."""
-        items: list[dict[str, Any]] = []
-        start = None
-        while True:
-            page = self.clean.scan(start=start)
-            items += page.items
-            if (start := page.next_key) is None:
-                break
+        items = [item for page in pages_of(self.clean, segments=1) for item in page]
         subject = keys.subject(SUBJECT.tool_id)["PK"]
         articles = [item for item in items if item["entity_type"] == "Article"]
         return {

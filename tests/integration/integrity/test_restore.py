@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from sourcebook.errors import InvalidInput
 from sourcebook.integrity.restore import Restored, Restorer
+from sourcebook.integrity.walk import pages_of
 from sourcebook.table.client import Table, TableRefused
 from sourcebook_cli.restore import restore
 from sourcebook_cli.stack import Stack
@@ -33,13 +34,8 @@ def restored(table: Table) -> Table:
 
 
 def content(table: Table) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    start = None
-    while True:
-        page = table.scan(start=start)
-        found += page.items
-        if (start := page.next_key) is None:
-            return sorted(found, key=lambda item: str(item["PK"]))
+    found = (item for page in pages_of(table, segments=1) for item in page)
+    return sorted(found, key=lambda item: str(item["PK"]))
 
 
 def damage(table: Table) -> None:

@@ -23,6 +23,7 @@ from sourcebook.clock import epoch_seconds, isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.integrity.checks import all_checks, chosen
 from sourcebook.integrity.verify import Mended, Report, Verifier
+from sourcebook.integrity.walk import pages_of
 from sourcebook.sentiment.cache import aggregate
 from sourcebook.sentiment.refresh import Refresher
 from sourcebook.sentiment.rollups import Counts
@@ -65,13 +66,7 @@ def world(built: tuple[Healthy, list[dict[str, Any]]]) -> Healthy:
 
 
 def everything(table: Table) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    start = None
-    while True:
-        page = table.scan(start=start)
-        found += page.items
-        if (start := page.next_key) is None:
-            return found
+    return [item for page in pages_of(table, segments=1) for item in page]
 
 
 def verify(world: Healthy, *, repair: bool = False, objects: bool = False, **options: Any) -> list[Report]:

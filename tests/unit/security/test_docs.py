@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
+from tests.named_tests import check_named_tests
 from tests.templates import ROOT
 
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
 
 def test_every_test_that_the_page_names_exists() -> None:
-    file = ""
-    named = 0
-    for found in re.finditer(r"`(tests/[\w/]+\.py)?(?:::(test_\w+))?`", PAGE):
-        path, function = found.groups()
-        file = path or file
-        text = (ROOT / file).read_text(encoding="utf-8")
-        assert function is None or f"def {function}(" in text, f"{file} has no {function}"
-        named += 1
-    assert named > 50
+    assert check_named_tests(PAGE) > 50
 
 
 def test_every_attack_has_a_defence_and_something_that_shows_it() -> None:
