@@ -3,8 +3,8 @@
 It runs in a virtual environment of its own, listens on 127.0.0.1 only, and gets an environment made
 for it: whatever it has, every Lambda has too.
 
-Its state is written when it is stopped (SIGTERM) and at no other time. A kill, or a power cut, loses
-what came since its start.
+Its state is written every minute and when it is stopped (SIGTERM). A kill, or a power cut, loses what came
+since the last of these.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -20,7 +21,6 @@ import ssl
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,12 +28,18 @@ from typing import TYPE_CHECKING, Any
 import boto3.session
 import botocore.config
 import botocore.session
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 
 from sourcebook.clock import Clock, utc_now
+from sourcebook.http.policy import LOOPBACK_PORTS_VARIABLE
 
 from . import process, tls
-from .launcher import LAYERS_FOLDER
+from .launcher import LAYERS_FOLDER, SAVE_EVERY
 from .project import HOME, ROOT, LocalCloudError, Say, quiet, tail
+from .saved_objects import DESCRIPTION, Saved, damages, set_aside
+from .snapshots import CONTENT, DamagedError, Snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,13 +49,20 @@ REGION = "us-east-1"
 ACCOUNT = "000000000000"
 ADDRESS = "127.0.0.1"
 
-_STOP_SECONDS = 13.0
+# Longer than the launcher waits for a process that saves and is stuck, before it forks another one.
+_STOP_SECONDS = 60.0
+_NO_PROGRESS_SECONDS = 60.0
 _WORKERS_GRACE_SECONDS = 1.5
 _START_SECONDS = 40.0
+_TOLD = 10
+_REQUIREMENTS = ROOT / "requirements" / "cloud.txt"
+_LAUNCHED = ("launcher", "request_guard", "saved_objects", "snapshots")
+"""Modules that run in MiniStack's process."""
 _LOG_KEPT_BYTES = 20 * 1024 * 1024
-# With AUTH this key is the account's root, whatever the secret: MiniStack checks signatures of users
-# and sessions, not of root. There is nothing to create, and nobody but this machine can reach it.
-_ROOT_KEY = "test"
+# The account's number as an access key is its root to MiniStack, which checks signatures of users and
+# sessions only. `request_guard` checks this one too, against the secret of the home. The functions have the
+# same key where IAM is not enforced.
+_ROOT_KEY = ACCOUNT
 _PASSED_ON = (
     *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR"),
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"),
@@ -83,6 +96,8 @@ class LocalCloud:
         tls: bool = False,
         say: Say = quiet,
         clock: Clock = utc_now,
+        save_every: float = 60.0,
+        loopback_ports: Path | None = None,
     ) -> None:
         """Name a cloud; nothing is started.
 
@@ -95,6 +110,9 @@ class LocalCloud:
             tls: speak HTTPS.
             say: told what takes time or needs attention.
             clock: the present time, for the certificates.
+            save_every: seconds between two saves of its state.
+            loopback_ports: a file with the only ports of this machine that functions may fetch from, one a
+                line; None for any but the cloud's own.
         """
         self.home = home.resolve()
         self.auth = auth
@@ -104,10 +122,15 @@ class LocalCloud:
         self._preferred_port = port
         self._say = say
         self._clock = clock
+        self._save_every = save_every
+        self._loopback_ports = loopback_ports
         self._temporary = self.home / "tmp"
         self._state = self.home / "state"
+        self._snapshots = Snapshots(self._state)
         self._settings_file = self.home / "cloud.json"
         self._pid_file = self.home / "cloud.pid"
+        self._secret_file = self.home / "credentials.json"
+        self._killed_file = self.home / "killed"
 
     # What clients need to know
 
@@ -152,7 +175,7 @@ class LocalCloud:
         variables = {
             "AWS_ENDPOINT_URL": self.endpoint_url,
             "AWS_ACCESS_KEY_ID": _ROOT_KEY,
-            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_SECRET_ACCESS_KEY": self._secret(),
             "AWS_REGION": REGION,
             "AWS_DEFAULT_REGION": REGION,
             "AWS_CONFIG_FILE": os.devnull,
@@ -188,7 +211,17 @@ class LocalCloud:
             "config_file": (None, None, os.devnull, None),
             "credentials_file": (None, None, os.devnull, None),
         }
-        return _Session(self.endpoint_url, self.ca_bundle, isolated)
+        return _Session(self.endpoint_url, self._secret(), self.ca_bundle, isolated)
+
+    def configure(self, name: str, value: float) -> None:
+        """Change one of MiniStack's own settings, such as how long its state machines wait.
+
+        Raises:
+            LocalCloudError: if it does not know the setting.
+        """
+        answer = json.loads(self._ask("/_ministack/config", json.dumps({name: value}).encode()))
+        if not answer.get("applied"):
+            raise LocalCloudError(f"MiniStack has not taken {name}: {answer}")
 
     # Life
 
@@ -205,22 +238,34 @@ class LocalCloud:
         with self._locked():
             if self.running():
                 self._check_options()
-                return
+                self._check_saved()
+                if self._read(self._pid_file).get("code") == self._code():
+                    return
+                self._say(
+                    "The embedded cloud was started by another version of this project: it is stopped, its "
+                    "data saved, and started again."
+                )
+                self._stop()
             if self._pid_file.exists():
+                self._note_kill()
+            stopped = not self._killed_file.exists()
+            if not stopped:
                 self._say(
                     "The embedded cloud was not stopped by `make down` last time: what came after its last "
-                    "start is lost."
+                    "save, which is made every minute, is lost."
                 )
                 self._drop_half_saved_buckets()
             self._end_workers(signal.SIGKILL)
+            self._check_objects(stopped=stopped)
             self._ensure_venv()
             port = self._choose_port()
             self._move_queues(port)
             self._write(self._settings_file, {"port": port, "tls": self.tls})
             self._launch(port)
+            self._killed_file.unlink(missing_ok=True)
 
     def stop(self) -> bool:
-        """Stop the cloud, its state written; takes less than 15 seconds.
+        """Stop the cloud, its state written; waits as long as writing makes progress.
 
         Returns:
             True if it stopped by itself, or did not run; False if it had to be killed and what came
@@ -232,10 +277,11 @@ class LocalCloud:
     def reset(self) -> None:
         """Stop the cloud and forget its state. What was built (environment, assembly, layers) stays."""
         with self._locked():
-            self._stop()
+            self._stop(discard=True)
             for folder in (self._state, self._temporary, self.home / "tls"):
                 shutil.rmtree(folder, ignore_errors=True)
-            for file in (self._pid_file, self._settings_file, self.home / "local.json"):
+            own = (self._pid_file, self._killed_file, self._settings_file, self._secret_file)
+            for file in (*own, self.home / "local.json"):
                 file.unlink(missing_ok=True)
 
     def worker_pids(self, function_name: str) -> list[int]:
@@ -265,6 +311,13 @@ class LocalCloud:
                 f"not auth={self.auth}, tls={self.tls}: stop it first with `make down`"
             )
 
+    def _code(self) -> str:
+        """Return a digest of what runs the cloud: one of an older version may lack a protection."""
+        digest = hashlib.sha256(str(self._loopback_ports).encode())
+        for path in (*(Path(__file__).with_name(f"{name}.py") for name in _LAUNCHED), _REQUIREMENTS):
+            digest.update(path.read_bytes())
+        return digest.hexdigest()
+
     def _launch(self, port: int) -> None:
         shutil.rmtree(self._temporary, ignore_errors=True)
         for folder in (self._temporary, self._state, self.log_file.parent):
@@ -280,7 +333,8 @@ class LocalCloud:
         identity = process.start_identity(pid)
         if identity is None:
             raise self._start_error("ended at once")
-        self._write(self._pid_file, {"pid": pid, "identity": identity, "auth": self.auth, "tls": self.tls})
+        record = {"pid": pid, "identity": identity, "auth": self.auth, "tls": self.tls, "code": self._code()}
+        self._write(self._pid_file, record)
         while (trouble := self._trouble()) is not None:
             if not process.is_running(pid, identity):
                 self._pid_file.unlink(missing_ok=True)
@@ -302,16 +356,54 @@ class LocalCloud:
 
     def _trouble(self) -> str | None:
         """Return why the cloud does not answer, None if it does."""
+        try:
+            self._ask("/_ministack/ready")
+        except OSError as error:
+            return str(error)
+        return None
+
+    def _ask(self, path: str, content: bytes | None = None) -> bytes:
+        """Send a signed request for one of MiniStack's own paths; return the answer.
+
+        Args:
+            path: of the request.
+            content: a body in JSON, for a POST; a GET without it.
+
+        Raises:
+            OSError: if there is no answer, or it is an error.
+        """
+        url = f"{self.endpoint_url}{path}"
+        request = AWSRequest("GET" if content is None else "POST", url, data=content)
+        if content is not None:
+            request.headers["Content-Type"] = "application/json"
+        SigV4Auth(Credentials(_ROOT_KEY, self._secret()), "sts", REGION).add_auth(request)
+        signed = urllib.request.Request(  # noqa: S310 - the address is our own
+            url, content, dict(request.headers.items()), method=request.method
+        )
         handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
         if isinstance(self.verify, ssl.SSLContext):
             handlers.append(urllib.request.HTTPSHandler(context=self.verify))
-        try:
-            with urllib.request.build_opener(*handlers).open(
-                f"{self.endpoint_url}/_ministack/ready", timeout=5
-            ):
-                return None
-        except (urllib.error.URLError, OSError) as error:
-            return str(error)
+        with urllib.request.build_opener(*handlers).open(signed, timeout=5) as answer:
+            return bytes(answer.read())
+
+    def _secret(self) -> str:
+        """Return the secret of this home's credentials, made at its first use; only this user can read it."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        fresh = self.home / f"{self._secret_file.name}.{os.getpid()}"
+        if not self._secret_file.exists():
+            fresh.unlink(missing_ok=True)
+            fresh.touch(mode=0o600)
+            fresh.write_text(json.dumps({"secret_access_key": secrets.token_urlsafe(30)}) + "\n")
+            with contextlib.suppress(FileExistsError):
+                # Unlike a rename, this leaves the one of another process that was quicker.
+                self._secret_file.hardlink_to(fresh)
+            fresh.unlink()
+        secret = self._read(self._secret_file).get("secret_access_key")
+        if not isinstance(secret, str) or not secret:
+            raise LocalCloudError(
+                f"{self._secret_file} holds no credentials: run `make down`, then remove the file"
+            )
+        return secret
 
     def _log_size(self) -> int:
         return self.log_file.stat().st_size if self.log_file.exists() else 0
@@ -324,33 +416,98 @@ class LocalCloud:
                 if complaint in line:
                     self._say(f"Some state of the embedded cloud is lost: {line.strip()}")
 
-    def _stop(self) -> bool:
+    def _stop(self, *, discard: bool = False) -> bool:
         pid = self._running_pid()
         if pid is None:
             self._end_workers(signal.SIGKILL)
-            self._pid_file.unlink(missing_ok=True)
+            if self._pid_file.exists():
+                self._note_kill()
             return True
         identity = str(self._read(self._pid_file)["identity"])
-        deadline, written = time.monotonic() + _STOP_SECONDS, self._log_size()
-        process.send(pid, signal.SIGTERM)
+        written, seen, told = self._log_size(), (0, 0), time.time()
+        deadline = time.monotonic() + _STOP_SECONDS
+        process.send(pid, signal.SIGKILL if discard else signal.SIGTERM)
         graceful = process.wait_until_gone(pid, identity, _WORKERS_GRACE_SECONDS)
         while not graceful and time.monotonic() < deadline:
             # It waits for the calls in progress, which for a Lambda may be minutes. They cannot reach
             # it any more; to those who called them this is a crash, and a queue delivers again.
             self._end_workers(signal.SIGKILL)
             graceful = process.wait_until_gone(pid, identity, 0.5)
+            if not graceful:
+                self._check_saved(since=told)
+            if (now := self._snapshots.progress()) != seen:
+                seen, deadline = now, max(deadline, time.monotonic() + _NO_PROGRESS_SECONDS)
         if not graceful:
             process.send(pid, signal.SIGKILL)
             process.wait_until_gone(pid, identity, 1)
-            self._drop_half_saved_buckets()
             self._say(
-                "The embedded cloud did not stop by itself and was killed: what came since its start may "
-                f"be lost. See {self.log_file}."
+                "The embedded cloud did not stop by itself and was killed: what came since its last save is "
+                f"lost. See {self.log_file}."
             )
         self._end_workers(signal.SIGKILL)
-        self._pid_file.unlink(missing_ok=True)
+        if graceful:
+            self._pid_file.unlink(missing_ok=True)
+        else:
+            self._note_kill()
         self._report("Persistence: failed to save", written)
         return graceful
+
+    def _note_kill(self) -> None:
+        """Have the next start know that the cloud may have written more after its last save."""
+        self._killed_file.touch()
+        self._pid_file.unlink(missing_ok=True)
+
+    def saved(self) -> str:
+        """Say what the last save holds; "nothing" if there is none, or not a whole one."""
+        try:
+            newest, _ = self._snapshots.newest()
+        except DamagedError:
+            newest = None
+        if newest is None:
+            return "nothing"
+        size = sum(path.stat().st_size for path in newest.iterdir()) / 1e6
+        items, objects = self._content(newest)
+        kept = [name for name in objects if not name.endswith(DESCRIPTION)]
+        return f"{items:,} items of the tables and {len(kept):,} objects ({size:.1f} MB besides the objects)"
+
+    @staticmethod
+    def _content(snapshot: Path) -> tuple[int, dict[str, Saved]]:
+        """Return how many items a snapshot holds, and the files of S3 that it lists."""
+        try:
+            content = json.loads((snapshot / CONTENT).read_text())
+        except FileNotFoundError:  # of a version that did not list them
+            return 0, {}
+        return content["items"], {path: Saved(*values) for path, values in content["objects"].items()}
+
+    def _check_objects(self, *, stopped: bool) -> None:
+        """Set aside what is damaged of S3, and say so."""
+        try:
+            newest, damaged = self._snapshots.newest()
+        except DamagedError:
+            return  # which the cloud says itself when it starts
+        if newest is None:
+            return
+        folder, aside = self._state / "s3", self.home / "set-aside" / f"objects-{time.time_ns()}"
+        _, saved = self._content(newest)
+        found = damages(folder, saved, stopped=stopped and not damaged)
+        set_aside(folder, found, aside)
+        for damage in found[:_TOLD]:
+            self._say(f"An object of S3 is lost: {damage.path} {damage.reason}.")
+        if len(found) > _TOLD:
+            self._say(f"So are {len(found) - _TOLD} more.")
+        if found:
+            self._say(f"What is left of them is in {aside}.")
+
+    def _check_saved(self, since: float = 0.0) -> None:
+        """Raise LocalCloudError if the running cloud could not save its state when it last tried."""
+        trouble = self._state / "trouble"
+        if not trouble.exists() or trouble.stat().st_mtime < since:
+            return
+        if text := trouble.read_text(errors="replace").strip():
+            raise LocalCloudError(
+                f"the state of the embedded cloud cannot be saved in {self._state} ({text}). Nothing is lost "
+                "yet: the cloud goes on and tries again. Free some space, then run `make down` again"
+            )
 
     def _end_workers(self, number: signal.Signals) -> None:
         """Signal the Lambda processes, which may outlive MiniStack while they are at work."""
@@ -363,6 +520,8 @@ class LocalCloud:
             "GATEWAY_PORT": str(port),
             "MINISTACK_REGION": REGION,
             "MINISTACK_ACCOUNT_ID": ACCOUNT,
+            "AWS_ACCESS_KEY_ID": _ROOT_KEY,
+            "AWS_SECRET_ACCESS_KEY": self._secret(),
             "LOG_LEVEL": "INFO",
             "TMPDIR": str(self._temporary),
             # A Lambda must not come upon the user's ~/.aws or ~/.netrc.
@@ -375,11 +534,14 @@ class LocalCloud:
             "S3_DATA_DIR": str(self._state / "s3"),
             "LAMBDA_EXECUTOR": "local",
             LAYERS_FOLDER: str(self.home / "layers"),
+            SAVE_EVERY: str(self._save_every),
             # It would remove containers it takes for its own, and listen on further ports.
             "DOCKER_HOST": f"unix://{self._temporary}/no-docker.sock",
             "SFTP_ENABLED": "0",
             "IOT_MTLS_ENABLED": "0",
         }
+        if self._loopback_ports:
+            environment[LOOPBACK_PORTS_VARIABLE] = str(self._loopback_ports)
         if self.auth:
             environment["AUTH"] = "true"
         if self.tls:
@@ -404,20 +566,34 @@ class LocalCloud:
             f"{'https' if tls else 'http'}://localhost:{number}/"
             for tls, number in ((settings.get("tls"), settings.get("port")), (self.tls, port))
         )
-        if former != present and queues.exists():
-            queues.write_text(queues.read_text().replace(former, present))
+        if former != present:
+            if queues.exists():
+                queues.write_text(queues.read_text().replace(former, present))
+            with contextlib.suppress(DamagedError):  # which the cloud says itself when it starts
+                self._snapshots.replace_text(queues.name, former, present)
 
     def _drop_half_saved_buckets(self) -> None:
-        """Remove buckets that the state does not know.
+        """Set buckets aside that the state does not know.
 
         S3 alone writes as it goes. After a kill it would bring back the buckets of stacks that are
         lost, and the next deployment fail on names that exist.
         """
-        known = self._state / "s3.json"
-        names = known.read_text() if known.exists() else ""
+        try:
+            newest, _ = self._snapshots.newest()
+        except DamagedError:
+            return
+        known = (newest or self._state) / "s3.json"
+        if not known.exists():
+            return
+        names = known.read_text()
         for bucket in (self._state / "s3").glob(f"{ACCOUNT}/*"):
             if f"'{bucket.name}'" not in names:
-                shutil.rmtree(bucket)
+                aside = self.home / "set-aside"
+                aside.mkdir(exist_ok=True)
+                bucket.rename(aside / f"{bucket.name}-{time.time_ns()}")
+                self._say(
+                    f"The last save does not know the bucket {bucket.name}: it is set aside in {aside}."
+                )
 
     def _choose_port(self) -> int:
         former = self._read(self._settings_file).get("port")
@@ -434,8 +610,7 @@ class LocalCloud:
         raise LocalCloudError(f"no free port on {ADDRESS}")
 
     def _ensure_venv(self) -> None:
-        requirements = ROOT / "requirements" / "cloud.txt"
-        wanted = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
+        wanted = hashlib.sha256(_REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
         stamp = self._venv / "complete"
         self._venv.parent.mkdir(parents=True, exist_ok=True)
         with process.lock(self._venv.with_name(f"{self._venv.name}.lock")):
@@ -449,7 +624,7 @@ class LocalCloud:
             with log.open("wb") as output:
                 for command in (
                     [sys.executable, "-m", "venv", "--clear", str(self._venv)],
-                    [python, *install.split(), str(requirements)],
+                    [python, *install.split(), str(_REQUIREMENTS)],
                 ):
                     done = subprocess.run(
                         command,
@@ -487,7 +662,9 @@ class LocalCloud:
 class _Session(boto3.session.Session):
     """A session whose clients know their endpoint."""
 
-    def __init__(self, endpoint_url: str, ca_bundle: Path | None, variables: dict[str, Any]) -> None:
+    def __init__(
+        self, endpoint_url: str, secret: str, ca_bundle: Path | None, variables: dict[str, Any]
+    ) -> None:
         own = botocore.session.Session(session_vars=variables)
         own.set_default_client_config(
             botocore.config.Config(inject_host_prefix=False, proxies={}, retries={"mode": "standard"})
@@ -497,7 +674,7 @@ class _Session(boto3.session.Session):
             self._defaults["verify"] = str(ca_bundle)
         super().__init__(
             aws_access_key_id=_ROOT_KEY,
-            aws_secret_access_key="test",  # noqa: S106
+            aws_secret_access_key=secret,
             region_name=REGION,
             botocore_session=own,
         )
@@ -505,6 +682,10 @@ class _Session(boto3.session.Session):
     if not TYPE_CHECKING:
 
         def client(self, *args, **options):  # noqa: ANN002, ANN003, ANN202
+            if "s3" in (options.get("service_name"), *args[:1]):
+                # Presigned addresses of this region are of version 2 by default, which the guard refuses.
+                asked = options.get("config") or botocore.config.Config()
+                options["config"] = botocore.config.Config(signature_version="s3v4").merge(asked)
             return super().client(*args, **(self._defaults | options))
 
         def resource(self, *args, **options):  # noqa: ANN002, ANN003, ANN202

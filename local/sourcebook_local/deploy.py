@@ -85,7 +85,8 @@ def deploy(
     assembly = assembly or cloud.home / "assembly"
     _bootstrap(cloud, cdk, say)
     with _made(cloud, assembly, context=context, project=project, say=say) as (wanted, synthesized):
-        deployed = _parameter(cloud, _MARK) != wanted
+        # A stack may be gone although the mark is there.
+        deployed = _parameter(cloud, _MARK) != wanted or not _all_there(cloud, stack_names(assembly))
         if deployed:
             say("Deploying the stacks …")
             _forget(cloud, _MARK)
@@ -96,6 +97,7 @@ def deploy(
             )  # fmt: skip
             cloud.session().client("ssm").put_parameter(Name=_MARK, Value=wanted, Type="String")
         stacks = stack_names(assembly)
+        _keep_to_table_settings(cloud, assembly)
     values = stack_outputs(cloud, stacks)
     outputs = Outputs.from_stacks(values, cloud.api_url(values.get("ApiId", "")))
     return Deployment(outputs, synthesized, deployed, time.monotonic() - begun)
@@ -182,6 +184,38 @@ def stack_names(assembly: Path) -> list[str]:
         for name, artifact in artifacts.items()
         if artifact["type"] == "aws:cloudformation:stack"
     ]
+
+
+def _all_there(cloud: LocalCloud, stacks: list[str]) -> bool:
+    """Say whether the cloud has every one of the stacks, none of them half made."""
+    pages = cloud.session().client("cloudformation").get_paginator("describe_stacks").paginate()
+    whole = {
+        stack["StackName"]
+        for page in pages
+        for stack in page["Stacks"]
+        if stack["StackStatus"] in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
+    }
+    return whole >= set(stacks)
+
+
+def _keep_to_table_settings(cloud: LocalCloud, assembly: Path) -> None:
+    """Give the tables the expiry and the recovery that their templates declare: MiniStack leaves both off."""
+    session = cloud.session()
+    dynamodb, formation = session.client("dynamodb"), session.client("cloudformation")
+    for stack in stack_names(assembly):
+        resources = json.loads((assembly / f"{stack}.template.json").read_text()).get("Resources", {})
+        for name, resource in resources.items():
+            if resource["Type"] != "AWS::DynamoDB::Table":
+                continue
+            settings = resource["Properties"]
+            made = formation.describe_stack_resource(StackName=stack, LogicalResourceId=name)
+            table = made["StackResourceDetail"]["PhysicalResourceId"]
+            expiry = settings.get("TimeToLiveSpecification")
+            found = dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
+            if expiry and found["TimeToLiveStatus"] != "ENABLED":
+                dynamodb.update_time_to_live(TableName=table, TimeToLiveSpecification=expiry)
+            if recovery := settings.get("PointInTimeRecoverySpecification"):
+                dynamodb.update_continuous_backups(TableName=table, PointInTimeRecoverySpecification=recovery)
 
 
 def deployed_hash(cloud: LocalCloud) -> str | None:

@@ -43,6 +43,9 @@ LARGEST_FEED: Final = 64 * 1024 * 1024
 SAMPLES: Final = "samples"
 """The name under which the sample server is remembered; a folder's name is its path."""
 
+SERVED_PORTS: Final = "served-ports"
+"""The file, in a home, with the port of each server that was started and not stopped, one a line."""
+
 _SUFFIXES: Final = frozenset({"", ".xml", ".rss", ".atom", ".rdf", ".json"})
 _ROOTS: Final[tuple[tuple[re.Pattern[str], FeedFormat], ...]] = (
     (re.compile(r"<(?:\w+:)?RDF[\s>]", re.IGNORECASE), "rdf"),
@@ -338,6 +341,9 @@ def _remember(home: Path, servers: list[ServedFolder]) -> None:
     part = home / "servers.json.part"
     part.write_text(f"{text}\n", encoding="utf-8")
     part.replace(home / "servers.json")
+    part = home / f"{SERVED_PORTS}.part"
+    part.write_text("".join(f"{server.port}\n" for server in servers if server.pid is not None))
+    part.replace(home / SERVED_PORTS)
 
 
 def _edition(before: ServedFolder | None, clock: Clock) -> datetime:

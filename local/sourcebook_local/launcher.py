@@ -16,6 +16,10 @@ Mended, each only if the text or name it replaces is where the pinned version ha
   adds its own, and one that fails there has the others killed. They do it one after another.
 * Told to stop, it waits for its clients first and writes its state after, so that one open TLS
   connection or long poll keeps it from both: after `PATIENCE_SECONDS` it writes and ends all the same.
+* An object that cannot be written it would keep in memory and only log that: the call fails.
+* It saves at a stop only, service by service, and goes on without what it cannot write or read. `State` saves
+  every minute too, all or nothing, and does not end before the state is saved.
+* It answers everybody, pages of other sites in a browser too. `request_guard` stands before it.
 
 Drop a mend when upstream has it; a new MiniStack version is a change of `PINNED_VERSION`, of
 requirements/cloud.in, and a look at what this file replaces.
@@ -24,32 +28,53 @@ requirements/cloud.in, and a look at what this file replaces.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import contextvars
+import copy
 import functools
 import hashlib
 import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 import io
+import json
+import logging
 import os
+import re
+import select
 import shutil
 import signal
 import sys
 import tempfile
 import textwrap
 import threading
+import time
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import Any, TypeAlias
+
+Application: TypeAlias = Callable[..., Any]
+"""An ASGI application."""
+
+_log = logging.getLogger("sourcebook")
 
 PINNED_VERSION = "1.5.33"
 PATIENCE_SECONDS = 4.0
 
-WORKER_REPORTS = '"error": str(e), "trace": traceback.format_exc()}'
-WORKER_REPORTS_CLASS = '"error": str(e), "error_type": type(e).__name__, "trace": traceback.format_exc()}'
-INVOCATION_READS = 'error_type = "Runtime.HandlerError"'
-INVOCATION_READS_CLASS = 'error_type = result.get("error_type") or "Runtime.HandlerError"'
+HANDLER_ERROR = "Runtime.HandlerError"
+"""What MiniStack says of every exception of a handler."""
+_TRACEBACK = "Traceback (most recent call last):"
+_CLASS = re.compile(r"[\s|]*(?:[\w<>]+\.)*(?P<name>\w+)")
 LAYERS_FOLDER = "SOURCEBOOK_LAYERS"
 """Environment variable: the folder for unpacked layers, which outlives the process."""
+SAVE_EVERY = "SOURCEBOOK_SAVE_SECONDS"
+"""Environment variable: seconds between two saves of the state."""
+RETRY_SECONDS = 2.0
+PROGRESS_SECONDS = 10.0
+"""A process that saves and writes nothing for twice as long is stuck: another one is forked."""
 LAYER_OF_A_WORKER = "layer_data = _resolve_layer_zip(layer_ref)"
 # What follows would unpack `layer_data`; there is none left.
 LAYER_FOR_ALL = "layers_dirs += _unpacked_layers.folders(_resolve_layer_zip(layer_ref)); layer_data = None"
@@ -90,21 +115,33 @@ def attribute(module: ModuleType, name: str) -> object:
         raise UnexpectedError(f"{module.__name__} has no {name}") from None
 
 
-def report_exception_classes(runtime: ModuleType, service: ModuleType) -> None:
-    """Have the worker send the exception's class name, and the invocation hand it on."""
-    script = attribute(runtime, "_PYTHON_WORKER_SCRIPT")
-    if not isinstance(script, str):
-        raise UnexpectedError("_PYTHON_WORKER_SCRIPT is not a text")
-    runtime._PYTHON_WORKER_SCRIPT = replaced_once(  # type: ignore[attr-defined]
-        script, WORKER_REPORTS, WORKER_REPORTS_CLASS, "the Python worker's script"
-    )
+def report_exception_classes(service: ModuleType) -> None:
+    """Give an error the class of its exception as its type: the log of the call ends with the traceback."""
     name = "_execute_function_warm"
-    function = attribute(service, name)
-    if not isinstance(function, FunctionType):
-        raise UnexpectedError(f"{name} is not a function")
-    source = replaced_once(inspect.getsource(function), INVOCATION_READS, INVOCATION_READS_CLASS, name)
-    # Compiled under the name of its file, so that a traceback still says where it comes from.
-    exec(compile(source, inspect.getfile(function), "exec"), service.__dict__)  # noqa: S102
+    execute = attribute(service, name)
+    if not isinstance(execute, FunctionType) or HANDLER_ERROR not in str(execute.__code__.co_consts):
+        raise UnexpectedError(f"{name} is not a function that says {HANDLER_ERROR}")
+
+    @functools.wraps(execute)
+    def with_class(func: object, event: object, request_id: str) -> dict[str, Any]:
+        answer: dict[str, Any] = execute(func, event, request_id)
+        body = answer.get("body")
+        if answer.get("error") and isinstance(body, dict) and body.get("errorType") == HANDLER_ERROR:
+            body["errorType"] = class_in(str(answer.get("log")), str(body["errorMessage"])) or HANDLER_ERROR
+        return answer
+
+    service._execute_function_warm = with_class  # type: ignore[attr-defined]
+
+
+def class_in(log: str, message: str) -> str:
+    """Return the name of the class of the exception whose traceback a log ends with, "" without one."""
+    text, message = f"{log.rstrip()}\n", message.rstrip()
+    if _TRACEBACK not in text:
+        return ""
+    # Notes may follow the message, so it need not be the end.
+    end = text.rfind(f": {message}\n") if message else len(text) - 1
+    found = _CLASS.fullmatch(text[:end].rpartition("\n")[2]) if end >= 0 else None
+    return found["name"] if found else ""
 
 
 class UnpackedLayers:
@@ -197,36 +234,327 @@ def keep_to_one_port(app: ModuleType) -> None:
     app._port_is_bindable = lambda host, port: False  # type: ignore[attr-defined]  # noqa: ARG005
 
 
-def end_in_time(app: ModuleType, server: ModuleType) -> None:
-    """Have the state written within `PATIENCE_SECONDS` of SIGTERM, whoever is still connected."""
-    save_all, states = attribute(app, "save_all"), attribute(app, "_build_persistence_save_dict")
-    serve = attribute(server, "serve")
-    if not (isinstance(save_all, FunctionType) and isinstance(states, FunctionType)):
-        raise UnexpectedError("save_all or _build_persistence_save_dict is not a function")
+def secrets_of(evaluator: ModuleType, account: str) -> Callable[[str, str], str | None]:
+    """Return what finds the secret of an access key: of the account, or of one that MiniStack has given."""
+    resolve = attribute(evaluator, "resolve_credential")
+    refusal = attribute(evaluator, "CredentialResolutionError")
+    if (
+        not isinstance(resolve, FunctionType)
+        or not isinstance(refusal, type)
+        or list(inspect.signature(resolve).parameters) != ["access_key_id", "account_id", "session_token"]
+    ):
+        raise UnexpectedError("resolve_credential is not a function of an access key, an account and a token")
+
+    def secret_of(access_key: str, token: str) -> str | None:
+        # An empty key is the account's own to MiniStack.
+        found = resolve(access_key, account, token) if access_key else None
+        secret = None if isinstance(found, refusal) else getattr(found, "secret_access_key", None)
+        return secret if isinstance(secret, str) and secret else None
+
+    return secret_of
+
+
+def signed_routes_of(app: ModuleType) -> Callable[[str, str], bool]:
+    """Return what says whether a route of an HTTP API is for callers with a signature only."""
+    parse, resolve, authorization = (
+        attribute(app, name)
+        for name in ("_parse_execute_api_url", "_resolve_stage_and_path", "_execute_api_authorization_type")
+    )
+    if not all(isinstance(found, FunctionType) for found in (parse, resolve, authorization)):
+        raise UnexpectedError("what MiniStack finds the route of a request with is no function")
+
+    def needs_signature(method: str, path: str) -> bool:
+        parsed = parse("", path)  # type: ignore[operator]
+        if parsed is None:
+            return True
+        api, stage, rest = parsed
+        stage, rest = resolve(api, stage, rest)  # type: ignore[operator]
+        return bool(authorization(api, stage, method, rest) == "AWS_IAM")  # type: ignore[operator]
+
+    return needs_signature
+
+
+def guarded(app: ModuleType, port: int) -> Callable[[Application], Application]:
+    """Return what puts the guard before an application.
+
+    Raises:
+        UnexpectedError: if MiniStack does not say who may do what as the pinned version does.
+    """
+    evaluator = importlib.import_module("ministack.core.iam_evaluator")
+    secret_of = secrets_of(evaluator, os.environ["MINISTACK_ACCOUNT_ID"])
+    needs_signature = signed_routes_of(app)
+    guard = beside("request_guard").RequestGuard
+    return functools.partial(
+        guard, port=port, secret_of=secret_of, needs_signature=needs_signature,
+        log=_log.warning,
+    )  # fmt: skip
+
+
+def beside(name: str) -> ModuleType:
+    """Load a module of this file's folder, which is no package here: only this file is started."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    if spec is None or spec.loader is None:
+        raise UnexpectedError(f"{name}.py is not beside {__file__}")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def fail_unwritten_objects(s3: ModuleType) -> None:
+    """Have a call fail whose object is not on the disk, and an object be there before its name is.
+
+    MiniStack catches what goes wrong as it writes, logs it, and answers that the object is stored.
+    """
+    keep, handle = attribute(s3, "_persist_object"), attribute(s3, "handle_request")
+    write = attribute(s3, "_atomic_write")
+    if (
+        not all(isinstance(found, FunctionType) for found in (keep, handle, write))
+        or list(inspect.signature(keep).parameters) != ["bucket", "key", "obj"]  # type: ignore[arg-type]
+        or list(inspect.signature(write).parameters) != ["fpath", "data", "text"]  # type: ignore[arg-type]
+    ):
+        raise UnexpectedError("_persist_object and _atomic_write are not what writes an object")
+    unwritten: contextvars.ContextVar[list[str] | None] = contextvars.ContextVar("unwritten", default=None)
+
+    def note(trouble: str) -> None:
+        if (noted := unwritten.get()) is not None:
+            noted.append(trouble)
+
+    def write_whole(fpath: str, data: str | bytes, *, text: bool = False) -> None:
+        del text
+        beside = Path(f"{fpath}.tmp")
+        try:
+            with beside.open("wb") as file:
+                file.write(data.encode() if isinstance(data, str) else data)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(fpath)
+        except OSError as error:
+            note(str(error))
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            raise
+
+    def keep_or_note(bucket: str, key: str, obj: object) -> None:
+        keep(bucket, key, obj)  # type: ignore[operator]
+        # What was written, MiniStack keeps no longer.
+        if isinstance(obj, dict) and obj.get("body") is not None:
+            note("it is not on the disk")
+
+    async def answer(*arguments: object, **named: object) -> tuple[object, ...]:
+        noted: list[str] = []
+        before = unwritten.set(noted)
+        try:
+            answered: tuple[object, ...] = await handle(*arguments, **named)  # type: ignore[operator]
+        finally:
+            unwritten.reset(before)
+        if not noted:
+            return answered
+        _log.error("S3: an object cannot be written: %s", noted[0])
+        body = "<Error><Code>InternalError</Code><Message>The object cannot be written</Message></Error>"
+        return 500, {"Content-Type": "application/xml"}, body.encode()
+
+    s3._atomic_write = write_whole  # type: ignore[attr-defined]
+    s3._persist_object = keep_or_note  # type: ignore[attr-defined]
+    s3.handle_request = answer  # type: ignore[attr-defined]
+
+
+class State:
+    """Saves MiniStack's state, and finds what was saved.
+
+    A process that is forked writes it: the state of one moment, while this one goes on.
+    """
+
+    def __init__(self, app: ModuleType, persistence: ModuleType, folder: Path) -> None:
+        """Find the newest snapshot, and have MiniStack read that.
+
+        Raises:
+            UnexpectedError: if MiniStack does not save as the pinned version does, or no snapshot is whole.
+        """
+        used = [attribute(app, name) for name in ("_build_persistence_save_dict", "_load_persisted_state")]
+        used += [
+            attribute(persistence, name) for name in ("_json_default", "_state_format_version", "load_state")
+        ]
+        if not all(isinstance(found, FunctionType) for found in used):
+            raise UnexpectedError("what MiniStack saves and loads its state with is no function")
+        attribute(persistence, "STATE_DIR")
+        self._app: Any = app
+        self._persistence: Any = persistence
+        module, self._objects = beside("snapshots"), beside("saved_objects")
+        self._folder, self._snapshots = folder, module.Snapshots(folder)
+        self._content: str = module.CONTENT
+        self._lock = threading.Lock()
+        # Written in advance: on a full disk there is room for what went wrong.
+        self._trouble = folder / "trouble"
+        self._note("")
+        try:
+            newest, damaged = self._snapshots.newest()
+        except module.DamagedError as error:
+            raise UnexpectedError(f"the saved state is damaged: {error}. `make reset` forgets it") from None
+        for trouble in damaged:
+            _log.error("Failed to restore persisted state of %s: the save before it is used", trouble)
+        self._persistence.STATE_DIR = str(newest or folder)  # type: ignore[attr-defined]
+        self._app._load_persisted_state = self._load  # type: ignore[attr-defined]
+
+    def _load(self) -> None:
+        """Restore every service, or none: what cannot be read would be overwritten by nothing."""
+        folder = Path(self._persistence.STATE_DIR)
+        for key, name in self._app._state_map.items():
+            if (folder / f"{key}.json").exists():
+                data = self._persistence.load_state(key)
+                if data is None:
+                    raise UnexpectedError(f"the saved state of {key} cannot be read")
+                self._app._get_module(name).load_persisted_state(data)
+
+    def save(self) -> str:
+        """Save the state; return what went wrong, "" if nothing did."""
+        with self._lock:
+            try:
+                return self._save()
+            except OSError as error:  # no process or no file can be opened: whoever asked tries again
+                _log.error("Persistence: failed to save: %s", error)
+                return str(error)
+
+    def _save(self) -> str:
+        parent, (reader, writer) = os.getpid(), os.pipe()
+        child = os.fork()
+        if child == 0:
+            self._save_and_exit(parent, writer)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as answer:
+            seen = -1
+            while not select.select([answer], [], [], PROGRESS_SECONDS)[0]:
+                # A thread that held a lock when this process was forked is not in the child to give it back.
+                if (now := self._snapshots.progress()[1]) == seen:
+                    os.kill(child, signal.SIGKILL)
+                seen = now
+            trouble = answer.read().decode(errors="replace")
+        _, status = os.waitpid(child, 0)
+        trouble = trouble or (f"the process that saves ended with {status}" if status else "")
+        self._note(trouble)
+        if trouble:
+            _log.error("Persistence: failed to save: %s", trouble)
+        return trouble
+
+    def _save_and_exit(self, parent: int, writer: int) -> None:
+        trouble = ""
+        try:
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+        except ValueError:
+            pass  # not in the main thread, where no signal is handled
+        try:
+            # Nobody changes this process's memory: what MiniStack would copy can be written as it is.
+            copy.deepcopy = lambda value, _memo=None: value  # type: ignore[assignment, misc]
+            files = {}
+            items = 0
+            for name, state in self._app._build_persistence_save_dict().items():
+                if (data := state()) is not None:
+                    if name == "dynamodb":
+                        items = sum(table["ItemCount"] for _, table in data["tables"].all_items())
+                    form = self._persistence._state_format_version(name)
+                    content = {"__ministack_format__": form, "payload": data}
+                    files[f"{name}.json"] = functools.partial(
+                        pieces, content, self._persistence._json_default
+                    )
+            files[self._content] = functools.partial(self._what_is_saved, items)
+            if os.getppid() == parent:
+                self._snapshots.write(files)
+                for old in self._folder.glob("*.json"):
+                    old.unlink()
+        except BaseException as error:  # noqa: BLE001 - the process ends here, and says why
+            trouble = f"{type(error).__name__}: {error}"
+        with contextlib.suppress(OSError), os.fdopen(writer, "wb") as answer:
+            answer.write(trouble.encode()[:2000])
+        os._exit(1 if trouble else 0)
+
+    def _what_is_saved(self, items: int) -> Iterator[str]:
+        known: dict[str, object] = {}
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+            before = json.loads(self._snapshots.last_text(self._content))["objects"]
+            known = {path: self._objects.Saved(*values) for path, values in before.items()}
+        objects = self._objects.inventory(self._folder / "s3", known)
+        yield json.dumps({"items": items, "objects": objects})
+
+    def save_at_last(self) -> None:
+        """Save the state, however often it takes: this process holds the only copy."""
+        while self.save():
+            time.sleep(RETRY_SECONDS)
+
+    def _note(self, trouble: str) -> None:
+        with self._trouble.open("r+b" if self._trouble.exists() else "wb") as file:
+            file.write(trouble.encode()[:2000].ljust(4096))
+
+    async def save_now_and_then(self, seconds: float) -> None:
+        """Save every so often, and not more than a tenth of the time."""
+        pause = seconds
+        while True:
+            await asyncio.sleep(pause)
+            begun = time.monotonic()
+            await asyncio.to_thread(self.save)
+            pause = max(seconds, 10 * (time.monotonic() - begun))
+
+
+def pieces(value: object, encode: Callable[[object], object], depth: int = 7) -> Iterator[str]:
+    """Give a value as JSON in pieces, so that writing it makes progress that can be seen."""
+    if depth and not isinstance(value, str | int | float | bool | list | tuple | dict | None):
+        value = encode(value)
+    if depth and isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        opening = "{"
+        for key, held in value.items():
+            yield f"{opening}{json.dumps(key)}:"
+            yield from pieces(held, encode, depth - 1)
+            opening = ","
+        yield "{}" if opening == "{" else "}"
+    else:
+        yield json.dumps(value, default=encode)
+
+
+def end_in_time(
+    app: ModuleType,
+    server: ModuleType,
+    before: Callable[[Application], Application],
+    state: State,
+    save_every: float,
+) -> None:
+    """Have the state written within `PATIENCE_SECONDS` of SIGTERM, whoever is still connected.
+
+    Args:
+        app: MiniStack's.
+        server: hypercorn's.
+        before: puts something before the application that is served.
+        state: saves it.
+        save_every: seconds between two saves while the server runs.
+    """
+    save_all, serve = attribute(app, "save_all"), attribute(server, "serve")
+    if not isinstance(save_all, FunctionType):
+        raise UnexpectedError("save_all is not a function")
     if "shutdown_trigger" not in inspect.signature(serve).parameters:  # type: ignore[arg-type]
         raise UnexpectedError("hypercorn's serve takes no shutdown_trigger")
     saved = asyncio.Event()
 
-    def save_and_note(wanted: dict[str, object]) -> None:
-        save_all(wanted)
-        saved.set()
+    def save_and_note(_wanted: object = None) -> None:
+        if not saved.is_set():
+            state.save_at_last()
+            saved.set()
 
     def end() -> None:
-        if not saved.is_set():
-            save_and_note(states())
+        save_and_note()
         # Not sys.exit: threads that serve Lambda calls would be waited for.
         os._exit(0)
 
-    async def serve_until_told(application: object, config: object) -> None:
+    async def serve_until_told(application: Application, config: object) -> None:
         loop, told = asyncio.get_running_loop(), asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, told.set)
+        saving = loop.create_task(state.save_now_and_then(save_every))
 
         async def until_told() -> None:
             await told.wait()
+            saving.cancel()
             loop.call_later(PATIENCE_SECONDS, end)
 
-        await serve(application, config, shutdown_trigger=until_told)  # type: ignore[operator]
+        await serve(before(application), config, shutdown_trigger=until_told)  # type: ignore[operator]
 
     app.save_all = save_and_note  # type: ignore[attr-defined]
     server.serve = serve_until_told  # type: ignore[attr-defined]
@@ -234,20 +562,27 @@ def end_in_time(app: ModuleType, server: ModuleType) -> None:
 
 def main() -> None:
     """Mend MiniStack and run it until it is told to stop."""
+    # What it writes holds secrets of the stack; only this user reads it.
+    os.umask(0o077)
     os.environ["BIND_HOST"] = "127.0.0.1"
     # What is left in the environment every Lambda would get.
     layers = os.environ.pop(LAYERS_FOLDER, "")
+    save_every = float(os.environ.pop(SAVE_EVERY, "60"))
     try:
         check_version()
         app = importlib.import_module("ministack.app")
         runtime = importlib.import_module("ministack.core.lambda_runtime")
-        report_exception_classes(runtime, importlib.import_module("ministack.services.lambda_svc"))
+        report_exception_classes(importlib.import_module("ministack.services.lambda_svc"))
         if layers:
             unpack_layers_once(runtime, Path(layers))
         register_sessions_in_turn(importlib.import_module("ministack.services.sts"))
         read_expressions_once(importlib.import_module("ministack.services.dynamodb"))
+        fail_unwritten_objects(importlib.import_module("ministack.services.s3"))
         keep_to_one_port(app)
-        end_in_time(app, importlib.import_module("hypercorn.asyncio"))
+        guard = guarded(app, int(os.environ["GATEWAY_PORT"]))
+        persistence = importlib.import_module("ministack.core.persistence")
+        state = State(app, persistence, Path(os.environ["STATE_DIR"]))
+        end_in_time(app, importlib.import_module("hypercorn.asyncio"), guard, state, save_every)
     except (UnexpectedError, ImportError, importlib.metadata.PackageNotFoundError) as error:
         sys.exit(
             f"The embedded cloud cannot start: {error}. Remove its environment "

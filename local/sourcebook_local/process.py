@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _PROC = Path("/proc")
 _children: dict[int, subprocess.Popen[bytes]] = {}
@@ -119,13 +119,20 @@ def spawn(command: list[str], *, environment: dict[str, str], folder: Path, log:
 
 
 @contextlib.contextmanager
-def lock(path: Path, *, shared: bool = False) -> Iterator[None]:
+def lock(path: Path, *, shared: bool = False, waiting: Callable[[], None] | None = None) -> Iterator[None]:
     """Hold a file's lock, for which other processes wait; it goes when this process does.
 
     Args:
         path: the file; it is made if it is not there.
         shared: whether others may hold it at the same time, if they hold it shared too.
+        waiting: called once if another process holds it now.
     """
+    wanted = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, wanted | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if waiting:
+                waiting()
+            fcntl.flock(file, wanted)
         yield

@@ -31,6 +31,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from sourcebook.clock import epoch_seconds, to_utc
+from sourcebook.sentiment.subjects import Subject
 from sourcebook.sources.model import SourceSpec
 
 FOLDER: Final = Path(__file__).parent / "samples"
@@ -139,6 +140,11 @@ def sample_sources(base_url: str) -> list[SourceSpec]:
         )
         for entry in _catalogue()
     ]
+
+
+def sample_subjects() -> list[Subject]:
+    """Return the companies of the sample news as subjects: their sentiment shows from the first run on."""
+    return [Subject(ticker, name, "company", ticker=ticker) for ticker, name in COMPANIES.items()]
 
 
 def secret_name(kind: str) -> str:

@@ -49,6 +49,7 @@ from sourcebook.validation import first_wrong
 from sourcebook_local import samples, samples_observations
 from sourcebook_local.astronomy import services as astronomy
 from sourcebook_local.folder import LARGEST_FEED, NotAFeedError, feed_format, sniff_xml
+from sourcebook_local.output import say
 from sourcebook_local.webserver import (
     HOST,
     Document,
@@ -539,13 +540,13 @@ def main(arguments: list[str] | None = None) -> int:
     def listening(url: str) -> None:
         if chosen.pid_file is not None:
             chosen.pid_file.write_text(f"{os.getpid()}\n", encoding="ascii")
-        print(url, flush=True)
+        say(url)
 
     try:
         site: Site = SampleSite(chosen.now or utc_now()) if chosen.samples else FolderSite(chosen.folder)
         asyncio.run(serve(site, chosen.port, listening=listening))
     except OSError as error:
-        print(f"cannot serve: {error}; check the folder and the port", file=sys.stderr)
+        say(f"cannot serve: {error}; check the folder and the port", err=True)
         return 1
     if chosen.pid_file is not None:
         chosen.pid_file.unlink(missing_ok=True)

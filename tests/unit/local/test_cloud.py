@@ -4,6 +4,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+import botocore.config
 import pytest
 
 from sourcebook_local import process
@@ -74,3 +75,15 @@ def test_a_pid_that_now_belongs_to_another_process_is_not_the_cloud_and_is_left_
 def test_a_garbled_pid_file_is_no_cloud(home: Path) -> None:
     (home / "cloud.pid").write_text("{")
     assert not LocalCloud(home).running()
+
+
+@pytest.mark.parametrize("config", [None, botocore.config.Config(retries={"total_max_attempts": 1})])
+def test_a_presigned_address_is_signed_as_the_guard_reads_it(
+    home: Path, config: botocore.config.Config | None
+) -> None:
+    (home / "cloud.json").write_text(json.dumps({"port": 4610}))
+    session = LocalCloud(home).session()
+    for client in (session.client("s3", config=config), session.client(service_name="s3", config=config)):
+        address = client.generate_presigned_url("get_object", Params={"Bucket": "bucket", "Key": "key"})
+        assert "X-Amz-Algorithm=AWS4-HMAC-SHA256" in address
+        assert address.startswith("http://127.0.0.1:4610/bucket/key?")

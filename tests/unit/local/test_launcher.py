@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import io
 import re
 import sys
 import threading
 import time
+import traceback
 import zipfile
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -22,15 +25,19 @@ def test_the_pinned_version_is_the_one_that_gets_installed() -> None:
         assert re.findall(r"^ministack==(\S+)", text, re.MULTILINE) == [launcher.PINNED_VERSION], name
 
 
-def test_it_imports_nothing_that_ministacks_environment_may_not_have() -> None:
-    tree = ast.parse(Path(launcher.__file__).read_text())
+@pytest.mark.parametrize(
+    ("module", "besides"),
+    [("launcher", set()), ("request_guard", {"botocore"}), ("saved_objects", set()), ("snapshots", set())],
+)
+def test_it_imports_nothing_that_ministacks_environment_may_not_have(module: str, besides: set[str]) -> None:
+    tree = ast.parse(Path(launcher.__file__).with_name(f"{module}.py").read_text())
     imported = {
         alias.name if isinstance(node, ast.Import) else node.module
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
     }
-    assert {str(name).split(".")[0] for name in imported} <= sys.stdlib_module_names
+    assert {str(name).split(".")[0] for name in imported} <= sys.stdlib_module_names | besides
 
 
 @pytest.mark.parametrize("text", ["nothing of it", "old and old"])
@@ -39,12 +46,83 @@ def test_a_text_that_is_not_there_exactly_once_is_not_replaced(text: str) -> Non
         launcher.replaced_once(text, "old", "new", "somewhere")
 
 
-def test_an_unexpected_worker_script_is_refused_and_left_alone() -> None:
-    runtime, service = ModuleType("runtime"), ModuleType("service")
-    runtime.__dict__["_PYTHON_WORKER_SCRIPT"] = "print('another version')"
-    with pytest.raises(launcher.UnexpectedError, match="the Python worker's script"):
-        launcher.report_exception_classes(runtime, service)
-    assert runtime.__dict__["_PYTHON_WORKER_SCRIPT"] == "print('another version')"
+def a_service(answer: dict[str, Any]) -> ModuleType:
+    service = ModuleType("service")
+    service.__dict__["answer"] = answer
+    source = """
+def _execute_function_warm(func, event, request_id):
+    error_type = "Runtime.HandlerError"
+    return answer
+"""
+    exec(source, service.__dict__)  # noqa: S102
+    return service
+
+
+class Outer:
+    class NestedError(Exception):
+        pass
+
+
+def raised(error: Exception, *, cause: Exception | None = None) -> str:
+    """Return the traceback of an error that was raised here, while another one was handled."""
+    error.__context__ = cause
+    with contextlib.suppress(Exception):
+        raise error
+    return "".join(traceback.format_exception(error))
+
+
+def with_note(error: Exception) -> Exception:
+    error.add_note("a note: of two\nlines")
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "name"),
+    [
+        (ValueError("plain"), None, "ValueError"),
+        (ValueError(), None, "ValueError"),
+        (KeyError("key"), None, "KeyError"),
+        (Outer.NestedError("of a module"), None, "NestedError"),
+        (ValueError("two\nlines: OSError: of text\n"), None, "ValueError"),
+        (ValueError("TypeError: x"), TypeError("x"), "ValueError"),
+        (ValueError("x"), TypeError("x"), "ValueError"),
+        (with_note(ValueError("noted")), None, "ValueError"),
+        (ExceptionGroup("several", [OSError("x"), OSError("several")]), None, "ExceptionGroup"),
+        (ValueError(f"said: {raised(TypeError('inner'))}"), None, "ValueError"),
+    ],
+)
+def test_the_class_of_an_exception_is_found_in_its_traceback(
+    error: Exception, cause: Exception | None, name: str
+) -> None:
+    log = f"a line of the log: {error}\n{raised(error, cause=cause)}"
+    body = {"errorMessage": str(error), "errorType": launcher.HANDLER_ERROR}
+    service = a_service({"body": body, "error": True, "log": log})
+    launcher.report_exception_classes(service)
+    assert service._execute_function_warm({}, {}, "id")["body"]["errorType"] == name
+
+
+@pytest.mark.parametrize(
+    ("kind", "log"),
+    [
+        ("Runtime.HandlerError", "Worker process died"),
+        ("Runtime.HandlerError", "ValueError: Worker process died"),
+        ("Sandbox.Timedout", raised(ValueError("Worker process died"))),
+    ],
+)
+def test_what_is_no_exception_of_a_handler_keeps_its_type(kind: str, log: str) -> None:
+    body = {"errorMessage": "Worker process died", "errorType": kind}
+    service = a_service({"body": body, "error": True, "log": log})
+    launcher.report_exception_classes(service)
+    assert service._execute_function_warm({}, {}, "id")["body"]["errorType"] == kind
+
+
+def test_a_service_that_says_something_else_of_exceptions_is_refused_and_left_alone() -> None:
+    service = ModuleType("service")
+    exec("def _execute_function_warm(func, event, request_id): return {}", service.__dict__)  # noqa: S102
+    execute = service._execute_function_warm
+    with pytest.raises(launcher.UnexpectedError, match=r"that says Runtime\.HandlerError"):
+        launcher.report_exception_classes(service)
+    assert service._execute_function_warm is execute
 
 
 def test_of_two_threads_one_waits_until_the_other_has_registered_its_session() -> None:
@@ -99,9 +177,8 @@ def test_another_way_to_read_expressions_is_refused() -> None:
 @pytest.mark.parametrize("mend", [launcher.keep_to_one_port, launcher.report_exception_classes])
 def test_a_name_that_is_gone_is_named(mend: object) -> None:
     module = ModuleType("another_version")
-    arguments = (module,) if mend is launcher.keep_to_one_port else (module, module)
     with pytest.raises(launcher.UnexpectedError, match="another_version has no _"):
-        mend(*arguments)  # type: ignore[operator]
+        mend(module)  # type: ignore[operator]
 
 
 def layer(text: str) -> bytes:
@@ -156,13 +233,68 @@ def test_a_worker_that_unpacks_in_another_way_is_refused_and_left_alone(tmp_path
 
 def test_a_server_without_a_shutdown_trigger_is_refused() -> None:
     def save_all(_states: object) -> None: ...
-    def states() -> dict[str, object]:
-        return {}
-
     async def serve(_application: object, _config: object) -> None: ...
 
     app, server = ModuleType("app"), ModuleType("server")
-    app.__dict__.update(save_all=save_all, _build_persistence_save_dict=states)
+    app.__dict__["save_all"] = save_all
     server.__dict__["serve"] = serve
     with pytest.raises(launcher.UnexpectedError, match="shutdown_trigger"):
-        launcher.end_in_time(app, server)
+        launcher.end_in_time(app, server, lambda application: application, None, 60)  # type: ignore[arg-type]
+
+
+def test_a_ministack_that_finds_secrets_or_routes_in_another_way_is_refused() -> None:
+    evaluator, app = ModuleType("evaluator"), ModuleType("app")
+
+    def resolve_credential(key: str) -> None: ...
+
+    evaluator.__dict__.update(resolve_credential=resolve_credential, CredentialResolutionError=Exception)
+    with pytest.raises(launcher.UnexpectedError, match="resolve_credential is not a function of"):
+        launcher.secrets_of(evaluator, "000000000000")
+    with pytest.raises(launcher.UnexpectedError, match="app has no _parse_execute_api_url"):
+        launcher.signed_routes_of(app)
+
+
+def s3_that_writes(tmp_path: Path) -> ModuleType:
+    """Return a module that stores an object as MiniStack does: what goes wrong is logged only."""
+    s3 = ModuleType("s3")
+    source = """
+def _atomic_write(fpath, data, *, text=False):
+    raise NotImplementedError
+
+def _persist_object(bucket, key, obj):
+    try:
+        _atomic_write(f"{folder}/{key}", obj["body"])
+        obj["body"] = None
+    except Exception:
+        pass
+
+async def handle_request(key, body):
+    _persist_object("bucket", key, {"body": body})
+    return 200, {}, b""
+"""
+    s3.__dict__["folder"] = tmp_path
+    exec(source, s3.__dict__)  # noqa: S102
+    return s3
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def test_an_object_that_cannot_be_written_fails_its_own_call_only(tmp_path: Path) -> None:
+    s3 = s3_that_writes(tmp_path)
+    launcher.fail_unwritten_objects(s3)
+    assert (await s3.handle_request("kept", b"content"))[0] == 200
+    (tmp_path / "folder").mkdir()
+    status, _, body = await s3.handle_request("folder", b"content")
+    assert (status, b"InternalError" in body) == (500, True)
+    assert (await s3.handle_request("other", b"content"))[0] == 200
+    assert names_in(tmp_path) == ["folder", "kept", "other"]
+    assert (tmp_path / "kept").read_bytes() == b"content"
+
+
+def test_another_way_to_write_objects_is_refused(tmp_path: Path) -> None:
+    s3 = s3_that_writes(tmp_path)
+    s3.__dict__["_persist_object"] = lambda bucket, key: None  # noqa: ARG005
+    with pytest.raises(launcher.UnexpectedError, match="_persist_object and _atomic_write"):
+        launcher.fail_unwritten_objects(s3)

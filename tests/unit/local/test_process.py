@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from typing import TYPE_CHECKING
@@ -103,3 +104,21 @@ def test_a_lock_makes_the_second_wait_for_the_first(tmp_path: Path) -> None:
         released = time.time()
     output, _ = second.communicate(timeout=20)
     assert float(output) >= released
+
+
+def test_one_who_waits_for_a_lock_is_told_so_once(tmp_path: Path) -> None:
+    said: list[str] = []
+    with process.lock(tmp_path / "lock", waiting=lambda: said.append("first")):
+        second = threading.Thread(target=hold, args=(tmp_path / "lock", said))
+        second.start()
+        deadline = time.monotonic() + 10
+        while "second waits" not in said and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert said == ["second waits"]
+    second.join(10)
+    assert said == ["second waits", "second has it"]
+
+
+def hold(path: Path, said: list[str]) -> None:
+    with process.lock(path, waiting=lambda: said.append("second waits")):
+        said.append("second has it")

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from astropy.io import fits
 
+from sourcebook_local.output import say
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -180,7 +182,7 @@ def main() -> None:
         ("v1324-sco-without-flux.fits", without_flux),
     ):
         (FOLDER / name).write_bytes(make())
-        print(name, (FOLDER / name).stat().st_size)
+        say(f"{name} {(FOLDER / name).stat().st_size}")
 
 
 if __name__ == "__main__":
