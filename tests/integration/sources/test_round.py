@@ -234,7 +234,7 @@ def test_asking_for_a_source_makes_it_due_at_once(stack: Stack, server: ServedFo
     stack.round()
     dispatcher = Dispatcher(stack.registry, stack.sqs, stack.fetch_queue, lambda: stack.now)
     counts = dispatcher.send([specs[0].source_id, "no-such-source"], "run-2")
-    assert counts == DispatchCounts(due=1, messages=1, skipped=1)
+    assert counts == DispatchCounts(due=1, messages=1, skipped=1, not_sent=("no-such-source",))
 
 
 def test_registering_again_keeps_what_was_learned_unless_the_url_changes(

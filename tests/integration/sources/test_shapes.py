@@ -138,9 +138,19 @@ def test_without_a_guid_the_link_is_the_id(feed: Feed) -> None:
     assert (word["article_id"], word["original_headline"]) == ("https://news.example/1", "Ferry off")
 
 
-def test_an_item_without_id_and_link_is_told_of_and_the_feed_kept(feed: Feed) -> None:
+def test_an_item_without_id_and_link_is_an_article_with_the_link_of_its_feed(feed: Feed) -> None:
     result = feed.poll(rss("<title>Lost</title><description>x</description>", slugged("Ferry late")))
-    assert (result.created, [r.reason for r in result.rejected]) == (1, ["it has neither a link nor an id"])
+    assert (result.created, result.rejected) == (2, ())
+    assert {word["url"] for word in feed.words() if word["original_headline"] == "Lost"} == {
+        "https://news.example/"
+    }
+
+
+def test_a_feed_whose_items_are_all_left_out_says_so(feed: Feed) -> None:
+    result = feed.poll(rss("<pubDate>1 Nov 2023 08:00:00 GMT</pubDate>"))
+    assert (result.entries, [r.reason for r in result.rejected]) == (0, ["it has neither a title nor a text"])
+    history = feed.stack.table.query_all(Key("PK").eq("SOURCE#harbor") & Key("SK").begins_with("FETCH#"))
+    assert [item["rejections"] for item in history] == [["entry 0: it has neither a title nor a text"]]
 
 
 def test_content_that_carries_the_time_of_day_is_no_endless_update(feed: Feed) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sourcebook.feeds.model import ParsedFeed
-from sourcebook.feeds.parse import identify, parse_feed
+from sourcebook.feeds.parse import entry_identity, identify, parse_feed
 
 _ROOT = Path(__file__).parents[3]
 _FEEDS = Path(os.environ.get("SOURCEBOOK_SHARED", _ROOT.parent / "shared")) / "data" / "feeds"
@@ -31,7 +31,7 @@ def test_every_real_feed_is_read_without_the_fallback(feeds: dict[str, ParsedFee
 def test_every_entry_of_a_real_feed_can_be_stored(feeds: dict[str, ParsedFeed]) -> None:
     for name, feed in feeds.items():
         for entry in feed.entries:
-            assert entry.id or entry.address, name
+            assert entry_identity(entry), name
             assert entry.title, name
             assert all(
                 moment is None or moment.tzinfo is not None for moment in (entry.published, entry.updated)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -70,3 +70,78 @@ def test_endless_dates_cost_nothing(written: str) -> None:
 
     assert parse_date(written) is None
     assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize(
+    ("zone", "hours"),
+    [
+        ("America/Los_Angeles", -7),
+        ("america/los_angeles", -7),
+        ("(America/Los_Angeles)", -7),
+        ("[America/Los_Angeles]", -7),
+        ("-07:00[America/Los_Angeles]", -7),
+        ("-0700 (PDT)", -7),
+        ("GMT-0700 (Pacific Daylight Time)", -7),
+        ("PDT", -7),
+        ("PT", -7),
+        ("Pacific Time", -7),
+        ("PST8PDT", -7),
+        ("Etc/GMT+7", -7),
+        ("Etc/GMT-7", 7),
+        ("etc/gmt+7", -7),
+        ("GMT+7", 7),
+        ("UTC-7", -7),
+        ("UTC+05:30", 5.5),
+        ("Etc/UTC", 0),
+        ("Europe/Berlin", 1),
+        ("Europe/London", 0),
+        ("Asia/Kolkata", 5.5),
+        ("Asia/Kathmandu", 5.75),
+        ("America/St_Johns", -2.5),
+        ("Australia/Adelaide", 10.5),
+        ("Pacific/Chatham", 13.75),
+        ("America/Argentina/Buenos_Aires", -3),
+        ("America/Port-au-Prince", -4),
+        ("Japan", 9),
+        ("Zulu", 0),
+        ("CEST", 2),
+        ("NPT", 5.75),
+        ("PKT", 5),
+        ("ACDT", 10.5),
+        ("EET", 2),
+        ("Z", 0),
+    ],
+)
+@pytest.mark.parametrize(
+    "form", ["Sat, 18 Mar 2023 20:21:00 {}", "2023-03-18T20:21:00{}", "2023-03-18 20:21 {}"]
+)
+def test_a_zone_is_read_by_any_of_its_names(zone: str, hours: float, form: str) -> None:
+    if "T20" in form and zone[0].isalpha() and zone != "Z":
+        zone = f" {zone}"
+    expected = datetime(2023, 3, 18, 20, 21, tzinfo=UTC) - timedelta(hours=hours)
+    assert parse_date(form.format(zone)) == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("29 Oct 2023 01:59:00 Europe/Berlin", "2023-10-28T23:59:00"),
+        ("29 Oct 2023 02:30:00 Europe/Berlin", "2023-10-29T00:30:00"),  # twice that night: the first one
+        ("29 Oct 2023 03:00:00 Europe/Berlin", "2023-10-29T02:00:00"),
+        ("Sat Mar 18 20:21:00 America/New_York 2023", "2023-03-19T00:21:00"),
+        ("Thu Feb 9 20:21:00 EST 2023", "2023-02-10T01:21:00"),
+        ("9 Jan 2023 20:21:00 ET", "2023-01-10T01:21:00"),
+        ("9 Jul 2023 20:21:00 ET", "2023-07-10T00:21:00"),
+        ("9 Jul 2023 20:21 Uhr", "2023-07-09T20:21:00"),
+        ("20:21 Sunday, 9 July 2023", "2023-07-09T20:21:00"),
+        ("20:21 pm, 9 de julio de 2023", "2023-07-09T20:21:00"),
+    ],
+)
+def test_a_zone_of_a_place_is_that_of_the_day(written: str, expected: str) -> None:
+    assert parse_date(written) == datetime.fromisoformat(f"{expected}+00:00")
+
+
+@pytest.mark.parametrize("zone", ["XQZT", "America/Nowhere", "[Mars/Phobos]", "Middle Earth Time"])
+@pytest.mark.parametrize("form", ["Sat, 18 Mar 2023 20:21:00 {}", "2023-03-18T20:21:00 {}"])
+def test_a_zone_that_nobody_knows_is_no_date(zone: str, form: str) -> None:
+    assert parse_date(form.format(zone)) is None

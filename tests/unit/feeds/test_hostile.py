@@ -197,3 +197,22 @@ def test_text_of_any_markup_takes_linear_time(unit: str) -> None:
     text_of(unit * 300_000)
 
     assert time.process_time() - started < 2
+
+
+def test_of_very_many_items_the_first_are_looked_at_and_the_others_counted() -> None:
+    feed = parse_feed(
+        b"<rss><channel>" + b"<item><title>a</title></item>" * 60_000 + b"</channel></rss>", url=""
+    )
+    assert len(feed.entries) == 2_000
+    assert feed.left_out == {"over_the_limit": 58_000}
+    assert any("more than 50000 items" in warning for warning in feed.warnings)
+
+
+@pytest.mark.parametrize(
+    "body", [b"<rss><channel>" + b"<item/>" * 3 + b"</channel></rss>", b'{"items": [{}, {}, {}]}']
+)
+def test_empty_items_are_told_of(body: bytes) -> None:
+    feed = parse_feed(body, url="")
+    assert [(s.position, s.reason) for s in feed.skipped] == [
+        (n, "it has neither a title nor a text") for n in range(3)
+    ]

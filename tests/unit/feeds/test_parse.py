@@ -318,6 +318,7 @@ def test_describe_shows_the_words_of_the_source() -> None:
         "message": None,
         "warnings": [],
         "skipped": [],
+        "left_out": {},
         "title": "Harbour News",
         "link": "https://news.example/",
         "entries": [

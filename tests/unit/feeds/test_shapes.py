@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
-from sourcebook.feeds.model import Cause, NotAFeed
+from sourcebook.feeds.model import MOST_ENTRIES, Cause, NotAFeed
 from sourcebook.feeds.parse import content_fingerprint, identify, parse_feed
 from tests.unit.feeds.documents import URL, atom, entries_of, entry_of, rss
 
@@ -153,11 +154,111 @@ def test_without_a_guid_the_link_is_the_identity() -> None:
     assert identity.primary == "link:https://news.example/1"
 
 
-def test_an_item_without_id_and_link_is_skipped_and_the_feed_kept() -> None:
-    parsed = parse_feed(rss("<title>lost</title><description>x</description>", ITEM), url=URL)
+@pytest.mark.parametrize(
+    "items",
+    [
+        ("<title>a</title>", "<title>b</title>", "<description>c</description>"),
+        ("<title>a</title><description>one</description>", "<title>a</title><description>two</description>"),
+        tuple(
+            f"<title>a</title><pubDate>{n:02} Nov 2023 08:00:00 GMT</pubDate><description>same</description>"
+            for n in range(1, 4)
+        ),
+        tuple(f"<title>a</title><pubDate>{n:02} Nov 2023 08:00:00 GMT</pubDate>" for n in range(1, 4)),
+        tuple(
+            f"<title>a</title><link>https://news.example/status</link>"
+            f"<pubDate>{n:02} Nov 2023 08:00:00 GMT</pubDate><description>state {n % 2}</description>"
+            for n in range(1, 5)
+        ),
+        tuple(
+            f"<link>https://news.example/status</link><description>state {n}</description>" for n in range(3)
+        ),
+        tuple(
+            f"<guid>same</guid><title>a {n % 2}</title><pubDate>{n:02} Nov 2023 08:00:00 GMT</pubDate>"
+            for n in range(1, 5)
+        ),
+    ],
+)
+def test_items_without_a_name_of_their_own_are_entries_all_the_same(items: tuple[str, ...]) -> None:
+    parsed = parse_feed(rss(*items), url=URL)
+
+    assert len(parsed.entries) == len(items)
+    assert parsed.skipped == ()
+    assert len({identity.primary for identity in identify(parsed.entries)}) == len(items)
+
+
+def test_the_same_item_twice_is_one() -> None:
+    for item in (
+        "<title>a</title>",
+        "<title>a</title><description>x</description>",
+        "<title>a</title><link>https://news.example/1</link><pubDate>1 Nov 2023 08:00:00 GMT</pubDate>",
+    ):
+        identities = identify(entries_of(rss(item, item)))
+        assert len({identity.primary for identity in identities}) == 1
+
+
+def test_the_identity_of_an_item_without_a_name_does_not_hang_on_the_others() -> None:
+    item, other = (
+        f"<title>a</title><pubDate>{day} Nov 2023 08:00:00 GMT</pubDate><description>x</description>"
+        for day in (1, 2)
+    )
+
+    (alone,) = identify(entries_of(rss(item)))
+
+    assert alone in identify(entries_of(rss(other, item)))
+
+
+def test_an_item_with_nothing_to_read_is_skipped_and_the_feed_kept() -> None:
+    parsed = parse_feed(rss("<pubDate>1 Nov 2023 08:00:00 GMT</pubDate>", ITEM), url=URL)
 
     assert [entry.id for entry in parsed.entries] == ["1"]
-    assert parsed.skipped == ((0, "it has neither a link nor an id"),)
+    assert parsed.skipped == ((0, "it has neither a title nor a text"),)
+
+
+@pytest.mark.parametrize("extension", ["dcterms:issued", "dc:date", "dcterms:modified", "issued"])
+@pytest.mark.parametrize("text", ["1688", "yesterday", "0000-00-00T00:00:00Z", "2024-02-30", ""])
+@pytest.mark.parametrize("first", [True, False])
+def test_an_unusable_date_of_an_extension_never_hides_the_formats_own(
+    extension: str, text: str, *, first: bool
+) -> None:
+    own = "<published>2024-02-28T10:00:00Z</published><updated>2024-02-29T10:00:00Z</updated>"
+    theirs = f"<{extension}>{text}</{extension}>"
+    body = atom(
+        f"<id>1</id><title>a</title>{theirs if first else ''}{own}{'' if first else theirs}",
+        attributes='xmlns:dcterms="http://purl.org/dc/terms/" xmlns:dc="http://purl.org/dc/elements/1.1/"',
+    )
+
+    entry = entry_of(body)
+
+    assert entry.published == datetime(2024, 2, 28, 10, tzinfo=UTC)
+    assert entry.updated == datetime(2024, 2, 29, 10, tzinfo=UTC)
+
+
+def test_a_date_that_cannot_be_read_is_told_of() -> None:
+    parsed = parse_feed(rss("<title>a</title><guid>1</guid><pubDate>soon</pubDate>"), url=URL)
+
+    assert parsed.entries[0].published is None
+    assert parsed.warnings == ("the date 'soon' of item 0 cannot be read",)
+
+
+def test_of_very_many_entries_the_newest_are_kept_and_the_others_counted() -> None:
+    def item(n: int) -> str:
+        moment = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=n)
+        return f"<title>{n}</title><guid>{n}</guid><pubDate>{format_datetime(moment)}</pubDate>"
+
+    parsed = parse_feed(rss(*map(item, range(MOST_ENTRIES + 500))), url=URL)
+
+    assert [entry.id for entry in parsed.entries] == [str(n) for n in range(500, MOST_ENTRIES + 500)]
+    assert parsed.left_out == {"over_the_limit": 500}
+    assert parsed.warnings == (
+        f"the document has {MOST_ENTRIES + 500} entries; the newest {MOST_ENTRIES} are read",
+    )
+
+
+def test_every_item_that_is_left_out_is_counted() -> None:
+    parsed = parse_feed(rss(*["<pubDate>x</pubDate>"] * 5_000), url=URL)
+
+    assert len(parsed.skipped) + sum(parsed.left_out.values()) == 5_000
+    assert len(parsed.warnings) < 100
 
 
 @pytest.mark.parametrize(

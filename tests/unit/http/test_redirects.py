@@ -1,8 +1,11 @@
 """Where redirects lead, what follows them, and what must not."""
 
+from dataclasses import replace
+
 import pytest
 
 from sourcebook.http import FetchCause, FetchError, HttpClient, Redirect
+from sourcebook.http.guard import Guard
 from tests.unit.http.servers import LOOPBACK, Exchange, Respond, ScriptedResolver, quick, serve
 
 
@@ -165,3 +168,45 @@ async def test_credentials_stay_with_their_origin() -> None:
     elsewhere = other.exchanges[0].headers
     assert "hush" not in str(elsewhere)
     assert (elsewhere["accept"], elsewhere["if-none-match"]) == ("text/xml", '"1"')
+
+
+async def test_what_is_outside_leads_to_nothing_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with (
+        serve(through()) as server,
+        HttpClient(quick(allowed_networks=LOOPBACK)) as client,
+    ):
+        page = await client.get(server.url("/ok"))
+        assert page.is_inside
+        assert (await client.get(server.url("/ok"), led_by=page)).is_inside
+        outside = replace(page, is_inside=False)
+        with pytest.raises(FetchError, match="an address outside has led there") as found:
+            await client.get(server.url("/ok"), led_by=outside)
+        # As if this server were at a public address.
+        monkeypatch.setattr(Guard, "is_inside", lambda _guard, _address: False)
+    async with (
+        serve(through((302, "/ok"))) as server,
+        HttpClient(quick(allowed_networks=LOOPBACK)) as client,
+    ):
+        with pytest.raises(FetchError, match="an address outside has led there") as redirected:
+            await client.get(server.url("/x"))
+    assert found.value.cause is redirected.value.cause is FetchCause.BLOCKED_ADDRESS
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "cloud.example", "[::ffff:127.0.0.1]"])
+async def test_the_port_of_the_embedded_cloud_is_refused_at_every_hop(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serve(through((302, "/?Action=DeleteStack"))) as cloud:
+        port = cloud.url("/").rsplit(":", 1)[1].strip("/")
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        target = f"http://{host}:{port}/?Action=DeleteStack"
+        resolver = ScriptedResolver(["127.0.0.1"])
+        async with (
+            serve(through((302, target))) as feed,
+            HttpClient(quick(allowed_networks=LOOPBACK), resolver=resolver) as client,
+        ):
+            for url in (target, feed.url("/x")):
+                with pytest.raises(FetchError) as caught:
+                    await client.get(url)
+                assert caught.value.cause is FetchCause.BLOCKED_PORT
+        assert cloud.exchanges == []

@@ -25,11 +25,15 @@ def test_a_source_that_answered_is_due_after_its_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failures", "minutes"), [(0, 15), (1, 15), (3, 16), (4, 32), (5, 60), (9, 60), (60, 60)]
+    ("failures", "minutes"), [(0, 2), (1, 4), (2, 8), (3, 16), (4, 32), (5, 60), (9, 60), (60, 60)]
 )
-def test_a_failing_source_is_tried_later_and_later_up_to_an_hour(failures: int, minutes: int) -> None:
-    failed = PollResult(Verdict.FAILED, "timeout", "timeout: no answer")
-    changes = state_changes(source(consecutive_errors=failures), failed, NOON)
+@pytest.mark.parametrize("interval", [1, 15, 1440])
+@pytest.mark.parametrize("verdict", [Verdict.FAILED, Verdict.BROKEN])
+def test_a_failing_source_is_tried_later_and_later_up_to_an_hour_whatever_its_interval(
+    failures: int, minutes: int, interval: int, verdict: Verdict
+) -> None:
+    failed = PollResult(verdict, "timeout", "timeout: no answer")
+    changes = state_changes(source(consecutive_errors=failures, interval_minutes=interval), failed, NOON)
     assert changes["next_fetch_time"] == f"{NOON + timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%SZ}"
     assert changes["consecutive_errors"] == failures + 1
 
@@ -37,6 +41,13 @@ def test_a_failing_source_is_tried_later_and_later_up_to_an_hour(failures: int, 
 def test_the_servers_own_wish_is_a_lower_bound() -> None:
     limited = PollResult(Verdict.FAILED, "rate_limited", "429", retry_after=NOON + timedelta(hours=5))
     assert state_changes(source(), limited, NOON)["next_fetch_time"] == "2026-11-27T17:00:00Z"
+
+
+@pytest.mark.parametrize("days", [1, 2, 366, 300_000])
+@pytest.mark.parametrize("verdict", [Verdict.FAILED, Verdict.CHANGED, Verdict.UNCHANGED])
+def test_a_server_is_waited_for_a_day_at_most(days: int, verdict: Verdict) -> None:
+    limited = PollResult(verdict, "server_error", "503", retry_after=NOON + timedelta(days=days))
+    assert state_changes(source(), limited, NOON)["next_fetch_time"] == "2026-11-28T12:00:00Z"
 
 
 def test_success_clears_the_failures() -> None:

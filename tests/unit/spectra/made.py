@@ -109,7 +109,6 @@ def iraf(changes: Cards | None = None, *, data: Any = FLUX) -> bytes:
         "CRVAL1": 4000.0,
         "CRPIX1": 1,
         "CD1_1": 2.0,
-        "CDELT1": 1.0,
         "DC-FLAG": 0,
         "WAT0_001": "system=equispec",
         "WAT1_001": "wtype=linear label=Wavelength units=angstroms",

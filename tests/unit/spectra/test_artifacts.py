@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import subprocess
@@ -39,6 +40,18 @@ def test_the_numbers_read_back_to_the_bit_with_astropy_and_with_csv() -> None:
     assert table.meta["spec:Target.Name"] == "V0001 Tst"
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     assert [float(row["wavelength"]) for row in rows] == wavelengths.tolist()
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", " =", "＝"])
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_a_name_in_the_header_runs_in_no_spreadsheet(separator: str, start: str) -> None:
+    checked = check(made.multispec())
+    name = f"V0001 Tst{separator}{start}cmd|' /C calc'!A0"
+    text = ecsv(dataclasses.replace(checked, verdict=dataclasses.replace(checked.verdict, object_name=name)))
+    cells = [cell for line in text.splitlines() if "cmd" in line for cell in line.split(separator)]
+    assert cells
+    assert not [cell for cell in cells if cell.strip().startswith(("=", "+", "-", "@", "＝"))]
+    assert Table.read(text, format="ascii.ecsv").meta["spec:Target.Name"] == name
 
 
 def test_an_error_column_is_there_when_the_file_has_errors() -> None:

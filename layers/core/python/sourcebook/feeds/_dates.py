@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
 
 _LONGEST = 100
 _FIRST_YEAR = 1900  # programs write 0001-01-01 when they have no date
@@ -24,15 +26,32 @@ _MONTH_STEMS = {
     "dic": 12, "des": 12,
 }  # fmt: skip
 
+# Minutes east of UTC. Of names that several zones share, what publishers of feeds mean most.
 _ZONES = {
-    "z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "ist": 330, "msk": 180,
-    "est": -300, "edt": -240, "et": -300, "cst": -360, "cdt": -300, "ct": -360,
-    "mst": -420, "mdt": -360, "mt": -420, "pst": -480, "pdt": -420, "pt": -480,
-    "ast": -240, "adt": -180, "akst": -540, "akdt": -480, "hst": -600, "nst": -210, "ndt": -150,
+    "z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "ist": 330, "msk": 180, "msd": 240, "trt": 180,
+    "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420,
+    "ast": -240, "adt": -180, "akst": -540, "akdt": -480, "hst": -600, "hdt": -540, "nst": -210, "ndt": -150,
     "bst": 60, "west": 60, "cet": 60, "met": 60, "mez": 60, "cest": 120, "mest": 120, "mesz": 120,
-    "eet": 120, "eest": 180, "sast": 120, "jst": 540, "kst": 540, "hkt": 480, "sgt": 480, "awst": 480,
-    "acst": 570, "acdt": 630, "aest": 600, "aedt": 660, "nzst": 720, "nzdt": 780, "brt": -180, "art": -180,
+    "eet": 120, "eest": 180, "idt": 180, "wat": 60, "cat": 120, "eat": 180, "sast": 120,
+    "gst": 240, "irst": 210, "irdt": 270, "aft": 270, "pkt": 300, "uzt": 300, "npt": 345, "mmt": 390,
+    "ict": 420, "wib": 420, "wita": 480, "wit": 540, "myt": 480, "pht": 480, "hkt": 480, "sgt": 480,
+    "jst": 540, "kst": 540, "awst": 480, "acwst": 525, "acst": 570, "acdt": 630, "aest": 600, "aedt": 660,
+    "lhst": 630, "lhdt": 660, "chst": 600, "sst": -660, "nzst": 720, "nzdt": 780, "chast": 765, "chadt": 825,
+    "brt": -180, "brst": -120, "art": -180, "uyt": -180, "clt": -240, "clst": -180, "bot": -240, "vet": -240,
+    "cot": -300, "pet": -300, "yekt": 300, "omst": 360, "krat": 420, "irkt": 480, "yakt": 540, "vlat": 600,
 }  # fmt: skip
+# Names that mean the time of a place, summer or winter.
+_PLACES = {
+    "et": "America/New_York", "ct": "America/Chicago", "mt": "America/Denver", "pt": "America/Los_Angeles",
+    "eastern": "America/New_York", "central": "America/Chicago", "mountain": "America/Denver",
+    "pacific": "America/Los_Angeles",
+}  # fmt: skip
+_NO_ZONE = frozenset((
+    "pm", "a", "p", "uhr", "h", "hrs", "hours", "clock", "on", "of", "at", "the", "de", "del", "den", "der",
+    "am", "le", "el", "il", "om", "kl", "klo", "um", "op", "and", "t",
+    "mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun",
+))  # fmt: skip
+"""Words that stand behind a time and name no zone, besides months and words that end in "day"."""
 
 _RFC822 = re.compile(
     r"(?:[A-Za-z]{3},? )?(\d\d?) ([A-Za-z]{3}) (\d{4}) (\d\d:\d\d(?::\d\d)?) "
@@ -44,8 +63,11 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _ZONE = re.compile(
-    r"\s*(?:\(?\b(?:etc/)?([a-z]{1,5})\b\)?)?\s*(?:([+-])\s?(\d{1,2}):?(\d{2})?(?!\d))?", re.IGNORECASE
+    r"\s*[\[(]?\s*(?:([a-z][a-z0-9_]*(?:/[a-z0-9_+-]+){0,2})\s*[\])]?)?"
+    r"\s*(?:([+\u2212-])\s?(\d{1,2}):?(\d{2})?(?::\d{2})?(?!\d)(?:\s*[\[(][^\])]*[\])]?)?)?",
+    re.IGNORECASE,
 )
+_LONG_ZONE = re.compile(r"\s*(?:standard |daylight |summer )?time\b\s*[\])]?")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4})(?!\d)")
 _DIGITS = re.compile(r"\d+")
@@ -56,9 +78,11 @@ _EAST_ASIAN = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})
 def parse_date(text: str | None) -> datetime | None:
     """Return the time that a feed wrote, aware UTC; None when it is none that we can tell.
 
-    A form without a zone is taken as UTC (RFC 822 section 5 and RFC 3339 both require one). Two-digit
-    years are 1970 to 2069. Day and month in digits are year first, day first with dots and dashes,
-    month first with slashes, unless only the other reading is a date.
+    A form without a zone is taken as UTC (RFC 822 section 5 and RFC 3339 both require one); one with a zone
+    that nobody knows is no date, since it may be off by half a day. Zones are offsets, the ids of IANA, and
+    the abbreviations in use. The letters of military zones other than Z are UTC (RFC 5322 section 4.3).
+    Two-digit years are 1970 to 2069. Day and month in digits are year first, day first with dots and
+    dashes, month first with slashes, unless only the other reading is a date.
     """
     if not text:
         return None
@@ -114,22 +138,25 @@ def _tolerant(text: str) -> datetime | None:
     # The zone of a date without separators between date and time ("2016-06-29t15:07") stays readable.
     rest = re.sub(r"(?<=\d)t(?=\d)", " ", rest)
     time = (0, 0, 0)
-    offset = 0
+    zone: int | ZoneInfo = 0
     clock = _TIME.search(rest)
     if clock is not None:
         time = _clock(clock)
-        tail = rest[clock.end() :]
-        zone = _ZONE.match(tail)
-        if zone is not None:
-            known = _offset(zone)
-            if known is not None:
-                offset = known
-                tail = tail[zone.end() :]
+        found = _zone(rest[clock.end() :])
+        if found is None:
+            return None
+        zone, tail = found
         rest = f"{rest[: clock.start()]} {tail}"
     date = _numeric_date(rest) or _named_date(rest)
     if date is None:
         return None
-    return _build(date, time, offset)
+    if isinstance(zone, int):
+        return _build(date, time, zone)
+    local = _build(date, time, 0)
+    try:
+        return local.replace(tzinfo=zone).astimezone(UTC) if local else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _clock(match: re.Match[str]) -> tuple[int, int, int]:
@@ -142,15 +169,48 @@ def _clock(match: re.Match[str]) -> tuple[int, int, int]:
     return hour, int(match[2] or 0), int(match[3] or 0)
 
 
-def _offset(match: re.Match[str]) -> int | None:
-    """Minutes east of UTC, None when what follows the time is no zone."""
+def _zone(tail: str) -> tuple[int | ZoneInfo, str] | None:
+    """Return the zone that follows a time, and what follows the zone.
+
+    The zone is minutes east of UTC, or that of a place; UTC if none is there. None if there is one that
+    nobody knows.
+    """
+    match = _ZONE.match(tail)
+    if match is None:
+        return 0, tail
     name, sign, hours, minutes = match.groups()
-    if name and name not in _ZONES:
-        return None
-    if sign:
+    rest = tail[match.end() :]
+    if sign and (not name or len(name) == 1 or name in _ZONES or "/" not in name):
+        if name and name not in _ZONES and not _is_word(name):
+            return None
         offset = int(hours) * 60 + int(minutes or 0)
-        return -offset if sign == "-" else offset
-    return _ZONES[name] if name else None
+        return (offset if sign == "+" else -offset), rest
+    if not name or _is_word(name):
+        return 0, tail
+    if sign:  # "Europe/Berlin -05": a place says which day's rule holds, and the sign belongs to a date
+        rest = tail[match.end(1) :]
+    if name in _ZONES:
+        return _ZONES[name], rest
+    if len(name) == 1:
+        return 0, rest
+    if place := _place(name):
+        long = _LONG_ZONE.match(rest)
+        return ZoneInfo(place), rest[long.end() :] if long else rest
+    return None
+
+
+def _is_word(name: str) -> bool:
+    return "/" not in name and (name in _NO_ZONE or name.endswith("day") or _month(name) is not None)
+
+
+def _place(name: str) -> str | None:
+    """Return the id of a zone, written in any case; None if there is no such zone."""
+    return _PLACES.get(name) or _zone_ids().get(name)
+
+
+@cache
+def _zone_ids() -> dict[str, str]:
+    return {name.lower(): name for name in available_timezones()}
 
 
 def _from_digits(text: str) -> datetime | None:

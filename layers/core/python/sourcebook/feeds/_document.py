@@ -364,6 +364,6 @@ def too_many_elements(count: int, limit: int) -> NotAFeed:
     """Return the error for more tags than are read."""
     return NotAFeed(
         Cause.TOO_MANY_ELEMENTS,
-        f"the document has {count} tags, more than the {limit} that can be read; "
+        f"the document has {count} elements, more than the {limit} that can be read; "
         "ask the publisher for a shorter feed",
     )

@@ -8,8 +8,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
+from sourcebook.errors import shorten
+from sourcebook.feeds._dates import parse_date
 from sourcebook.feeds._text import shorten_text, text_of
-from sourcebook.feeds.model import Draft, FeedEntry, Skipped
+from sourcebook.feeds.model import NOTHING_IN_IT, Draft, FeedEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,20 +81,17 @@ def add_entry(
     """
     if len(title) > _MAX_TITLE:
         title = shorten_text(title, _MAX_TITLE)
-        draft.warnings.append(f"the title of item {position} was cut to {_MAX_TITLE} characters")
+        draft.warn(f"the title of item {position} was cut to {_MAX_TITLE} characters")
     if not link and title:
         # The page of a podcast episode is often missing; an attachment to an untitled note is not its page.
         link = enclosure
-    if not (link or id or enclosure):
-        draft.skipped.append(Skipped(position, "it has neither a link nor an id"))
-        return
     derived = not title
     if derived:
         title = shorten_text(text_of(summary or content, _DERIVED_TITLE * 5), _DERIVED_TITLE)
         if not title:
             title = _title_of_address(enclosure)
         if not title:
-            draft.skipped.append(Skipped(position, "it has neither a title nor a text"))
+            draft.skip(position, NOTHING_IN_IT)
             return
     draft.entries.append(
         FeedEntry(
@@ -111,6 +110,17 @@ def add_entry(
             publisher,
         )
     )
+
+
+def read_date(draft: Draft, position: int, *texts: str) -> datetime | None:
+    """Return the first of these dates of an item that can be read; what cannot is told of."""
+    for text in texts:
+        if text:
+            moment = parse_date(text)
+            if moment is not None:
+                return moment
+            draft.warn(f"the date {shorten(text)} of item {position} cannot be read")
+    return None
 
 
 def _title_of_address(address: str) -> str:
@@ -182,9 +192,14 @@ def identify(entries: Iterable[FeedEntry]) -> list[EntryIdentity]:
 
 def _identify(entries: Sequence[FeedEntry], summaries: Sequence[str]) -> list[EntryIdentity]:
     ids = _shared((entry.id, (entry.address, entry.title)) for entry in entries)
-    links = _shared((entry.address, (entry.title,)) for entry in entries)
+    links = _shared_links(entries, summaries)
     texts = [_text_identity(entry, summary) for entry, summary in zip(entries, summaries, strict=True)]
     repeated_texts = Counter(texts)
+    repeated_contents = _shared(
+        (_content_identity(entry, summary), (str(entry.published),))
+        for entry, summary in zip(entries, summaries, strict=True)
+        if not entry.id or entry.id in ids
+    )
     identities = []
     for entry, summary, text in zip(entries, summaries, texts, strict=True):
         ladder = []
@@ -194,11 +209,24 @@ def _identify(entries: Sequence[FeedEntry], summaries: Sequence[str]) -> list[En
         if address and address not in links and not (ladder and _is_front_page(address)):
             ladder.append(f"link:{address}")
         if not ladder:
-            ladder.append(_content_identity(entry, summary))
+            content = _content_identity(entry, summary)
+            ladder.append(_dated(entry, summary) if content in repeated_contents else content)
         if text and repeated_texts[text] == 1:
             ladder.append(text)
         identities.append(EntryIdentity(ladder[0], tuple(ladder[1:])))
     return identities
+
+
+def _shared_links(entries: Sequence[FeedEntry], summaries: Sequence[str]) -> set[str]:
+    """Return the addresses that entries of different titles share, or of other texts and other times."""
+    first: dict[str, tuple[FeedEntry, str]] = {}
+    shared: set[str] = set()
+    for entry, summary in zip(entries, summaries, strict=True):
+        if address := entry.address:
+            other, text = first.setdefault(address, (entry, summary))
+            if entry.title != other.title or (entry.published != other.published and summary != text):
+                shared.add(address)
+    return shared
 
 
 def _is_front_page(address: str) -> bool:
@@ -213,7 +241,14 @@ def _shared(pairs: Iterable[tuple[str, tuple[str, ...]]]) -> set[str]:
 
 
 def _content_identity(entry: FeedEntry, summary: str) -> str:
+    """Return an identity from title and text, and from the time where an entry has nothing else."""
+    if not entry.id and not entry.address:
+        return _dated(entry, summary)
     return f"content:{_digest(entry.title, summary)}"
+
+
+def _dated(entry: FeedEntry, summary: str) -> str:
+    return f"content:{_digest(entry.title, summary, entry.published.isoformat() if entry.published else '')}"
 
 
 def _text_identity(entry: FeedEntry, summary: str) -> str:
@@ -234,7 +269,7 @@ _CLOCK = re.compile(
     r"\d(?:"
     r"\d{3}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)?"
     r"|\d?:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?(?:\s(?:gmt|utc|[ecmp][sd]?t|cest|mez|mesz)\b)?"
-    r"|\d*\s(?:seconds?|minutes?|mins?|hours?|hrs?|days?|weeks?|sekunden?|minuten?|stunden?|tag(?:en|e)?)\sago"
+    r"|\d{0,12}\s(?:seconds?|minutes?|mins?|hours?|hrs?|days?|weeks?|sekunden?|minuten?|stunden?|tag(?:en|e)?)\sago"
     r")"
 )
 _AGO = re.compile(r"\b(?:vor|il y a|hace)\s\d+\s\w+")

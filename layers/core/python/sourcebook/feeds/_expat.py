@@ -13,9 +13,8 @@ from urllib.parse import urljoin
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
-from sourcebook.feeds._dates import parse_date
 from sourcebook.feeds._document import MAX_DEPTH, too_deep
-from sourcebook.feeds._entries import add_entry, is_address, resolve
+from sourcebook.feeds._entries import add_entry, is_address, read_date, resolve
 from sourcebook.feeds._hints import Hints
 from sourcebook.feeds._mend import CUT_OFF, TEXT_BEHIND, mend
 from sourcebook.feeds._text import clean, plain_title, unescape, without_cdata
@@ -64,9 +63,9 @@ _FIELDS = {
     "content:encoded": "content", "content": "content1", "fullitem": "content1",
     "xhtml:body": "content1", "body": "content1",
     "media:group": "group",
-    "pubdate": "published", "published": "published", "issued": "published", "dcterms:issued": "published",
-    "updated": "updated", "modified": "updated", "dc:date": "updated", "dcterms:modified": "updated",
-    "lastbuilddate": "updated",
+    "pubdate": "published", "published": "published", "issued": "published1", "dcterms:issued": "published2",
+    "updated": "updated", "modified": "updated", "dc:date": "updated1", "dcterms:modified": "updated2",
+    "lastbuilddate": "updated3",
     "author": "author", "dc:creator": "author1", "itunes:author": "author2", "managingeditor": "author3",
     "category": "category", "dc:subject": "category", "keywords": "category",
     "itunes:keywords": "keywords", "media:keywords": "keywords",
@@ -87,6 +86,10 @@ _PREFIXES = {"": "", "atom": "", "rss": ""}
 _COMMON_NAMES: dict[str, str] = {}
 _TOLERABLE = CUT_OFF | {TEXT_BEHIND}
 _MAX_NAMES = 5_000
+_MOST_OF_A_LIST = 1_000
+"""Links, categories and the like of one item or channel that are read, the first."""
+_MOST_BASES = 20_000
+"""Statements of xml:base that are read; to join one takes as long as to read ten elements."""
 
 
 class Damaged(Exception):
@@ -167,6 +170,7 @@ class _Reader:
         self.url = url
         self.has_base = has_base
         self.leaked_base = ""
+        self.bases = 0
         self.hints = Hints()
         self.position = 0
         self.prefixes = dict(_PREFIXES)
@@ -266,7 +270,9 @@ class _Reader:
                     if not text.isascii():
                         text = clean(text)
                     if field in _LISTS:
-                        lists.setdefault(field, []).append((text, attributes))
+                        listed = lists.setdefault(field, [])
+                        if len(listed) < _MOST_OF_A_LIST:
+                            listed.append((text, attributes))
                     elif field not in first or not first[field][0]:
                         first[field] = (text, attributes)
                     field = ""
@@ -304,7 +310,7 @@ class _Reader:
                 self._declare(attrs)
                 names = self.names
                 if "xml:base" in attrs:
-                    base = resolve(attrs["xml:base"], base)
+                    base = self._joined(attrs["xml:base"], base)
             fields = _Fields(attrs, base)
             first = fields.first
             lists = fields.lists
@@ -377,13 +383,22 @@ class _Reader:
         That is wrong, but ids must not change when the reference takes over: every entry would be new.
         """
         stated = attributes.get("xml:base")
-        base = resolve(stated, around) if stated else around
-        if stated and not around:
+        base = self._joined(stated, around) if stated else around
+        if stated and not around and self.bases <= _MOST_BASES:
             joined = urljoin(self.leaked_base, stated)
             self.leaked_base = joined if not self.leaked_base or "://" in joined else self.leaked_base
         if name == "id" and not base:
             base = self.leaked_base
         return {**attributes, "xml:base": base}
+
+    def _joined(self, stated: str, around: str) -> str:
+        """Return the base that an xml:base states inside another; of very many only the first count."""
+        self.bases += 1
+        if self.bases > _MOST_BASES:
+            if self.bases == _MOST_BASES + 1:
+                self.draft.warn(f"the document states more than {_MOST_BASES} bases; the others are not read")
+            return around
+        return resolve(stated, around)
 
     def _resolve(self, address: str, attributes: Attributes) -> str:
         """Resolve against the document's own base."""
@@ -392,9 +407,9 @@ class _Reader:
     def _absolute(self, address: str) -> str:
         return resolve(address, self.url) if address else ""
 
-    def _href(self, attributes: Attributes) -> str:
-        href = attributes.get("href") or attributes.get("url")
-        return self._resolve(href.strip(), attributes) if href else ""
+    def _href(self, attributes: Attributes | None) -> str:
+        """Return the address that an element refers to, "" when it refers to none."""
+        return self._resolve(_written_href(attributes), attributes) if attributes else ""
 
     def _links(self, fields: _Fields) -> tuple[str, str]:
         """Return the address of the page that an item or channel links to, and of its enclosure.
@@ -405,24 +420,28 @@ class _Reader:
         links = fields.lists.get("link", ())
         if len(links) == 1 and not links[0][1] and "enclosure" not in fields.lists:
             return links[0][0].replace("&amp;", "&"), ""
-        written = page = other = enclosure = ""
+        written = ""
+        page: Attributes | None = None
+        other: Attributes | None = None
+        enclosure: Attributes | None = None
         for text, attributes in links:
-            href = self._href(attributes) if attributes else ""
-            if not href:
+            if not _written_href(attributes):
                 if text and not written:
                     written = self._resolve(text, attributes).replace("&amp;", "&")
                 continue
             relation = attributes.get("rel", "alternate").lower()
             if relation == "enclosure":
-                enclosure = enclosure or href
+                enclosure = enclosure or attributes
             elif relation == "alternate":
                 if attributes.get("type", "text/html").lower() in _PAGES:
-                    page = href
+                    page = attributes
                 else:
-                    other = other or href
+                    other = other or attributes
         for _, attributes in fields.lists.get("enclosure", ()):
-            enclosure = enclosure or self._href(attributes)
-        return written or page or other, enclosure
+            if enclosure is None and _written_href(attributes):
+                enclosure = attributes
+        # Resolved last, and only those that are chosen: an item may hold a thousand.
+        return written or self._href(page) or self._href(other), self._href(enclosure)
 
     def _channel(self, channel: _Fields) -> None:
         draft, hints = self.draft, self.hints
@@ -442,6 +461,10 @@ class _Reader:
         hints.days = [text for text, _ in channel.lists.get("day", ())]
 
     def _item(self, item: _Fields) -> None:
+        position = self.position
+        self.position += 1
+        if not self.draft.takes(position, is_empty=not item.first and not item.lists):
+            return
         field = item.first.get
         link, enclosure = self._links(item)
         guid, attributes = field("id", _NOTHING)
@@ -459,15 +482,17 @@ class _Reader:
             field("author", _NOTHING)[0] or field("author1", _NOTHING)[0] or field("author2", _NOTHING)[0]
         )
         source = field("source", _NOTHING)[0]
-        position = self.position
-        self.position += 1
         add_entry(
             self.draft,
             position,
             link=self._absolute(link),
             title=_title(item),
-            published=parse_date(field("published", _NOTHING)[0]),
-            updated=parse_date(field("updated", _NOTHING)[0]),
+            published=read_date(
+                self.draft, position, *(field(name, _NOTHING)[0] for name in _PUBLISHED if name in item.first)
+            ),
+            updated=read_date(
+                self.draft, position, *(field(name, _NOTHING)[0] for name in _UPDATED if name in item.first)
+            ),
             id=guid,
             summary=summary or content or field("summary3", _NOTHING)[0],
             content=content,
@@ -480,17 +505,26 @@ class _Reader:
 
 
 _NOTHING: Element = ("", {})
+_PUBLISHED = ("published", "published1", "published2")
+_UPDATED = ("updated", "updated1", "updated2", "updated3")
 
 
 # Atom's source is a feed in small; RSS's is only a name.
-_SOURCE_TITLE = re.compile(r"<title\b[^>]*>(.*?)</title>", re.DOTALL | re.IGNORECASE)
+# Two searches, since one of both would begin again at each of very many open titles.
+_TITLE_BEGINS = re.compile(r"<title\b[^<>]*+>", re.IGNORECASE)
+_TITLE_ENDS = re.compile("</title>", re.IGNORECASE)
+
+
+def _written_href(attributes: Attributes) -> str:
+    return (attributes.get("href") or attributes.get("url") or "").strip()
 
 
 def _source_name(source: str) -> str | None:
     """Return the name of the feed that an item was taken from, None when it does not say."""
     if "<" in source:
-        named = _SOURCE_TITLE.search(source)
-        source = named[1] if named else ""
+        begin = _TITLE_BEGINS.search(source)
+        end = _TITLE_ENDS.search(source, begin.end()) if begin else None
+        source = source[begin.end() : end.start()] if begin and end else ""
     return plain_title(source) or None
 
 
@@ -549,6 +583,7 @@ def _is_one_div(html: str) -> bool:
     return False
 
 
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+# In a well-formed document each of them is closed; that one may end the text keeps the search linear.
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
 _PREFIXED = re.compile(r"<(/?)[A-Za-z_][\w.-]{0,40}:")
 _DIV = re.compile(r"<(/?)div\b[^>]*+>")

@@ -6,10 +6,10 @@ import json
 import re
 from typing import Any
 
-from sourcebook.feeds._dates import parse_date
-from sourcebook.feeds._entries import add_entry, resolve
+from sourcebook.feeds._document import MAX_TAGS, too_many_elements
+from sourcebook.feeds._entries import add_entry, read_date, resolve
 from sourcebook.feeds._hints import Hints
-from sourcebook.feeds.model import Cause, Draft, NotAFeed, Skipped
+from sourcebook.feeds.model import Cause, Draft, NotAFeed
 
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 
@@ -20,10 +20,15 @@ def read_json(text: str, url: str, warnings: list[str]) -> Draft:
     Raises:
         NotAFeed: TRUNCATED, TOO_DEEP, PARSE_FAILED, or NOT_A_FEED for other JSON.
     """
+    values = text.count("{") + text.count("[")
+    if values > MAX_TAGS:
+        if text.count("}") + text.count("]") < values // 2:
+            raise _too_deep()
+        raise too_many_elements(values, MAX_TAGS)
     try:
         document = json.loads(text, strict=False)
     except RecursionError as error:
-        raise NotAFeed(Cause.TOO_DEEP, "the JSON nests too deep to be a feed; check the address") from error
+        raise _too_deep() from error
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
             raise NotAFeed(
@@ -53,12 +58,22 @@ def read_json(text: str, url: str, warnings: list[str]) -> Draft:
     for hub in _objects(document, "hubs"):
         hints.link("hub", _text(hub, "url"))
     draft.hints = hints.freeze()
-    for position, item in enumerate(document["items"]):
+    _add_all(draft, document["items"], base)
+    return draft
+
+
+def _add_all(draft: Draft, items: list[Any], base: str) -> None:
+    for position, item in enumerate(items):
+        if not draft.takes(position, is_empty=item == {}):
+            continue
         if isinstance(item, dict):
             _add(draft, position, item, base)
         else:
-            draft.skipped.append(Skipped(position, "it is no JSON object"))
-    return draft
+            draft.skip(position, "it is no JSON object")
+
+
+def _too_deep() -> NotAFeed:
+    return NotAFeed(Cause.TOO_DEEP, "the JSON nests too deep to be a feed; check the address")
 
 
 def _add(draft: Draft, position: int, item: dict[str, Any], base: str) -> None:
@@ -73,8 +88,8 @@ def _add(draft: Draft, position: int, item: dict[str, Any], base: str) -> None:
         position,
         link=resolve(_text(item, "url") or _text(item, "external_url"), base),
         title=" ".join(_text(item, "title").split()),
-        published=parse_date(_text(item, "date_published")),
-        updated=parse_date(_text(item, "date_modified")),
+        published=read_date(draft, position, _text(item, "date_published")),
+        updated=read_date(draft, position, _text(item, "date_modified")),
         id=_text(item, "id"),
         summary=_text(item, "summary") or content,
         content=content,

@@ -27,7 +27,7 @@ _KNOWN = _INLINE | _HIDDEN | _BLOCK
 _LEFT_BY = dict.fromkeys(_INLINE, "") | dict.fromkeys(_BLOCK, " ") | dict.fromkeys(_HIDDEN)
 """What known tags leave behind; None for those that hide what follows."""
 _NAME = re.compile(r"/?([a-zA-Z][a-zA-Z0-9:-]{0,40})")
-_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9:-]{0,40})[^>]*>")
+_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9:-]{0,40})[^>]*+(?:>|\Z)")
 _CLOSE = {tag: re.compile(rf"</{tag}\b", re.IGNORECASE) for tag in _HIDDEN}
 _LONG_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{8,};?")
 # Sought in UTF-8, because a search that begins with one byte is quick and one for a range is not.

@@ -123,6 +123,7 @@ class _Search:
     tried: list[tuple[str, str]] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
     last_error: FetchError | None = None
+    page: HttpResponse | None = None
 
     async def fetch(self, url: str) -> HttpResponse | None:
         """Fetch a URL once; None if it gave no document."""
@@ -130,9 +131,10 @@ class _Search:
             return None
         self.asked.add(same_url(url))
         try:
-            response = await self.http.get(url)
+            response = await self.http.get(url, led_by=self.page)
             if not response.is_success or response.is_challenge:
                 raise error_for(response)
+            self.page = self.page or response
         except FetchError as error:
             self.last_error = error
             self.tried.append((url, str(error)))

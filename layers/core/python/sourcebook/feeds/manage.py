@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 FEED: Final = "feed"
 MOST_IMPORTED: Final = 5_000
 """Feeds of one document that are imported: more than that do not fit the time of a request."""
-CHANGEABLE: Final = ("enabled", "priority", "name", "tags")
-"""What may be changed of a feed. Its address may not: that is another feed."""
+CHANGEABLE: Final = ("enabled", "priority", "name", "tags", "interval_minutes")
+"""What may be changed of a feed besides its `url`, and declared when it is added."""
 
 _ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _NAME_LENGTH: Final = 200
@@ -93,6 +93,8 @@ class FeedManager:
 
     Attributes:
         settings: the interval of a new feed comes from here.
+        allowed_networks: networks, comma-separated, whose addresses a feed may have though they are not
+            public; None judges no address.
         parallel: writes under way at once while a list is imported.
     """
 
@@ -100,6 +102,7 @@ class FeedManager:
     clock: Clock = utc_now
     settings: FeedSettings = field(default_factory=FeedSettings)
     parallel: int = 8
+    allowed_networks: str | None = None
 
     def add(self, values: Mapping[str, Any], *, name: str = "") -> Added:
         """Add a feed, due at once. Adding it again changes nothing and is no error.
@@ -150,21 +153,45 @@ class FeedManager:
 
         Args:
             feed_id: the feed.
-            values: some of what `CHANGEABLE` names.
+            values: some of what `CHANGEABLE` names, and `url`.
 
         Returns:
             Its STATE item afterwards, or None if there is no such feed.
 
         Raises:
             InvalidInput: naming the field that is wrong.
+            AlreadyRegistered: if another feed has the address.
         """
-        changes = check_values(values)
-        if not _ID.fullmatch(feed_id):
-            return None
+        changes = check_values(values, also=("url",))
         if not changes:
-            raise InvalidInput("body", dict(values), f"at least one of {', '.join(CHANGEABLE)}")
+            raise InvalidInput("body", dict(values), f"at least one of url, {', '.join(CHANGEABLE)}")
+        source = self.source(feed_id)
+        if source is None:
+            return None
         enabled = changes.pop("enabled", None)
-        return self._registry.change(feed_id, changes, enabled=enabled, kind=FEED)
+        url = changes.pop("url", source.url)
+        if moved := self._moved(source, url):
+            changes |= moved
+        sooner = changes.get("interval_minutes", source.interval_minutes) < source.interval_minutes
+        return self._registry.change(
+            feed_id, changes, enabled=enabled, kind=FEED, at_once=bool(moved) or sooner
+        )
+
+    def _moved(self, source: Source, address: str) -> dict[str, Any]:
+        """Return what changes of a feed that has another address; nothing if it is the same.
+
+        What the old document's server said of it goes. The feed's entries stay known, and so does its old
+        address, by which it is found.
+        """
+        spec = self._spec({"source_id": source.source_id, "url": clean_url(address)})
+        if spec.url == source.url:
+            return {}
+        other = self._known([spec.url]).get(same_url(spec.url))
+        if other not in {None, source.source_id}:
+            raise AlreadyRegistered("url", address, f"an address that no other feed has: {other} has it")
+        forgotten = ("etag", "last_modified", "body_hash", "redirect_url", "redirect_count")
+        known = {"url": spec.url, "host": spec.host, "previous_url": source.url, "consecutive_errors": 0}
+        return known | dict.fromkeys(forgotten)
 
     def source(self, feed_id: str) -> Source | None:
         """Return a feed with its state, or None if there is no such feed."""
@@ -249,12 +276,34 @@ class FeedManager:
         """
         from sourcebook.sources.model import parse_spec  # noqa: PLC0415 - pydantic
 
+        self._check_url(values.get("url"))
         interval = self.settings.max_refresh_interval_minutes
         try:
             return parse_spec({"kind": FEED, "interval_minutes": interval, **values})
         except InvalidInput as error:
             field_name = "feed_id" if error.field == "source_id" else error.field
             raise InvalidInput(field_name, values.get(error.field), _in_words(error)) from error
+
+    def _check_url(self, url: object) -> None:
+        """Refuse a URL that fetching would refuse whatever its name resolves to.
+
+        Raises:
+            InvalidInput: naming `url`.
+        """
+        if not isinstance(url, str):
+            return
+        # Here, because reading feeds needs none of it.
+        from sourcebook.http.guard import refusal  # noqa: PLC0415
+        from sourcebook.http.policy import parse_networks  # noqa: PLC0415
+
+        if any(not character.isprintable() for character in url):
+            reason = "it holds control characters"
+        elif self.allowed_networks is None:
+            return
+        else:
+            reason = refusal(url, parse_networks(self.allowed_networks))
+        if reason:
+            raise InvalidInput("url", url, f"an address that can be fetched: {reason}")
 
     def _imported(self, feed: OpmlFeed, report: ImportReport) -> SourceSpec | None:
         """Return the declaration of a feed in a document; what is wrong with it goes into the report."""
@@ -317,7 +366,9 @@ def check_values(values: Mapping[str, Any], *, also: Iterable[str] = ()) -> dict
         if name in checked and not right(checked[name]):
             raise InvalidInput(name, checked[name], expected)
     if "tags" in checked:
-        checked["tags"] = list(dict.fromkeys(tag.strip() for tag in checked["tags"]))
+        checked["tags"] = list(
+            {tag.strip().casefold(): tag.strip() for tag in reversed(checked["tags"])}.values()
+        )[::-1]
     if "name" in checked:
         checked["name"] = checked["name"].strip()
     return checked
@@ -342,6 +393,10 @@ _RULES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "name": (
         lambda value: isinstance(value, str) and len(value.strip()) <= _NAME_LENGTH,
         f"a text of at most {_NAME_LENGTH} characters",
+    ),
+    "interval_minutes": (
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1440,
+        "a whole number of minutes from 1 to 1440",
     ),
     "tags": (_is_tags, f"a list of at most {_MOST_TAGS} texts of 1 to {_TAG_LENGTH} characters"),
 }

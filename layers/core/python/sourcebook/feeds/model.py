@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from sourcebook.errors import Terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
+
+MOST_ENTRIES = 2_000
+"""Entries of one document that are kept, the newest; real feeds hold ten to a thousand."""
+MOST_ITEMS = 50_000
+"""Items of one document that are looked at, the first; more only cost time."""
+MOST_SKIPPED = 1_000
+"""Items left out of which each is told by itself; the others are counted."""
+MOST_WARNINGS = 50
+
+OVER_THE_LIMIT = "over_the_limit"
+SKIPPED = "skipped"
+NOTHING_IN_IT = "it has neither a title nor a text"
 
 ParserName = Literal["expat", "feedparser", "json"]
 
@@ -157,7 +170,8 @@ class ParsedFeed:
         hints: what the publisher says about polling.
         parser: which parser read it.
         warnings: what was mended or missing, one sentence each.
-        skipped: items left out, with the reason.
+        skipped: items left out, with the reason; the first `MOST_SKIPPED` of them.
+        left_out: how many items were left out besides those, by reason.
         cause: TRUNCATED when the body ended in the middle and the entries before that were kept.
     """
 
@@ -170,6 +184,7 @@ class ParsedFeed:
     warnings: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     cause: Cause | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -185,16 +200,67 @@ class Draft:
     skipped: list[Skipped] = field(default_factory=list)
     cause: Cause | None = None
 
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def warn(self, sentence: str) -> None:
+        """Add a warning; of very many only the first are kept."""
+        if len(self.warnings) < MOST_WARNINGS:
+            self.warnings.append(sentence)
+        elif len(self.warnings) == MOST_WARNINGS:
+            self.warnings.append("further warnings are left out")
+
+    def takes(self, position: int, *, is_empty: bool) -> bool:
+        """Return whether an item is worth reading; what is not is left out here, since it may come in masses.
+
+        Args:
+            position: place of the item in its document, from 0.
+            is_empty: whether it holds nothing at all.
+        """
+        if position >= MOST_ITEMS:
+            if position == MOST_ITEMS:
+                self.warnings.append(
+                    f"the document has more than {MOST_ITEMS} items; the others are not read"
+                )
+            self.left_out[OVER_THE_LIMIT] = self.left_out.get(OVER_THE_LIMIT, 0) + 1
+            return False
+        if is_empty:
+            self.skip(position, NOTHING_IN_IT)
+            return False
+        return True
+
+    def skip(self, position: int, reason: str) -> None:
+        """Leave an item out; of very many only the first are told one by one."""
+        if len(self.skipped) < MOST_SKIPPED:
+            self.skipped.append(Skipped(position, reason))
+        else:
+            self.left_out[SKIPPED] = self.left_out.get(SKIPPED, 0) + 1
+
     def freeze(self, parser: ParserName) -> ParsedFeed:
-        """Return the finished feed."""
+        """Return the finished feed, with the newest `MOST_ENTRIES` of its entries."""
+        entries = self.entries
+        if len(entries) > MOST_ENTRIES:
+            over = len(entries) - MOST_ENTRIES
+            self.left_out[OVER_THE_LIMIT] = self.left_out.get(OVER_THE_LIMIT, 0) + over
+            self.warnings.append(
+                f"the document has {len(entries)} entries; the newest {MOST_ENTRIES} are read"
+            )
+            entries = _newest(entries, MOST_ENTRIES)
         return ParsedFeed(
             title=self.title,
             link=self.link,
             language=self.language,
-            entries=tuple(self.entries),
+            entries=tuple(entries),
             hints=self.hints,
             parser=parser,
             warnings=tuple(self.warnings),
             skipped=tuple(self.skipped),
             cause=self.cause,
+            left_out=self.left_out,
         )
+
+
+def _newest(entries: list[FeedEntry], most: int) -> list[FeedEntry]:
+    """Return the newest entries in the order of the document; one without a date counts as the oldest."""
+    moments = [moment.timestamp() if (moment := e.published or e.updated) else 0.0 for e in entries]
+    newest = sorted(range(len(entries)), key=moments.__getitem__, reverse=True)[:most]
+    return [entries[n] for n in sorted(newest)]

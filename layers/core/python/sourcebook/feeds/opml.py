@@ -25,6 +25,8 @@ from sourcebook.errors import InvalidInput, shorten
 
 LARGEST: Final = 20_000_000
 """Longest document that is read, in characters."""
+MOST_OUTLINES: Final = 100_000
+"""Outlines of one document, folders included."""
 NAMESPACE: Final = "urn:sourcebook:opml"
 """Of the attributes in which an export keeps what OPML has no word for, such as the priority."""
 
@@ -108,7 +110,7 @@ def parse_opml(content: bytes | str) -> OpmlDocument:
     read outline by outline. One outline that cannot be taken is told of, and harms no other.
 
     Raises:
-        InvalidInput: if it is not OPML, or is too large.
+        InvalidInput: if it is not OPML, is too large, or has more than `MOST_OUTLINES` outlines.
     """
     text = _decode(content) if isinstance(content, bytes) else content
     if len(text) > LARGEST:
@@ -120,6 +122,8 @@ def parse_opml(content: bytes | str) -> OpmlDocument:
     # What stands before the root is not read: no entity that it declares can grow or read from elsewhere.
     lines_before = text.count("\n", 0, root.start())
     body = text[root.start() :]
+    if (outlines := body.lower().count("<outline")) > MOST_OUTLINES:
+        raise InvalidInput("opml", f"{outlines} outlines", f"at most {MOST_OUTLINES}; import it in parts")
     reading = _Reading()
     mended = ""
     try:

@@ -108,6 +108,7 @@ def describe(parsed: ParsedFeed | NotAFeed, file: Path | str) -> dict[str, Any]:
         ``file``: the path as given. ``parser``: "expat", "feedparser", "json", or null without a feed.
         ``cause``: a value of `Cause`, or null. ``message``: what to do about the cause, or null.
         ``warnings``: list of sentences. ``skipped``: list of ``{"position", "reason"}``.
+        ``left_out``: items left out beyond those of ``skipped``, counted by reason.
         ``title``, ``link``: of the feed, or null.
         ``entries``: list of objects with ``link``, ``title``, ``id``, ``summary`` (each a string or
         null), ``published`` (seconds since 1970, else those of the last change, else null),
@@ -122,6 +123,7 @@ def describe(parsed: ParsedFeed | NotAFeed, file: Path | str) -> dict[str, Any]:
             "message": str(parsed),
             "warnings": [],
             "skipped": [],
+            "left_out": {},
             "title": None,
             "link": None,
             "entries": [],
@@ -148,6 +150,7 @@ def describe(parsed: ParsedFeed | NotAFeed, file: Path | str) -> dict[str, Any]:
         "message": None,
         "warnings": list(parsed.warnings),
         "skipped": [skipped._asdict() for skipped in parsed.skipped],
+        "left_out": dict(parsed.left_out),
         "title": parsed.title or None,
         "link": parsed.link or None,
         "entries": entries,

@@ -87,6 +87,7 @@ class _Exchange:
     time_left: float
     elapsed: float = 0.0
     redirects: list[Redirect] = field(default_factory=list)
+    inside: bool = True
     sink: Sink | None = None
     received: int = 0
     received_sha256: str = ""
@@ -164,6 +165,7 @@ class HttpClient:
         last_modified: str | None = None,
         params: Params | None = None,
         max_bytes: int | None = None,
+        led_by: HttpResponse | None = None,
     ) -> HttpResponse:
         """Fetch `url`, following redirects, and return the answer whatever its status.
 
@@ -175,6 +177,7 @@ class HttpClient:
             last_modified: Last-Modified of the copy we have, exactly as it was sent.
             params: query parameters added to those of `url`.
             max_bytes: longest body, instead of the policy's.
+            led_by: the answer in which `url` was found; what is outside leads to nothing inside.
 
         Raises:
             FetchError: if no complete answer came; its `cause` says why.
@@ -185,6 +188,7 @@ class HttpClient:
             headers=self._request_headers(headers, etag, last_modified),
             max_bytes=self.policy.max_bytes if max_bytes is None else max_bytes,
             time_left=self.policy.total_timeout,
+            inside=led_by is None or led_by.is_inside,
         )
         return await self._follow(exchange)
 
@@ -264,8 +268,11 @@ class HttpClient:
         url, shown = exchange.target
         headers = [(b"Host", url.netloc)]
         headers += [(name.encode(), value.encode("latin-1")) for name, value in exchange.headers.items()]
-        origin = Origin(url.scheme, url.raw_host.decode("ascii"), url.port or _PORTS[url.scheme])
+        origin = Origin(
+            url.scheme, url.raw_host.decode("ascii"), url.port or _PORTS[url.scheme], exchange.inside
+        )
         connection = await self._pool.acquire(origin, shown)
+        exchange.inside = exchange.inside and connection.is_inside
         try:
             answer = await connection.request(url.raw_path, headers, shown)
             answer_headers = Headers(answer.headers)
@@ -284,6 +291,7 @@ class HttpClient:
             permanent_url=_permanent_url(exchange.redirects),
             elapsed=exchange.elapsed + time.monotonic() - started,
             received_at=self._clock(),
+            is_inside=exchange.inside,
         )
 
     async def _read(

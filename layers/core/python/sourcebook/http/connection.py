@@ -34,11 +34,12 @@ class StaleConnection(Exception):
 
 
 class Origin(NamedTuple):
-    """Where a connection leads."""
+    """Where a connection leads, and whether it may lead into the allowed networks."""
 
     scheme: str
     host: str
     port: int
+    inside: bool = True
 
 
 class _Wire(asyncio.Protocol):
@@ -123,6 +124,7 @@ class Connection:
 
     def __init__(self, origin: Origin, wire: _Wire, policy: HttpPolicy) -> None:
         self.origin = origin
+        self.is_inside = False
         self.idle_since = 0.0
         self._wire = wire
         self._read_timeout = policy.read_timeout
@@ -300,7 +302,7 @@ class ConnectionPool:
 
     async def _connect(self, origin: Origin, url: str) -> Connection:
         limit = self._policy.connect_timeout
-        addresses = await self._guard.addresses(origin.host, origin.port, url)
+        addresses = await self._guard.addresses(origin.host, origin.port, url, inside=origin.inside)
         deadline = time.monotonic() + limit
         failure = ""
         for index, address in enumerate(addresses):
@@ -309,7 +311,9 @@ class ConnectionPool:
             share = remaining if index == len(addresses) - 1 else remaining / 2
             try:
                 async with asyncio.timeout(share):
-                    return await self._connect_to(str(address), origin)
+                    connection = await self._connect_to(str(address), origin)
+                    connection.is_inside = self._guard.is_inside(address)
+                    return connection
             except TimeoutError:
                 continue
             except ssl.SSLError as error:
@@ -339,6 +343,9 @@ class ConnectionPool:
 def default_ssl_context() -> ssl.SSLContext:
     """Return the TLS settings shared by all clients: certifi's authorities, host names checked."""
     context = httpx.create_ssl_context(trust_env=False)
+    # Python 3.13 asks for what old authorities lack, such as an identifier of their key. Browsers and older
+    # versions trust them. Signatures, names and dates are checked as ever.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.set_alpn_protocols(["http/1.1"])
     return context
 

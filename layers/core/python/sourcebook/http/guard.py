@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+from urllib.parse import unquote, urlsplit
 
 from sourcebook.http.errors import FetchCause, fetch_error
+from sourcebook.http.policy import ports_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +45,8 @@ _REFUSED = tuple(
 _GLOBAL_UNICAST = ip_network("2000::/3")
 _NAT64 = ip_network("64:ff9b::/96")
 _MOST_TRIED = 8
+USUAL_PORTS: Final = frozenset({80, 443, 8080, 8443})
+"""Ports that a policy allows at public addresses if it says nothing else."""
 
 
 class Resolver(Protocol):
@@ -111,26 +117,62 @@ class Guard:
         self._policy = policy
         self._resolver = resolver
 
-    async def addresses(self, host: str, port: int, url: str) -> list[IPv4Address | IPv6Address]:
+    def is_inside(self, address: IPv4Address | IPv6Address) -> bool:
+        """Whether only the allowed networks make `address` reachable."""
+        return is_allowed(address, self._policy.allowed_networks) and not is_public(address)
+
+    async def addresses(
+        self, host: str, port: int, url: str, *, inside: bool = True
+    ) -> list[IPv4Address | IPv6Address]:
         """Resolve `host` once and return its addresses, each judged; connect to these, not to the name.
+
+        Args:
+            host: a name or an address.
+            port: where the connection is to go.
+            url: what is asked for, for the error.
+            inside: whether the allowed networks may be reached; not where a public address has led here.
 
         Raises:
             FetchError: ``dns`` if there is none, ``blocked_address`` if any is not allowed, ``blocked_port``.
         """
         addresses = await self._resolve(host, port, url)
-        outside = [found for found in addresses if not is_allowed(found, self._policy.allowed_networks)]
+        networks = self._policy.allowed_networks if inside else ()
+        outside = [found for found in addresses if not is_allowed(found, networks)]
         for address in outside:
             if not is_public(address):
                 raise fetch_error(
                     FetchCause.BLOCKED_ADDRESS,
                     url,
                     f"the host leads to {address}, which is not a public address; "
-                    "add its network to allowed_networks if it is meant",
+                    + (
+                        "add its network to allowed_networks if it is meant"
+                        if inside
+                        else "an address outside has led there"
+                    ),
                 )
+        if port in self._policy.refused_ports and len(outside) < len(addresses):
+            raise fetch_error(FetchCause.BLOCKED_PORT, url, f"port {port} is that of the embedded cloud")
+        self._check_loopback(addresses, port, url)
         if outside and port not in self._policy.allowed_ports:
             ports = ", ".join(str(number) for number in sorted(self._policy.allowed_ports))
             raise fetch_error(FetchCause.BLOCKED_PORT, url, f"port {port} is not one of {ports}")
         return addresses[:_MOST_TRIED]
+
+    def _check_loopback(self, addresses: Sequence[IPv4Address | IPv6Address], port: int, url: str) -> None:
+        """Let nobody reach other programs of this machine where the policy names the ports that are meant.
+
+        Raises:
+            FetchError: ``blocked_port``.
+        """
+        file = self._policy.loopback_ports
+        if file is None or not any(effective_address(address).is_loopback for address in addresses):
+            return
+        if port not in ports_in(file):
+            raise fetch_error(
+                FetchCause.BLOCKED_PORT,
+                url,
+                f"port {port} of this machine is not that of a server of `sourcebook serve-folder`",
+            )
 
     async def _resolve(self, host: str, port: int, url: str) -> list[IPv4Address | IPv6Address]:
         try:
@@ -151,3 +193,41 @@ class Guard:
         if not addresses:
             raise fetch_error(FetchCause.DNS, url, "the name has no address")
         return addresses
+
+
+def refusal(
+    url: str, allowed_networks: Sequence[Network] = (), allowed_ports: frozenset[int] = USUAL_PORTS
+) -> str:
+    """Return why the guard would refuse a URL whatever its name resolves to; "" if it may be asked.
+
+    A host that is an address in any spelling is judged here, so that nobody registers what is never fetched.
+    """
+    if not url.isascii():
+        url = unicodedata.normalize("NFKC", url)
+    if any(character.isspace() or not character.isprintable() for character in url):
+        return "it holds white space or control characters"
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "it is no URL"
+    address = _literal(unquote(host).rstrip("."))
+    if address is not None and not is_allowed(address, allowed_networks):
+        if not is_public(address):
+            return f"its host is {address}, which is not a public address"
+    elif address is not None:
+        return ""
+    if port is not None and port not in allowed_ports and not allowed_networks:
+        return f"port {port} is not one of {', '.join(map(str, sorted(allowed_ports)))}"
+    return ""
+
+
+def _literal(host: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a host is by itself, as the system's resolver reads it; None for a name."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return IPv4Address("127.0.0.1")
+    with suppress(ValueError):
+        return ip_address(host)
+    with suppress(OSError, ValueError):  # decimal, octal and hexadecimal, one to four parts
+        return IPv4Address(socket.inet_aton(host)) if host[:1].isdigit() else None
+    return None

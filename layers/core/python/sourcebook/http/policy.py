@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from os import environ
+from pathlib import Path
 from typing import TypeAlias
+from urllib.parse import urlsplit
 
 from sourcebook.errors import InvalidInput
 
 Network: TypeAlias = IPv4Network | IPv6Network
+
+LOOPBACK_PORTS_VARIABLE = "HTTP_LOOPBACK_PORTS_FILE"
+"""Environment variable: the file for `HttpPolicy.loopback_ports`. Ports are chosen while functions run."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _COMMENT = re.compile(r"[\x20-\x27\x2a-\x5b\x5d-\x7e]*")
@@ -32,7 +39,11 @@ class HttpPolicy:
         max_concurrent_per_host: requests under way at once to one host name.
         pause_per_host: least time between the starts of two requests to one host name.
         keepalive_expiry: how long an idle connection is kept.
-        allowed_networks: networks reachable besides global addresses, at any port.
+        allowed_networks: networks reachable besides global addresses, at any port that is not refused, and
+            only for the address that was asked for or where an address in them led on.
+        refused_ports: ports never reachable in the allowed networks: by default that of the embedded cloud.
+        loopback_ports: a file of the only ports reachable at loopback addresses, one a line; None for any
+            port that is not refused. The embedded cloud names the file of the servers that it has started.
         allowed_ports: ports reachable at global addresses.
         product: name in the User-Agent header.
         version: version in the User-Agent header.
@@ -50,6 +61,8 @@ class HttpPolicy:
     pause_per_host: float = 0.0
     keepalive_expiry: float = 15.0
     allowed_networks: tuple[Network, ...] = ()
+    refused_ports: frozenset[int] = field(default_factory=lambda: endpoint_ports(environ))
+    loopback_ports: Path | None = field(default_factory=lambda: loopback_file(environ))
     allowed_ports: frozenset[int] = frozenset({80, 443, 8080, 8443})
     product: str = "Sourcebook"
     version: str = "0.1"
@@ -86,6 +99,30 @@ class HttpPolicy:
         """The User-Agent header, e.g. ``Sourcebook/0.1 (+https://example.org/bot)``."""
         contact = self.contact.strip()
         return f"{self.product}/{self.version}" + (f" (+{contact})" if contact else "")
+
+
+def endpoint_ports(variables: Mapping[str, str]) -> frozenset[int]:
+    """Return the port that AWS itself is asked at, when the environment sets one: of the embedded cloud."""
+    try:
+        port = urlsplit(variables.get("AWS_ENDPOINT_URL", "")).port
+    except ValueError:
+        port = None
+    return frozenset() if port is None else frozenset({port})
+
+
+def loopback_file(variables: Mapping[str, str]) -> Path | None:
+    """Return the file of ports that the environment names; None without one."""
+    named = variables.get(LOOPBACK_PORTS_VARIABLE, "")
+    return Path(named) if named else None
+
+
+def ports_in(file: Path) -> frozenset[int]:
+    """Return the ports in a file, one a line; none if there is no such file yet."""
+    try:
+        lines = file.read_text(encoding="ascii").split()
+    except FileNotFoundError:
+        return frozenset()
+    return frozenset(int(line) for line in lines if line.isdigit())
 
 
 def parse_networks(text: str) -> tuple[Network, ...]:

@@ -20,7 +20,7 @@ REDIRECTS = PERMANENT_REDIRECTS | {302, 303, 307}
 _LONGEST_WAIT = timedelta(days=366)
 _DELTA_SECONDS = re.compile(r"[0-9]{1,18}")
 _MAX_AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?([0-9]{1,18})", re.IGNORECASE)
-_CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?\s*([^\s\"';,]{1,40})", re.IGNORECASE)
+_CHARSET = re.compile(r";\s*charset\s*=\s*+(?:[\"']\s*+)?+([^\s\"';,]{1,40})", re.IGNORECASE)
 # Python codecs that no web page is written in, and that are slow or change the meaning of plain ASCII.
 _NOT_FOR_THE_WEB = re.compile(
     r"utf[-_]?7|unicode[-_]?escape|raw[-_]?unicode[-_]?escape|idna|punycode|undefined|mbcs|oem"
@@ -91,6 +91,7 @@ class HttpResponse:
         permanent_url: where an unbroken chain of 301 and 308 from the first URL leads, or None.
         elapsed: seconds from sending the first request to the end of the body, without waiting for a slot.
         received_at: when the answer was complete (aware UTC); times relative to now are counted from here.
+        is_inside: whether every hop was at an address that only the allowed networks make reachable.
     """
 
     status: int
@@ -101,6 +102,7 @@ class HttpResponse:
     permanent_url: str | None = None
     elapsed: float = 0.0
     received_at: datetime = field(default_factory=utc_now)
+    is_inside: bool = False
 
     def __repr__(self) -> str:
         return f"HttpResponse({self.status}, {redact_url(self.url)!r}, {len(self.body)} bytes)"

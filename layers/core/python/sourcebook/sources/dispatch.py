@@ -24,6 +24,7 @@ MOST_PER_DISPATCH: Final = 5_000
 """Sources sent by one dispatch; those left are the first ones a minute later."""
 
 _SQS_BATCH = 10
+_NAMED_AT_MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +36,14 @@ class DispatchCounts:
         messages: messages that the queue took.
         skipped: sources asked for that are unknown or disabled.
         refused: messages that the queue refused; their sources are still due and are sent again next time.
+        not_sent: the ids of those that were skipped, the first twenty.
     """
 
     due: int
     messages: int
     skipped: int = 0
     refused: int = 0
+    not_sent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,14 @@ class Dispatcher:
         found = [source for source_id in wanted if (source := self.registry.make_due(source_id))]
         due = [_Due(s.source_id, s.kind, s.host, s.priority, isoformat(s.next_fetch_time)) for s in found]
         sent, refused = self._send(due, correlation_id)
-        return DispatchCounts(due=len(due), messages=sent, skipped=len(wanted) - len(due), refused=refused)
+        passed_over = [source_id for source_id in wanted if source_id not in {s.source_id for s in found}]
+        return DispatchCounts(
+            due=len(due),
+            messages=sent,
+            skipped=len(passed_over),
+            refused=refused,
+            not_sent=tuple(source_id[:80] for source_id in passed_over[:_NAMED_AT_MOST]),
+        )
 
     def _send(self, due: Sequence[_Due], correlation_id: str) -> tuple[int, int]:
         sent = refused = 0

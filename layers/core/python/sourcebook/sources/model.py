@@ -21,6 +21,8 @@ DEFAULT_INTERVAL_MINUTES: Final = 15
 
 
 def _http_url(url: str) -> str:
+    if not url.isprintable():
+        raise ValueError("a URL must not hold control characters")
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("not an http or https URL with a host")

@@ -8,27 +8,39 @@ as itself: what was done in between is idempotent, and only one of them moves th
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from boto3.dynamodb.conditions import Attr
+from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
-from sourcebook.errors import shorten
+from sourcebook.errors import Retryable, shorten
 from sourcebook.events import SourceDue
 from sourcebook.schema import SCHEMA_VERSION
-from sourcebook.sources import schedule
+from sourcebook.sources import limits, schedule
 from sourcebook.sources.model import Source
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
-from sourcebook.table.client import Change, ConditionFailed
+from sourcebook.table.client import Change, ConditionFailed, TableForbidden
+from sourcebook.table.keys import Key
 
 HISTORY_KEPT: Final = timedelta(days=30)
+PROCESS_DIED: Final = "process_died"
+OUT_OF_TIME: Final = "out_of_time"
+OUT_OF_MEMORY: Final = "out_of_memory"
+_POLLED_ALONE: Final = frozenset({PROCESS_DIED, OUT_OF_TIME, OUT_OF_MEMORY})
+"""Causes of a failure after which a source is polled alone."""
+_TO_COMMIT: Final = 10.0
+"""Seconds of an invocation that are kept for recording what was polled."""
+_OURS: Final = (Retryable, TableForbidden, BotoCoreError, ClientError, ImportError)
+"""What an adapter may raise that is no fault of its source: of the table, a topic, a deployment."""
 
 
 class Verdict(StrEnum):
@@ -114,10 +126,10 @@ class SourceAdapter(Protocol):
     async def poll(self, source: Source) -> PollResult:
         """Fetch a source and store what is new.
 
-        A failure of the source itself is a result. What is raised is ours, and makes the message come back.
+        A failure of the source itself is a result. What is raised otherwise is taken for one.
 
         Raises:
-            Retryable: if the table or a topic could not take what was found.
+            Retryable: if the table or a topic could not take what was found; the message comes back.
         """
         ...
 
@@ -129,6 +141,7 @@ class PollReport:
     Attributes:
         committed: False if another delivery of the message had moved the source on in the meantime.
         interval: until the next poll, as far as the adapter has a say in it.
+        crash: what the adapter raised; None if it ended as it should.
     """
 
     source_id: str
@@ -137,15 +150,29 @@ class PollReport:
     duration_ms: int
     committed: bool
     interval: timedelta | None = None
+    crash: BaseException | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Polled:
-    """A poll that is not committed yet."""
+    """A poll that is not committed yet.
+
+    Attributes:
+        charged: what was charged before the poll began; empty where nothing was.
+        crash: what the adapter raised.
+    """
 
     source: Source
     result: PollResult
     duration_ms: int
+    charged: Mapping[str, Any] = field(default_factory=dict)
+    crash: BaseException | None = None
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it leaves no history: nothing changed, and nothing was left out."""
+        result = self.result
+        return result.verdict in _QUIET and not result.rejected and not result.dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +183,7 @@ class RoundReport:
         polls: the sources that were polled.
         moved_on: sources that were not due any more, or that are unknown or disabled.
         postponed: sources left for the next dispatch because the time was running out.
-        failures: sources whose poll raised, with the error. They are still due.
+        failures: sources whose poll met a failure of ours, with the error. They are still due.
     """
 
     polls: list[PollReport]
@@ -169,11 +196,21 @@ class RoundReport:
 class Poller:
     """Runs rounds of polling.
 
+    Whatever happens inside the poll of one source ends as the failure of that source, and the others keep
+    their work. What an adapter raises is caught, unless it is a failure of ours: then the source stays due.
+    What takes too long is ended (`sourcebook.sources.limits`). What ends the whole process is charged before
+    it can happen: a source is polled alone, when all others are done, and its failure is committed before the
+    poll begins, to be replaced by what the poll finds,
+
+    - if its last poll ended the process, or used up its time or its memory;
+    - if its message came before: it may be the one that ended the process then.
+
     Attributes:
         adapters: the adapter of each kind.
         parallel: sources polled at the same time.
         seconds_left: seconds that this invocation still has; polls start only while it is above `reserve`.
         linger: seconds that a source without news waits for others to be committed with.
+        poll_seconds: for one poll.
     """
 
     registry: SourceRegistry
@@ -183,13 +220,43 @@ class Poller:
     seconds_left: Callable[[], float] = lambda: float("inf")
     reserve: float = 30.0
     linger: float = 0.5
+    poll_seconds: float = limits.POLL_SECONDS
+    poll_cpu_seconds: float = limits.POLL_CPU_SECONDS
 
-    async def run(self, due: Sequence[SourceDue]) -> RoundReport:
-        """Poll the sources of one message that are still due."""
+    async def run(self, due: Sequence[SourceDue], *, receive_count: int = 1) -> RoundReport:
+        """Poll the sources of one message that are still due.
+
+        Args:
+            due: the sources.
+            receive_count: how often the message has come, this time included.
+        """
+        limits.poll_threads()
         known = await asyncio.to_thread(self.registry.get_many, (d.source_id for d in due))
         report = RoundReport([], [], [], [])
-        slots = asyncio.Semaphore(self.parallel)
+        together: list[Source] = []
+        alone: list[Source] = []
+        for request in due:
+            source = known.get(request.source_id)
+            if source is None or source.next_fetch_time != request.due_at:
+                report.moved_on.append(request.source_id)
+            elif receive_count > 1 or source.last_cause in _POLLED_ALONE:
+                alone.append(source)
+            else:
+                together.append(source)
         hosts: dict[str, datetime] = {}
+        watch = limits.Watch(self.poll_cpu_seconds)
+        with watch.running():
+            alone += await self._poll_together(together, hosts, watch, report)
+            for source in alone:
+                await self._poll_alone(source, hosts, watch, report)
+        return report
+
+    async def _poll_together(
+        self, sources: Sequence[Source], hosts: dict[str, datetime], watch: limits.Watch, report: RoundReport
+    ) -> list[Source]:
+        """Poll sources in parallel; return those for which the memory was too little beside the others."""
+        slots = asyncio.Semaphore(self.parallel)
+        again: list[Source] = []
         quiet: list[_Polled] = []
         flushes: list[asyncio.Task[None]] = []
         ended = asyncio.Event()
@@ -201,39 +268,61 @@ class Poller:
             quiet.clear()
             await asyncio.to_thread(self._commit_quiet, waiting, report)
 
-        async def one(request: SourceDue) -> None:
-            source = known.get(request.source_id)
-            if source is None or source.next_fetch_time != request.due_at:
-                report.moved_on.append(request.source_id)
-                return
+        async def one(source: Source) -> None:
             async with slots:
                 if self.seconds_left() < self.reserve:
-                    report.postponed.append(request.source_id)
+                    report.postponed.append(source.source_id)
                     return
                 try:
-                    polled = await self._poll(source, hosts.get(source.host))
-                    if polled.result.cause in _HOST_IS_BUSY and polled.result.retry_after:
-                        hosts[source.host] = polled.result.retry_after
-                    if polled.result.verdict in _QUIET:
+                    polled = await self._poll(source, hosts, watch)
+                    if polled.result.cause == OUT_OF_MEMORY:
+                        again.append(source)
+                    elif polled.is_quiet:
                         quiet.append(polled)
                         if len(quiet) == 1:
                             flushes.append(asyncio.create_task(flush_soon()))
-                        return
-                    committed = await asyncio.to_thread(
-                        self.commit, source, polled.result, polled.duration_ms
-                    )
-                    report.polls.append(self._reported(polled, committed=committed))
+                    else:
+                        report.polls.append(await asyncio.to_thread(self._commit_or_charge, polled))
                 except Exception as error:  # noqa: BLE001 - one source's failure never harms the others; it is reported
-                    report.failures.append((request.source_id, error))
+                    report.failures.append((source.source_id, _kept(error)))
 
-        await asyncio.gather(*(one(request) for request in due))
+        await asyncio.gather(*(one(source) for source in sources))
         ended.set()
         await asyncio.gather(*flushes)
-        return report
+        return again
 
-    async def _poll(self, source: Source, host_busy_until: datetime | None) -> _Polled:
+    async def _poll_alone(
+        self, source: Source, hosts: dict[str, datetime], watch: limits.Watch, report: RoundReport
+    ) -> None:
+        """Poll a source that may end the process, and charge it before."""
+        if self.seconds_left() < self.reserve:
+            report.postponed.append(source.source_id)
+            return
+        try:
+            charged = await asyncio.to_thread(self._charge, source)
+            if charged is None:
+                report.moved_on.append(source.source_id)
+                return
+            try:
+                polled = await self._poll(source, hosts, watch)
+            except Exception:
+                await asyncio.to_thread(self._discharge, source, charged)
+                raise
+            polled = replace(polled, charged=charged)
+            report.polls.append(await asyncio.to_thread(self._commit_or_charge, polled))
+        except Exception as error:  # noqa: BLE001 - as above
+            report.failures.append((source.source_id, _kept(error)))
+
+    async def _poll(self, source: Source, hosts: dict[str, datetime], watch: limits.Watch) -> _Polled:
+        """Poll a source; what its adapter raises is its failure.
+
+        Raises:
+            Exception: what is no fault of the source, see `_OURS`.
+        """
         adapter = self.adapters.get(source.kind)
         started = time.monotonic()
+        crash: BaseException | None = None
+        host_busy_until = hosts.get(source.host)
         if host_busy_until is not None and host_busy_until > self.clock():
             # Its host has just asked for patience, through another source.
             result = PollResult(Verdict.DEFERRED, "host_busy", next_fetch=host_busy_until)
@@ -242,13 +331,18 @@ class Poller:
             message = f"kind: {shorten(source.kind)} has no adapter; expected one of {known}"
             result = PollResult(Verdict.BROKEN, "unknown_kind", message)
         else:
-            result = await adapter.poll(source)
-        return _Polled(source, result, round((time.monotonic() - started) * 1000))
+            seconds = min(self.poll_seconds, max(1.0, self.seconds_left() - _TO_COMMIT))
+            result, crash = await _guarded(adapter, source, seconds, watch)
+        if result.cause in _HOST_IS_BUSY and result.retry_after:
+            hosts[source.host] = schedule.believed(result.retry_after, self.clock())
+        return _Polled(source, result, round((time.monotonic() - started) * 1000), crash=crash)
 
     def _reported(self, polled: _Polled, *, committed: bool) -> PollReport:
         source, result = polled.source, polled.result
         interval = result.next_fetch - self.clock() if result.next_fetch else None
-        return PollReport(source.source_id, source.kind, result, polled.duration_ms, committed, interval)
+        return PollReport(
+            source.source_id, source.kind, result, polled.duration_ms, committed, interval, polled.crash
+        )
 
     def _commit_quiet(self, quiet: Sequence[_Polled], report: RoundReport) -> None:
         """Move on, all together, sources that had nothing to tell: most of a round, most of the time.
@@ -268,31 +362,140 @@ class Poller:
             else:
                 report.failures.append((polled.source.source_id, outcome))
 
+    def _commit_or_charge(self, polled: _Polled) -> PollReport:
+        """Record a poll. If the table refuses what there is to record, that is the source's failure."""
+        try:
+            committed = self._commit(polled)
+        except _OURS:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is reported; a source that is never moved on is polled for ever
+            message = f"the table refused what was found ({type(error).__name__}); see the log"
+            polled = replace(
+                polled, result=PollResult(Verdict.BROKEN, "not_storable", message), crash=_kept(error)
+            )
+            committed = self._commit(polled)
+        return self._reported(polled, committed=committed)
+
     def commit(self, source: Source, result: PollResult, duration_ms: int) -> bool:
         """Record a poll: its history if there is something to tell, and last the state that moves on.
 
         Returns:
             False if the source had moved on already; then nothing of the state was changed.
         """
+        return self._commit(_Polled(source, result, duration_ms))
+
+    def _commit(self, polled: _Polled) -> bool:
+        source, result, charged = polled.source, polled.result, polled.charged
         now = self.clock()
-        if result.verdict not in _QUIET:
+        if charged and polled.is_quiet:
+            self.registry.table.delete(_history_key(source))
+        elif charged:
+            self.registry.table.put(history_item(source, result, now, polled.duration_ms))
+        elif not polled.is_quiet:
             # Created, not overwritten: a repeated poll finds little that is new and must not hide the first.
-            self.registry.table.create(history_item(source, result, now, duration_ms))
-        changes = state_changes(source, result, now)
+            self.registry.table.create(history_item(source, result, now, polled.duration_ms))
+        changes = {**_uncharged(source, charged), **state_changes(source, result, now)}
         increments = {} if result.verdict is Verdict.DEFERRED else {"fetch_count": 1}
         if result.verdict is Verdict.UNCHANGED:
             increments["unchanged_count"] = 1
+        return self._change(source, changes, charged, increments)
+
+    def _charge(self, source: Source) -> Mapping[str, Any] | None:
+        """Commit the failure of a poll that is about to begin.
+
+        Returns:
+            What was changed in the state of the source; None if it had moved on already.
+        """
+        now = self.clock()
+        result = PollResult(
+            Verdict.BROKEN, PROCESS_DIED, "the process that polled it ended before the poll did"
+        )
+        changes = state_changes(source, result, now)
+        if not self._change(source, changes, {}, {}):
+            return None
+        self.registry.table.create(history_item(source, result, now, 0))
+        return changes
+
+    def _discharge(self, source: Source, charged: Mapping[str, Any]) -> None:
+        """Take back what was charged: the poll failed, and not by the source's fault."""
+        due = _due_or_probed(source, source.next_fetch_time, enabled=source.enabled)
+        self._change(source, {**_uncharged(source, charged), **due}, charged, {})
+        self.registry.table.delete(_history_key(source))
+
+    def _change(
+        self,
+        source: Source,
+        changes: Mapping[str, Any],
+        charged: Mapping[str, Any],
+        increments: Mapping[str, int],
+    ) -> bool:
+        """Change the state of a source, if it is still the one that was read, or charged."""
+        due = charged.get("next_fetch_time", isoformat(source.next_fetch_time))
+        enabled = charged.get("enabled", source.enabled)
         try:
             self.registry.table.change(
                 keys.source(source.source_id),
                 assign=dict(changes),
                 increment=dict(increments),
-                condition=Attr("next_fetch_time").eq(isoformat(source.next_fetch_time))
-                & Attr("enabled").eq(source.enabled),
+                condition=Attr("next_fetch_time").eq(due) & Attr("enabled").eq(enabled),
             )
         except ConditionFailed:
             return False
         return True
+
+
+async def _guarded(
+    adapter: SourceAdapter, source: Source, seconds: float, watch: limits.Watch
+) -> tuple[PollResult, BaseException | None]:
+    """Return what a poll found, and what it raised if that made it the source's failure.
+
+    Raises:
+        Exception: what is no fault of the source, see `_OURS`.
+    """
+    timeout = asyncio.timeout(seconds)
+    try:
+        with watch.poll(seconds):
+            async with timeout:
+                return await adapter.poll(source), None
+    except (*_OURS, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            raise
+        _kept(error)
+        if isinstance(error, limits.PollEnded) or timeout.expired():
+            if not await limits.poll_threads().settle():
+                limits.replace_threads()
+            message = (
+                f"the poll took longer than it may ({seconds:.0f} s, or too much CPU time) and was ended"
+            )
+            return PollResult(Verdict.BROKEN, OUT_OF_TIME, message), error
+        if isinstance(error, MemoryError):
+            gc.collect()
+            message = "the poll took more memory than there is; the document is too large or made to hurt"
+            return PollResult(Verdict.BROKEN, OUT_OF_MEMORY, message), error
+        message = f"reading it failed ({type(error).__name__}: {shorten(error)}); see the log"
+        return PollResult(Verdict.BROKEN, "poll_crashed", message), error
+
+
+ErrorT = TypeVar("ErrorT", bound=BaseException)
+
+
+def _kept(error: ErrorT) -> ErrorT:
+    """Return an error that can be kept for the log: it holds nothing of what the poll has read."""
+    limits.let_go(error)
+    return error
+
+
+def _uncharged(source: Source, charged: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what takes back a charge, besides the due time and its place in the index."""
+    before = {name: getattr(source, name) for name in charged if name in Source.model_fields}
+    return {name: isoformat(v) if isinstance(v, datetime) else v for name, v in before.items()}
+
+
+def _history_key(source: Source) -> Key:
+    return keys.source_fetch(source.source_id, isoformat(source.next_fetch_time))
 
 
 def _quiet_change(polled: _Polled, now: datetime) -> Change:
@@ -318,7 +521,7 @@ def state_changes(source: Source, result: PollResult, now: datetime) -> dict[str
     if result.verdict in {Verdict.CHANGED, Verdict.UNCHANGED}:
         next_time = result.next_fetch or schedule.after_success(source, now)
         if result.retry_after is not None:
-            next_time = max(next_time, result.retry_after)
+            next_time = max(next_time, schedule.believed(result.retry_after, now))
         changes |= {"enabled": True} if not source.enabled else {}  # a disabled source that is back
         changes |= {"last_success_at": stamp, "consecutive_errors": 0, "last_error": None}
         if result.verdict is Verdict.CHANGED:
@@ -365,7 +568,7 @@ def history_item(source: Source, result: PollResult, now: datetime, duration_ms:
     Its key is the due time that the fetch was made for, so that a repeated fetch tells of itself once.
     """
     return {
-        **keys.source_fetch(source.source_id, isoformat(source.next_fetch_time)),
+        **_history_key(source),
         "entity_type": "Fetch",
         "schema_version": SCHEMA_VERSION,
         "source_id": source.source_id,
@@ -380,6 +583,7 @@ def history_item(source: Source, result: PollResult, now: datetime, duration_ms:
         "updated": result.updated,
         "rejected": len(result.rejected),
         "rejections": [f"{r.article_id[:100]}: {r.reason[:200]}" for r in result.rejected[:10]] or None,
+        "dropped": dict(result.dropped) or None,
         "duration_ms": duration_ms,
         "ttl_timestamp": epoch_seconds(now + HISTORY_KEPT),
     }

@@ -5,7 +5,7 @@ As in `sourcebook.articles.read`, nothing here needs pydantic; a test holds the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
@@ -44,6 +44,22 @@ PUBLIC_FIELDS: Final = (
 )
 """Fields of a feed as it is served, besides `feed_id`, `health` and the counts; null when it has none."""
 
+SOURCE_FIELDS: Final = (
+    "kind",
+    "name",
+    "url",
+    "enabled",
+    "priority",
+    "created_at",
+    "next_fetch_time",
+    "last_fetch_at",
+    "last_success_at",
+    "last_change_at",
+    "last_cause",
+    "last_error",
+)
+"""Fields of a source of any kind as it is served, besides its id, `health` and the counts."""
+
 COUNTS: Final = (
     "consecutive_errors",
     "unchanged_count",
@@ -68,6 +84,7 @@ FETCH_FIELDS: Final = (
     "updated",
     "rejected",
     "rejections",
+    "dropped",
     "duration_ms",
 )
 """Fields of one fetch in a feed's history, besides `due_at`; null when the fetch has none."""
@@ -106,6 +123,34 @@ class FeedReader:
             InvalidInput: if the cursor is not one of this list with this filter.
         """
         listing = Listing.of("feeds", {"health": health})
+        return self._page(listing, public, (FEED, health), limit, cursor)
+
+    def sources(
+        self, *, kind: str | None = None, health: str | None = None, limit: int, cursor: str | None = None
+    ) -> Page[dict[str, Any]]:
+        """Return one page of the sources of every kind, in the order of `page`.
+
+        Args:
+            kind: only sources of this kind.
+            health: one of `HEALTHS`, or None for all.
+            limit: sources of a full page.
+            cursor: the `next_cursor` of the page before.
+
+        Raises:
+            InvalidInput: if the cursor is not one of this list with these filters.
+        """
+        listing = Listing.of("sources", {"kind": kind, "health": health})
+        return self._page(listing, public_source, (kind, health), limit, cursor)
+
+    def _page(
+        self,
+        listing: Listing,
+        shown: Callable[[Mapping[str, Any]], dict[str, Any]],
+        wanted: tuple[str | None, str | None],
+        limit: int,
+        cursor: str | None,
+    ) -> Page[dict[str, Any]]:
+        kind, health = wanted
         names = [_DISABLED] if health == "disabled" else [_POLLED] if health else [_POLLED, _DISABLED]
         after = ""
         if cursor is not None:
@@ -121,8 +166,8 @@ class FeedReader:
             return walk(self.table, condition, index=keys.ELIGIBILITY_INDEX, page_size=limit + 1)
 
         def load(entries: list[Item]) -> list[dict[str, Any] | None]:
-            wanted = [keys.source(entry["source_id"]) for entry in entries if entry["kind"] == FEED]
-            states = {item["source_id"]: public(item) for item in self.table.batch_get(wanted)}
+            chosen = [keys.source(entry["source_id"]) for entry in entries if kind in {None, entry["kind"]}]
+            states = {item["source_id"]: shown(item) for item in self.table.batch_get(chosen)}
             feeds = [states.get(entry["source_id"]) for entry in entries]
             return [feed if feed and health in {None, feed["health"]} else None for feed in feeds]
 
@@ -186,6 +231,18 @@ def public(state: Mapping[str, Any]) -> dict[str, Any]:
     known = {name: state.get(name) for name in PUBLIC_FIELDS} | {name: state.get(name, 0) for name in COUNTS}
     known["publications_by_hour"] = publications_by_hour(state.get("histogram"))
     return {"feed_id": state["source_id"], "health": health_of(state)} | known
+
+
+def public_source(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a source of any kind as it is served, given its STATE item."""
+    return {
+        "source_id": state["source_id"],
+        "health": health_of(state),
+        **{name: state.get(name) for name in SOURCE_FIELDS},
+        "consecutive_errors": state.get("consecutive_errors", 0),
+        "fetch_count": state.get("fetch_count", 0),
+        "articles": state.get("created_total", 0) + state.get("merged_total", 0),
+    }
 
 
 def publications_by_hour(histogram: bytes | None) -> list[int]:

@@ -133,6 +133,7 @@ class SourceRegistry:
         *,
         enabled: bool | None = None,
         kind: str | None = None,
+        at_once: bool = False,
     ) -> Item | None:
         """Change what is declared of a source, and leave what polling has learned.
 
@@ -141,6 +142,7 @@ class SourceRegistry:
             changes: attributes besides `enabled`, already checked; None removes one.
             enabled: True polls it again, now; False stops it. What it is already changes nothing.
             kind: only a source of this kind is changed.
+            at_once: whether the changes want it polled now, if it is polled at all.
 
         Returns:
             The STATE item afterwards, or None if there is no such source.
@@ -152,6 +154,11 @@ class SourceRegistry:
             differs = Attr("enabled").eq(False) if enabled else Attr("next_fetch_time").ne(NEVER)
             switched = {**(changes or {}), "enabled": enabled, **when}
             item = self._assign(source_id, switched, kind, differs)
+            if item is not None:
+                return item
+        if at_once and enabled is not False:
+            due = {**(changes or {}), **_at_once(source_id, isoformat(self.clock()))}
+            item = self._assign(source_id, due, kind, Attr("enabled").eq(True))
             if item is not None:
                 return item
         if changes:

@@ -24,6 +24,7 @@ _TOTALS: Final = (
     "EntriesSeen",
     "RowsDropped",
     "ScrapeAnomalies",
+    "PollsCrashed",
     "ArticlesFetched",
     "ArticlesMerged",
 )
@@ -55,7 +56,9 @@ def log_round(report: RoundReport, logger: Logger) -> None:
                 "velocity_articles_per_hour": result.state.get("rate"),
                 "refresh_interval_seconds": round(poll.interval.total_seconds()) if poll.interval else None,
             }
-        if result.message:
+        if poll.crash is not None:
+            logger.error("poll_crashed", extra={**fields, "reason": result.message}, exc_info=poll.crash)
+        elif result.message:
             logger.warning("source_failed", extra={**fields, "reason": result.message})
         else:
             logger.info("source_fetched", extra=fields)
@@ -101,6 +104,7 @@ def measure_round(report: RoundReport, metrics: Metrics) -> None:
         totals["EntriesSeen"] += result.entries
         totals["RowsDropped"] += sum(result.dropped.values())
         totals["ScrapeAnomalies"] += bool(result.anomaly)
+        totals["PollsCrashed"] += poll.crash is not None
         # Over all sources: the rate that an alarm watches. By source it is measured below.
         totals["ArticlesFetched"] += result.fresh
         totals["ArticlesMerged"] += result.merged

@@ -7,6 +7,7 @@ UCDs and utypes of the IVOA Spectrum data model 1.2.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ METADATA: Final = "metadata.json"
 PREVIEW: Final = "preview.png"
 
 _MODEL: Final = "IVOA Spectrum 1.2"
+_FORMULA: Final = re.compile(r"(?<=[,;])( *)([=+@-])")
 
 
 def artifacts(checked: Checked, *, source: Mapping[str, Any]) -> dict[str, tuple[bytes, str]]:
@@ -122,7 +124,12 @@ def _header(checked: Checked, *, with_error: bool) -> Iterator[str]:
 
 
 def _one_line(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=True)
+    """Return JSON in ASCII. Its values are texts: a formula in one of them, where a cell begins, is escaped.
+
+    A spreadsheet splits this line at its commas, whatever quotes are in it.
+    """
+    text = json.dumps(value, ensure_ascii=True)
+    return _FORMULA.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
 
 
 def _extent(spectrum: Spectrum) -> dict[str, Any]:

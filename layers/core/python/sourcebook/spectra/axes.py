@@ -20,8 +20,13 @@ from sourcebook.spectra.model import QuarantineCode
 
 _WAT_WIDTH: Final = 68
 """Characters of a long text that IRAF puts into each card; FITS drops the blanks at the end."""
-_SPEC: Final = re.compile(r'spec(\d+)\s*=\s*"([^"]*)"')
-_PAIR: Final = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|(\S+))')
+_WAT_CARDS: Final = 999
+"""IRAF numbers the cards of one axis by three digits."""
+# Neither goes back over what it has read: a text of 68 kB costs milliseconds, whatever is in it.
+_SPEC: Final = re.compile(r'spec(\d{1,5}+)\s*+=\s*+"([^"]*+)"')
+_PAIR: Final = re.compile(r'(?<!\w)(\w++)\s*+=\s*+(?:"([^"]*+)"|(\S++))')
+_MOST_TERMS: Final = 20_000_000
+"""Terms of polynomials, times samples: an echelle of a hundred orders has two million."""
 _CHEBYSHEV, _LEGENDRE = 1, 2
 _LARGEST_POWER: Final = 300.0
 
@@ -31,23 +36,52 @@ def ambiguous(what: str) -> Finding:
     return for_a_person(QuarantineCode.UNKNOWN_PROFILE, f"the wavelength axis is not clear: {what}")
 
 
-def linear_axis(header: Header, samples: int, *, axis: int = 1, step: tuple[str, ...] = ()) -> Floats:
-    """Return CRVAL + (i − CRPIX)·step for i from 1.
+def linear_axis(header: Header, samples: int, *, exponents: bool = False) -> Floats:
+    """Return CRVAL1 + (i − CRPIX1)·step for i from 1, where the step is CD1_1, or CDELT1 × PC1_1.
+
+    LTV1 and LTM1_1 of IRAF have no part in it: they lead back to the image that this one was cut out of.
 
     Args:
-        header: the image's.
-        samples: how many there are.
-        axis: which FITS axis says it.
-        step: keywords of the step, the first that is there wins. CDELT and then CD by default.
+        header: of the image.
+        samples: length of its first axis.
+        exponents: whether the caller takes the result as powers of ten, as IRAF means them by DC-FLAG 1.
 
     Raises:
-        Finding: if a keyword is missing: the standard's defaults are not what the files' makers meant.
+        Finding: if a keyword is missing (the standard's defaults are not what the files' makers meant), if
+            CD1_1 and CDELT1 disagree, if another axis has a part in this one, or if it is not linear.
     """
-    start, pixel = _needed(header, f"CRVAL{axis}"), _needed(header, f"CRPIX{axis}")
-    delta = _needed(header, *(step or (f"CDELT{axis}", f"CD{axis}_{axis}")))
+    start, pixel, delta = _needed(header, "CRVAL1"), _needed(header, "CRPIX1"), _step(header)
     if delta == 0:
         raise ambiguous("its step is 0")
+    kind = (header.text("CTYPE1") or "").upper()
+    flag = header.number("DC-FLAG")
+    if not exponents and flag not in {None, 0.0, -1.0}:
+        raise ambiguous(f"DC-FLAG is {flag:g}: its values are logarithms, or of no known kind")
+    if re.match(r"(?:WAVE|AWAV)-", kind) or ("LOG" in kind and not exponents):
+        raise ambiguous(f"CTYPE1 {kind!r} is an axis that is not linear")
     return start + (np.arange(1, samples + 1, dtype=np.float64) - pixel) * delta
+
+
+def _step(header: Header) -> float:
+    """Return the step from one pixel to the next (FITS standard 4.0, section 8.2)."""
+    for other in range(2, 5):
+        for keyword in (f"PC1_{other}", f"PC{other}_1", f"CD1_{other}", f"CD{other}_1"):
+            if header.number(keyword):
+                raise ambiguous(f"{keyword} is {header.number(keyword):g}: two axes are mixed, or turned")
+    for keyword in ("CROTA1", "CROTA2"):
+        if header.number(keyword):
+            raise ambiguous(f"{keyword} is {header.number(keyword):g}: the axes are turned")
+    full, plain, factor = header.number("CD1_1"), header.number("CDELT1"), header.number("PC1_1")
+    if full is None:
+        return _needed(header, "CDELT1", "CD1_1") * (1.0 if factor is None else factor)
+    if plain is None and factor is None:
+        return full
+    product = (1.0 if plain is None else plain) * (1.0 if factor is None else factor)
+    if not math.isclose(full, product, rel_tol=1e-6):
+        raise ambiguous(
+            f"CD1_1 is {full:g}, and CDELT1 and PC1_1 make {product:g}: the FITS standard forbids both"
+        )
+    return full
 
 
 def _needed(header: Header, *keywords: str) -> float:
@@ -71,7 +105,7 @@ def power_of_ten(exponents: Floats) -> Floats:
 def wat_text(header: Header, axis: int) -> str:
     """Return the attributes of an axis that IRAF splits over the cards WATn_001, WATn_002 and so on."""
     parts: list[str] = []
-    while (value := header.get(f"WAT{axis}_{len(parts) + 1:03d}")) is not None:
+    while len(parts) < _WAT_CARDS and (value := header.get(f"WAT{axis}_{len(parts) + 1:03d}")) is not None:
         parts.append(str(value).ljust(_WAT_WIDTH))
     return "".join(parts).strip()
 
@@ -166,7 +200,11 @@ def multispec(header: Header, samples: int) -> list[Dispersion]:
     found = {int(number): numbers for number, numbers in _SPEC.findall(wat_text(header, 2))}
     if not found or sorted(found) != list(range(1, len(found) + 1)):
         raise ambiguous(f"WAT2 gives solutions for the rows {shorten(sorted(found))}; expected 1, 2, 3 …")
-    return [_dispersion(number, found[number], samples) for number in sorted(found)]
+    solutions = [_dispersion(number, found[number], samples) for number in sorted(found)]
+    terms = sum(solution.samples * len(solution.functions) for solution in solutions)
+    if terms > _MOST_TERMS:
+        raise ambiguous(f"the solutions of WAT2 take {terms} terms; expected at most {_MOST_TERMS}")
+    return solutions
 
 
 def _dispersion(row: int, text: str, samples: int) -> Dispersion:

@@ -6,10 +6,12 @@ failed downloads all of them, which another attempt may mend.
 
 from __future__ import annotations
 
-import zlib
+from contextlib import closing
 from typing import Final
 
 from sourcebook.errors import shorten
+from sourcebook.http.bodies import BodyReader
+from sourcebook.http.errors import FetchCause, FetchError
 from sourcebook.spectra.findings import failed_download
 from sourcebook.spectra.model import FailedDownload
 
@@ -17,7 +19,12 @@ LARGEST_BODY: Final = 64 * 1024 * 1024
 """Bytes, unpacked. The largest 1-D products of the archives have a quarter of it."""
 
 _GZIP: Final = b"\x1f\x8b"
-_STEP: Final = 1024 * 1024
+_STEP: Final = 64 * 1024
+"""Bytes unpacked at a time: what follows a member is copied once for each member."""
+_FAILURES: Final = {
+    FetchCause.TOO_LARGE: FailedDownload.TOO_LARGE,
+    FetchCause.TRUNCATED: FailedDownload.TRUNCATED,
+}
 
 
 def fits_bytes(body: bytes) -> bytes:
@@ -62,25 +69,15 @@ def _refuse_pages(body: bytes) -> None:
 
 def _gunzip(body: bytes) -> bytes:
     """Unpack all members, no further than the limit: 64 kB of gzip can hold 64 MB of nothing."""
-    unpacked = bytearray()
-    rest = body
-    while rest.startswith(_GZIP):
-        stream = zlib.decompressobj(wbits=31)
+    with closing(BodyReader("", "gzip", LARGEST_BODY)) as reader:
         try:
-            while not stream.eof:
-                piece = stream.decompress(rest, _STEP)
-                rest = stream.unconsumed_tail or stream.unused_data
-                unpacked += piece
-                if len(unpacked) > LARGEST_BODY:
-                    raise failed_download(
-                        FailedDownload.TOO_LARGE, f"the gzip holds more than {LARGEST_BODY} bytes"
-                    )
-                if not piece and not rest and not stream.eof:
-                    raise failed_download(
-                        FailedDownload.TRUNCATED, f"the gzip ends early, after {len(body)} bytes"
-                    )
-        except zlib.error as error:
-            raise failed_download(FailedDownload.CORRUPT, f"the gzip is damaged: {error}") from error
+            for start in range(0, len(body), _STEP):
+                reader.feed(body[start : start + _STEP])
+            unpacked = reader.finish()
+        except FetchError as error:
+            raise failed_download(
+                _FAILURES.get(error.cause, FailedDownload.CORRUPT), f"the gzip is not whole: {error.detail}"
+            ) from error
     if not unpacked:
         raise failed_download(FailedDownload.EMPTY, "the gzip holds nothing; expected a FITS file")
-    return bytes(unpacked)
+    return unpacked

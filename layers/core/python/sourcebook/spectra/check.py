@@ -10,20 +10,21 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import numpy as np
 
 from sourcebook.errors import shorten
 from sourcebook.spectra.bodies import fits_bytes
-from sourcebook.spectra.dates import Moment, read_date, read_mjd
+from sourcebook.spectra.dates import Moment, TimeCards, observation_time
 from sourcebook.spectra.findings import Finding, for_a_person, nothing_for_us
 from sourcebook.spectra.fitsfile import FitsFile, Floats, open_fits
 from sourcebook.spectra.flux_units import flux_unit_note
 from sourcebook.spectra.model import QuarantineCode, SpectrumOutcome, TerminalCode, Verdict
 from sourcebook.spectra.overrides import refuse_bad_overrides
-from sourcebook.spectra.plausible import is_plausible, range_of, share_inside
-from sourcebook.spectra.profiles import Profile, choose, is_celestial
+from sourcebook.spectra.plausible import is_plausible, range_of, share_inside, years_of
+from sourcebook.spectra.profiles import MOST_ORDERS, Profile, choose, is_celestial
 from sourcebook.spectra.reading import Reading, StoredOrder
 from sourcebook.spectra.said import is_said
 from sourcebook.spectra.spectrum import Checked, Order, Spectrum
@@ -34,7 +35,6 @@ __all__ = ["Checked", "Order", "Spectrum", "check"]
 
 LIGHT_SPEED_KM_S: Final = 299_792.458
 UNEXPECTED: Final = "the examination itself failed with"
-MOST_ORDERS: Final = 2_000
 MOST_SAMPLES_IN_ALL: Final = 1_000_000
 
 _LEAST_FLUX, _LARGEST_FLUX = 1e-100, 1e60
@@ -58,20 +58,27 @@ _SELECTED_BY: Final = (
 )
 
 
-def check(body: bytes, *, name: str = "", overrides: Mapping[str, str] | None = None) -> Checked:
+def check(
+    body: bytes,
+    *,
+    name: str = "",
+    overrides: Mapping[str, str] | None = None,
+    now: datetime | None = None,
+) -> Checked:
     """Examine a file.
 
     Args:
         body: what came over the line, gzip or not.
         name: what the file is called, for its record.
         overrides: what a reviewer says in place of the file, by the keys of `model.OVERRIDES`.
+        now: the present time, after which nothing was observed.
 
     Raises:
         InvalidInput: if an override is not one that can be used. A file never raises.
     """
     said = dict(overrides or {})
     refuse_bad_overrides(said)
-    examination = _Examination(name=name, overrides=said)
+    examination = _Examination(name=name, overrides=said, now=now or datetime.now(UTC))
     try:
         return examination.run(body)
     except Finding as finding:
@@ -91,6 +98,7 @@ class _Examination:
 
     name: str
     overrides: dict[str, str]
+    now: datetime
     verdict: Verdict = field(default_factory=lambda: Verdict(SpectrumOutcome.NOT_A_SPECTRUM_FILE))
 
     def run(self, body: bytes) -> Checked:
@@ -151,7 +159,7 @@ class _Examination:
 
     def _judge(self, reading: Reading, profile: Profile) -> Checked:
         self._apply_overrides(reading)
-        moment = _moment(reading)
+        moment = _moment(reading, self.now, vouched="date" in self.overrides)
         for note in reading.notes:
             self._add(note)
         if moment is not None and moment.note:
@@ -204,7 +212,7 @@ class _Examination:
             )
             setattr(reading, name, self.overrides[key])
         if "date" in self.overrides:
-            reading.time_scale = "UTC"
+            reading.time_scale, reading.time_cards = "UTC", TimeCards(says_utc=True)
         accepted = {
             word.strip().upper()
             for word in self.overrides.get("accept_missing", "").split(",")
@@ -340,17 +348,24 @@ def _says_not_optical(units: set[str | None]) -> bool:
     return any(metres_per(unit) is AxisUnit.NOT_OPTICAL for unit in units)
 
 
-def _moment(reading: Reading) -> Moment | None:
-    text = reading.observed_at
-    if text is None:
+def _moment(reading: Reading, now: datetime, *, vouched: bool) -> Moment | None:
+    """Return when the spectrum was taken; add to the reading's doubts what speaks against it.
+
+    Args:
+        reading: what the file has.
+        now: the present time.
+        vouched: whether a reviewer gave the date.
+    """
+    if reading.observed_at is None:
         return None
-    moment = read_date(text, scale=reading.time_scale)
-    if moment is None:
-        try:
-            moment = read_mjd(float(text))
-        except ValueError:
-            return None
-    return moment
+    found = observation_time(
+        reading.observed_at,
+        replace(reading.time_cards, scale=reading.time_scale),
+        years=years_of() if vouched else years_of(reading.instrument, reading.telescope),
+        now=now,
+    )
+    reading.doubts.extend(found.doubts)
+    return found.moment
 
 
 def _refuse_what_holds_nothing(reading: Reading) -> None:

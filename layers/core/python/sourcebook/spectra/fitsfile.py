@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import math
 import warnings
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -18,12 +20,14 @@ from sourcebook.errors import shorten
 from sourcebook.spectra.findings import failed_download, for_a_person
 from sourcebook.spectra.model import FailedDownload, QuarantineCode
 from sourcebook.spectra.said import is_said
-from sourcebook.spectra.structure import Extent
+from sourcebook.spectra.structure import Extent, Form
 
 Floats = NDArray[np.float64]
 
 MOST_SAMPLES: Final = 4_000_000
 """Of one array: an echelle of a hundred orders has a tenth of it."""
+_NUMBERS: Final = frozenset("BIJKEDF")
+"""TFORM of columns that hold numbers. Bits, texts and arrays of variable length are never unpacked."""
 
 
 class Header:
@@ -62,6 +66,13 @@ class Header:
                 return number
         return None
 
+    def comment(self, keyword: str) -> str:
+        """Return the comment of a card; empty without one."""
+        try:
+            return str(self._header.comments[keyword]) if keyword in self._header else ""
+        except (ValueError, KeyError, fits.VerifyError):
+            return ""
+
     def flag(self, keyword: str) -> bool:
         """Say whether a logical keyword is T."""
         return self.get(keyword) is True
@@ -78,11 +89,13 @@ class Part:
     Attributes:
         index: its place in the file.
         header: its cards.
+        extent: where it lies, and the sizes that its header gives.
     """
 
     index: int
     header: Header
     hdu: Any
+    extent: Extent
 
     @property
     def name(self) -> str:
@@ -92,22 +105,27 @@ class Part:
     @cached_property
     def axes(self) -> tuple[int, ...]:
         """The lengths of an image's axes, the first FITS axis last; empty where there are no pixels."""
-        if not isinstance(self.hdu, fits.PrimaryHDU | fits.ImageHDU) or self.hdu.data is None:
+        if not isinstance(self.hdu, fits.PrimaryHDU | fits.ImageHDU):
             return ()
-        return () if self.hdu.data.size == 0 else tuple(self.hdu.data.shape)
+        return () if 0 in self.extent.lengths else tuple(reversed(self.extent.lengths))
 
     def pixels(self) -> Floats:
         """Return an image's pixels as float64.
 
         Raises:
-            Finding: if there are more of them than a spectrum has.
+            Finding: if there are more of them than a spectrum has, or they cannot be read.
         """
         if math.prod(self.axes) > MOST_SAMPLES:
             raise for_a_person(
                 QuarantineCode.OTHER,
                 f"HDU {self.index} has {math.prod(self.axes)} pixels; expected at most {MOST_SAMPLES}",
             )
-        return np.asarray(self.hdu.data).astype(np.float64)
+        if self.header.number("BSCALE") == 0:
+            raise for_a_person(
+                QuarantineCode.OTHER, f"BSCALE of HDU {self.index} is 0: no pixel keeps its value"
+            )
+        with _damage_reported():
+            return np.asarray(self.hdu.data).astype(np.float64).reshape(self.axes)
 
     @cached_property
     def columns(self) -> dict[str, Column]:
@@ -115,19 +133,21 @@ class Part:
 
         A name that stands there twice is left out: which is meant, nobody can say.
         """
-        if not isinstance(self.hdu, fits.BinTableHDU | fits.TableHDU) or self.hdu.data is None:
-            return {}
-        names = [str(name).strip().upper() for name in self.hdu.columns.names]
+        names = [
+            (self.header.text(f"TTYPE{number}") or "").upper()
+            for number in range(1, len(self.extent.columns) + 1)
+        ]
+        times = Counter(names)
         return {
             name: Column(self, number)
             for number, name in enumerate(names, start=1)
-            if name and names.count(name) == 1
+            if name and times[name] == 1
         }
 
     @property
     def rows(self) -> int:
         """Number of rows of a table."""
-        return 0 if not self.columns else len(self.hdu.data)
+        return self.extent.lengths[1] if self.columns else 0
 
 
 @dataclass(frozen=True)
@@ -136,6 +156,11 @@ class Column:
 
     part: Part
     number: int
+
+    @property
+    def form(self) -> Form:
+        """What each of its cells holds."""
+        return self.part.extent.columns[self.number - 1]
 
     @property
     def unit(self) -> str | None:
@@ -154,26 +179,39 @@ class Column:
         Where TNULL says that an integer is no value, it is NaN.
 
         Raises:
-            Finding: if there are more values than a spectrum has.
+            Finding: if there are more values than a spectrum has, or they cannot be read.
         """
-        raw = np.asarray(self.part.hdu.data.field(self.number - 1))
-        if raw.size > MOST_SAMPLES:
+        if self.form.code not in _NUMBERS:
+            return None
+        count = self.form.repeat * self.part.rows
+        if count > MOST_SAMPLES:
             raise for_a_person(
                 QuarantineCode.OTHER,
-                f"column {self.number} of HDU {self.part.index} has {raw.size} values; "
+                f"column {self.number} of HDU {self.part.index} has {count} values; "
                 f"expected at most {MOST_SAMPLES}",
             )
-        if raw.dtype.kind not in "iufb":
-            return None
-        values = raw.astype(np.float64)
+        if self.part.header.number(f"TSCAL{self.number}") == 0:
+            raise for_a_person(
+                QuarantineCode.OTHER,
+                f"TSCAL{self.number} of HDU {self.part.index} is 0: no cell keeps its value",
+            )
+        with _damage_reported():
+            values = np.asarray(self.part.hdu.data.field(self.number - 1)).astype(np.float64)
         null = self.part.header.number(f"TNULL{self.number}")
-        if null is not None and raw.dtype.kind in "iu":
-            values[raw == null] = np.nan
+        if null is not None and self.form.code in "BIJK":
+            # TNULL is a number as it is stored; astropy has scaled the values by now.
+            scale = self.part.header.number(f"TSCAL{self.number}")
+            scale = 1.0 if scale is None else scale
+            null = null * scale + (self.part.header.number(f"TZERO{self.number}") or 0.0)
+            values[np.abs(values - null) <= abs(scale) / 4] = np.nan
         return values
 
     def texts(self) -> list[str]:
-        """All of it as text, one for each row."""
-        return [str(value).strip() for value in self.part.hdu.data.field(self.number - 1)]
+        """All of it as text, one for each row; empty texts where it holds none."""
+        if self.form.code != "A":
+            return [""] * self.part.rows
+        with _damage_reported():
+            return [str(value).strip() for value in self.part.hdu.data.field(self.number - 1)]
 
 
 @dataclass(frozen=True)
@@ -210,6 +248,11 @@ class FitsFile:
         found = (part.header.text(keyword) for keyword in keywords for part in self.parts)
         return next((text for text in found if text), None)
 
+    def comment(self, keyword: str, at: Part | None = None) -> str:
+        """Return the first comment of a card, looked for in the same places."""
+        headers = [part.header for part in (at, self.primary) if part is not None]
+        return next((said for header in headers if (said := header.comment(keyword))), "")
+
     def number(self, *keywords: str, at: Part | None = None) -> float | None:
         """Return the first number, looked for in the same places."""
         headers = [part.header for part in (at, self.primary) if part is not None]
@@ -218,7 +261,7 @@ class FitsFile:
 
 
 def open_fits(body: bytes, parts: tuple[Extent, ...]) -> FitsFile:
-    """Return the file that some bytes are, all its data read.
+    """Return the file that some bytes are. Data are read when they are asked for.
 
     Args:
         body: the bytes, unpacked.
@@ -229,30 +272,33 @@ def open_fits(body: bytes, parts: tuple[Extent, ...]) -> FitsFile:
     """
     end = parts[-1].end
     whole = body[:end] + bytes(-end % 2880)  # the last filling may be missing; what it fills is there
+    with _damage_reported():
+        # Compressed images would be unpacked to whatever size their header asks for.
+        opened = fits.open(
+            io.BytesIO(whole), memmap=False, lazy_load_hdus=False, disable_image_compression=True
+        )
+        hdus = list(opened)
+    if len(hdus) != len(parts):
+        raise for_a_person(
+            QuarantineCode.OTHER,
+            f"{len(parts)} HDUs are there and {len(hdus)} can be read: the file is damaged",
+        )
+    return FitsFile(
+        tuple(
+            Part(index, Header(hdu.header), hdu, extent)
+            for index, (hdu, extent) in enumerate(zip(hdus, parts, strict=True))
+        )
+    )
+
+
+@contextmanager
+def _damage_reported() -> Iterator[None]:
+    """Report what astropy raises as damage of the file."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what they tell, all that matters is judged here
+        warnings.simplefilter("ignore")  # all that matters of what they say is judged elsewhere
         try:
-            # Compressed images would be unpacked to whatever size their header asks for.
-            opened = fits.open(
-                io.BytesIO(whole), memmap=False, lazy_load_hdus=False, disable_image_compression=True
-            )
-            read = tuple(Part(index, Header(hdu.header), hdu) for index, hdu in enumerate(opened))
-            for part in read:
-                _touch(part)
+            yield
         except Exception as error:  # damaged bytes raise anything in astropy; it is reported
             raise failed_download(
                 FailedDownload.CORRUPT, f"the FITS is damaged: {type(error).__name__}: {shorten(str(error))}"
             ) from error
-    if len(read) != len(parts):
-        raise for_a_person(
-            QuarantineCode.OTHER,
-            f"{len(parts)} HDUs are there and {len(read)} can be read: the file is damaged",
-        )
-    return FitsFile(read)
-
-
-def _touch(part: Part) -> None:
-    """Read the data and keep it: a header that contradicts it is noticed only now."""
-    if not part.axes:
-        for column in part.columns.values():
-            len(column.part.hdu.data.field(column.number - 1))

@@ -42,6 +42,29 @@ _INSTRUMENTS: Final[tuple[tuple[str, Range], ...]] = (
     ("NIRSPEC|NIRISS|NIRCAM", (5.0e-7, 5.6e-6)),
     ("MIRI", (4.5e-6, 2.9e-5)),
 )
+FIRST_DIGITAL_YEAR: Final = 1970
+"""No detector wrote numbers before."""
+_NO_LAST_YEAR: Final = 9999
+
+_YEARS: Final[tuple[tuple[str, tuple[int, int]], ...]] = (
+    # Part of the name of an instrument or telescope, the years in which it took spectra.
+    ("IUE", (1978, 1996)),
+    ("JWST", (2021, _NO_LAST_YEAR)),
+    ("MIRI|NIRCAM|NIRISS", (2021, _NO_LAST_YEAR)),
+    ("LAMOST", (2008, _NO_LAST_YEAR)),
+    ("FUSE", (1999, 2007)),
+    ("XSHOOTER|X-SHOOTER", (2008, _NO_LAST_YEAR)),
+    ("UVES", (1999, _NO_LAST_YEAR)),
+    ("HARPS", (2002, _NO_LAST_YEAR)),
+    ("ESPRESSO", (2017, _NO_LAST_YEAR)),
+    ("MUSE", (2013, _NO_LAST_YEAR)),
+    ("FORS|FORS1|FORS2|FEROS", (1998, _NO_LAST_YEAR)),
+    ("SDSS|BOSS", (1998, _NO_LAST_YEAR)),
+    ("APOGEE", (2010, _NO_LAST_YEAR)),
+    ("COS|WFC3", (2009, _NO_LAST_YEAR)),
+    ("STIS", (1997, _NO_LAST_YEAR)),
+    ("HST", (1990, _NO_LAST_YEAR)),
+)
 _SHARE_INSIDE: Final = 0.95
 """Of the samples: a unit that lies moves them all; a bad order of an echelle is one of a hundred."""
 
@@ -53,6 +76,19 @@ def range_of(instrument: str | None, profile_sees: Range | None) -> Range:
         if re.search(rf"(?<![A-Z])(?:{words})(?![A-Z])", name):
             return limits
     return profile_sees or ANY_INSTRUMENT
+
+
+def years_of(*names: str | None) -> tuple[int, int]:
+    """Return the first and the last year in which an instrument took spectra.
+
+    Args:
+        names: of the instrument and of its telescope.
+    """
+    said = " ".join(name for name in names if name).upper()
+    for words, years in _YEARS:
+        if re.search(rf"(?<![A-Z])(?:{words})(?![A-Z])", said):
+            return years
+    return FIRST_DIGITAL_YEAR, _NO_LAST_YEAR
 
 
 def share_inside(orders: list[Floats], limits: Range) -> float:

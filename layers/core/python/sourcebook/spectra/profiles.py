@@ -7,6 +7,7 @@ how it was made.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -22,8 +23,11 @@ from sourcebook.spectra.axes import (
     wat_attribute,
     wat_text,
 )
-from sourcebook.spectra.dates import read_mjd
+from sourcebook.spectra.dates import TimeCards, mjd_of, read_mjd
+from sourcebook.spectra.findings import for_a_person
 from sourcebook.spectra.fitsfile import Column, FitsFile, Floats, Header, Part
+from sourcebook.spectra.model import QuarantineCode
+from sourcebook.spectra.plausible import ANY_INSTRUMENT, is_plausible
 from sourcebook.spectra.reading import Reading, StoredOrder
 from sourcebook.spectra.said import is_said
 from sourcebook.spectra.wavelength_units import AxisUnit, metres_per, unit_within
@@ -31,6 +35,7 @@ from sourcebook.spectra.wavelength_units import AxisUnit, metres_per, unit_withi
 FLUX_SDSS: Final = "1E-17 erg/cm^2/s/Ang"
 """Of every COADD table, by SDSS's data model; its columns do not say."""
 
+MOST_ORDERS: Final = 2_000
 _BANDS_AT_MOST: Final = 8
 _ERROR_NAMES: Final = (
     *("ERR", "ERROR", "ERR_FLUX", "FLUX_ERR", "FLUX_ERROR", "FLUXERR", "ERRFLUX"),
@@ -211,6 +216,7 @@ def _read_iue(file: FitsFile) -> Reading:
     fluxes, errors, counts = _numbers(part, "FLUX"), _numbers(part, "SIGMA"), _numbers(part, "NPOINTS")
     if starts.ndim != 1 or fluxes.ndim != 2:
         raise ambiguous("MELO should have scalars WAVELENGTH and DELTAW and a vector FLUX")
+    _refuse_too_many_orders(part.rows)
     names = part.columns["APERTURE"].texts() if "APERTURE" in part.columns else [""] * part.rows
     orders = []
     for row, name in enumerate(names):
@@ -279,6 +285,9 @@ def _rows(part: Part, before: int) -> list[StoredOrder]:
     errors = _like(error, values) if error else None
     if values.ndim == 1:
         return [StoredOrder(before + 1, values, fluxes, errors)]
+    if values.ndim != 2:
+        raise ambiguous(f"the wavelengths of a row are an array of {values.ndim - 1} axes")
+    _refuse_too_many_orders(before + len(values))
     numbers = part.columns["SPORDER"].values if "SPORDER" in part.columns else None
     names = part.columns["SEGMENT"].texts() if "SEGMENT" in part.columns else [""] * len(values)
     counts = part.columns["NELEM"].values if "NELEM" in part.columns else None
@@ -441,19 +450,18 @@ def _read_multispec(file: FitsFile) -> Reading:
     solutions = multispec(part.header, bands.shape[2])
     if len(solutions) != bands.shape[1]:
         raise ambiguous(f"{len(solutions)} solutions for {bands.shape[1]} rows")
-    sigma = _band(part.header, "sigma")
+    described = _described_bands(part.header, len(bands))
     orders = [
         StoredOrder(
             solution.aperture,
             solution.wavelengths(),
-            bands[0, row, : solution.samples],
-            bands[sigma, row, : solution.samples] if sigma is not None and sigma < len(bands) else None,
+            bands[described.flux, row, : solution.samples],
+            None if described.error is None else bands[described.error, row, : solution.samples],
         )
         for row, solution in enumerate(solutions)
     ]
     reading = _iraf_reading(file, orders)
-    if len(bands) > 1:
-        reading.notes.append(f"of {len(bands)} bands the first is the flux")
+    described.say(reading, len(bands))
     kinds = sorted({("linear", "logarithmic", "polynomial")[solution.kind] for solution in solutions})
     reading.notes.append(f"each order has its own solution in WAT2: {', '.join(kinds)}")
     corrected = {solution.doppler for solution in solutions} - {0.0}
@@ -476,27 +484,23 @@ def _read_iraf_1d(file: FitsFile) -> Reading:
     part = file.primary
     header = part.header
     bands, turned = _iraf_bands(part)
-    axis = linear_axis(header, bands.shape[-1], step=("CD1_1", "CDELT1"))
     flag = header.number("DC-FLAG")
-    logarithmic = flag == 1 or "LOGLIN" in (header.text("CTYPE1") or "").upper()
+    named_log = "LOGLIN" in (header.text("CTYPE1") or "").upper()
     if flag not in {None, 0.0, 1.0}:
         raise ambiguous(f"DC-FLAG is {flag:g}; 0 is linear and 1 logarithmic")
-    sigma = _band(header, "sigma")
-    error = bands[sigma] if sigma is not None and sigma < len(bands) else None
+    if named_log and flag == 0:
+        raise ambiguous("CTYPE1 says that it is logarithmic, and DC-FLAG 0 that it is linear")
+    logarithmic = flag == 1 or named_log
+    axis = linear_axis(header, bands.shape[-1], exponents=logarithmic)
+    described = _described_bands(header, len(bands))
+    error = None if described.error is None else bands[described.error]
     wavelength = power_of_ten(axis) if logarithmic else axis
-    reading = _iraf_reading(file, [StoredOrder(1, wavelength, bands[0], error)])
+    reading = _iraf_reading(file, [StoredOrder(1, wavelength, bands[described.flux], error)])
     if turned:
         reading.notes.append("the axes are transposed: samples run along the second axis of the image")
-    if len(bands) > 1:
-        reading.notes.append(f"of {len(bands)} bands the first is the flux")
-    named = sum(1 for number in range(1, _BANDS_AT_MOST + 1) if header.text(f"BANDID{number}"))
-    if 1 < named < len(bands):
-        reading.doubts.append(f"{len(bands)} bands, of which BANDIDn describe {named}: which is the flux?")
+    described.say(reading, len(bands))
     if logarithmic:
         reading.notes.append("wavelength = 10^x: DC-FLAG 1")
-    used, other = header.number("CD1_1"), header.number("CDELT1")
-    if used is not None and other is not None and not np.isclose(used, other, rtol=1e-9, atol=0):
-        reading.notes.append(f"CD1_1 {used:g} was used, not CDELT1 {other:g}")
     return reading
 
 
@@ -506,6 +510,8 @@ def _iraf_bands(part: Part) -> tuple[Floats, bool]:
     if cube.ndim == 1:
         return cube.reshape(1, -1), False
     if cube.ndim == 2 and cube.shape[1] <= _BANDS_AT_MOST < cube.shape[0]:
+        if part.header.number("CRVAL2") is not None or part.header.number("CDELT2") is not None:
+            raise ambiguous("samples run along the second axis of the image, which CRVAL1 does not describe")
         return np.ascontiguousarray(cube.T), True
     apertures = cube.shape[-2]
     if apertures != 1 and part.header.text("APNUM2"):
@@ -526,17 +532,61 @@ def _iraf_reading(file: FitsFile, orders: list[StoredOrder]) -> Reading:
     )
     left = header.text("CUNIT1")
     if said and left and metres_per(left) != metres_per(said):
-        reading.notes.append(f"CUNIT1 says {left!r}; the unit in WAT1 is {said!r} and holds")
+        both = f"CUNIT1 says {left!r}; the unit in WAT1 is {said!r}"
+        if _could_be(reading, metres_per(left)):
+            reading.doubts.append(f"{both}: which is right?")
+        else:
+            reading.notes.append(f"{both} and holds")
     _say_who_and_when(reading, file, file.primary)
     return reading
 
 
-def _band(header: Header, word: str) -> int | None:
-    """Return which band, from 0, IRAF describes by a word such as `sigma`."""
-    for number in range(1, _BANDS_AT_MOST + 1):
-        if (header.text(f"BANDID{number}") or "").startswith(word):
-            return number - 1
-    return None
+def _could_be(reading: Reading, scale: float | AxisUnit) -> bool:
+    """Say whether the wavelengths of a reading could be in a unit of so many metres."""
+    if isinstance(scale, AxisUnit):
+        return False
+    return is_plausible([order.wavelength * scale for order in reading.orders], ANY_INSTRUMENT)
+
+
+_FLUX_BAND: Final = re.compile(r"(?:spectrum|flux|object)\b", re.IGNORECASE)
+_ERROR_BAND: Final = re.compile(r"(?:sigma|error|err|uncertainty)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bands:
+    """Which band of an image, from 0, is the flux and which its error.
+
+    Attributes:
+        flux: a place among the bands; the first where the header does not say.
+        error: likewise; None where there is none.
+        doubt: why the header's words do not tell; None when they do.
+    """
+
+    flux: int
+    error: int | None = None
+    doubt: str | None = None
+
+    def say(self, reading: Reading, count: int) -> None:
+        """Note which band was taken, or that a person must say it."""
+        if self.doubt is not None:
+            reading.doubts.append(self.doubt)
+        elif count > 1:
+            reading.notes.append(
+                f"of {count} bands number {self.flux + 1} is the flux, by the header's words"
+            )
+
+
+def _described_bands(header: Header, count: int) -> _Bands:
+    """Return which of some bands are flux and error, by BANDIDn, as IRAF writes it, or by ARRAYn."""
+    words = [header.text(f"BANDID{number}", f"ARRAY{number}") or "" for number in range(1, count + 1)]
+    if count == 1 and not _ERROR_BAND.match(words[0]):
+        return _Bands(0)
+    fluxes = [band for band, word in enumerate(words) if _FLUX_BAND.match(word)]
+    errors = [band for band, word in enumerate(words) if _ERROR_BAND.match(word)]
+    if len(fluxes) != 1 or len(errors) > 1 or not all(words):
+        said = shorten(words)
+        return _Bands(0, doubt=f"{count} bands, which BANDIDn describe as {said}: which is the flux?")
+    return _Bands(fluxes[0], errors[0] if errors else None)
 
 
 # --- Images that carry their wavelengths as pixels ---
@@ -554,6 +604,7 @@ def _read_image_extensions(file: FitsFile) -> Reading:
     errors = np.atleast_2d(error.pixels()) if error and error.axes == part.axes else None
     if wavelengths.ndim != 2:
         raise ambiguous(f"an image of {wavelengths.ndim} axes")
+    _refuse_too_many_orders(len(fluxes))
     reading = Reading(
         orders=[
             StoredOrder(row + 1, wavelengths[row], fluxes[row], None if errors is None else errors[row])
@@ -657,11 +708,9 @@ def _read_wcs_1d(file: FitsFile) -> Reading:
     part = file.primary
     header = part.header
     kind = (header.text("CTYPE1") or "").upper()
-    if "-" in kind:
-        raise ambiguous(f"CTYPE1 {kind!r} is an axis that is not linear")
     flux = part.pixels()
     reading = Reading(
-        orders=[StoredOrder(1, linear_axis(header, len(flux), step=("CD1_1", "CDELT1")), flux)],
+        orders=[StoredOrder(1, linear_axis(header, len(flux)), flux)],
         wavelength_unit=_axis_unit(header),
         flux_unit=header.text("BUNIT"),
         medium={"WAVE": "vacuum", "AWAV": "air"}.get(kind),
@@ -685,8 +734,13 @@ def _say_who_and_when(
 ) -> None:
     reading.object_name = file.text(*objects, at=part)
     reading.observed_at = file.text(*dates, at=part)
-    reading.time_scale = file.text("TIMESYS", at=part) or "UTC"
+    scale = file.text("TIMESYS", at=part)
+    reading.time_scale = scale if scale is not None and is_said(scale) else "UTC"
+    reading.time_cards = _time_cards(file, part, dates)
+    reading.telescope = file.text("TELESCOP", at=part)
     reading.instrument = file.text(*instruments, at=part) or file.text("TELESCOP", at=part)
+    _weigh_medium(reading, file, part)
+    _weigh_units(reading, part.header)
     days = file.number("MJD-OBS", at=part)
     if days is not None and read_mjd(days) is None:
         reading.notes.append(f"MJD-OBS {days!r} is no date of an observation and was not used")
@@ -695,6 +749,87 @@ def _say_who_and_when(
         reading.notes.append(f"OBJECT is {reading.object_name!r}; ESO OBS TARG NAME is {target!r}")
     if not is_said(reading.object_name) and (target := file.text("SCITARG", "TARGET", at=part)):
         reading.notes.append(f"no object is named; SCITARG or TARGET says {target!r}")
+
+
+def _weigh_medium(reading: Reading, file: FitsFile, part: Part) -> None:
+    """Take from the cards whether wavelengths are in air or in vacuum; doubt what contradicts itself."""
+    found = {} if reading.medium is None else {"the profile": reading.medium}
+    kind = (part.header.text("CTYPE1") or "").upper()
+    if kind in {"WAVE", "AWAV"} and "the profile" not in found:
+        found["CTYPE1"] = "air" if kind == "AWAV" else "vacuum"
+    said = (file.text("AIRORVAC", "AIR_VAC", "AIRVAC", at=part) or "").casefold()
+    if said.startswith(("air", "vac")):
+        found["AIRORVAC"] = "air" if said.startswith("air") else "vacuum"
+    in_vacuum = part.header.get("VACUUM")
+    if isinstance(in_vacuum, bool):
+        found["VACUUM"] = "vacuum" if in_vacuum else "air"
+    if len(set(found.values())) > 1:
+        reading.doubts.append(
+            f"air or vacuum? {', '.join(f'{where}: {what}' for where, what in found.items())}"
+        )
+    elif reading.medium is None:
+        reading.medium = next((what for where, what in found.items() if where != "CTYPE1"), None)
+
+
+def _weigh_units(reading: Reading, header: Header) -> None:
+    """Doubt an image's unit if the one in the brackets of CTYPE1 is another."""
+    first, second = header.text("CUNIT1"), unit_within(header.text("CTYPE1"))
+    scales = [scale for scale in map(metres_per, (first, second)) if not isinstance(scale, AxisUnit)]
+    if len(set(scales)) > 1:
+        reading.doubts.append(f"CUNIT1 says {first!r}, and CTYPE1 {second!r}")
+
+
+_DAYS: Final = (
+    *("MJD-OBS", "MJD-BEG", "MJD-AVG", "MJD-MID", "MJD-END", "MJD", "LMJD", "MJDSTART", "MJDEND"),
+    *("JD", "JD-OBS", "JD-MID", "MID-JD", "JD-BEG", "JD-END", "JULDATE", "JUL-DATE", "HJD", "MID-HJD"),
+)
+_DATES: Final = ("DATE-BEG", "DATE-AVG", "DATE-MID", "DATE-END", "DATE_END", "UTDATE", "UT-DATE")
+_TIMES: Final = (
+    *("TIME-OBS", "UT", "UT-OBS", "UTC-OBS", "UTC", "TTIMEOBS", "TIME-BEG", "UTSTART", "UT-START", "UTSHUT"),
+)
+_LOCAL_TIMES: Final = ("LT", "LTIME", "LOCTIME", "LOCALTIM", "LT-OBS", "LOCAL-T")
+_ZONES: Final = ("TIMEZONE", "TIMEZON", "UTOFFSET", "TZ", "ZONE")
+
+
+def _time_cards(file: FitsFile, part: Part, dates: tuple[str, ...]) -> TimeCards:
+    """Return what a file says of its time besides the date that is taken, the first of `dates` it has."""
+    taken = next((keyword for keyword in dates if file.text(keyword, at=part)), dates[0])
+    comment = file.comment(taken, part)
+    zones = ((keyword, file.number(keyword, at=part)) for keyword in _ZONES)
+    return TimeCards(
+        days=tuple(
+            (keyword, mjd_of(keyword, days))
+            for keyword in _DAYS
+            if keyword != taken and (days := file.number(keyword, at=part)) is not None
+        ),
+        dates=tuple(
+            (keyword, text)
+            for keyword in _DATES
+            if keyword != taken and (text := file.text(keyword, at=part)) is not None
+        ),
+        times=tuple(
+            (keyword, text)
+            for keyword in _TIMES
+            if (text := file.text(keyword, at=part)) is not None
+            and "local" not in file.comment(keyword, part).casefold()
+        ),
+        local_times=tuple(
+            (keyword, text) for keyword in _LOCAL_TIMES if (text := file.text(keyword, at=part)) is not None
+        ),
+        zone=next(((keyword, hours) for keyword, hours in zones if hours), None),
+        exposure=file.number("EXPTIME", "EXPOSURE", at=part),
+        comment=comment,
+        says_utc=is_said(file.text("TIMESYS", at=part)) or _IN_UTC.search(comment) is not None,
+    )
+
+
+_IN_UTC: Final = re.compile(r"\b(?:UTC?|GMT|universal)\b", re.IGNORECASE)
+
+
+def _refuse_too_many_orders(count: int) -> None:
+    """Raise a Finding before an object is made for each order, if there are more than a spectrum has."""
+    if count > MOST_ORDERS:
+        raise for_a_person(QuarantineCode.OTHER, f"{count} orders; expected at most {MOST_ORDERS}")
 
 
 def _folded(name: str) -> str:
@@ -765,16 +900,16 @@ _ALL_THREE: Final = (*_DATE_AND_OBJECT, "instrument")
 PROFILES: Final = (
     # name, version, identified by, read by, must say besides the wavelength unit, can see (m)
     Profile("eso_sdp", "1.0.0", _is_eso, _read_eso, _ALL_THREE),
-    Profile("bess", "1.0.0", _is_bess, _read_bess, _ALL_THREE, (3.0e-7, 1.15e-6)),
+    Profile("bess", "1.2.0", _is_bess, _read_bess, _ALL_THREE, (3.0e-7, 1.15e-6)),
     Profile("iue_mxlo", "1.0.0", _is_iue, _read_iue, _ALL_THREE, (1.0e-7, 3.5e-7)),
     Profile("hst_jwst_x1d", "1.0.0", _is_x1d, _read_x1d, _ALL_THREE),
     Profile("sdss_lamost", "1.0.0", _is_sdss, _read_sdss, _DATE_AND_OBJECT, (3.0e-7, 1.8e-6)),
-    Profile("iraf_multispec", "1.0.0", _is_multispec, _read_multispec, _DATE_AND_OBJECT),
-    Profile("iraf_1d", "1.0.0", _is_iraf_1d, _read_iraf_1d, _DATE_AND_OBJECT),
+    Profile("iraf_multispec", "1.1.0", _is_multispec, _read_multispec, _DATE_AND_OBJECT),
+    Profile("iraf_1d", "1.2.0", _is_iraf_1d, _read_iraf_1d, _DATE_AND_OBJECT),
     Profile("image_extensions", "1.0.0", _is_image_extensions, _read_image_extensions, _ALL_THREE),
     Profile("three_rows", "1.0.0", _is_three_rows, _read_three_rows, _DATE_AND_OBJECT),
     Profile("generic_table", "1.0.0", _is_generic_table, _read_generic_table, _ALL_THREE),
-    Profile("wcs_1d", "1.0.0", _is_wcs_1d, _read_wcs_1d, _DATE_AND_OBJECT),
+    Profile("wcs_1d", "1.2.0", _is_wcs_1d, _read_wcs_1d, _DATE_AND_OBJECT),
 )
 """Each in the order in which they are tried: what says what it is comes before what only looks like it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from sourcebook.spectra.dates import TimeCards
 from sourcebook.spectra.fitsfile import Floats
 
 
@@ -37,6 +38,8 @@ class Reading:
         object_name: the target.
         observed_at: when, as the file writes it.
         time_scale: of `observed_at`.
+        time_cards: what else the file says of its time.
+        telescope: what the instrument was on.
         instrument: what took it.
         medium: "air" or "vacuum", where the file or the profile's definition says so.
         frame: reference frame of the wavelengths, likewise.
@@ -53,6 +56,8 @@ class Reading:
     object_name: str | None = None
     observed_at: str | None = None
     time_scale: str = "UTC"
+    time_cards: TimeCards = field(default_factory=TimeCards)
+    telescope: str | None = None
     instrument: str | None = None
     medium: str | None = None
     frame: str | None = None

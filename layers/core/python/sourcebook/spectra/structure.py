@@ -2,7 +2,8 @@
 
 astropy allocates what a header asks for and follows as many headers as there are. So the mandatory
 keywords are read here first, against the number of bytes that are really there; only a file whose
-every part is present, and none of them too many, is opened (FITS standard 4.0, sections 3 and 4.4).
+every part is present, and none of them too many, is opened (FITS standard 4.0, sections 3, 4.4 and 7).
+The widths of a table's columns must add up to its row, so a column never asks for more than the file has.
 """
 
 from __future__ import annotations
@@ -25,14 +26,46 @@ BLOCK: Final = 2880
 CARD: Final = 80
 MOST_HDUS: Final = 256
 MOST_CARDS: Final = 20_000
-"""Of one header. ESO's longest have some thousand; an echelle's dispersion takes a few hundred."""
+"""Of all headers together. ESO's longest have some thousand; an echelle's dispersion takes a few hundred."""
+MOST_CONTINUE: Final = 1_000
+"""Cards CONTINUE of one header. astropy joins them to one value, at a cost that grows with its square."""
+MOST_ROWS: Final = 4_000_000
+"""Of one table. A row costs memory even where it holds no bytes."""
 
+MOST_TEXT_ROWS: Final = 500_000
+"""Of one ASCII table, whose numbers are read letter by letter."""
 _ALL_ONES: Final = 0xFFFFFFFF
 _INTEGER: Final = re.compile(rb"\s*([+-]?\d{1,19})\s*(?:/.*)?", re.DOTALL)
 _STRING: Final = re.compile(rb"\s*'((?:[^']|'')*)'")
 _PRINTABLE: Final = re.compile(rb"(?:(?!END {5})[ -~]{80})*END {77} *")
 _BITPIX: Final = frozenset({8, 16, 32, 64, -32, -64})
 _EXTENSION: Final = b"XTENSION"
+_BINARY_FORM: Final = re.compile(r"(\d{0,10})([LXBIJKAEDCMPQ])(.*)", re.DOTALL)
+_BYTES: Final = {
+    **dict.fromkeys("LBA", 1),
+    "I": 2,
+    **dict.fromkeys("JE", 4),
+    **dict.fromkeys("KDCPQ", 8),
+    "M": 16,
+}
+"""Of one element of a binary table's column (FITS standard 4.0, table 18); bits (X) share bytes."""
+_TEXT_FORM: Final = re.compile(r"([AIFED])(\d{1,10})(?:\.\d{1,10})?")
+_WIDEST_NUMBER: Final = 80
+"""Characters of a number in an ASCII table."""
+_DIMENSIONS: Final = re.compile(r"\(\s*(\d{1,10}(?:\s*,\s*\d{1,10}){0,31})\s*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What one cell of a column holds.
+
+    Attributes:
+        code: the letter of TFORM.
+        repeat: elements of each cell; 1 in an ASCII table.
+    """
+
+    code: str
+    repeat: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +78,8 @@ class Extent:
         data_end: offset after its data, without the filling.
         end: offset after the filling, which the last of a file may lack.
         cards: the header, without filling and END.
+        lengths: NAXIS1, NAXIS2 and so on.
+        columns: of a table, in order; empty for what is no table.
     """
 
     start: int
@@ -52,6 +87,8 @@ class Extent:
     data_end: int
     end: int
     cards: tuple[bytes, ...]
+    lengths: tuple[int, ...]
+    columns: tuple[Form, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +115,14 @@ def extents(body: bytes) -> tuple[Extent, ...]:
             follows the last.
     """
     found: list[Extent] = []
-    offset = 0
+    offset, taken = 0, 0
     while offset < len(body) and (not found or body.startswith(_EXTENSION, offset)):
         if len(found) == MOST_HDUS:
             raise for_a_person(
                 QuarantineCode.OTHER, f"more than {MOST_HDUS} HDUs; a spectrum has a few: look at the file"
             )
-        found.append(_extent(body, offset, len(found)))
-        offset = found[-1].end
+        found.append(_extent(body, offset, len(found), MOST_CARDS - taken))
+        offset, taken = found[-1].end, taken + len(found[-1].cards)
     rest = body[offset:].strip(b" \0\r\n")
     if rest:
         raise failed_download(
@@ -117,23 +154,24 @@ def sums_of(body: bytes, extent: Extent) -> Sums:
     """Return what the checksums of a part say about its bytes as they are."""
     values = _values(extent.cards)
     stated = _string(values, b"DATASUM")
-    data = body[extent.data_start : extent.end]
     datasum = None
     if stated:
-        datasum = stated.isdigit() and int(stated) % _ALL_ONES == _ones_sum(data) % _ALL_ONES
+        found = _ones_sum(body, extent.data_start, extent.end)
+        datasum = stated.isascii() and stated.isdigit() and int(stated) % _ALL_ONES == found % _ALL_ONES
     if not _string(values, b"CHECKSUM"):
         return Sums(datasum, None, damage=False)
-    off_by = _ones_sum(body[extent.start : extent.end]) % _ALL_ONES
+    off_by = _ones_sum(body, extent.start, extent.end) % _ALL_ONES
     header = body[extent.start : extent.data_start]
     return Sums(
         datasum, off_by == 0, damage=off_by != 0 and (_is_two_bytes(off_by) or not _is_written(header))
     )
 
 
-def _ones_sum(data: bytes) -> int:
+def _ones_sum(body: bytes, start: int, end: int) -> int:
     """Sum big-endian words of 32 bits in ones' complement; the filling that a file lacks is zero."""
-    words = np.frombuffer(data + bytes(-len(data) % 4), dtype=">u4")
-    total = int(words.sum(dtype=np.uint64))
+    whole = (end - start) // 4
+    total = int(np.frombuffer(body, ">u4", whole, start).sum(dtype=np.uint64)) if whole else 0
+    total += int.from_bytes(body[start + 4 * whole : end].ljust(4, b"\0"), "big")
     while total > _ALL_ONES:
         total = (total & _ALL_ONES) + (total >> 32)
     return total
@@ -159,52 +197,62 @@ def _is_written(header: bytes) -> bool:
     return _PRINTABLE.fullmatch(header) is not None
 
 
-def _extent(body: bytes, start: int, index: int) -> Extent:
-    cards = _cards(body, start, index)
+def _extent(body: bytes, start: int, index: int, most_cards: int) -> Extent:
+    cards = _cards(body, start, index, most_cards)
     data_start = start + _padded((len(cards) + 1) * CARD)
     values = _values(cards)
     if index == 0 and values.get(b"SIMPLE", b"")[:1] != b"T":
         raise failed_download(
             FailedDownload.NOT_FITS, "SIMPLE is not T: the file says itself that it is not standard FITS"
         )
-    data_end = data_start + _data_bytes(values, index)
+    lengths = _lengths(values, index)
+    data_end = data_start + _data_bytes(values, lengths, index)
     if data_end > len(body):
-        end = str(data_end) if data_end < 10**18 else "beyond all files"
+        written = str(data_end) if data_end < 10**18 else "beyond all files"
         raise failed_download(
-            FailedDownload.TRUNCATED, f"HDU {index} should end at byte {end}; the file has {len(body)}"
+            FailedDownload.TRUNCATED, f"HDU {index} should end at byte {written}; the file has {len(body)}"
         )
-    return Extent(
-        start, data_start, data_end, min(data_start + _padded(data_end - data_start), len(body)), cards
-    )
+    end = min(data_start + _padded(data_end - data_start), len(body))
+    return Extent(start, data_start, data_end, end, cards, lengths, _columns(values, lengths, index))
 
 
-def _cards(body: bytes, start: int, index: int) -> tuple[bytes, ...]:
+def _cards(body: bytes, start: int, index: int, most: int) -> tuple[bytes, ...]:
     cards: list[bytes] = []
-    for at in range(start, min(len(body), start + (MOST_CARDS + 1) * CARD), CARD):
+    continued = 0
+    for at in range(start, min(len(body), start + (most + 1) * CARD), CARD):
         card = body[at : at + CARD]
         if card[:8] == b"END     ":
             return tuple(cards)
         if len(card) < CARD:
             break
         cards.append(card)
-    if len(cards) > MOST_CARDS:
+        continued += card.startswith(b"CONTINUE")
+        if continued > MOST_CONTINUE:
+            raise for_a_person(
+                QuarantineCode.OTHER,
+                f"the header of HDU {index} has more than {MOST_CONTINUE} cards CONTINUE: look at the file",
+            )
+    if len(cards) > most:
         raise for_a_person(
             QuarantineCode.OTHER,
-            f"the header of HDU {index} has more than {MOST_CARDS} cards: look at the file",
+            f"more than {MOST_CARDS} cards up to the header of HDU {index}: look at the file",
         )
     raise failed_download(
         FailedDownload.TRUNCATED, f"the header of HDU {index} has no END; the file is cut short"
     )
 
 
-def _data_bytes(values: Mapping[bytes, bytes], index: int) -> int:
-    bitpix = _integer(values, b"BITPIX", index)
-    if bitpix not in _BITPIX:
-        raise _nonsense(index, "BITPIX", bitpix, "8, 16, 32, 64, -32 or -64")
+def _lengths(values: Mapping[bytes, bytes], index: int) -> tuple[int, ...]:
     axes = _integer(values, b"NAXIS", index)
     if not 0 <= axes <= 999:
         raise _nonsense(index, "NAXIS", axes, "0 to 999")
-    lengths = [_integer(values, b"NAXIS%d" % axis, index) for axis in range(1, axes + 1)]
+    return tuple(_integer(values, b"NAXIS%d" % axis, index) for axis in range(1, axes + 1))
+
+
+def _data_bytes(values: Mapping[bytes, bytes], lengths: tuple[int, ...], index: int) -> int:
+    bitpix = _integer(values, b"BITPIX", index)
+    if bitpix not in _BITPIX:
+        raise _nonsense(index, "BITPIX", bitpix, "8, 16, 32, 64, -32 or -64")
     parameters = _integer(values, b"PCOUNT", index, default=0)
     groups = _integer(values, b"GCOUNT", index, default=1)
     fields = _integer(values, b"TFIELDS", index, default=0)
@@ -214,9 +262,72 @@ def _data_bytes(values: Mapping[bytes, bytes], index: int) -> int:
         raise _nonsense(index, "TFIELDS", fields, "0 to 999")
     if not lengths:
         return 0
-    if lengths[0] == 0 and values.get(b"GROUPS", b"")[:1] == b"T":
-        lengths = lengths[1:]
+    if values.get(b"GROUPS", b"")[:1] == b"T" and index == 0:
+        raise for_a_person(
+            QuarantineCode.UNKNOWN_PROFILE,
+            "GROUPS is T: random groups, a form of radio interferometers, hold no spectrum that is known",
+        )
+    if groups != 1:
+        raise _nonsense(index, "GCOUNT", groups, "1")
     return abs(bitpix) // 8 * groups * (parameters + math.prod(lengths))
+
+
+def _columns(values: Mapping[bytes, bytes], lengths: tuple[int, ...], index: int) -> tuple[Form, ...]:
+    """Return the columns of a table, whose widths add up to the length of its rows."""
+    kind = _string(values, _EXTENSION) if index else ""
+    if kind not in {"BINTABLE", "A3DTABLE", "TABLE"}:
+        return ()
+    if len(lengths) != 2 or _integer(values, b"BITPIX", index) != 8:
+        raise _nonsense(index, "NAXIS", len(lengths), "2, with BITPIX 8, of a table")
+    width, rows = lengths
+    if rows > MOST_ROWS:
+        raise for_a_person(
+            QuarantineCode.OTHER,
+            f"HDU {index} has {rows} rows; expected at most {MOST_ROWS}: look at the file",
+        )
+    count = _integer(values, b"TFIELDS", index)
+    if kind == "TABLE":
+        if rows > MOST_TEXT_ROWS:
+            raise for_a_person(
+                QuarantineCode.OTHER,
+                f"HDU {index} has {rows} rows of text; expected at most {MOST_TEXT_ROWS}: look at the file",
+            )
+        return tuple(_text_column(values, number, width, index) for number in range(1, count + 1))
+    forms = [_binary_column(values, number, index) for number in range(1, count + 1)]
+    total = sum(length for _, length in forms)
+    if total != width:
+        raise _nonsense(index, "NAXIS1", width, f"{total}, the sum of its {count} columns")
+    return tuple(form for form, _ in forms)
+
+
+def _binary_column(values: Mapping[bytes, bytes], number: int, index: int) -> tuple[Form, int]:
+    """Return a column of a binary table and its width in bytes."""
+    text = _string(values, b"TFORM%d" % number)
+    found = _BINARY_FORM.fullmatch(text.upper())
+    if not found:
+        raise _nonsense(index, f"TFORM{number}", text, "a form such as 1D")
+    repeat, code = int(found[1] or 1), found[2]
+    if code in "PQ" and repeat > 1:
+        raise _nonsense(index, f"TFORM{number}", text, "at most one array of variable length in each row")
+    if b"TDIM%d" % number in values:
+        dimensions = _string(values, b"TDIM%d" % number)
+        shape = _DIMENSIONS.fullmatch(dimensions)
+        inside = math.prod(int(length) for length in shape[1].split(",")) if shape else -1
+        if code not in "PQ" and not 0 <= inside <= repeat:
+            raise _nonsense(index, f"TDIM{number}", dimensions, f"a shape of at most {repeat} elements")
+    return Form(code, repeat), -(-repeat // 8) if code == "X" else repeat * _BYTES[code]
+
+
+def _text_column(values: Mapping[bytes, bytes], number: int, width: int, index: int) -> Form:
+    """Return a column of an ASCII table."""
+    text = _string(values, b"TFORM%d" % number)
+    found = _TEXT_FORM.fullmatch(text.upper())
+    first = _integer(values, b"TBCOL%d" % number, index)
+    if not found or not 1 <= first <= width - int(found[2]) + 1:
+        raise _nonsense(index, f"TFORM{number}", text, f"a form such as F8.3 within rows of {width} bytes")
+    if found[1] != "A" and int(found[2]) > _WIDEST_NUMBER:
+        raise _nonsense(index, f"TFORM{number}", text, f"a number of at most {_WIDEST_NUMBER} characters")
+    return Form(found[1], 1)
 
 
 def _nonsense(index: int, keyword: str, value: object, expected: str) -> Exception:

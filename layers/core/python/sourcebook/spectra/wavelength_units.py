@@ -14,6 +14,8 @@ _SPELLINGS: Final = {
     1e-10: "a ang angs angstrom angstroms angstroem angstroms. å ångström ångstrom ångströms 0.1nm",
     1e-9: "nm nanometer nanometers nanometre nanometres",
     1e-6: "um µm μm micron microns micrometer micrometers micrometre micrometres",
+    1e-3: "mm millimeter millimeters millimetre millimetres",
+    1e-2: "cm centimeter centimeters centimetre centimetres",
     1.0: "m meter meters metre metres",
 }
 _METRES: Final = {spelling: metres for metres, line in _SPELLINGS.items() for spelling in line.split()}
@@ -25,7 +27,7 @@ _OTHER_QUANTITIES: Final = frozenset(
 _LEFTOVERS: Final = frozenset("pixel pixels pix deg degree degrees channel channels none unknown".split())
 """What programs leave in CUNIT1 although the axis is a wavelength: no unit is said then."""
 
-_OWN_FACTOR: Final = re.compile(r"\[([^\]]+)\]")
+_OWN_FACTOR: Final = re.compile(r"\[([^\]]{1,200})\]")
 
 
 class AxisUnit(Enum):
@@ -44,7 +46,11 @@ def metres_per(unit: str | None) -> float | AxisUnit:
     folded = bare.casefold()
     if folded in _METRES:
         # "Nm" is a newton metre and "M" no metre; ångström and the names are written in any case.
-        return AxisUnit.UNKNOWN if bare in {"M", "Nm", "nM", "Um", "uM"} else _METRES[folded]
+        return (
+            AxisUnit.UNKNOWN
+            if bare in {"M", "Nm", "nM", "Um", "uM", "Mm", "mM", "Cm", "cM"}
+            else _METRES[folded]
+        )
     if folded in _OTHER_QUANTITIES:
         return AxisUnit.NOT_OPTICAL
     if not folded or folded in _LEFTOVERS:

@@ -1,0 +1,49 @@
+"""Spectrum files and archives that grow: no file of 10 MB takes more than 5 s or 600 MB.
+
+Every kind grows to 10 MB under `make fuzz`. The everyday test grows a third of the kinds to 30 kB, and those
+that were found in the wild: what is quadratic, and what a header alone asks for, is seen there already.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import ExitStack
+
+from sourcebook.catalog.unpack import unpack
+from sourcebook.spectra.check import UNEXPECTED, check
+from tests.growth import LARGEST, Growth, check_growth
+from tests.unit.spectra.growing import ARCHIVES, FILES, Make, cases
+
+FULL = "SOURCEBOOK_FUZZ" in os.environ
+SIZE = LARGEST if FULL else 30_000
+LARGEST_UNPACKED = 64 * 1024 * 1024
+FOUND = frozenset({"rows without bytes", "aliased heap", "wat words", "wat specs", "empty members"})
+"""Kinds that took gigabytes or minutes once."""
+
+
+def examine(body: bytes) -> None:
+    checked = check(body)
+    assert UNEXPECTED not in checked.verdict.message, checked.verdict.message
+
+
+def take_out(body: bytes) -> None:
+    with ExitStack() as files:
+        unpack(io.BytesIO(body), files, largest=LARGEST_UNPACKED)
+
+
+def chosen(makers: dict[str, Make]) -> list[Growth]:
+    """Return the kinds that this run grows."""
+    return [
+        case
+        for number, case in enumerate(cases(makers))
+        if FULL or case.name in FOUND or (number % 3 == 0 and not case.name.startswith("packed"))
+    ]
+
+
+def test_no_spectrum_file_costs_more_than_it_may() -> None:
+    check_growth(examine, *chosen(FILES), largest=SIZE)
+
+
+def test_no_archive_costs_more_than_it_may() -> None:
+    check_growth(take_out, *chosen(ARCHIVES), largest=SIZE)
