@@ -131,15 +131,15 @@ async def test_a_refusal_is_final_only_when_nobody_may_still_answer(
 async def test_a_wish_to_be_left_alone_is_waited_for(
     resolver: NameResolver, archives: Archives, clock: Clock
 ) -> None:
+    from datetime import UTC, datetime
+
+    clock.now = datetime.now(UTC)  # what an answer asks for counts from when it came
     await archives.stage(
         {"path": SIMBAD, "status": 429, "retry_after": "5", "times": 1},
         *({"path": path, "status": 503} for path in (MIRROR, SESAME)),
     )
     with pytest.raises(ArchiveUnavailable):
         await resolver.resolve("V1324 Sco")
-    from datetime import UTC, datetime
-
-    clock.now = datetime.now(UTC)
     assert await resolver.resolve("V1324 Sco") is not None
     assert 0 < archives.slept[0] <= 6, "one host, however it is addressed, and for all functions"
 

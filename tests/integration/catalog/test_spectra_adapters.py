@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +126,7 @@ async def test_trouble_is_a_status_and_never_an_exception(
 async def test_who_wants_to_be_left_alone_is_left_alone_by_all(
     provider: Any, archives: Archives, name: str, clock: Clock
 ) -> None:
+    clock.now = datetime.now(UTC)  # what an answer asks for counts from when it came
     await archives.stage({"path": PATHS[name], "status": 429, "retry_after": "120"})
     search = await provider(name).search(V1324, RADIUS)
     assert search.status is ArchiveStatus.RATE_LIMITED

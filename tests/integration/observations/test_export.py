@@ -70,3 +70,20 @@ def test_the_raw_export_keeps_the_word_of_a_removed_source(scene: World) -> None
 def test_another_form_of_file_is_refused_before_anything_is_read() -> None:
     with pytest.raises(InvalidInput, match=r"\.json, \.csv, \.parquet"):
         writer_for(Path("rates.xlsx"))
+
+
+def test_a_bank_named_like_a_formula_runs_in_no_spreadsheet_and_a_negative_figure_is_a_number(
+    tmp_path: Path,
+) -> None:
+    world = World(MemoryTable())
+    world.declare("timo", 1)
+    for bank in ("=cmd|'/C calc'!A0", "＝1+1", "\t@SUM(1)"):
+        world.scrape("timo", MORNING, {(bank, "deposit_online", "M0006"): -1.25})
+    for rows in (canonical_rows(world.reader), raw_rows(world.reader)):
+        path = tmp_path / "rates.csv"
+        writer_for(path)(path, rows)
+        with path.open(encoding="utf-8", newline="") as file:
+            written = list(csv.DictReader(file))
+        assert written
+        assert all(row["bank_name"].startswith("'") for row in written)
+        assert {row["rate_pct"] for row in written} == {"-1.25"}

@@ -104,3 +104,12 @@ def test_old_and_new_items_are_read_alike_before_the_migration_and_after(moto_wo
 def test_an_unknown_step_is_told_the_known_ones(world: World) -> None:
     with pytest.raises(InvalidInput, match=STEP):
         list(Migrations(world.table).run(again="0009"))
+
+
+def test_a_fresh_table_needs_no_step_and_one_with_old_items_does(moto_world: World) -> None:
+    migrations = Migrations(moto_world.table, clock=lambda: NOW)
+    assert [one.needed for one in migrations.status()] == [False]
+    store_as_version_1(moto_world)
+    assert [one.needed for one in migrations.status()] == [True]
+    list(migrations.run())
+    assert [one.needed for one in migrations.status()] == [False]

@@ -31,14 +31,14 @@ def test_the_raw_layer_holds_what_both_sources_said_on_that_day(scene: World) ->
 
 def test_history_has_one_point_for_the_day_from_the_source_of_highest_priority(scene: World) -> None:
     answer = scene.reader.history(bank_name="VCB", series_code="deposit_online", term_months="6")
-    (point,) = answer["points"]
+    (point,) = answer["items"]
     assert (point["rate_pct"], point["source_id"]) == (4.5, "timo")
     assert point["scraped_at"] == "2026-01-06T02:00:00.000Z"
     assert (answer["bank_name"], answer["series_code"], answer["term_months"]) == ("VCB", "deposit_online", 6)
 
 
 def test_latest_has_one_row_for_bank_series_and_term_and_says_whose_it_is(scene: World) -> None:
-    (row,) = scene.reader.latest(series_code="deposit_online", term_months="6")["rows"]
+    (row,) = scene.reader.latest(series_code="deposit_online", term_months="6")["items"]
     assert (row["bank_name"], row["rate_pct"], row["source_priority"]) == ("VCB", 4.5, 1)
     assert row["decided_by"] == "priority"
     assert [(c["source_id"], c["rate_pct"]) for c in row["sources_considered"]] == [
@@ -65,9 +65,9 @@ def test_check_3_the_history_has_no_day_twice(scene: World) -> None:
     scene.scrape("timo", MORNING + timedelta(hours=9), {SIX: 4.55})
     scene.scrape("24hmoney", MORNING + timedelta(days=1), {SIX: 4.6})
     answer = scene.reader.history(bank_name="VCB", series_code="deposit_online", term_months="6")
-    days = [point["observed_day"] for point in answer["points"]]
+    days = [point["observed_day"] for point in answer["items"]]
     assert days == ["2026-01-06", "2026-01-07"]
-    assert [point["rate_pct"] for point in answer["points"]] == [4.55, 4.6]
+    assert [point["rate_pct"] for point in answer["items"]] == [4.55, 4.6]
 
 
 def test_scraping_again_updates_the_days_item_and_keeps_when_it_was_first_and_last_seen(scene: World) -> None:
@@ -93,12 +93,12 @@ def test_a_stale_source_steps_back_when_it_is_told_to_and_the_row_says_so(world:
     world.declare("24hmoney", 2)
     world.scrape("timo", datetime(2026, 1, 2, tzinfo=UTC), {SIX: 4.5})
     world.scrape("24hmoney", datetime(2026, 1, 9, tzinfo=UTC), {SIX: 4.6})
-    (row,) = world.reader.latest(series_code="deposit_online")["rows"]
+    (row,) = world.reader.latest(series_code="deposit_online")["items"]
     assert (row["source_id"], row["decided_by"], row["stale"]) == ("24hmoney", "freshness", False)
-    (row,) = world.reader.latest(series_code="deposit_online", max_age_days=30)["rows"]
+    (row,) = world.reader.latest(series_code="deposit_online", max_age_days=30)["items"]
     assert (row["source_id"], row["decided_by"]) == ("timo", "priority")
     world.declare("timo", 1)
-    (row,) = world.reader.latest(series_code="deposit_online")["rows"]
+    (row,) = world.reader.latest(series_code="deposit_online")["items"]
     assert row["source_id"] == "timo", "without an age the order of the document holds, however old"
 
 
@@ -107,7 +107,7 @@ def test_a_loan_has_no_term_and_a_deposit_needs_one(world: World) -> None:
     world.declare("timo", 1)
     world.scrape("timo", MORNING, {loan: 7.9, SIX: 4.5})
     answer = world.reader.history(bank_name="VCB", series_code="home_loan")
-    assert [point["rate_pct"] for point in answer["points"]] == [7.9]
+    assert [point["rate_pct"] for point in answer["items"]] == [7.9]
     with pytest.raises(InvalidInput, match=r"term_months.*home_loan is a loan series"):
         world.reader.history(bank_name="VCB", series_code="home_loan", term_months="6")
     with pytest.raises(InvalidInput, match=r"term_months.*home_loan is a loan series"):
@@ -129,7 +129,7 @@ def test_history_goes_from_day_to_day(world: World) -> None:
         first=date(2026, 1, 7),
         last=date(2026, 1, 9),
     )
-    assert [p["observed_day"] for p in answer["points"]] == ["2026-01-07", "2026-01-08", "2026-01-09"]
+    assert [p["observed_day"] for p in answer["items"]] == ["2026-01-07", "2026-01-08", "2026-01-09"]
     with pytest.raises(InvalidInput, match="to: '2026-01-01'"):
         world.reader.history(
             bank_name="VCB",

@@ -75,11 +75,11 @@ def test_ten_years_of_one_bank_and_term_from_three_sources_are_one_answer_below_
 
     answer = world.reader.history(bank_name="VCB", series_code="deposit_online", term_months="6")
 
-    assert len(answer["points"]) == 3653 + 1
+    assert len(answer["items"]) == 3653 + 1
     assert answer["next_cursor"] is None
     assert len(json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()) < PAGE
     assert table.queries <= 6
-    assert {point["source_id"] for point in answer["points"][:-1]} == {"source-2"}
+    assert {point["source_id"] for point in answer["items"][:-1]} == {"source-2"}
     world.sql.close()
 
 
@@ -97,7 +97,7 @@ def test_a_longer_history_is_paged_without_a_day_twice_or_lost(monkeypatch: Any)
         page = world.reader.history(
             bank_name="VCB", series_code="deposit_online", term_months="6", cursor=cursor
         )
-        days += [point["observed_day"] for point in page["points"]]
+        days += [point["observed_day"] for point in page["items"]]
         if (cursor := page["next_cursor"]) is None:
             break
     assert len(days) == len(set(days)) == 100
@@ -112,7 +112,7 @@ def test_latest_of_one_series_is_one_query_and_goes_on_where_a_page_of_dynamodb_
     banks = {(f"Bank {n:04}", "deposit_online", "M0006"): 4.5 for n in range(40)}
     world.scrape("timo", datetime(2026, 1, 6, tzinfo=UTC), banks)
     table.queries = 0
-    assert len(world.reader.latest(series_code="deposit_online")["rows"]) == 40
+    assert len(world.reader.latest(series_code="deposit_online")["items"]) == 40
     assert table.queries == 1
 
     global PAGE  # noqa: PLW0603 - the tests of this module run one after the other

@@ -173,7 +173,7 @@ class World:
                     row["scraped_at"],
                     row["source_priority"],
                 )
-                for row in page["rows"]
+                for row in page["items"]
             ]
             if (cursor := page["next_cursor"]) is None:
                 return sorted(rows)
@@ -186,7 +186,7 @@ class World:
         assert answer["next_cursor"] is None
         return [
             (point["observed_day"], point["source_id"], point["rate_pct"], point["scraped_at"])
-            for point in answer["points"]
+            for point in answer["items"]
         ]
 
     def raw(self) -> list[tuple[Any, ...]]:

@@ -94,14 +94,12 @@ def test_an_item_comes_back_from_the_table_as_it_was(
 @pytest.mark.parametrize(
     ("kind", "number", "change"),
     [
-        (model.Nova, 0, {"primary_name_normalized": "v1325 sco"}),
         (model.Nova, 0, {"nova_id": "V1324 Sco"}),
         (model.Nova, 0, {"ra_deg": 267.7}),
         (model.Nova, 0, {"ra_deg": 360.0, "dec_deg": 0.0}),
         (model.Nova, 0, {"status": "MERGED"}),
         (model.Nova, 0, {"discovery_date": "2012-13-00"}),
         (model.Nova, 0, {"created_at": "2026-02-21T20:00:00"}),
-        (model.NameMapping, 1, {"name_normalized": "nova sco 2012"}),
         (model.NameMapping, 1, {"name_kind": "NICKNAME"}),
         (model.PhotometryTable, 2, {"ingestion_count": -1}),
         (model.Reference, 3, {"published_at": "June 2012"}),

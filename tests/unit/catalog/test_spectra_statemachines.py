@@ -13,7 +13,7 @@ from sourcebook.catalog.review import OVERRIDES
 from sourcebook.runs.read import LONGEST_RUN
 from sourcebook.spectra.model import OVERRIDES as OVERRIDES_OF_THE_EXAMINATION
 from sourcebook.spectra.model import QuarantineCode, SpectrumOutcome
-from tests.unit.catalog.test_statemachines import states_of
+from tests.definitions import states_of
 
 ONE, DUE = "acquire_and_validate_spectra", "acquire_due_spectra"
 
@@ -64,33 +64,7 @@ def test_what_kills_a_task_is_recorded_on_the_spectrum_and_a_mistake_of_ours_is_
         assert {"kind", "reason", "error_type", "message"} <= set(
             given_up["Output"]["acquisition"]["failure"]
         )
-        assert (everything["ErrorEquals"], everything["Next"]) == (["States.ALL"], "Release the lock")
-
-
-def test_no_way_leads_to_the_end_without_saying_how_it_ended() -> None:
-    for workflow in (ONE, DUE):
-        states = states_of(workflow)
-        waiting, seen = [("Check the input", False)], set()
-        while waiting:
-            name, said = waiting.pop()
-            if (name, said) in seen:
-                continue
-            seen.add((name, said))
-            state = states[name]
-            assert said or name != "Finalize the job run"
-            here = said or "ending" in state.get("Assign", {})
-            waiting += [(state[key], here) for key in ("Next", "Default") if key in state]
-            for branch in (*state.get("Choices", ()), *state.get("Catch", ())):
-                waiting.append((branch["Next"], said or "ending" in branch.get("Assign", {})))
-        assert ("Finalize the job run", True) in seen
-
-
-def test_only_ids_and_pointers_are_accepted() -> None:
-    always = {"correlation_id", "Comment", "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID"}
-    for workflow, own in ((ONE, {"nova_id", "data_product_id", "provider", "quarantine_id"}), (DUE, set())):
-        check = states_of(workflow)["Check the input"]
-        known = set(re.findall(r"'(\w+)'", check["Choices"][0]["Condition"])) - {"object"}
-        assert known == always | own
+        assert (everything["ErrorEquals"], everything["Next"]) == (["States.ALL"], "Note the failure")
 
 
 def test_a_claim_outlasts_the_longest_run() -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-STATEMACHINES = Path(__file__).parents[3] / "statemachines"
+from tests.definitions import states_of, texts
+
 WORKFLOWS = (
     "initialize_nova",
     "ingest_new_nova",
@@ -52,24 +51,6 @@ RETURNS = {
     },
 }
 """Members that each task may answer with; tests/integration/catalog holds the functions to them."""
-
-
-def states_of(name: str) -> dict[str, dict[str, Any]]:
-    definition = json.loads((STATEMACHINES / f"{name}.asl.json").read_text("utf-8"))
-    states: dict[str, dict[str, Any]] = definition["States"]
-    return states
-
-
-def texts(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for part in value.values():
-                yield from texts(part)
-        case list():
-            for part in value:
-                yield from texts(part)
 
 
 def read(value: Any, root: str) -> set[str]:
@@ -149,37 +130,3 @@ def test_a_task_reads_only_what_its_function_answers(workflow: str) -> None:
                 assert read(task, "result.Payload") <= RETURNS[function], task_name
     mapped = states_of("refresh_references")["Store the references"]
     assert read(own(mapped), "result") <= RETURNS["store_references"]
-
-
-@pytest.mark.parametrize("workflow", WORKFLOWS)
-def test_every_way_to_the_end_says_how_it_ended(workflow: str) -> None:
-    """No way leads to "Finalize the job run" without an assignment of `ending` on it."""
-    states = states_of(workflow)
-    waiting, seen = [("Check the input", False)], set()
-    while waiting:
-        name, said = waiting.pop()
-        if (name, said) in seen:
-            continue
-        seen.add((name, said))
-        state = states[name]
-        assert said or name != "Finalize the job run"
-        here = said or "ending" in state.get("Assign", {})
-        waiting += [(state[key], here) for key in ("Next", "Default") if key in state]
-        for branch in (*state.get("Choices", ()), *state.get("Catch", ())):
-            waiting.append((branch["Next"], said or "ending" in branch.get("Assign", {})))
-    assert ("Finalize the job run", True) in seen
-
-
-@pytest.mark.parametrize("workflow", WORKFLOWS)
-def test_only_names_ids_and_pointers_are_accepted(workflow: str) -> None:
-    check = states_of(workflow)["Check the input"]
-    known = set(re.findall(r"'(\w+)'", check["Choices"][0]["Condition"])) - {"object"}
-    own_field = "candidate_name" if workflow == "initialize_nova" else "nova_id"
-    review = {"initialize_nova": {"quarantine_id"}, "ingest_photometry": {"name", "s3_key"}}
-    assert known == {
-        own_field,
-        "correlation_id",
-        "Comment",
-        "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID",
-    } | review.get(workflow, set())
-    assert check["Default"] == "Refuse the input"

@@ -75,3 +75,15 @@ def test_the_wrong_option_of_a_declaration_is_named(tmp_path: Path) -> None:
     status, output = run(str(declaration), str(samples.FOLDER / "zinsvergleich.csv"))
     assert status == 1
     assert "options.unit" in output
+
+
+def test_every_heading_and_row_that_was_not_taken_is_counted(tmp_path: Path) -> None:
+    one = yaml.safe_load(samples.DECLARATIONS.read_text("utf-8"))["sources"][2]
+    declaration = tmp_path / "one.yaml"
+    declaration.write_text(yaml.safe_dump(one), encoding="utf-8")
+    page = samples.FOLDER / "zinsvergleich.csv"
+    _, output = run(str(declaration), str(page), "--json")
+    assert [heading["heading"] for heading in json.loads(output)["headings_not_taken"]] == ["Anlage"]
+    _, output = run(str(declaration), str(page))
+    assert "9 rows, 1 dropped, 1 headings not taken" in output
+    assert "'Anlage'" in output

@@ -40,7 +40,7 @@ def test_the_comparison_and_check_stars_of_a_row_are_not_the_nova() -> None:
         ({"DATE": "56079.4"}, "DATE"),
         ({"DATE": "2012-06-01"}, "DATE"),
         ({"MAG": "na"}, "MAG"),
-        ({"MERR": "-1"}, "MERR"),
+        ({"MERR": "-0.1"}, "MERR"),
         ({"FILT": "na"}, "FILT"),
         ({"FILT": "Q"}, "FILT"),
         ({"NOTES": "one, two"}, "row"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from sourcebook.errors import InvalidInput
 from sourcebook.photometry.merge import merge
+from tests.unit.photometry.dialects import light_curve, written
 from tests.unit.photometry.uploads import VISUAL, extended, parse, votable
 
 SEEDS = (
@@ -117,3 +119,21 @@ LONG = 2_000_000
 )
 def test_nothing_takes_long(body: str) -> None:
     _check(body.encode())
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_dialect_gives_a_wrong_value(part: int) -> None:
+    """Every row that is read says what was written; what is not read has its reason."""
+    for seed in range(part, int(os.environ.get("SOURCEBOOK_FUZZ", "400")), 4):
+        rng = random.Random(seed)
+        truth = light_curve(rng)
+        body = written(rng, truth)
+        parsed = parse(body)
+        wanted = {
+            (float(t.mjd), float(t.magnitude), None if t.limit else float(t.error), t.band, t.limit)
+            for t in truth
+        }
+        found = {(m.mjd, m.magnitude, m.magnitude_error, m.band, m.upper_limit) for m in parsed.measurements}
+        assert found <= wanted, (seed, body, found - wanted)
+        assert len(found) + parsed.rejected == len(truth), (seed, body)
+        assert parsed.rejected == 0, (seed, body, parsed.errors[0].message)

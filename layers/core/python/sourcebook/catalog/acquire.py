@@ -50,7 +50,7 @@ from sourcebook.http import (
     redact_url,
 )
 from sourcebook.runs.errors import Held, short_message
-from sourcebook.runs.tasks import TaskRun
+from sourcebook.runs.tasks import HandledFailure, TaskRun
 from sourcebook.table.client import Table
 
 DONATIONS: Final = "raw/donations/"
@@ -291,6 +291,14 @@ class Acquirer:
             "etag": stored.etag,
             "sha256": sha256,
         }
+
+
+def failure_in(acquisition: Mapping[str, Any]) -> HandledFailure | None:
+    """Return why there is no file, of what `Acquirer.acquire` has answered."""
+    if acquisition["result"] != "FAILED":
+        return None
+    failure = acquisition["failure"]
+    return HandledFailure(failure["error_type"], f"{failure['reason']}: {failure['message']}")
 
 
 def acquisition_policy(environ: Mapping[str, str] = os.environ) -> HttpPolicy:

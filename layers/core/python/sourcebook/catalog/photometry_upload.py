@@ -87,12 +87,8 @@ class UploadValidator:
         }
 
     def _recognizer(self, nova_id: str) -> Callable[[str], bool]:
-        # What several novae of a year are called together is no name of this one.
-        names = {
-            row.name_normalized
-            for row in self.store.names(nova_id)
-            if normalize_name(row.name_raw) == row.name_normalized
-        }
+        # What several novae of a year are called together is no name of this one: so not `name_normalized`.
+        names = {normalize_name(row.name_raw) for row in self.store.names(nova_id)}
 
         def is_nova(name: str) -> bool:
             try:

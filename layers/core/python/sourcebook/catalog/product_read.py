@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.catalog.replacing import Objects
+from sourcebook.catalog.replacing import Objects, SignedLink
 from sourcebook.errors import Terminal
 from sourcebook.spectra.points import downsample
 from sourcebook.table import keys
@@ -167,20 +168,48 @@ class ProductReader:
         item = self._find(nova_id, data_product_id)
         if item is None:
             return None
-        if item["product_type"] != "SPECTRA":
-            raise NothingToPlot("It is a photometry table: GET /novae/{nova_id}/photometry gives its points.")
-        prefix = item.get("derived_s3_prefix")
-        if item.get("validation_status") != "VALID" or not prefix:
-            raise NothingToPlot(
-                f"Only a VALID spectrum has samples; this one is {item.get('validation_status')}."
-            )
-        text = self._objects.read(f"{prefix}{SPECTRUM}", _LARGEST_SPECTRUM).body.decode()
+        text = self._objects.read(_samples(item), _LARGEST_SPECTRUM).body.decode()
         return {
             "nova_id": nova_id,
             "data_product_id": data_product_id,
             "provider": item.get("provider"),
             **downsample(text, points),
         }
+
+    def spectrum_csv(self, nova_id: str, data_product_id: str) -> str | None:
+        """Return all samples of a spectrum as CSV; None if there is no such product.
+
+        Raises:
+            NothingToPlot: if it is no spectrum, or not a valid one.
+        """
+        item = self._find(nova_id, data_product_id)
+        if item is None:
+            return None
+        text = self._objects.read(_samples(item), _LARGEST_SPECTRUM).body.decode()
+        return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
+
+    def link(self, nova_id: str, data_product_id: str, *, original: bool) -> SignedLink | None:
+        """Return a link to the file of a spectrum; None if there is no such product.
+
+        Args:
+            nova_id: of the nova.
+            data_product_id: of the spectrum.
+            original: whether the file as it came from its archive is meant, or `SPECTRUM`.
+
+        Raises:
+            NothingToPlot: if it is no spectrum, or has no such file.
+        """
+        item = self._find(nova_id, data_product_id)
+        if item is None:
+            return None
+        key = item.get("raw_s3_key") if original else _samples(item)
+        if not key:
+            raise NothingToPlot(
+                "The original of this product was not acquired; `acquisition_status` says why."
+            )
+        ending = re.search(r"\.(?:fits?|fz)(?:\.(?:gz|fz))?$", key, re.ASCII | re.IGNORECASE)
+        suffix = (ending[0].lower() if ending else ".fits") if original else ".ecsv"
+        return self._objects.signed_link(key, f"{data_product_id}{suffix}")
 
     def photometry(
         self,
@@ -211,7 +240,8 @@ class ProductReader:
             "matched": found.matched,
             "bands": found.bands,
             "thinned": found.thinned,
-            "points": list(found.points),
+            "items": list(found.points),
+            "next_cursor": None,
         }
 
     def _find(self, nova_id: str, data_product_id: str) -> Item | None:
@@ -222,6 +252,18 @@ class ProductReader:
         # Its provider is part of its key and not of its address; a nova has some hundred spectra at most.
         ending = f"#{data_product_id}"
         return next((item for item in self.table.query_all(spectra) if item["SK"].endswith(ending)), None)
+
+
+def _samples(item: Item) -> str:
+    """Return the key of the samples of a spectrum."""
+    if item["product_type"] != "SPECTRA":
+        raise NothingToPlot("It is a photometry table: GET /novae/{nova_id}/photometry gives its points.")
+    prefix = item.get("derived_s3_prefix")
+    if item.get("validation_status") != "VALID" or not prefix:
+        raise NothingToPlot(
+            f"Only a VALID spectrum has samples; this one is {item.get('validation_status')}."
+        )
+    return f"{prefix}{SPECTRUM}"
 
 
 def _public(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -51,9 +51,12 @@ class NovaReader:
         rows = list(self.table.query_all(KeyCondition("PK").eq(keys.nova_names(normalized)), most=_MOST))
         novae = self._active([row["nova_id"] for row in rows])
         # "Nova Sgr 2012" when only "Nova Sgr 2012 No. 1" is known: that is one of several, not the one.
-        shared = is_designation(normalized) and all(normalize_name(r["name_raw"]) != normalized for r in rows)
+        shared = is_designation(normalized) and all(
+            normalize_name(r["name_raw"]).startswith(f"{normalized} #") for r in rows
+        )
         match = "NONE" if not novae else "ONE" if len(novae) == 1 and not shared else "AMBIGUOUS"
-        return {"match": match, "normalized": normalized, "items": [_public(nova) for nova in novae]}
+        items = [_public(nova) for nova in novae]
+        return {"match": match, "normalized": normalized, "items": items, "next_cursor": None}
 
     def near(self, position: Position, radius_deg: float) -> dict[str, Any]:
         """Return the novae within `radius_deg` of a position, nearest first, each with `separation_arcsec`.
@@ -79,6 +82,7 @@ class NovaReader:
                 if i in items and items[i]["status"] == "ACTIVE"
             ],
             "left_out": len(distances) - len(nearest),
+            "next_cursor": None,
         }
 
     def exists(self, nova_id: str) -> bool:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _CHANGED: Final = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409"})
 
+LINK_SECONDS: Final = 300
+"""How long a signed link holds: long enough to begin a download, and no longer."""
+
 
 class ObjectChanged(SourcebookError):
     """The object is not, or no more, in the state that this write was made for."""
@@ -38,6 +41,14 @@ class Content:
     body: bytes
     etag: str
     metadata: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SignedLink:
+    """An address at which anybody can read one object for a short time."""
+
+    url: str
+    seconds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +77,19 @@ class Objects:
         except (ClientError, BotoCoreError) as error:
             raise bucket_error(error, key) from error
 
+    def signed_link(self, key: str, name: str) -> SignedLink:
+        """Return a link to an object, which is saved under a name; nothing is asked of S3."""
+        url = self.client.generate_presigned_url(
+            "get_object",
+            Params={
+                "Bucket": self.bucket,
+                "Key": key,
+                "ResponseContentDisposition": f'attachment; filename="{name}"',
+            },
+            ExpiresIn=LINK_SECONDS,
+        )
+        return SignedLink(url, LINK_SECONDS)
+
     def state(self, key: str) -> tuple[str, Mapping[str, str]]:
         """Return an object's ETag and metadata."""
         try:
@@ -73,6 +97,18 @@ class Objects:
         except (ClientError, BotoCoreError) as error:
             raise bucket_error(error, key) from error
         return answer["ETag"], answer["Metadata"]
+
+    def etags(self, prefix: str) -> dict[str, str]:
+        """Return the ETags of the objects below a prefix, by key. This one needs s3:ListBucket."""
+        found: dict[str, str] = {}
+        try:
+            for page in self.client.get_paginator("list_objects_v2").paginate(
+                Bucket=self.bucket, Prefix=prefix
+            ):
+                found |= {one["Key"]: one["ETag"] for one in page.get("Contents", ())}
+        except (ClientError, BotoCoreError) as error:
+            raise bucket_error(error, prefix) from error
+        return found
 
     def write(
         self, key: str, body: bytes, content_type: str, *, metadata: Mapping[str, str] | None = None

@@ -228,7 +228,7 @@ class NovaStore:
 
 
 def _is_shared(name: str, form: str) -> bool:
-    return normalize_name(name) != form
+    return normalize_name(name).startswith(f"{form} #")
 
 
 def _entity(entity_type: str) -> dict[str, str]:

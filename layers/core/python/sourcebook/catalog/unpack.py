@@ -33,10 +33,12 @@ _END: Final = b"PK\x05\x06"
 _ZIP64_LOCATOR: Final = b"PK\x06\x07"
 _END_SIZE: Final = 22
 _FITS_NAME: Final = re.compile(r"\.(?:fits?|fts)(?:\.gz)?$", re.IGNORECASE)
+_LONGEST_NAME: Final = 255
+"""Characters of a file's name that is looked at; paths in archives are far shorter."""
 # What archives call the extracted, one-dimensional product among its images and logs: HST and JWST
 # (_x1d, _x1dsum, _c1d), ESO (_1d, s1d), SDSS (spec-), IUE (mxlo), and the plain word.
 _ONE_DIMENSIONAL: Final = re.compile(
-    r"(?:(?:_|\b)(?:x1d(?:sum)?|c1d|s1d|1d|mxlo|spec|spectrum)(?:_[^/.]*)?\.(?:fits?|fts)(?:\.gz)?$)|(?:(?:^|/)spec-)",
+    r"(?:(?:_|\b)(?:x1d(?:sum)?|c1d|s1d|1d|mxlo|spec|spectrum)(?:_[^/.]{0,200}+)?+\.(?:fits?|fts)(?:\.gz)?$)|(?:(?:^|/)spec-)",
     re.IGNORECASE,
 )
 
@@ -178,6 +180,7 @@ def _choose(members: Sequence[zipfile.ZipInfo], wanted: str | None) -> zipfile.Z
         info
         for info in members
         if not info.is_dir()
+        and len(info.filename) <= _LONGEST_NAME
         and _FITS_NAME.search(info.filename)
         and not info.filename.startswith("__MACOSX/")
     ]

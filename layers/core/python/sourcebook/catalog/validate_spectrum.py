@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from sourcebook.catalog.files import LARGEST_FILE, Files
 from sourcebook.catalog.load_spectrum import find_spectrum
 from sourcebook.catalog.products import FileRole, SpectrumProduct
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
-from sourcebook.runs.tasks import TaskRun
+from sourcebook.runs.tasks import HandledFailure, TaskRun
 from sourcebook.spectra.model import OVERRIDES, SpectrumOutcome, Verdict
 from sourcebook.table.client import Table
 
@@ -37,6 +37,20 @@ class Checked(Protocol):
     @property
     def verdict(self) -> Verdict:
         """What was found."""
+
+
+_FAILED: Final[Mapping[str, str]] = {
+    SpectrumOutcome.NOT_A_SPECTRUM_FILE: "NotASpectrumFile",
+    SpectrumOutcome.TERMINAL_INVALID: "InvalidSpectrum",
+}
+
+
+def failure_in(examination: Mapping[str, Any]) -> HandledFailure | None:
+    """Return what is wrong with a file, of what `SpectrumValidator.validate` has answered."""
+    verdict = examination["verdict"]
+    if verdict["outcome"] not in _FAILED:
+        return None
+    return HandledFailure(_FAILED[verdict["outcome"]], f"{verdict['reason']}: {verdict['message']}")
 
 
 Check: TypeAlias = Callable[..., Checked]

@@ -12,7 +12,7 @@ and the registered sources: after a source's priority was changed, or a source w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -84,14 +84,16 @@ def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def decided_by(order: Sequence[Candidate]) -> str:
-    """Return what put the first of ranked candidates before the second.
+    """Return what put the first of ranked candidates before the others.
 
-    One of ``only_source``, ``freshness``, ``priority``, ``scraped_at`` and ``sequence``.
+    It is the freshness if another would be the first, were none of them stale; otherwise what put it before
+    the second. One of ``only_source``, ``freshness``, ``priority``, ``scraped_at`` and ``sequence``.
     """
     if len(order) < 2:
         return "only_source"
     first, second = order[:2]
-    if first.stale != second.stale:
+    without_ages = ranked(replace(candidate, stale=False) for candidate in order)
+    if without_ages[0].source_id != first.source_id or first.stale != second.stale:
         return "freshness"
     if first.priority != second.priority:
         return "priority"

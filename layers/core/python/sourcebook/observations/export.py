@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from sourcebook.csv_text import Cell, write_csv
 from sourcebook.errors import InvalidInput
-from sourcebook.observations.model import rates
-from sourcebook.observations.read import ObservationReader, term_name
-from sourcebook.observations.terms import months_of
+from sourcebook.observations.raw_read import observed_row
+from sourcebook.observations.read import ObservationReader
 
 COLUMNS: Final = (
     "bank_name",
@@ -41,7 +40,7 @@ def canonical_rows(reader: ObservationReader) -> Iterator[dict[str, Any]]:
     cursor: str | None = None
     while True:
         page = reader.latest(cursor=cursor)
-        for row in page["rows"]:
+        for row in page["items"]:
             yield {name: row.get(name) for name in COLUMNS if name != "first_seen_at"} | {
                 "first_seen_at": None
             }
@@ -53,24 +52,10 @@ def raw_rows(reader: ObservationReader) -> Iterator[dict[str, Any]]:
     """Yield every observation of every source, also of sources that are registered no more."""
     priorities: dict[str, int | None] = {}
     for target in reader.targets():
-        bank, series, term = target
         for item in reader.observations(target):
             source_id = str(item["source_id"])
             reader.learn(priorities, [source_id])
-            yield {
-                "bank_name": bank,
-                "series_code": series,
-                "term_months": months_of(term),
-                "term": term_name(term),
-                "observed_day": item["observed_day"],
-                **rates(item),
-                "raw_value": item.get("raw_value", ""),
-                "parse_warnings": list(item.get("parse_warnings", ())),
-                "source_id": source_id,
-                "source_priority": priorities[source_id],
-                "first_seen_at": item["first_seen_at"],
-                "scraped_at": item["last_seen_at"],
-            }
+            yield observed_row(target, item, priorities[source_id])
 
 
 def writer_for(path: Path) -> Callable[[Path, Iterable[Row]], int]:
@@ -92,14 +77,8 @@ def _write_json(path: Path, rows: Iterable[Row]) -> int:
 
 
 def _write_csv(path: Path, rows: Iterable[Row]) -> int:
-    count = 0
     with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(COLUMNS)
-        for row in rows:
-            out.writerow([_flat(row.get(name)) for name in COLUMNS])
-            count += 1
-    return count
+        return write_csv(file, COLUMNS, ([_flat(row.get(name)) for name in COLUMNS] for row in rows))
 
 
 def _write_parquet(path: Path, rows: Iterable[Row]) -> int:
@@ -121,7 +100,7 @@ def _write_parquet(path: Path, rows: Iterable[Row]) -> int:
     return len(content)
 
 
-def _flat(value: object) -> object:
+def _flat(value: Any) -> Cell:  # noqa: ANN401 - one value of a row
     return " ".join(map(str, value)) if isinstance(value, list) else value
 
 

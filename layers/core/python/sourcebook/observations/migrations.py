@@ -34,11 +34,13 @@ class Step:
         step_id: number and name; the order of the ids is the order of the steps.
         description: what it changes, for a person.
         apply: changes the items, and returns how many it changed. It may be repeated at any time.
+        is_needed: returns whether there is an item to change; it reads until it finds one.
     """
 
     step_id: str
     description: str
     apply: Callable[[Table], int]
+    is_needed: Callable[[Table], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,20 @@ class Applied:
         changed: items changed by this run.
         applied_at: when it was first completed, None if it never was.
         ran: whether it ran now.
+        needed: whether there is something for it to change; looked at only if it was never completed.
     """
 
     step_id: str
     changed: int
     applied_at: str | None
     ran: bool
+    needed: bool = False
+
+
+def has_no_seen_times(table: Table) -> bool:
+    """Return whether there is an observation of schema version 1."""
+    targets = ObservationReader(table).targets()
+    return any(any(_of_version(table, keys.observation_partition(*target), "1")) for target in targets)
 
 
 def seen_times_and_sequence(table: Table) -> int:
@@ -95,6 +105,7 @@ STEPS: Final = (
         "0001-seen-times-and-sequence",
         "Observations: scraped_at becomes first_seen_at and last_seen_at; sequence is added",
         seen_times_and_sequence,
+        has_no_seen_times,
     ),
 )
 
@@ -108,8 +119,12 @@ class Migrations:
     clock: Clock = utc_now
 
     def status(self) -> list[Applied]:
-        """Return every step with the time at which it was applied."""
-        return [Applied(s.step_id, 0, self._applied_at(s), ran=False) for s in self.steps]
+        """Return every step with the time at which it was applied; if it never was, whether it is needed."""
+        applied = [(step, self._applied_at(step)) for step in self.steps]
+        return [
+            Applied(step.step_id, 0, at, ran=False, needed=at is None and step.is_needed(self.table))
+            for step, at in applied
+        ]
 
     def run(self, *, again: str | None = None) -> Iterator[Applied]:
         """Run the steps that were not applied, in their order, and record each.

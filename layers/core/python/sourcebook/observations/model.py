@@ -81,17 +81,45 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading whose column is not read.
+
+    Attributes:
+        column: its number, from 1.
+        text: what it says.
+        reason: code of `sourcebook.observations.values.Reason`, where every column was to be read.
+        detail: the same in words.
+    """
+
+    column: int
+    text: str
+    reason: str
+    detail: str
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as `sourcebook observations parse` shows it."""
+        return {
+            "column": self.column,
+            "heading": self.text,
+            "reason": self.reason or None,
+            "detail": self.detail,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """What a document yields.
 
     Attributes:
         rows: the figures.
-        dropped: what could not be taken.
+        dropped: what could not be taken; a column that could not is in row 0.
+        headings_not_taken: the headings whose columns are not read.
         notes: what was odd about the document as a whole, in words.
     """
 
     rows: list[Observed] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
+    headings_not_taken: tuple[Heading, ...] = ()
     notes: tuple[str, ...] = ()
 
     def reasons(self) -> dict[str, int]:

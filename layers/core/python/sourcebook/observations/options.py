@@ -17,6 +17,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
@@ -137,7 +138,9 @@ class ObservationOptions(_Options):
         unit: of numbers without a sign.
         decimal_mark: what stands before the decimals.
         bare_term: unit of a term that is a number only.
-        limits_pct: figures outside of these are dropped.
+        limits_pct: figures outside of these are dropped; `sourcebook.observations.values.PLAUSIBLE` without.
+        language: primary language of the document (``vi``), for words that mean different units in different
+            languages; the page's own where it says so.
         encoding: of the document, when the server does not say, or says wrong.
         warn_fewer_rows_pct: share of rows missing since the last scrape from which it is an anomaly.
     """
@@ -154,6 +157,7 @@ class ObservationOptions(_Options):
     decimal_mark: DecimalMark = "auto"
     bare_term: TermUnit = "months"
     limits_pct: tuple[Decimal, Decimal] | None = None
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] | None = None
     encoding: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_.:-]{1,40}$")
     warn_fewer_rows_pct: int = Field(default=30, ge=1, le=100)
 
@@ -233,15 +237,31 @@ class HtmlTableOptions(ObservationOptions):
         return self
 
 
+def climbing(column: str) -> tuple[str, int]:
+    """Return the JMESPath expression of a field of `json_api`, and how many records up it is applied."""
+    path = column.lstrip("^")
+    ups = len(column) - len(path)
+    return (path.removeprefix(".") or "@") if ups else column, ups
+
+
 class JsonApiOptions(ObservationOptions):
     """Options of kind `json_api`.
 
     Attributes:
-        records: JMESPath expression of the list of records.
+        records: JMESPath expression of the list of records, or a list of such steps: each is applied to the
+            records of the one before. In a field ``^`` is the record that a record came from.
     """
 
-    records: str = Field(default="@", min_length=1, max_length=500)
+    records: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
+        default=("@",), min_length=1, max_length=5
+    )
     term_columns: Literal[False] = False
+
+    @field_validator("records", mode="before")
+    @classmethod
+    def _steps(cls, value: object) -> object:
+        """Take one expression for a list of one."""
+        return [value] if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _paths(self) -> Self:
@@ -251,7 +271,13 @@ class JsonApiOptions(ObservationOptions):
         fields = [self.bank, self.series_field, self.term, *self.values]
         if any(field and field.selector for field in fields):
             raise ValueError("a selector is for html_table; give a JMESPath expression as column")
-        for path in (self.records, *(str(f.column) for f in fields if f and f.column is not None)):
+        columns = [str(f.column) for f in fields if f and f.column is not None]
+        for column in columns:
+            if climbing(column)[1] > len(self.records):
+                raise ValueError(
+                    f"{column} climbs higher than the document: records has {len(self.records)} steps"
+                )
+        for path in (*self.records, *(climbing(column)[0] for column in columns)):
             try:
                 jmespath.compile(path)
             except JMESPathError as error:

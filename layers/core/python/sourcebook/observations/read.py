@@ -18,7 +18,7 @@ from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.observations.canonical import Candidate, candidates_of, decided_by, ranked
 from sourcebook.observations.model import rates, upgraded
-from sourcebook.observations.terms import NO_TERM, months_of, term_code
+from sourcebook.observations.terms import NO_TERM, months_of, term_code, term_name
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -93,7 +93,7 @@ class ObservationReader:
             or not (place[1] == _END or place[1].startswith(f"{term}#" if term else ""))
         ):
             raise bad_cursor(str(cursor))
-        codes = [series_code] if series_code is not None else [s["series_code"] for s in self.series()]
+        codes = [series_code] if series_code is not None else [s["series_code"] for s in self.known_series()]
         if place:
             codes = [code for code in codes if code > place[0] or (code == place[0] and place[1] != _END)]
         now = self.clock()
@@ -108,12 +108,12 @@ class ObservationReader:
             page = self.table.query(condition, start=start)
             rows += [row for item in page.items if (row := _latest_row(item, now, max_age_days, bank_name))]
             if page.next_key is not None:
-                return {"rows": rows, "next_cursor": listing.cursor((code, page.next_key["SK"]))}
+                return {"items": rows, "next_cursor": listing.cursor((code, page.next_key["SK"]))}
             if len(rows) >= MOST_POINTS and number + 1 < len(codes):
-                return {"rows": rows, "next_cursor": listing.cursor((code, _END))}
+                return {"items": rows, "next_cursor": listing.cursor((code, _END))}
         if not rows and series_code is not None and not place:
             self._series(series_code)
-        return {"rows": rows, "next_cursor": None}
+        return {"items": rows, "next_cursor": None}
 
     def history(
         self,
@@ -137,7 +137,7 @@ class ObservationReader:
 
         Raises:
             InvalidInput: if the term is missing, or given for a loan, or the days are the wrong way round.
-            Unknown: if there is no such series.
+            Unknown: if there is no such series, or no such bank.
         """
         if first and last and last < first:
             raise InvalidInput("to", last.isoformat(), f"a day not before from, {first.isoformat()}")
@@ -157,12 +157,14 @@ class ObservationReader:
             (after,) = listing.position(cursor, parts=1)
             begin = _next_day(after, cursor)
         points, more = self._points((bank_name, series_code, term), begin, days[1])
+        if not points and not self._is_bank(bank_name):
+            raise Unknown("bank_name", bank_name)
         last_day = points[-1]["observed_day"] if points else ""
         return {
             "bank_name": bank_name,
             "series_code": series_code,
             "term_months": months_of(term),
-            "points": sorted(points, key=lambda point: (point["scraped_at"], point["observed_day"])),
+            "items": sorted(points, key=lambda point: (point["scraped_at"], point["observed_day"])),
             "next_cursor": listing.cursor((last_day,)) if more else None,
         }
 
@@ -205,30 +207,52 @@ class ObservationReader:
 
     def targets(self) -> Iterator[tuple[str, str, str]]:
         """Yield every bank, series and term of which there is anything."""
-        for series in self.series():
+        for series in self.known_series():
             partition = KeyCondition("PK").eq(keys.latest_partition(series["series_code"]))
             for item in self.table.query_all(partition):
                 yield keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
 
     def banks(self) -> list[dict[str, Any]]:
-        """Return the banks by name."""
-        return [{"bank_name": item["bank_name"]} for item in self._about(keys.BANK_PREFIX)]
+        """Return the banks of which a registered source has figures, by name."""
+        return [{"bank_name": bank} for bank in sorted(self._served()[0])]
 
     def series(self) -> list[dict[str, Any]]:
-        """Return the series by code."""
+        """Return the series of which a registered source has figures, by code."""
+        served = self._served()[1]
+        return [series for series in self.known_series() if series["series_code"] in served]
+
+    def known_series(self) -> list[dict[str, Any]]:
+        """Return all series that there ever were, by code."""
         return [
             {"series_code": item["series_code"], "kind": item["kind"], "name": item["name"]}
             for item in self._about(keys.SERIES_PREFIX)
         ]
 
+    def _served(self) -> tuple[set[str], set[str]]:
+        """Return the banks and series of which a registered source has figures.
+
+        Read off the newest figures: a source that was removed has no slot in them any more.
+        """
+        banks: set[str] = set()
+        codes: set[str] = set()
+        for series in self.known_series():
+            partition = KeyCondition("PK").eq(keys.latest_partition(series["series_code"]))
+            for item in self.table.query_all(partition):
+                if item["sources"]:
+                    bank, code, _ = keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
+                    banks.add(bank)
+                    codes.add(code)
+        return banks, codes
+
     def meta(self) -> dict[str, Any]:
         """Return how fresh everything is, and how the last scrape of each source went."""
+        banks, codes = self._served()
         sources = [_scrape(i) for i in self._about(keys.SCRAPE_PREFIX) if "removed_at" not in i]
         return {
             "scraped_at": max((s["scraped_at"] for s in sources), default=None),
             "observed_day": max((s["observed_day"] for s in sources), default=None),
-            "banks": len(self.banks()),
-            "series": len(self.series()),
+            "banks": len(banks),
+            "series": len(codes),
             "sources": sources,
         }
 
@@ -241,6 +265,9 @@ class ObservationReader:
         if item is None:
             raise Unknown("series_code", code)
         return item
+
+    def _is_bank(self, name: str) -> bool:
+        return 0 < len(name) <= _PART_LIMIT and self.table.get(keys.observed_bank(name)) is not None
 
     def _check_term(self, series: Mapping[str, Any], *, given: str | None) -> None:
         if series["kind"] == LOAN and given is not None:
@@ -286,11 +313,6 @@ def _latest_row(
             for candidate in order
         ],
     }
-
-
-def term_name(code: str) -> str | None:
-    """Return a term's code as people write it, e.g. ``6M``, ``7D``; None without a term."""
-    return None if code == NO_TERM else f"{int(code[1:])}{code[0]}"
 
 
 def _contenders(

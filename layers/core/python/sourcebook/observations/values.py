@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final, Literal
 
 from sourcebook.errors import shorten
+from sourcebook.observations.plain import DECIMAL, FOOTNOTE, STRUCK, has_marks, plain_text
+from sourcebook.observations.words import units
 
 RAW_LIMIT: Final = 200
 """Characters of `raw_value` that are kept."""
 
 PLAUSIBLE: Final = (Decimal(-25), Decimal(100))
 """Percent a year between which a rate is taken without a second thought."""
+
+USUAL: Final = (Decimal(-2), Decimal(40))
+"""Percent a year between which a rate passes without a warning where its source declares no limits."""
 
 Unit = Literal["percent", "per_mille", "basis_points", "fraction"]
 """What a number without a sign of its own is meant in; ``fraction`` is 0.045 for 4.5 %."""
@@ -29,7 +33,8 @@ _FACTORS: Final = {
     "basis_points": Decimal("0.01"),
     "fraction": Decimal(100),
 }
-_SHIFT_OF_MARKS: Final = {"‰": "per_mille", "bps": "basis_points", "bp": "basis_points", "%": "percent"}
+_UNITS_OF_SIGNS: Final = {"%": "percent", "‰": "per_mille", "‱": "basis_points"}
+_MOST_DIGITS: Final = 15
 
 
 class Warn(StrEnum):
@@ -49,17 +54,25 @@ class Warn(StrEnum):
     """The figure was per month; taken times twelve, the nominal rate per year."""
     IMPLAUSIBLE = "implausible"
     """Outside of what a rate can be expected to be."""
+    UNUSUAL = "unusual"
+    """Outside of what rates usually are, and the source declares no limits."""
+    STRUCK_OUT = "struck_out"
+    """Text beside the figure is struck out on the page and was left out."""
 
 
 class Reason(StrEnum):
     """Why a value or a term gives no figure."""
 
     NO_VALUE = "no_value"
+    NO_RECORDS = "no_records"
+    SAID_TWICE = "said_twice"
+    TOO_MANY = "too_many"
     NOT_A_NUMBER = "not_a_number"
     SEVERAL_NUMBERS = "several_numbers"
     VALUE_OUT_OF_RANGE = "value_out_of_range"
     NO_TERM = "no_term"
     TERM_UNREADABLE = "term_unreadable"
+    TERM_AMBIGUOUS = "term_ambiguous"
     TERM_IS_A_RANGE = "term_is_a_range"
     TERM_OF_A_LOAN = "term_of_a_loan"
     NO_BANK = "no_bank"
@@ -104,47 +117,38 @@ class Rate:
 
 
 _NOTHING = re.compile(
-    r"(?:[-–—‐‑‒―−_.…/*·]+|n\s*/?\s*a\.?|n\.\s?a\.?|nil|none|null|nan|x|"
-    r"k\.?\s?a\.?|không(?: có| áp dụng)?|unavailable)?",
+    r"(?:[-_./·…]+|n ?/? ?a\.?|n\. ?a\.?|nil|none|null|nan|x|k\.? ?a\.?|không(?: có| áp dụng)?|unavailable)?",
     re.IGNORECASE,
 )
-_SUPERSCRIPTS = re.compile(r"[⁰¹²³⁴-⁹⁽⁾ⁱªº☆★†‡§¶]+")
-_FOOTNOTE = re.compile(
-    r"[*†‡§¶#]+(?:\d(?!\d))?"  # 4.5*, 4.5*1
-    r"|\((?:\d{1,2}|[a-z*]|[ivx]{1,4})\)"  # 4.5 (1), (a), (*)
-    r"|\[(?:\d{1,2}|[a-z*])\]",  # 4.5 [1]
-    re.IGNORECASE,
-)
-_SPACES = re.compile(r"[\s\u200b\u2060\ufeff]+")
-_PER_MONTH = re.compile(
-    r"/\s*(?:1\s*)?(?:tháng|month|mo\b|monat|mois|mes|月)|p\.\s?m\.|per month|monthly|im monat", re.IGNORECASE
-)
+_PER_MONTH = re.compile(r"\bp\. ?m\.|\bmonthly\b|im monat", re.IGNORECASE)
 _PER_YEAR = re.compile(
-    r"/\s*(?:1\s*)?(?:năm|year|yr|y\b|annum|jahr|an\b|año|ano|anno|年)|p\.?\s?a\.?(?!\w)|"
-    r"per (?:annum|year)|annually|một năm|mỗi năm|im jahr|pro jahr|par an|年利",
-    re.IGNORECASE,
+    r"\bp\.? ?a\.?(?!\w)|\b(?:per annum|annually)\b|một năm|mỗi năm|im jahr|年利", re.IGNORECASE
 )
+_PER = re.compile(r"/ ?(?:1 )?([^\W\d_][^\s\d/%‰()-]*)")
+_WORDS = re.compile(r"[^\W\d_](?:[^\d\s%‰‱/+<>=~()-]| (?=[^\W\d_]))*")
 _FROM = r"(?:từ|from|ab|von|starting(?: at)?|at least|min(?:imum|\.)?|à partir de|de|desde|tối thiểu|≥|>=|>)"
 _UP_TO = (
     r"(?:lên đến|lên tới|đến|tới|up to|upto|to|bis(?: zu)?|"
     r"max(?:imum|\.)?|at most|jusqu'à|hasta|tối đa|≤|<=|<)"
 )
-_JOINT = rf"(?:-|~|〜|to|{_UP_TO}|and|và|und|à|a|y|until|\.{{2,3}})"
-_NUMBER = r"[+-]?\d(?:[\d.,' ]*\d)?"
-_UNIT = r"(?:\s*(?:%|‰|bps?\b|percent|prozent|phần trăm))?"
-_SINGLE = re.compile(rf"({_NUMBER}){_UNIT}", re.IGNORECASE)
+_JOINT = rf"(?:-|~|to|{_UP_TO}|and|và|und|à|a|y|until|\.{{2,3}})"
+_NUMBER = r"[+-]?(?:\d(?:[\d.,' ⎖]{0,24}\d)?|[.,⎖]\d{1,15})"
+_SIGN = r" ?[%‰‱]?"
+_SINGLE = re.compile(rf"%? ?({_NUMBER}){_SIGN}", re.IGNORECASE)
 _RANGE = re.compile(
-    rf"(?:{_FROM}\s*|between\s*|trong khoảng\s*)?({_NUMBER}){_UNIT}\s*{_JOINT}\s*({_NUMBER}){_UNIT}",
-    re.IGNORECASE,
+    rf"(?:{_FROM} ?|between |trong khoảng )?({_NUMBER}){_SIGN} ?{_JOINT} ?({_NUMBER}){_SIGN}", re.IGNORECASE
 )
 _OPEN_LOW = re.compile(
-    rf"{_FROM}\s*({_NUMBER}){_UNIT}|({_NUMBER}){_UNIT}\s*(?:trở lên|and (?:more|above)|\+)", re.IGNORECASE
+    rf"{_FROM} ?({_NUMBER}){_SIGN}|({_NUMBER}){_SIGN} ?(?:trở lên|and (?:more|above)|\+)", re.IGNORECASE
 )
 _OPEN_HIGH = re.compile(
-    rf"{_UP_TO}\s*({_NUMBER}){_UNIT}|({_NUMBER}){_UNIT}\s*(?:trở xuống|or less)", re.IGNORECASE
+    rf"{_UP_TO} ?({_NUMBER}){_SIGN}|({_NUMBER}){_SIGN} ?(?:trở xuống|or less)", re.IGNORECASE
 )
-_LABEL = re.compile(r"^(?:lãi suất|rate|interest|zins(?:satz)?|ls)\s*:?\s*", re.IGNORECASE)
-_GROUPED = re.compile(r"[+-]?\d{1,3}(?:(?P<mark>[.,' ])\d{3})(?:(?P=mark)\d{3})*")
+_LABEL = re.compile(r"^(?:lãi suất|rate|interest|zins(?:satz)?|ls) ?:? ?", re.IGNORECASE)
+_SPACED = re.compile(r"[+-]?\d{1,3}(?:[ ']\d{3})+(?:[.,⎖]\d+)?")
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*")
+# 4⁵⁰ may be 4.50, and 4.¹ 4.1.
+_RAISED_DECIMALS = re.compile(r"(?<![.,\d⎖])\d{1,3}[⁰¹²³⁴-⁹]{2}|\d[.,][⁰¹²³⁴-⁹](?![⁰¹²³⁴-⁹])")
 
 
 def parse_rate(
@@ -152,10 +156,11 @@ def parse_rate(
     *,
     unit: Unit = "percent",
     decimal_mark: DecimalMark = "auto",
+    language: str | None = None,
 ) -> Rate:
     """Read a figure as a page writes it.
 
-    Single figures, ranges, open ranges; ``%``, ``‰`` or ``bps`` beside the number rule over `unit`. In
+    Single figures, ranges, open ranges; a sign or word for a share beside the number rules over `unit`. In
     ``1.234,5`` the last mark is the decimal one. A lone group of three digits (``4.500``) is read in the way
     that gives a rate within `PLAUSIBLE`. Footnote marks are left out; a figure per month is taken times 12.
 
@@ -164,15 +169,22 @@ def parse_rate(
         unit: of a number without a sign.
         decimal_mark: what the source declares; a figure that contradicts it unmistakably is read as it is
             meant, with a warning.
+        language: primary language of the page, for the words beside the number.
 
     Raises:
-        Unreadable: if there is no figure, or more than a range.
+        Unreadable: if there is no figure, or more than a range, or the text is longer than `RAW_LIMIT`.
     """
-    raw = " ".join(text.split())[:RAW_LIMIT]
+    if len(text) > RAW_LIMIT and len(text := " ".join(text.split())) > RAW_LIMIT:
+        raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(text[:RAW_LIMIT])} … is too long for a figure")
+    raw = " ".join(text.replace(STRUCK, "").split())
+    if _RAISED_DECIMALS.search(text):
+        raise Unreadable(
+            Reason.SEVERAL_NUMBERS, f"{shorten(raw)}: raised digits may be decimals or a footnote"
+        )
     cleaned, warnings = _clean(text)
-    if _NOTHING.fullmatch(_FOOTNOTE.sub("", cleaned).strip()):
+    if _NOTHING.fullmatch(FOOTNOTE.sub("", cleaned).strip()):
         raise Unreadable(Reason.NO_VALUE, f"{shorten(raw)} stands for no value")
-    cleaned, factor, per = _without_units(cleaned, unit)
+    cleaned, factor, per = _without_units(cleaned, unit, language, raw)
     warnings += per
     low_text, high_text = _ends(cleaned, raw)
     notes: list[Warn] = []
@@ -193,32 +205,71 @@ def parse_rate(
 
 
 def _clean(text: str) -> tuple[str, list[Warn]]:
-    """Return a text without footnote marks, in plain digits and signs."""
+    """Return a text without footnote marks, in plain characters."""
     warnings: list[Warn] = []
-    # Before compatibility forms are resolved: they would turn the footnote of 4,5¹ into the number 4,51.
-    without = _SUPERSCRIPTS.sub(" ", text)
-    plain = unicodedata.normalize("NFKC", without.replace("‰", "\0")).replace("\0", "‰")
-    plain = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in plain)
-    plain = re.sub(r"[‐‑‒–—―−－]", "-", plain).replace("’", "'").replace("٪", "%").replace("٫", ",")
-    plain = _SPACES.sub(" ", plain).strip()
-    unmarked = _FOOTNOTE.sub(" ", plain)
-    if (without != text or unmarked != plain) and re.search(r"\d", unmarked):
-        warnings.append(Warn.FOOTNOTE)
+    plain = plain_text(text)
+    unmarked = " ".join(FOOTNOTE.sub(" ", plain).split())
+    if any(c.isdigit() for c in unmarked):
+        if STRUCK in text:
+            warnings.append(Warn.STRUCK_OUT)
+        if (has_marks(text.replace(STRUCK, "")) and "⁄" not in text) or unmarked != plain:
+            warnings.append(Warn.FOOTNOTE)
         plain = unmarked
-    return _SPACES.sub(" ", plain).strip(" ;:"), warnings
+    return plain.strip(" ;:"), warnings
 
 
-def _without_units(text: str, unit: Unit) -> tuple[str, Decimal, list[Warn]]:
-    """Return the text without its period and label, the factor to percent a year, and what was odd."""
-    found = next(
-        (name for mark, name in _SHIFT_OF_MARKS.items() if re.search(rf"{mark}(?!\w)", text, re.IGNORECASE)),
-        unit,
-    )
-    factor = _FACTORS[found]
-    monthly = _PER_MONTH.search(text) is not None
-    text = _LABEL.sub("", _PER_YEAR.sub(" ", _PER_MONTH.sub(" ", text)))
-    text = _SPACES.sub(" ", text).strip(" ;:,./()")
+def _without_units(text: str, unit: Unit, language: str | None, raw: str) -> tuple[str, Decimal, list[Warn]]:
+    """Return the text without its period and label, the factor to percent a year, and what was odd.
+
+    Raises:
+        Unreadable: if it has two units or periods, or one that is neither a month nor a year.
+    """
+    periods: set[str] = set()
+
+    def period(found: frozenset[str], otherwise: str) -> str:
+        if not found:
+            return otherwise
+        periods.update(found)
+        return " "
+
+    def words(match: re.Match[str]) -> str:
+        return _signs(match[0], language, periods)
+
+    text = _PER_YEAR.sub(lambda m: period(frozenset("Y"), m[0]), text)
+    text = _PER_MONTH.sub(lambda m: period(frozenset("M"), m[0]), text)
+    text = _PER.sub(lambda m: period(units(m[1], language) or units(f"/{m[1]}", language, "per"), m[0]), text)
+    text = _WORDS.sub(words, _LABEL.sub("", text))
+    signs = {sign for sign in _UNITS_OF_SIGNS if sign in text}
+    if len(signs) > 1 or len(periods) > 1 or not periods <= set("YM"):
+        raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(raw)} has several units, or one that is no rate's")
+    factor = _FACTORS[_UNITS_OF_SIGNS[signs.pop()] if signs else unit]
+    monthly = "M" in periods
+    text = " ".join(text.split()).rstrip(" ;:,./()").lstrip(" ;:/()")
     return text, factor * (12 if monthly else 1), [Warn.MONTHLY] if monthly else []
+
+
+def _signs(text: str, language: str | None, periods: set[str]) -> str:
+    """Return a run of words with those for a share as signs, and without those for a period."""
+    tokens = text.split(" ")
+    kept: list[str] = []
+    at = 0
+    while at < len(tokens):
+        for length in range(min(3, len(tokens) - at), 0, -1):
+            word = " ".join(tokens[at : at + length])
+            shares = {sign for sign in units(word.replace(".", ""), language) if sign in _UNITS_OF_SIGNS}
+            found = units(word, language, "per")
+            if len(shares) == 1:
+                kept += shares
+            elif found:
+                periods.update(found)
+            else:
+                continue
+            at += length
+            break
+        else:
+            kept.append(tokens[at])
+            at += 1
+    return " ".join(kept)
 
 
 def _ends(text: str, raw: str) -> tuple[str | None, str | None]:
@@ -236,25 +287,30 @@ def _ends(text: str, raw: str) -> tuple[str | None, str | None]:
     raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(raw)} is no number and no range of two")
 
 
-def _number(text: str, mark: DecimalMark, factor: Decimal, notes: list[Warn]) -> Decimal:
+def _number(  # noqa: C901 - every way to write a number
+    text: str, mark: DecimalMark, factor: Decimal, notes: list[Warn]
+) -> Decimal:
     """Return one number in percent.
 
     Raises:
-        Unreadable: if its separators make no number.
+        Unreadable: if its separators make no number, or it has more digits than any rate.
     """
+    if sum(c.isdigit() for c in text) > _MOST_DIGITS:
+        raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(text)} has more digits than any rate")
     digits = text.replace(" ", "").replace("'", "")
-    spaced = digits != text
-    if spaced and not re.fullmatch(r"[+-]?\d{1,3}(?:[ ']\d{3})+(?:[.,]\d+)?", text):
+    if digits != text and not _SPACED.fullmatch(text):
         raise Unreadable(Reason.SEVERAL_NUMBERS, f"{shorten(text)} is more than one number")
     points, commas = digits.count("."), digits.count(",")
+    if DECIMAL in digits:
+        if points or commas or digits.count(DECIMAL) > 1:
+            raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(text)} has several decimal marks")
+        return Decimal(digits.replace(DECIMAL, ".")) * factor
     if not points and not commas:
         return Decimal(digits) * factor
     if points and commas:
         last = max(digits.rfind("."), digits.rfind(","))
         whole, thousands = digits[:last], "," if digits[last] == "." else "."
-        if digits.count(digits[last]) > 1 or not re.fullmatch(
-            rf"[+-]?\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+", whole
-        ):
+        if digits.count(digits[last]) > 1 or not _GROUPED.fullmatch(whole):
             raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(text)} mixes points and commas")
         _expect(mark, digits[last], notes)
         return Decimal(f"{whole.replace(thousands, '')}.{digits[last + 1 :]}") * factor

@@ -13,13 +13,12 @@ from typing import Final
 
 from sourcebook.errors import InvalidInput
 from sourcebook.photometry.columns import Columns, TimeColumn
-from sourcebook.photometry.decoding import lines
-from sourcebook.photometry.delimited import read_delimiter, setting, split
+from sourcebook.photometry.delimited import bounded_lines, read_delimiter, setting, split
 from sourcebook.photometry.layout import Layout, Row
 from sourcebook.photometry.model import Format, TimeScale, TimeSystem
 from sourcebook.photometry.times import TimeKind
 
-_TYPE: Final = re.compile(r"^\s*\"?#\s*TYPE\s*=\s*(?P<type>[^\r\n,;\t]*)", re.IGNORECASE | re.MULTILINE)
+_TYPE: Final = re.compile(r"^[^\S\n]*+\"?#\s*TYPE\s*=\s*(?P<type>[^\r\n,;\t]*)", re.IGNORECASE | re.MULTILINE)
 _SNIFFED: Final = 4_000
 _EXTENDED: Final = (
     *("NAME", "DATE", "MAG", "MERR", "FILT", "TRANS", "MTYPE", "CNAME", "CMAG", "KNAME", "KMAG"),
@@ -62,7 +61,7 @@ def read_aavso(text: str) -> Layout:
     if kind not in {"EXTENDED", "VISUAL"}:
         raise InvalidInput("TYPE", kind, "#TYPE=EXTENDED or #TYPE=VISUAL")
     extended = kind == "EXTENDED"
-    content = lines(text)
+    content = bounded_lines(text)
     reader = _Reader(_EXTENDED if extended else _VISUAL, extended)
     # The headings before the first row are read at once, so that a mistake in them is not told of every row.
     first = next(

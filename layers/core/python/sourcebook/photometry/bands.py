@@ -7,6 +7,7 @@ them; letters alone are Johnson-Cousins in capitals and Sloan in lower case.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from sourcebook.errors import InvalidInput
@@ -87,7 +88,19 @@ _EXPECTED: Final = (
     "filters, or for other wavelengths a value with its unit such as 5 GHz"
 )
 
+_CODES: Final = {
+    **{name: name for name in _JOHNSON_COUSINS},
+    **{name: code for code, name in _AAVSO.items()},
+    "Visual": "Vis.",
+}
 
+
+def aavso_code(band: str) -> str | None:
+    """Return what AAVSO's extended format calls a band of a canonical name; None where it has none."""
+    return _CODES.get(band)
+
+
+@lru_cache(maxsize=1_024)
 def read_band(field: str, text: str) -> str:
     """Return the canonical name of a band.
 

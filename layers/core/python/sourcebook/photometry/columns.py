@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from sourcebook.errors import InvalidInput
+from sourcebook.photometry.limits import LimitColumn, joined, limit_column
 from sourcebook.photometry.model import WORD_LIMIT, TimeScale, TimeSystem
 from sourcebook.photometry.times import TimeKind, read_kind
 
+MOST_COLUMNS: Final = 500
+"""Of one table."""
+
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "magnitude": ("mag", "magnitude", "app_mag", "apparent_magnitude"),
+    "magnitude": ("mag", "magnitude", "app_mag", "apparent_mag", "apparent_magnitude", "magpsf", "psf_mag"),
     "magnitude_error": (
         "merr",
         "mag_err",
@@ -21,25 +26,23 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
         "magnitude_error",
         "mag_error",
         "mag_unc",
+        "mag_uncertainty",
+        "magnitude_err",
+        "magnitude_unc",
+        "magnitude_uncertainty",
+        "mag_sigma",
+        "err_mag",
+        "error_mag",
         "dmag",
         "sigma_mag",
+        "sigmapsf",
+        "psf_mag_err",
     ),
     "flux": ("flux", "flux_density", "fnu", "f_nu", "flam", "f_lambda"),
     "flux_error": ("flux_err", "fluxerr", "e_flux", "flux_error", "flux_unc", "flux_density_error"),
     "error": ("err", "error", "uncertainty", "unc", "sigma"),
     "flux_unit": ("flux_unit", "fluxunit", "unit", "units"),
     "band": ("band", "filter", "filt", "passband", "bandpass", "filter_name", "filters"),
-    "upper_limit": (
-        "upper_limit",
-        "is_upper_limit",
-        "upperlimit",
-        "limit",
-        "limit_flag",
-        "fainter_than",
-        "ul",
-        "l_mag",
-        "l_flux",
-    ),
     "observer": ("observer", "obs", "obscode", "observer_code", "observer_name", "obs_code"),
     "name": (
         "name",
@@ -59,7 +62,10 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "instrument": ("instrument", "telescope", "facility", "camera"),
     "notes": ("notes", "note", "comment", "comments", "remarks"),
 }
-"""Headings by field, in lower case with ``_`` for what parts words. Others are left out, and said to be."""
+"""Headings by field; case and what separates their words do not matter. Others are named in a note.
+
+What means "limit" has more spellings than a list can hold: `sourcebook.photometry.limits` recognizes them.
+"""
 
 NEEDED: Final = (
     "a column for the time (jd, mjd, hjd, bjd, date_utc), one for the magnitude or the flux, "
@@ -67,38 +73,18 @@ NEEDED: Final = (
 )
 
 _TIMES: Final = frozenset(
-    {
-        "time",
-        "date",
-        "datetime",
-        "date_obs",
-        "obs_date",
-        "obsdate",
-        "obstime",
-        "obs_time",
-        "epoch",
-        "t",
-        "isot",
-        "timestamp",
-    }
+    {"time", "date", "datetime", "dateobs", "obsdate", "obstime", "epoch", "t", "isot", "timestamp"}
 )
 _UTC_TIMES: Final = frozenset(
     {
-        "utc",
-        "ut",
-        "date_utc",
-        "utc_date",
-        "ut_date",
-        "date_ut",
-        "datetime_utc",
-        "utc_datetime",
-        "time_utc",
-        "ut_time",
-        "date_obs_utc",
+        *("utc", "ut", "dateutc", "utcdate", "utdate", "dateut", "datetimeutc", "utcdatetime", "timeutc"),
+        *("uttime", "dateobsutc"),
     }
 )
-_BY_HEADING: Final = {heading: name for name, headings in FIELDS.items() for heading in headings}
-_UNIT_IN_HEADING: Final = re.compile(r"^(?P<name>[^(\[]+?)\s*[(\[](?P<unit>[^)\]]+)[)\]]$")
+_TOM: Final = frozenset({"time", "filter", "magnitude", "error"})
+_TOM_MORE: Final = frozenset({"limit", "source", "telescope", "instrument", "facility", "observer"})
+_BY_HEADING: Final = {joined(heading): name for name, headings in FIELDS.items() for heading in headings}
+_UNIT_IN_HEADING: Final = re.compile(r"^(?P<name>[^(\[]*[^(\[\s])\s*+[(\[](?P<unit>[^)\]]+)[)\]]$")
 _PREFERRED: Final = (
     *(
         TimeSystem.JD,
@@ -130,14 +116,22 @@ class Columns:
         positions: column by field.
         headings: what the upload calls a field, for messages.
         constants: what holds for every row, by field.
-        unused: headings that are none of ours.
+        limits: columns that mean "limit".
+        unused: headings of columns that are not read.
+        unread: where those stand. A cell of theirs may still say that the source was not seen.
+        numeric_time: what a number in a column of times is that does not say so itself.
+        notes: what was taken for granted.
     """
 
     times: tuple[TimeColumn, ...]
     positions: Mapping[str, int]
     headings: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[LimitColumn, ...] = ()
     unused: tuple[str, ...] = ()
+    unread: tuple[int, ...] = ()
+    numeric_time: TimeKind | None = None
+    notes: tuple[str, ...] = ()
 
     def cell(self, name: str, cells: Sequence[str]) -> str:
         """Return what a row says of a field, or what holds for all; empty if nobody says anything."""
@@ -150,15 +144,13 @@ class Columns:
         return self.headings.get(name, name)
 
 
-def normalized(heading: str) -> str:
-    """Return a heading in lower case, with ``_`` for what parts its words."""
-    return re.sub(r"[\s.\-/:]+", "_", heading.strip().strip("#\"'").strip().lower()).strip("_")
-
-
+@lru_cache(maxsize=4_096)
 def is_known(heading: str) -> bool:
-    """Whether a heading is one of ours."""
+    """Whether a heading names a field, a time or a limit."""
+    if len(heading) > WORD_LIMIT:
+        return False
     bare = _split_unit(heading)[0]
-    return normalized(bare) in _BY_HEADING or _time_kind(heading) is not None
+    return joined(bare) in _BY_HEADING or _time_kind(heading) is not None or limit_column(0, bare) is not None
 
 
 def read_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Columns:
@@ -180,19 +172,25 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
     Raises:
         InvalidInput: if two columns claim one field.
     """
+    if len(headings) > MOST_COLUMNS:
+        raise InvalidInput("columns", f"{len(headings)} headings", f"at most {MOST_COLUMNS}")
     times: list[TimeColumn] = []
     positions: dict[str, int] = {}
     names: dict[str, str] = {}
+    limits: list[LimitColumn] = []
     constants = dict(constants)
-    unused: list[str] = []
+    unused: dict[int, str] = {}
     for position, heading in enumerate(headings):
         if (kind := _time_kind(heading)) is not None:
             times.append(TimeColumn(position, heading.strip(), kind))
             continue
         bare, unit = _split_unit(heading)
-        found = _BY_HEADING.get(normalized(bare))
+        found = _BY_HEADING.get(joined(bare)) if len(bare) <= WORD_LIMIT else None
+        if found is None and (limit := limit_column(position, bare, unit)) is not None:
+            limits.append(limit)
+            continue
         if found is None:
-            unused.append(heading.strip()[:40])
+            unused[position] = heading.strip()[:40]
             continue
         if found in positions:
             raise InvalidInput(
@@ -207,7 +205,29 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
             constants.setdefault("flux_unit", unit)
         if unit and found == "magnitude" and unit.lower() in {"ab", "vega"}:
             constants.setdefault("magnitude_system", unit)
-    return Columns(by_preference(times), positions, names, constants, tuple(unused))
+    tom = _is_tom(headings)
+    return Columns(
+        by_preference(times),
+        positions,
+        names,
+        constants,
+        limits=tuple(limits),
+        unused=tuple(name for name in unused.values() if name),
+        unread=tuple(unused),
+        numeric_time=TimeKind(TimeSystem.MJD, TimeScale.UTC) if tom else None,
+        notes=(_TOM_NOTE,) if tom else (),
+    )
+
+
+_TOM_NOTE: Final = (
+    "The headings are those of the TOM Toolkit: numbers in its column time are Modified Julian Dates in UTC."
+)
+
+
+def _is_tom(headings: Sequence[str]) -> bool:
+    """Whether the headings are those that the TOM Toolkit defines for photometry."""
+    names = {heading.strip().lower() for heading in headings if len(heading) <= WORD_LIMIT}
+    return names >= _TOM and names <= _TOM | _TOM_MORE
 
 
 def checked(columns: Columns, headings: Iterable[str]) -> Columns:
@@ -231,7 +251,9 @@ def checked(columns: Columns, headings: Iterable[str]) -> Columns:
 
 
 def _time_kind(heading: str) -> TimeKind | None:
-    form = normalized(heading)
+    if len(heading) > WORD_LIMIT:
+        return None
+    form = joined(heading)
     if form in _TIMES:
         return TimeKind()
     if form in _UTC_TIMES:

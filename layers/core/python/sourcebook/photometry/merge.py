@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Final
 
 from sourcebook.photometry.model import Measurement
@@ -57,8 +58,10 @@ def merge(there: Iterable[Measurement], coming: Iterable[Measurement]) -> Merged
         else:
             group[place] = _filled(group[place], one)
             duplicates += 1
-    rows = sorted((one for group in groups.values() for one in group), key=_order)
-    return Merged(tuple(rows), added, duplicates)
+    rows = sorted((one for group in groups.values() for one in group), key=lambda one: (one.mjd, one.band))
+    runs = (list(run) for _, run in groupby(rows, key=lambda one: (one.mjd, one.band)))
+    ordered = (one for run in runs for one in (sorted(run, key=_order) if len(run) > 1 else run))
+    return Merged(tuple(ordered), added, duplicates)
 
 
 def _identity(one: Measurement) -> tuple[Any, ...]:

@@ -17,8 +17,8 @@ ERRORS_KEPT: Final = 1_000
 NOTES_LIMIT: Final = 200
 WORD_LIMIT: Final = 80
 """Characters of a heading, a time, a band or a unit. What is longer is none, and no pattern looks at it."""
-MOST_ROWS: Final = 100_000
-"""Of one upload."""
+MOST_ROWS: Final = 40_000
+"""Of one upload: what is read in five seconds of CPU. A longer light curve is split."""
 OBSERVER_LIMIT: Final = 80
 
 

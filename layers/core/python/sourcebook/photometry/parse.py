@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from sourcebook.errors import InvalidInput
@@ -40,7 +41,7 @@ def parse_upload(body: bytes, *, is_nova: Callable[[str], bool], now: datetime) 
         raise InvalidInput("file", f"{len(body)} bytes", f"at most {MOST_BYTES} bytes: split it")
     file_id = file_id_of(body)
     layout, notes = _layout(body)
-    reader = RowReader(file_id, is_nova, now)
+    reader = RowReader(file_id, lru_cache(maxsize=4_096)(is_nova), now)
     good: list[Measurement] = []
     errors: list[RowError] = []
     rows = rejected = 0
@@ -65,7 +66,7 @@ def parse_upload(body: bytes, *, is_nova: Callable[[str], bool], now: datetime) 
         duplicates=merged.duplicates,
         rejected=rejected,
         errors=tuple(errors),
-        notes=(*notes, *layout.notes),
+        notes=(*notes, *layout.notes, *reader.warnings()),
     )
 
 

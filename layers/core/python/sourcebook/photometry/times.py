@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
 from sourcebook.clock import to_utc
@@ -149,7 +150,7 @@ def read_time(field: str, text: str, kind: TimeKind, now: datetime) -> Moment:
 
 
 def _check_range(field: str, text: str, moment: Moment, now: datetime) -> None:
-    latest = mjd_of(now) + 1
+    latest = _tomorrow(now)
     if _EARLIEST_MJD <= moment.mjd <= latest:
         return
     if moment.system is TimeSystem.DATE:
@@ -165,6 +166,12 @@ def _check_range(field: str, text: str, moment: Moment, now: datetime) -> None:
         text,
         f"{moment.system.value} from {low.normalize():f} ({EARLIEST}) to {high:.1f} (tomorrow){hint}",
     )
+
+
+@lru_cache(maxsize=8)
+def _tomorrow(now: datetime) -> Decimal:
+    """Return the latest time that a measurement may have."""
+    return mjd_of(now) + 1
 
 
 def mjd_of(moment: datetime) -> Decimal:

@@ -39,7 +39,7 @@ _OTHERS: Final = {
     "ct/s": "count s-1",
     "electron/s": "electron s-1",
 }
-_POWER: Final = re.compile(r"([a-zA-Z]+)\^?-([12])(?!\d)")
+_POWER: Final = re.compile(r"(?<![a-zA-Z])([a-zA-Z]+)\^?-([12])(?!\d)")
 _EXPECTED: Final = "a unit of flux such as Jy, mJy, uJy, erg/s/cm2/Angstrom, erg/s/cm2/Hz, W/m2/um or count/s"
 
 

@@ -8,6 +8,7 @@ their names as in CSV.
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -15,22 +16,36 @@ from typing import Any, Final
 from xml.parsers import expat
 
 from sourcebook.errors import InvalidInput
-from sourcebook.photometry.columns import Columns, TimeColumn, by_preference, checked, find_columns
+from sourcebook.photometry.columns import (
+    MOST_COLUMNS,
+    Columns,
+    TimeColumn,
+    by_preference,
+    checked,
+    find_columns,
+)
 from sourcebook.photometry.figures import is_blank, read_number
 from sourcebook.photometry.layout import Layout, Row
-from sourcebook.photometry.model import MOST_ROWS, Format, TimeScale, TimeSystem
+from sourcebook.photometry.limits import LimitColumn, LimitKind, limit_column
+from sourcebook.photometry.model import MOST_ROWS, WORD_LIMIT, Format, TimeScale, TimeSystem
 from sourcebook.photometry.times import MJD_ORIGIN, TimeKind
 
-MOST_COLUMNS: Final = 500
-MOST_CELLS: Final = 4_000_000
+MOST_CELLS: Final = 1_500_000
 MOST_ELEMENTS: Final = 50_000
 """Besides rows and cells; a real table has some hundred."""
+MOST_PARAMS: Final = 1_000
+MOST_TABLES: Final = 200
 _CELL_LIMIT: Final = 2_000
 _DEPTH: Final = 30
+_MOST_ATTRIBUTES: Final = 50
+_TAGS: Final = {name: name for name in ("TD", "TR")}
+"""Names that occur a million times, without a look at their prefix."""
 _EXPECTED: Final = "a well-formed VOTable with TABLEDATA"
 _BAND_IN_UCD: Final = re.compile(r"em\.opt\.([UBVRI])\b|em\.ir\.([JHK])\b")
 _BINARY: Final = frozenset({"BINARY", "BINARY2", "FITS", "PARQUET"})
 _CENTRES: Final = {"HELIOCENTER": "H", "BARYCENTER": "B"}
+_DERIVED: Final = ("stat.", "arith.", "src.var", "meta.number", "meta.ref", "meta.note")
+"""Words of a UCD that make it something about a magnitude, and not the magnitude."""
 _CONSTANT: Final = frozenset(
     {"band", "name", "observer", "instrument", "magnitude_system", "flux_unit", "time_scale"}
 )
@@ -40,9 +55,10 @@ _NONE: Final = frozenset({"", "UNKNOWN"})
 
 @dataclass(slots=True)
 class _Field:
-    """A FIELD or PARAM, by its attributes."""
+    """A FIELD or PARAM, by its attributes, and the values that its VALUES elements declare as "no value"."""
 
     attributes: Mapping[str, str]
+    nulls: list[str] = field(default_factory=list)
 
     def get(self, name: str) -> str:
         return self.attributes.get(name, "").strip()
@@ -52,12 +68,33 @@ class _Field:
         """The words of its UCD; "pos.eq;meta.main" are two."""
         return [word.strip().lower() for word in self.get("ucd").split(";") if word.strip()]
 
+    def is_null(self, cell: str) -> bool:
+        """Whether a cell is a declared "no value", however its number is written."""
+        if not self.nulls:
+            return False
+        single = self.get("datatype") == "float"
+        return any(cell == null or _same_number(cell, null, single=single) for null in self.nulls)
+
+
+def _same_number(one: str, other: str, *, single: bool) -> bool:
+    """Whether two texts are one number: "25", "25.0" and "2.5E1", but also "0x19"."""
+    numbers = []
+    for text in (one[:WORD_LIMIT], other[:WORD_LIMIT]):
+        try:
+            number = float(int(text, 16)) if text[:2].lower() == "0x" else float(text)
+            numbers.append(struct.unpack("f", struct.pack("f", number))[0] if single else number)
+        except (ValueError, OverflowError):
+            return False
+    return bool(numbers[0] == numbers[1])
+
 
 @dataclass(slots=True)
 class _Table:
     fields: list[_Field] = field(default_factory=list)
     params: list[_Field] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
+    encoded: set[int] = field(default_factory=set)
+    """Rows with cells in base64."""
 
 
 @dataclass(slots=True)
@@ -72,29 +109,28 @@ class _Document:
     length: int = 0
     cells: int = 0
     elements: int = 0
+    params: int = 0
+    declared: _Field | None = None
+    """The FIELD or PARAM that is open."""
     in_error: bool = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        tag = name.rpartition(":")[2].upper()
-        if not self.path and tag != "VOTABLE":
-            raise InvalidInput("file", f"<{name}>", _EXPECTED)
-        if len(self.path) >= _DEPTH:
-            raise InvalidInput("file", f"<{name}>", f"{_EXPECTED}, not nested deeper than {_DEPTH} elements")
-        if tag in _BINARY:
-            raise InvalidInput("file", f"<{name}>", f"{_EXPECTED}; {tag} is not read: save it with TABLEDATA")
+        tag = _TAGS.get(name) or name.rpartition(":")[2].upper()
+        if tag == "TD":
+            self.cells += 1
+            if attributes.get("encoding", "none") != "none" and self.tables:
+                self.tables[-1].encoded.add(len(self.tables[-1].rows))
+            self._begin_text()
+        else:
+            self._check(tag, name, attributes)
         self.path.append(tag)
-        if tag not in {"TR", "TD"}:
-            self.elements += 1
-            if self.elements > MOST_ELEMENTS:
-                raise InvalidInput("file", f"<{name}>", f"at most {MOST_ELEMENTS} elements besides the cells")
         match tag:
             case "TIMESYS":
                 self.timesys[attributes.get("ID", "")] = attributes
             case "PARAM":
-                within = self.tables and "TABLE" in self.path
-                (self.tables[-1].params if within else self.outer_params).append(_Field(attributes))
-            case "TD":
-                self._begin_text()
+                self._start_param(attributes)
+            case "VALUES" if self.declared is not None and "null" in attributes:
+                self.declared.nulls.append(attributes["null"].strip())
             case "INFO" if attributes.get("name", "").upper() == "QUERY_STATUS":
                 if attributes.get("value", "").upper() == "ERROR":
                     self.in_error = True
@@ -102,12 +138,39 @@ class _Document:
             case _:
                 self._start_table(tag, attributes)
 
+    def _check(self, tag: str, name: str, attributes: dict[str, str]) -> None:
+        """Refuse what no table of measurements has, before anything is kept of it."""
+        shown = f"<{name[:40]}>"
+        if not self.path and tag != "VOTABLE":
+            raise InvalidInput("file", shown, _EXPECTED)
+        if len(self.path) >= _DEPTH:
+            raise InvalidInput("file", shown, f"{_EXPECTED}, not nested deeper than {_DEPTH} elements")
+        if tag in _BINARY:
+            raise InvalidInput("file", shown, f"{_EXPECTED}; {tag} is not read: save it with TABLEDATA")
+        if len(attributes) > _MOST_ATTRIBUTES:
+            raise InvalidInput("file", shown, f"at most {_MOST_ATTRIBUTES} attributes of an element")
+        if tag != "TR":
+            self.elements += 1
+            if self.elements > MOST_ELEMENTS:
+                raise InvalidInput("file", shown, f"at most {MOST_ELEMENTS} elements besides the cells")
+
+    def _start_param(self, attributes: dict[str, str]) -> None:
+        self.declared = _Field(attributes)
+        within = self.tables and "TABLE" in self.path
+        (self.tables[-1].params if within else self.outer_params).append(self.declared)
+        self.params += 1
+        if self.params > MOST_PARAMS:
+            raise InvalidInput("PARAM", attributes.get("name"), f"at most {MOST_PARAMS} PARAM")
+
     def _start_table(self, tag: str, attributes: dict[str, str]) -> None:
         match tag:
             case "TABLE":
+                if len(self.tables) >= MOST_TABLES:
+                    raise InvalidInput("TABLE", attributes.get("name"), f"at most {MOST_TABLES} tables")
                 self.tables.append(_Table())
             case "FIELD" if self.tables:
-                self.tables[-1].fields.append(_Field(attributes))
+                self.declared = _Field(attributes)
+                self.tables[-1].fields.append(self.declared)
                 if len(self.tables[-1].fields) > MOST_COLUMNS:
                     raise InvalidInput("FIELD", attributes.get("name"), f"at most {MOST_COLUMNS} columns")
             case "TR" if self.tables and "TABLEDATA" in self.path:
@@ -121,12 +184,15 @@ class _Document:
         tag = self.path.pop()
         if tag == "TD" and self.text is not None:
             rows = self.tables[-1].rows if self.tables else []
-            self.cells += 1
-            if self.cells > MOST_CELLS:
-                raise InvalidInput("file", f"row {len(rows)}", f"at most {MOST_CELLS} cells: split the table")
+            if self.cells > MOST_CELLS or (rows and len(rows[-1]) > MOST_COLUMNS):
+                raise InvalidInput(
+                    "file", f"row {len(rows)}", f"at most {MOST_CELLS} cells, {MOST_COLUMNS} of them in a row"
+                )
             if rows:
-                rows[-1].append("".join(self.text).strip())
+                rows[-1].append("".join(self.text).strip() if self.text else "")
             self.text = None
+        elif tag in {"FIELD", "PARAM"}:
+            self.declared = None
         elif tag == "INFO" and self.in_error:
             said = " ".join("".join(self.text or ()).split())[:200]
             raise InvalidInput(
@@ -150,10 +216,11 @@ def read_votable(body: bytes) -> Layout:
             error of a service, or has no table of measurements.
     """
     document = _parsed(body)
+    outer = _constants(document.outer_params)
     wrong: InvalidInput | None = None
     for table in document.tables:
         try:
-            columns = _columns(table, document)
+            columns = _columns(table, document, outer)
         except InvalidInput as error:
             wrong = wrong or error
             continue
@@ -189,27 +256,52 @@ def _parsed(body: bytes) -> _Document:
 
 def _rows(table: _Table, columns: Columns) -> Iterator[Row]:
     width = len(table.fields)
+    with_nulls = [(place, one) for place, one in enumerate(table.fields) if one.nulls]
     for number, cells in enumerate(table.rows, start=1):
         if len(cells) != width:
-            error = InvalidInput("TR", ",".join(cells), f"{width} TD as there are FIELD, not {len(cells)}")
+            shown = ",".join(cells[:20])[:80]
+            error = InvalidInput("TR", shown, f"{width} TD as there are FIELD, not {len(cells)}")
             yield Row(number, (), columns, error)
+        elif number in table.encoded:
+            yield Row(
+                number, (), columns, InvalidInput("TD", "encoding", "cells of plain text, not of base64")
+            )
         else:
+            for place, one in with_nulls:
+                if one.is_null(cells[place]):
+                    cells[place] = ""
             yield Row(number, cells, columns)
 
 
-def _columns(table: _Table, document: _Document) -> Columns:
-    constants = _constants([*document.outer_params, *table.params])
+def _columns(table: _Table, document: _Document, outer: Mapping[str, str]) -> Columns:
+    constants = {**_constants(table.params), **outer}
     names = [one.get("name") or one.get("ID") or f"column {n}" for n, one in enumerate(table.fields, start=1)]
     by_name = find_columns(names, {})
     times = {column.position: column for column in by_name.times}
+    limits = {column.position: column for column in by_name.limits}
     by_ucd: dict[str, int] = {}
     for position, one in enumerate(table.fields):
         kind = _time_kind(one, document, times.get(position))
         if kind is not None:
             times[position] = TimeColumn(position, names[position], kind)
-        elif (found := _field_of(one)) is not None:
+        elif position in limits:
+            # The UCD of a limiting magnitude is that of a magnitude.
+            limits[position] = limit_column(position, names[position], one.get("unit")) or limits[position]
+        elif (found := _field_of(one)) == "upper_limit":
+            limits[position] = LimitColumn(position, names[position], LimitKind.FLAG_OR_VALUE)
+        elif found is not None:
+            if (
+                found in by_ucd
+                and found in {"magnitude", "flux"}
+                and _band_of(one) == _band_of(table.fields[by_ucd[found]])
+            ):
+                raise InvalidInput(
+                    names[position],
+                    one.get("ucd"),
+                    f"one column for the {found} of a band, and there is {names[by_ucd[found]]} besides",
+                )
             by_ucd.setdefault(found, position)
-    taken = {*by_ucd.values(), *times}
+    taken = {*by_ucd.values(), *times, *limits}
     # A UCD says what a column is, a name only hints at it.
     positions = {name: place for name, place in by_name.positions.items() if place not in taken} | by_ucd
     for name in ("magnitude", "flux"):
@@ -218,15 +310,18 @@ def _columns(table: _Table, document: _Document) -> Columns:
         one = table.fields[positions[name]]
         if name == "flux" and one.get("unit"):
             constants.setdefault("flux_unit", one.get("unit"))
-        if "band" not in positions and (band := _BAND_IN_UCD.search(one.get("ucd"))):
-            constants.setdefault("band", band[1] or band[2])
-    used = {*positions.values(), *times}
+        if "band" not in positions and (band := _band_of(one)):
+            constants.setdefault("band", band)
+    used = {*positions.values(), *times, *limits}
+    unread = [place for place in range(len(names)) if place not in used]
     columns = Columns(
         by_preference(times.values()),
         positions,
         {name: names[place] for name, place in positions.items()},
         constants,
-        tuple(name[:40] for place, name in enumerate(names) if place not in used),
+        limits=tuple(limits.values()),
+        unused=tuple(names[place][:40] for place in unread),
+        unread=tuple(unread),
     )
     return checked(columns, names)
 
@@ -235,21 +330,32 @@ def _constants(params: Sequence[_Field]) -> dict[str, str]:
     """Return what PARAMs say once for all rows, by field."""
     found: dict[str, str] = {}
     for one in params:
+        value = one.get("value")
+        if is_blank(value) or one.is_null(value) or len(value) > _CELL_LIMIT:
+            continue
         name = _field_of(one) or next(iter(find_columns([one.get("name")], {}).positions), None)
-        if name in _CONSTANT and not is_blank(one.get("value")):
-            found.setdefault(name, one.get("value"))
+        if name in _CONSTANT:
+            found.setdefault(name, value)
     return found
+
+
+def _band_of(one: _Field) -> str | None:
+    """Return the band that a UCD names."""
+    found = _BAND_IN_UCD.search(one.get("ucd")) if len(one.get("ucd")) <= WORD_LIMIT else None
+    return (found[1] or found[2]) if found else None
 
 
 def _field_of(one: _Field) -> str | None:
     """Return the field that a UCD names; None if it names none of ours."""
     words = one.words
     first = words[0] if words else ""
-    of_magnitude = any(word.startswith("phot.mag") for word in words)
+    of_magnitude = "phot.mag" in words
     of_flux = any(word.startswith("phot.flux") for word in words)
-    if first == "stat.error" and (of_magnitude or of_flux):
+    if "stat.error" in words and (of_magnitude or of_flux):
         return "magnitude_error" if of_magnitude else "flux_error"
-    if first.startswith("phot.mag"):
+    if (of_magnitude or of_flux) and any(word.startswith(_DERIVED) for word in words):
+        return None
+    if first == "phot.mag":
         return "magnitude"
     if first.startswith("phot.flux"):
         return "flux"

@@ -38,8 +38,11 @@ LONGEST_PAUSE: Final = timedelta(hours=24)
 
 _HTML = re.compile(rb"<!doctype html|<html[\s>]", re.IGNORECASE)
 _VOTABLE = re.compile(rb"<(?:\w+:)?VOTABLE[\s>]")
-_INFO = re.compile(rb"<(?:\w+:)?INFO\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?INFO>)", re.DOTALL)
-_ATTRIBUTE = re.compile(rb"""(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+# None of these goes back over what it has read, nor beyond the next "<": the time is that of reading once.
+_INFO = re.compile(rb"""<(?:\w{1,40}+:)?+INFO\b((?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+)>""")
+_ATTRIBUTE = re.compile(rb"""(?<!\w)(\w++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
+_LONGEST_REASON = 2_000
+"""Bytes after an INFO that are looked at for the service's own words."""
 
 
 class ArchiveStatus(StrEnum):
@@ -189,12 +192,14 @@ def check_votable(archive: str, body: bytes) -> ArchiveStatus:
         ArchiveRejected: if it says ERROR, with the service's own words.
     """
     status = ArchiveStatus.OK
-    for attributes, words in _INFO.findall(body):
-        values = {name.lower(): one or other for name, one, other in _ATTRIBUTE.findall(attributes)}
+    for info in _INFO.finditer(body):
+        values = {name.lower(): one or other for name, one, other in _ATTRIBUTE.findall(info[1])}
         if values.get(b"name", b"").upper() != b"QUERY_STATUS":
             continue
         match values.get(b"value", b"").upper():
             case b"ERROR":
+                after = b"" if info[1].endswith(b"/") else body[info.end() : info.end() + _LONGEST_REASON]
+                words = after.partition(b"</")[0]
                 said = " ".join(words.decode("utf-8", "replace").split())[:200]
                 raise ArchiveRejected(archive, f"QUERY_STATUS ERROR: {said or 'no reason given'}")
             case b"OVERFLOW":

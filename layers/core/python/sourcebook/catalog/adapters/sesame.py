@@ -11,8 +11,8 @@ from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.names import display_name, normalize_name
 
 _POSITION = re.compile(r"^%J\s+(\d+(?:\.\d+)?)\s+([+-]?\d+(?:\.\d+)?)", re.MULTILINE)
-_MAIN = re.compile(r"^%I\.0\s+(.+?)\s*$", re.MULTILINE)
-_NAME = re.compile(r"^%I(?:\.\d+)?\s+(.+?)\s*$", re.MULTILINE)
+_MAIN = re.compile(r"^%I\.0\s++(\S(?:.*\S)?)", re.MULTILINE)
+_NAME = re.compile(r"^%I(?:\.\d+)?\s++(\S(?:.*\S)?)", re.MULTILINE)
 _TYPE = re.compile(r"^%C\.0\s+(\S+)", re.MULTILINE)
 _NOTHING = re.compile(r"nothing found", re.IGNORECASE)
 

@@ -71,18 +71,21 @@ def read_table(archive: str, body: bytes, most: int) -> TableAnswer:
         ArchiveRejected: if it says QUERY_STATUS ERROR.
     """
     start = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    answer = _read_votable(archive, body) if start == b"<" else _read_json(archive, body)
+    answer = _read_votable(archive, body, most) if start == b"<" else _read_json(archive, body, most)
     if answer.status is ArchiveStatus.OK and len(answer.rows) + answer.unreadable >= most:
         # The JSON form has no place for OVERFLOW.
         return TableAnswer(ArchiveStatus.TRUNCATED, answer.fields, answer.rows, answer.unreadable)
     return answer
 
 
-def _read_json(archive: str, body: bytes) -> TableAnswer:
+def _read_json(archive: str, body: bytes, most: int) -> TableAnswer:
     try:
         answer: Any = json.loads(body)
-        fields = [Field(str(column["name"]).lower()) for column in answer["metadata"]]
-        data = list(answer["data"])
+        columns = list(answer["metadata"])
+        if len(columns) > COLUMN_LIMIT:
+            raise _broken(archive, f"the answer has {len(columns)} columns; at most {COLUMN_LIMIT} are read")
+        fields = [Field(str(column["name"]).lower()) for column in columns]
+        data = list(answer["data"])[:most]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _broken(archive, f"the answer is not TAP's JSON ({type(error).__name__})") from error
     rows = [
@@ -95,11 +98,17 @@ def _read_json(archive: str, body: bytes) -> TableAnswer:
 
 @dataclass(slots=True)
 class _Reader:
-    """Takes expat's events; the first table of the document is the one that counts."""
+    """Takes expat's events; the first table of the document is the one that counts.
 
+    Attributes:
+        most: rows that are taken; those after them are counted as `left`.
+    """
+
+    most: int
     fields: list[Field] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
     unreadable: int = 0
+    left: int = 0
     has_root: bool = False
     has_stream: bool = False
     _done: bool = False
@@ -123,7 +132,7 @@ class _Reader:
                 self.has_stream = True
             case "TR" if not self._done:
                 self._row = []
-            case "TD" if self._row is not None:
+            case "TD" if self._row is not None and len(self._row) <= COLUMN_LIMIT:
                 self._cell, self._length = [], 0
 
     def text(self, data: str) -> None:
@@ -137,7 +146,9 @@ class _Reader:
                 self._row.append("".join(self._cell).strip() or None)
                 self._cell = None
             case "TR" if self._row is not None:
-                if len(self._row) == len(self.fields) and self.fields:
+                if len(self.rows) >= self.most:
+                    self.left += 1
+                elif len(self._row) == len(self.fields) and self.fields:
                     names = (column.name for column in self.fields)
                     self.rows.append(dict(zip(names, self._row, strict=True)))
                 else:
@@ -147,9 +158,9 @@ class _Reader:
                 self._done = True
 
 
-def _read_votable(archive: str, body: bytes) -> TableAnswer:
+def _read_votable(archive: str, body: bytes, most: int) -> TableAnswer:
     status = check_votable(archive, body)
-    reader = _Reader()
+    reader = _Reader(most)
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler = reader.start
@@ -168,6 +179,8 @@ def _read_votable(archive: str, body: bytes) -> TableAnswer:
         raise _broken(archive, "the answer is XML, but no VOTable")
     if reader.has_stream and not reader.rows:
         raise _broken(archive, "the VOTable has its rows in a stream; TABLEDATA was asked for")
+    if reader.left:
+        status = ArchiveStatus.TRUNCATED
     return TableAnswer(status, reader.fields, reader.rows, reader.unreadable)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from typing import Final
+from itertools import count
+from typing import Final, Literal
 
 from sourcebook.observations.adapters.document import (
     BadDocument,
@@ -14,13 +15,18 @@ from sourcebook.observations.adapters.document import (
     decode,
     is_html,
 )
-from sourcebook.observations.adapters.grid import Grid
+from sourcebook.observations.adapters.grid import Grid, Row
 from sourcebook.observations.model import Parsed
 from sourcebook.observations.options import CsvOptions
 
 _DELIMITERS: Final = (";", "\t", ",", "|")
 _LOOKED_AT: Final = 50
+_LOOKED_AT_CHARACTERS: Final = 100_000
+_MOST_LINES: Final = 100_000
 _MOST_ROWS: Final = 20_000
+_MOST_CELLS: Final = 500_000
+_LONGEST_CELL: Final = 2_000
+_MOST_STRAY_QUOTES: Final = 50
 
 
 def read(body: bytes, options: CsvOptions, *, charset: str | None = None) -> Parsed:
@@ -35,31 +41,75 @@ def read(body: bytes, options: CsvOptions, *, charset: str | None = None) -> Par
         raise BadDocument(
             DocumentCause.WRONG_FORMAT, "a web page came in place of CSV; look whether its address is right"
         )
-    lines = document.text.splitlines(keepends=True)[options.skip_rows :]
-    text = "".join(lines)
+    text = _without_lines(document.text, options.skip_rows)
     delimiter = "\t" if options.delimiter == "tab" else options.delimiter or _delimiter(text, options.quote)
-    rows = _rows(text, delimiter, options.quote)
+    rows, notes = _rows(text, delimiter, options.quote)
     if not rows:
         raise BadDocument(DocumentCause.EMPTY_PAGE, "there is no row in the file")
-    heading = [rows[0][1]] if options.header else []
-    grid = Grid.of(heading, rows[len(heading) :], options)
-    return grid.parsed(options, document.notes)
+    heading = [rows[0].cells] if options.header else []
+    grid = Grid.of(heading, rows[len(heading) :], options, language=options.language)
+    return grid.parsed(options, (*document.notes, *notes))
 
 
-def _rows(text: str, delimiter: str, quote: str) -> list[tuple[int, list[str]]]:
-    """Return the rows that are not empty, each with its number from 1."""
-    # QUOTE_MINIMAL, and not strict: a stray quote must cost its own cell and not the rest of the file.
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quotechar=quote)
-    rows: list[tuple[int, list[str]]] = []
-    try:
-        for number, row in enumerate(reader, 1):
-            if any(cell.strip() for cell in row):
-                rows.append((number, [cell.strip() for cell in row]))
-            if len(rows) >= _MOST_ROWS:
-                break
-    except csv.Error as error:
-        raise BadDocument(DocumentCause.WRONG_FORMAT, f"it is no CSV ({error})") from error
-    return rows
+def _without_lines(text: str, count: int) -> str:
+    """Return a text without its first lines."""
+    at = 0
+    for _ in range(count):
+        following = min((end for mark in "\r\n" if (end := text.find(mark, at)) >= 0), default=len(text))
+        at = following + (2 if text.startswith("\r\n", following) else 1)
+    return text[at:]
+
+
+def _rows(text: str, delimiter: str, quote: str) -> tuple[list[Row], list[str]]:
+    """Return the rows that are not empty, each with its number from 1, and what was left out.
+
+    A quotation mark that is not closed makes one cell of the lines behind it. Such a row is wrong, and they
+    are read as if the mark did not stand there.
+
+    Raises:
+        BadDocument: if it cannot be read as CSV.
+    """
+    rows: list[Row] = []
+    cells = number = 0
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
+    lines = io.StringIO(text, newline="")
+    for attempt in count():
+        if attempt == _MOST_STRAY_QUOTES:
+            quoting = csv.QUOTE_NONE
+        begun = lines.tell()
+        # QUOTE_MINIMAL, and not strict: a stray quote must cost its own cell and not the rest of the file.
+        reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, quoting=quoting)
+        again: int | None = None
+        try:
+            for row in reader:
+                number += 1
+                if number > _MOST_LINES or len(rows) >= _MOST_ROWS or cells > _MOST_CELLS:
+                    return rows, [f"rows after row {number - 1} were not read"]
+                swallowed = _swallows(row, delimiter)
+                if any(row) and any(cell.strip() for cell in row):
+                    cells += len(row)
+                    wrong = "a quotation mark is opened and not closed in its row" if swallowed else ""
+                    rows.append(Row(number, [cell[:_LONGEST_CELL].strip() for cell in row], wrong))
+                if swallowed:
+                    again = begun
+                    break
+                begun = lines.tell()
+        except csv.Error as error:
+            if rows:
+                rows.append(Row(number + 1, [""], f"it cannot be read ({error})"))
+                again = begun
+            else:
+                raise BadDocument(DocumentCause.WRONG_FORMAT, f"it is no CSV ({error})") from error
+        if again is None:
+            return rows, []
+        lines.seek(again)
+        lines.readline()
+    raise AssertionError("a count has no end")
+
+
+def _swallows(row: list[str], delimiter: str) -> bool:
+    """Whether a cell holds what looks like the end of its row and the next."""
+    return any(("\n" in cell or "\r" in cell) and delimiter in cell for cell in row)
 
 
 def _delimiter(text: str, quote: str) -> str:
@@ -69,9 +119,12 @@ def _delimiter(text: str, quote: str) -> str:
     all rows alike.
     """
     best, score = ",", (0.0, 0)
-    head = "".join(text.splitlines(keepends=True)[:_LOOKED_AT])
+    head = "".join(text[:_LOOKED_AT_CHARACTERS].splitlines(keepends=True)[:_LOOKED_AT])
     for delimiter in _DELIMITERS:
-        widths = Counter(len(row) for _, row in _rows(head, delimiter, quote))
+        try:
+            widths = Counter(len(row.cells) for row in _rows(head, delimiter, quote)[0])
+        except BadDocument:
+            continue
         if not widths:
             continue
         width, count = widths.most_common(1)[0]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 from sourcebook.errors import Terminal, shorten
@@ -19,6 +21,7 @@ class DocumentCause(StrEnum):
     LAYOUT_CHANGED = "layout_changed"
     WRONG_CHARSET = "wrong_charset"
     WRONG_FORMAT = "wrong_format"
+    TOO_LARGE = "too_large"
     NO_ROWS = "no_rows"
     IMPLAUSIBLE_VALUES = "implausible_values"
 
@@ -50,14 +53,18 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([a-z0-9_.:-]{1,40})", re.IGNORECASE)
+_META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*+(?:[\"']\s*+)?+([a-z0-9_.:-]{1,40})", re.IGNORECASE)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,100}encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{1,40})")
 _SCANNED: Final = 4_096
 # C1 control characters: a page has none, but a page of windows-125x read as ISO-8859-1 has.
 _CONTROLS = re.compile("[\x80-\x9f]")
 _PASSWORD = re.compile(r"<input\b[^>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
+_HTML = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_TWICE = re.compile("[ÃÂáÄÆ][^\x00-\x7f]")
+_LONGEST_WORD: Final = 100
+_PIECE: Final = 10_000
 _LOGIN_WORDS = re.compile(
-    r"<title>[^<]{0,80}(?:log ?in|sign ?in|đăng nhập|anmeld|connexion|ログイン)", re.IGNORECASE
+    r"<title>[^<]{0,80}?(?:log ?in|sign ?in|đăng nhập|anmeld|connexion|ログイン)", re.IGNORECASE
 )
 
 
@@ -129,12 +136,10 @@ def check_not_login(text: str) -> None:
 
 def is_html(text: str) -> bool:
     """Whether a text is a web page."""
-    return (
-        re.match(
-            r"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", text, re.IGNORECASE | re.DOTALL
-        )
-        is not None
-    )
+    begin = text[:_SCANNED].lstrip()
+    while begin.startswith("<!--") and (end := begin.find("-->")) >= 0:
+        begin = begin[end + 3 :].lstrip()
+    return _HTML.match(begin) is not None
 
 
 def layout_changed(what: str, seen: object) -> BadDocument:
@@ -173,13 +178,17 @@ def _strictly(body: bytes, name: str, why: str) -> str:
     return text
 
 
+def _lines(text: str) -> Iterator[str]:
+    """Yield a text in pieces, so that its words need not all be in memory at once."""
+    for begin in range(0, len(text), _PIECE):
+        yield text[begin : begin + _PIECE]
+
+
 def _twice_encoded(text: str) -> bool:
     """Whether a text is UTF-8 that somebody took for windows-1252 and encoded again."""
-    high = [
-        word
-        for word in re.findall(r"\S*[^\x00-\x7f]\S*", text)[:200]
-        if re.search("[ÃÂáÄÆ][^\x00-\x7f]", word)
-    ]
+    # Long runs such as pictures in base64 are no words.
+    words = (w for line in _lines(text) for w in line.split() if not w.isascii() and len(w) <= _LONGEST_WORD)
+    high = [word for word in islice(words, 200) if _TWICE.search(word)]
     if len(high) < 3:
         return False
     mended = 0

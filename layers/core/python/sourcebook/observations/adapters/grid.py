@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
-from sourcebook.observations.adapters.document import layout_changed
+from sourcebook.observations.adapters.document import BadDocument, DocumentCause, layout_changed
 from sourcebook.observations.adapters.records import (
     Cell,
     Column,
@@ -14,7 +15,7 @@ from sourcebook.observations.adapters.records import (
     observe,
     unmarked,
 )
-from sourcebook.observations.model import Parsed
+from sourcebook.observations.model import Heading, Parsed
 from sourcebook.observations.options import FieldRef, ObservationOptions, ValueRef
 from sourcebook.observations.terms import parse_term
 from sourcebook.observations.values import Reason, Unreadable
@@ -23,12 +24,45 @@ Selected = Callable[[FieldRef], str | None]
 """Finds the text of a field that is given by a selector."""
 
 
+_MOST_HEADINGS: Final = 500
+_MOST_FIGURES: Final = 25_000
+
+
 @dataclass(frozen=True, slots=True)
-class _Row:
+class Row:
+    """A row of a table.
+
+    Attributes:
+        position: in the document, from 1.
+        cells: the texts.
+        wrong: why its cells cannot be told apart, if they cannot.
+    """
+
+    position: int
+    cells: Sequence[str]
+    wrong: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
     position: int
     cells: Sequence[str]
     grid: Grid
     select: Selected | None
+    trouble: Unreadable | None
+
+    @classmethod
+    def of(cls, row: Row, grid: Grid, select: Selected | None) -> _Record:
+        cells, width = row.cells, grid.width
+        trouble: Unreadable | None = None
+        if row.wrong:
+            trouble = Unreadable(Reason.WRONG_NUMBER_OF_CELLS, row.wrong)
+        elif len(cells) > 1 and len(set(cells)) == 1 and cells[0]:
+            trouble = Unreadable(Reason.SECTION_HEADING, "one text across all columns is no record")
+        elif width and len(cells) > width and any(cells[width:]):
+            # One cell too many moves all behind it: what stands under a heading is another thing.
+            trouble = Unreadable(Reason.WRONG_NUMBER_OF_CELLS, f"{len(cells)} cells under {width} headings")
+        return cls(row.position, cells, grid, select, trouble)
 
     def cell(self, where: FieldRef) -> Cell | None:
         if where.const is not None:
@@ -36,12 +70,8 @@ class _Row:
         if where.selector is not None:
             text = self.select(where) if self.select else None
             return None if text is None else Cell(text)
-        if len(self.cells) > 1 and len(set(self.cells)) == 1 and self.cells[0]:
-            raise Unreadable(Reason.SECTION_HEADING, "one text across all columns is no record")
-        width = self.grid.width
-        if width and len(self.cells) > width and any(self.cells[width:]):
-            # One cell too many moves all behind it: what stands under a heading is another thing.
-            raise Unreadable(Reason.WRONG_NUMBER_OF_CELLS, f"{len(self.cells)} cells under {width} headings")
+        if self.trouble is not None:
+            raise self.trouble
         number = self.grid.index(where)
         if number is None:
             raise Unreadable(Reason.MISSING_COLUMN, f"there is no column {where.column}")
@@ -58,34 +88,46 @@ class Grid:
 
     Attributes:
         headings: of each column all texts that stand over it, the joint one first.
-        rows: position and cells of each row.
+        rows: the rows.
         selected: for each row, how a selector is applied to it.
+        language: primary language of the document, if it says so.
     """
 
     headings: Sequence[Sequence[str]]
-    rows: Sequence[tuple[int, Sequence[str]]]
+    rows: Sequence[Row]
     selected: Sequence[Selected | None] = ()
+    language: str | None = None
+    _numbers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         heading_rows: Sequence[Sequence[str]],
-        rows: Sequence[tuple[int, Sequence[str]]],
+        rows: Sequence[Row],
         options: ObservationOptions,
         selected: Sequence[Selected | None] = (),
+        language: str | None = None,
     ) -> Grid:
         """Make a grid and see whether it has the declared columns.
 
         Raises:
-            BadDocument: if a declared column is missing.
+            BadDocument: if a declared column is missing or stands twice, or there are too many.
         """
         width = max(map(len, heading_rows), default=0)
-        headings = []
+        if width > _MOST_HEADINGS:
+            raise BadDocument(
+                DocumentCause.TOO_LARGE, f"{width} columns, where {_MOST_HEADINGS} are the most"
+            )
+        headings: list[Sequence[str]] = []
         for number in range(width):
             texts = [unmarked(row[number]) for row in heading_rows if number < len(row)]
             over = list(dict.fromkeys(filter(None, texts)))
             headings.append([" ".join(over), *over] if len(over) > 1 else over)
-        grid = cls(headings, rows, selected)
+        numbers: dict[str, int] = {}
+        for number, stands in enumerate(headings):
+            for text in stands:
+                numbers.setdefault(heading_key(text), number)
+        grid = cls(headings, rows, selected, language, numbers)
         grid.check(options)
         return grid
 
@@ -98,11 +140,7 @@ class Grid:
         """Return the number, from 0, of the column of a field; None if there is none."""
         if isinstance(where.column, int):
             return where.column - 1
-        wanted = heading_key(where.column or "")
-        for number, texts in enumerate(self.headings):
-            if wanted in map(heading_key, texts):
-                return number
-        return None
+        return self._numbers.get(heading_key(where.column or ""))
 
     def check(self, options: ObservationOptions) -> None:
         """Refuse a grid that lacks a declared column.
@@ -113,7 +151,7 @@ class Grid:
         fields = [("bank", options.bank), ("series_field", options.series_field), ("term", options.term)]
         fields += [("value", value) for value in options.values]
         shown = [texts[0] if texts else "" for texts in self.headings]
-        widest = max((len(cells) for _, cells in self.rows), default=0)
+        widest = max((len(row.cells) for row in self.rows), default=0)
         for name, where in fields:
             if where is None or where.column is None:
                 continue
@@ -129,13 +167,32 @@ class Grid:
         """Return the columns of figures: those declared, or those whose headings are terms."""
         if not options.term_columns:
             return declared_columns(options)
-        taken = {self.index(f) for f in (options.bank, options.series_field, options.term) if f and f.column}
+        taken = self._taken(options)
         columns = []
         for number, texts in enumerate(self.headings):
-            code = _term_among(texts, options)
-            if code is not None and number not in taken:
-                columns.append(Column(ValueRef(column=number + 1), code))
+            found = _term_among(texts, options, self.language) if number not in taken else None
+            if isinstance(found, str):
+                columns.append(Column(ValueRef(column=number + 1), found))
         return columns
+
+    def not_taken(self, options: ObservationOptions) -> tuple[Heading, ...]:
+        """Return the headings whose columns are not read, each with the reason."""
+        taken = self._taken(options)
+        found: list[Heading] = []
+        for number, texts in enumerate(self.headings):
+            if number in taken or not texts:
+                continue
+            if not options.term_columns:
+                found.append(Heading(number + 1, texts[0], "", "no field is declared to be there"))
+                continue
+            read = _term_among(texts, options, self.language)
+            if isinstance(read, Unreadable):
+                found.append(Heading(number + 1, texts[0], read.reason.value, read.detail))
+        return tuple(found)
+
+    def _taken(self, options: ObservationOptions) -> set[int | None]:
+        fields = (options.bank, options.series_field, options.term, *options.values)
+        return {self.index(where) for where in fields if where is not None and where.column is not None}
 
     def parsed(self, options: ObservationOptions, notes: tuple[str, ...] = ()) -> Parsed:
         """Return the figures.
@@ -143,18 +200,25 @@ class Grid:
         Raises:
             BadDocument: if there is none.
         """
+        columns = self.columns(options)
+        # Each figure is kept, taken or not: so many are the most that one document may cost.
+        most = max(1, _MOST_FIGURES // max(len(columns), 1))
+        if len(self.rows) > most:
+            notes = (*notes, f"{len(self.rows) - most} rows after the first {most} were not read")
         selected = self.selected or [None] * len(self.rows)
-        rows = [
-            _Row(position, cells, self, select)
-            for (position, cells), select in zip(self.rows, selected, strict=True)
+        records = [
+            _Record.of(row, self, select)
+            for row, select in zip(self.rows[:most], selected[:most], strict=True)
         ]
-        return observe(rows, options, self.columns(options), notes)
+        return observe(records, options, columns, notes, self.language, self.not_taken(options))
 
 
-def _term_among(texts: Sequence[str], options: ObservationOptions) -> str | None:
+def _term_among(texts: Sequence[str], options: ObservationOptions, language: str | None) -> str | Unreadable:
+    """Return the term that one of the texts over a column is, or why none is."""
+    why = Unreadable(Reason.NO_TERM, "the heading is empty")
     for text in texts:
         try:
-            return parse_term(text, bare=options.bare_term).code
-        except Unreadable:
-            continue
-    return None
+            return parse_term(text, bare=options.bare_term, language=language).code
+        except Unreadable as error:
+            why = error if why.reason in {Reason.NO_TERM, Reason.TERM_UNREADABLE} else why
+    return why

@@ -6,7 +6,6 @@ nested tags give what a visitor sees.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -19,53 +18,46 @@ from sourcebook.observations.adapters.document import (
     decode,
     layout_changed,
 )
-from sourcebook.observations.adapters.grid import Grid, Selected
+from sourcebook.observations.adapters.grid import Grid, Row, Selected
+from sourcebook.observations.adapters.markup import check_markup
+from sourcebook.observations.adapters.shown import Shown
 from sourcebook.observations.model import Parsed
 from sourcebook.observations.options import FieldRef, HtmlTableOptions
+from sourcebook.observations.words import language_of
 
-_NOT_SHOWN: Final = (
-    "script, style, template, noscript, [hidden], [style*='display:none'], [style*='display: none']"
-)
-_INLINE: Final = ["b", "strong", "i", "em", "u", "font"]
-_RAISED: Final = str.maketrans("0123456789()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾")
-_FOOTNOTE = re.compile(r"[⁰¹²³⁴-⁹⁽⁾*]{1,6}")
+_MOST_TABLES: Final = 50
 _MOST_ROWS: Final = 5_000
 _MOST_COLUMNS: Final = 200
+_TO_THE_END: Final = 1_000_000
+"""Rows that a cell with ``rowspan=0`` reaches down: to the end of its group."""
 
 
 def read(body: bytes, options: HtmlTableOptions, *, charset: str | None = None) -> Parsed:
     """Return what a page yields.
 
     Raises:
-        BadDocument: if it is not the declared page.
+        BadDocument: if it is not the declared page, or too large.
     """
     document = decode(body, declared=options.encoding, charset=charset)
+    check_markup(document.text)
     page = LexborHTMLParser(document.text)
-    for node in page.css(_NOT_SHOWN):
-        node.decompose()
-    # Figures are marked by raised digits: without a mark of their own they would become decimals.
-    for node in page.css("sup"):
-        raised = _text(node).translate(_RAISED)
-        node.replace_with(raised if _FOOTNOTE.fullmatch(raised) else "†")
-    for node in page.css("br"):
-        node.replace_with(" ")
-    # 4,<b>5</b> is one number, while two boxes side by side are two.
-    page.unwrap_tags(_INLINE)
-    page.merge_text_nodes()
-    tables = page.css(options.table)
+    shown = Shown.of(page)
+    tables = [table for table in page.css(options.table) if shown.is_shown(table)]
     if not tables:
         check_not_login(document.text)
-        if page.body is None or not page.body.text(strip=True):
+        if shown.is_empty():
             raise BadDocument(
                 DocumentCause.EMPTY_PAGE, "the page shows nothing; it may need a script to fill it"
             )
         raise layout_changed(f"table: nothing matches {options.table}", _outline(page))
+    language = options.language or language_of(_language_tag(page))
     failures: list[BadDocument] = []
-    for table in tables:
+    for table in tables[:_MOST_TABLES]:
         try:
-            return _grid(table, options).parsed(options, document.notes)
+            grid, notes = _grid(table, options, shown, language)
+            return grid.parsed(options, (*document.notes, *notes))
         except BadDocument as error:
-            if error.cause is DocumentCause.IMPLAUSIBLE_VALUES:
+            if error.cause in {DocumentCause.IMPLAUSIBLE_VALUES, DocumentCause.TOO_LARGE}:
                 raise
             failures.append(error)
     check_not_login(document.text)
@@ -73,18 +65,32 @@ def read(body: bytes, options: HtmlTableOptions, *, charset: str | None = None) 
     raise min(failures, key=lambda error: error.cause is DocumentCause.LAYOUT_CHANGED)
 
 
-def _grid(table: LexborNode, options: HtmlTableOptions) -> Grid:
-    rows = [row for row in table.css(options.rows)[:_MOST_ROWS] if row != table and _is_own(row, table)]
-    if not rows:
+def _language_tag(page: LexborHTMLParser) -> str | None:
+    root = page.css_first("html")
+    return None if root is None else root.attributes.get("lang")
+
+
+def _grid(
+    table: LexborNode, options: HtmlTableOptions, shown: Shown, language: str | None
+) -> tuple[Grid, list[str]]:
+    found = [
+        row
+        for row in table.css(options.rows)
+        if row.mem_id != table.mem_id and shown.is_shown(row) and _is_own(row, table)
+    ]
+    if not found:
         raise layout_changed(f"rows: nothing matches {options.rows} in {options.table}", table.tag)
-    cells = _cells(rows)
+    nodes = found[:_MOST_ROWS]
+    notes = [f"{len(found) - len(nodes)} rows after the first {_MOST_ROWS} were not read"]
+    rows = _rows(nodes, shown)
     by_column = any(
         where is not None and where.column is not None
         for where in (options.bank, options.series_field, options.term, *options.values)
     )
     headings = options.header_rows if by_column or options.term_columns else 0
-    body = [(number, cells[number - 1]) for number in range(headings + 1, len(rows) + 1)]
-    return Grid.of(cells[:headings], body, options, [_selecting(row) for row in rows[headings:]])
+    selected = [_selecting(node, shown) for node in nodes[headings:]]
+    grid = Grid.of([row.cells for row in rows[:headings]], rows[headings:], options, selected, language)
+    return grid, notes if len(found) > len(nodes) else []
 
 
 def _is_own(row: LexborNode, table: LexborNode) -> bool:
@@ -97,48 +103,70 @@ def _is_own(row: LexborNode, table: LexborNode) -> bool:
     return node is None or node.mem_id == table.mem_id
 
 
-def _cells(rows: Sequence[LexborNode]) -> list[list[str]]:
-    """Return the texts of the cells, those that span several rows or columns in each of them."""
-    grid: list[list[str]] = []
+def _rows(nodes: Sequence[LexborNode], shown: Shown) -> list[Row]:
+    """Return the texts of the cells, those that span several rows or columns in each of them.
+
+    As in the table model of HTML, a cell reaches down to the end of its group of rows at most.
+    """
+    rows: list[Row] = []
     hanging: dict[int, tuple[int, str]] = {}
-    for row in rows:
-        texts: list[str] = []
-        nodes = [node for node in row.iter() if node.tag in {"td", "th"}]
-        while nodes or len(texts) in hanging:
-            column = len(texts)
-            if column >= _MOST_COLUMNS:
-                break
-            if column in hanging:
-                left, text = hanging.pop(column)
-                if left > 1:
-                    hanging[column] = (left - 1, text)
-                texts.append(text)
-                continue
-            node = nodes.pop(0)
-            text, down = _text(node), _span(node, "rowspan")
-            for _ in range(min(_span(node, "colspan"), _MOST_COLUMNS - column)):
-                if down > 1:
-                    hanging[len(texts)] = (down - 1, text)
-                texts.append(text)
-        grid.append(texts)
-    return grid
+    group = 0
+    for position, node in enumerate(nodes, 1):
+        parent = node.parent
+        if parent is None or parent.mem_id != group:
+            hanging.clear()
+            group = 0 if parent is None else parent.mem_id
+        cells = [cell for cell in node.iter() if cell.tag in {"td", "th"} and shown.is_shown(cell)]
+        rows.append(_row(position, cells, hanging, shown))
+    return rows
+
+
+def _row(
+    position: int, cells: Sequence[LexborNode], hanging: dict[int, tuple[int, str]], shown: Shown
+) -> Row:
+    texts: list[str] = []
+    wrong = ""
+    waiting = iter(cells)
+    cell = next(waiting, None)
+    while cell is not None or len(texts) in hanging:
+        column = len(texts)
+        if column >= _MOST_COLUMNS:
+            wrong = f"more than {_MOST_COLUMNS} columns"
+            break
+        if column in hanging:
+            left, text = hanging.pop(column)
+            if left > 1:
+                hanging[column] = (left - 1, text)
+            texts.append(text)
+            continue
+        if cell is None:  # pragma: no cover - the loop goes on for a cell or for one that hangs down
+            break
+        text, down, across = shown.text(cell), _span(cell, "rowspan"), _span(cell, "colspan")
+        for _ in range(min(max(across, 1), _MOST_COLUMNS - column)):
+            if len(texts) in hanging:
+                wrong = "a cell lies over one that reaches down from a row above"
+            if down != 1:
+                hanging[len(texts)] = ((down or _TO_THE_END) - 1, text)
+            texts.append(text)
+        cell = next(waiting, None)
+    return Row(position, texts, wrong)
 
 
 def _span(node: LexborNode, name: str) -> int:
     value = (node.attributes.get(name) or "").strip()
-    return min(max(int(value), 1), _MOST_ROWS) if value.isascii() and value.isdigit() else 1
+    # Read as browsers do: up to what is no digit; anything else is 1.
+    digits = value[: len(value) - len(value.lstrip("0123456789"))]
+    if not digits:
+        return 1
+    return int(digits) if len(digits.lstrip("0")) <= 4 else _MOST_ROWS
 
 
-def _text(node: LexborNode) -> str:
-    return " ".join(node.text(deep=True, separator=" ").split())
-
-
-def _selecting(row: LexborNode) -> Selected:
+def _selecting(row: LexborNode, shown: Shown) -> Selected:
     def select(where: FieldRef) -> str | None:
-        found = row.css_first(where.selector or "")
+        found = next((node for node in row.css(where.selector or "") if shown.is_shown(node)), None)
         if found is None:
             return None
-        return found.attributes.get(where.attribute) if where.attribute else _text(found)
+        return found.attributes.get(where.attribute) if where.attribute else shown.text(found)
 
     return select
 
@@ -147,5 +175,5 @@ def _outline(page: LexborHTMLParser) -> str:
     """Return a few words on what is there instead."""
     tables = len(page.css("table"))
     title = page.css_first("title")
-    named = f" under the title {_text(title)}" if title is not None else ""
+    named = f" under the title {' '.join(title.text().split())[:100]}" if title is not None else ""
     return f"{tables} tables{named}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
 import jmespath
 from jmespath.exceptions import JMESPathError
 
-from sourcebook.errors import shorten
 from sourcebook.observations.adapters.document import (
     BadDocument,
     DocumentCause,
@@ -20,83 +21,193 @@ from sourcebook.observations.adapters.document import (
     layout_changed,
 )
 from sourcebook.observations.adapters.records import Cell, declared_columns, observe
-from sourcebook.observations.model import Parsed
-from sourcebook.observations.options import FieldRef, JsonApiOptions
+from sourcebook.observations.model import Dropped, Parsed
+from sourcebook.observations.options import FieldRef, JsonApiOptions, climbing
 from sourcebook.observations.values import Reason, Unreadable
 
 _MOST_RECORDS: Final = 20_000
+_MOST_VALUES: Final = 1_000_000
+"""Objects, lists and members of a document: each takes memory many times its text."""
+_MOST_FIGURES: Final = 25_000
+_LONGEST_NUMBER: Final = 30
+_SHOWN_NAMES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Twice:
+    """Stands for a member that an object has twice, with different values."""
 
 
 @dataclass(frozen=True, slots=True)
 class _JsonRecord:
+    """A record, and those that it came from.
+
+    Attributes:
+        position: in the document, from 1.
+        value: the record.
+        parents: the record that it came from, the one that this came from, and so on up to the document.
+    """
+
     position: int
     value: Any
+    parents: tuple[Any, ...] = ()
 
     def cell(self, where: FieldRef) -> Cell | None:
         if where.const is not None:
             return Cell(where.const)
         try:
-            found = jmespath.search(str(where.column), self.value)
-        except JMESPathError as error:
+            found = self.find(str(where.column))
+        except (JMESPathError, IndexError) as error:
             raise Unreadable(Reason.MISSING_COLUMN, f"{where.column} does not fit the record") from error
         match found:
             case None:
                 return None
+            case _Twice():
+                raise Unreadable(Reason.SAID_TWICE, f"{where.column} stands twice in the record, not alike")
             case bool() | list() | dict():
                 raise Unreadable(
-                    Reason.NOT_A_NUMBER, f"{where.column} gives {shorten(found)}, neither text nor number"
+                    Reason.NOT_A_NUMBER,
+                    f"{where.column} gives {_outline(found)}, neither text nor number",
                 )
             case int() | Decimal():
                 return Cell(f"{found:f}" if isinstance(found, Decimal) else str(found), is_number=True)
         return Cell(str(found))
+
+    def find(self, column: str) -> Any:  # noqa: ANN401 - JSON
+        """Return what a field gives: a JMESPath expression, with ``^`` before it for each step up."""
+        path, ups = climbing(column)
+        value = self.parents[ups - 1] if ups else self.value
+        return _compiled(path).search(value)
+
+
+@lru_cache(maxsize=256)
+def _compiled(path: str) -> Any:  # noqa: ANN401 - jmespath's own
+    return jmespath.compile(path)
 
 
 def read(body: bytes, options: JsonApiOptions, *, charset: str | None = None) -> Parsed:
     """Return what a JSON document yields.
 
     Raises:
-        BadDocument: if it is no JSON, or has not the declared form.
+        BadDocument: if it is no JSON, or has not the declared form, or is too large.
     """
     document = decode(body, declared=options.encoding, charset=charset)
+    if sum(map(document.text.count, "{[,")) > _MOST_VALUES:
+        raise BadDocument(
+            DocumentCause.TOO_LARGE, f"more than {_MOST_VALUES} values: too many for a document of figures"
+        )
     try:
         # Decimals as they are written: a float would turn 4.35 into something a hair beside it.
-        content = json.loads(document.text, parse_float=Decimal, parse_constant=_refuse)
+        content = json.loads(
+            document.text,
+            parse_float=_decimal,
+            parse_int=_integer,
+            parse_constant=_refuse,
+            object_pairs_hook=_object,
+        )
     except (ValueError, RecursionError) as error:
         check_not_login(document.text)
         what = "a web page came in place of JSON" if is_html(document.text) else f"it is no JSON ({error})"
         raise BadDocument(DocumentCause.WRONG_FORMAT, f"{what}; look whether its address is right") from error
-    try:
-        records = jmespath.search(options.records, content)
-    except JMESPathError as error:
-        raise layout_changed(f"records: {options.records} does not fit the document", content) from error
-    if not isinstance(records, list):
-        names = sorted(content) if isinstance(content, dict) else content
-        raise layout_changed(f"records: {options.records} gives no list", names)
-    if not records:
-        raise BadDocument(DocumentCause.EMPTY_PAGE, f"records: {options.records} gives an empty list")
-    _check_fields(records, options)
-    found = [_JsonRecord(number, record) for number, record in enumerate(records[:_MOST_RECORDS], 1)]
-    return observe(found, options, declared_columns(options), document.notes)
+    found, dropped = _records(content, options)
+    _check_fields(found, options)
+    columns = declared_columns(options)
+    notes = document.notes
+    most = min(_MOST_RECORDS, max(1, _MOST_FIGURES // len(columns)))
+    if len(found) > most:
+        notes = (*notes, f"{len(found) - most} records after the first {most} were not read")
+    return observe(found[:most], options, columns, notes, options.language, dropped=dropped)
 
 
-def _check_fields(records: list[Any], options: JsonApiOptions) -> None:
+def _records(content: Any, options: JsonApiOptions) -> tuple[list[_JsonRecord], list[Dropped]]:  # noqa: ANN401 - JSON
+    """Return the records: each step is applied to those of the one before.
+
+    Raises:
+        BadDocument: if a step gives no list for any of them, or there is no record.
+    """
+    found = [_JsonRecord(1, content)]
+    dropped: list[Dropped] = []
+    for number, step in enumerate(options.records):
+        following: list[_JsonRecord] = []
+        lists = 0
+        for record in found:
+            try:
+                members = _compiled(step).search(record.value)
+            except JMESPathError as error:
+                if number == 0:
+                    raise layout_changed(
+                        f"records: {step} does not fit the document", _outline(content)
+                    ) from error
+                members = None
+            if not isinstance(members, list):
+                if number:
+                    said = f"records: {step} gives no list in record {record.position} of the step before"
+                    dropped.append(Dropped(record.position, Reason.NO_RECORDS.value, said))
+                continue
+            lists += 1
+            parents = (record.value, *record.parents)
+            following += [
+                _JsonRecord(len(following) + place, member, parents)
+                for place, member in enumerate(members, 1)
+            ]
+        if not lists:
+            raise layout_changed(f"records: {step} gives no list", _outline(found[0].value))
+        if not following:
+            raise BadDocument(DocumentCause.EMPTY_PAGE, f"records: {step} gives an empty list")
+        found = following
+    return found, dropped
+
+
+def _check_fields(records: list[_JsonRecord], options: JsonApiOptions) -> None:
     """Refuse a document in which no record has one of the declared fields."""
     fields = [("bank", options.bank), ("series_field", options.series_field), ("term", options.term)]
     fields += [("value", value) for value in options.values]
     for name, where in fields:
         if where is None or where.const is not None:
             continue
-        path = jmespath.compile(str(where.column))
-        if all(_absent(path, record) for record in records[:_MOST_RECORDS]):
-            seen = sorted(records[0]) if isinstance(records[0], dict) else records[0]
-            raise layout_changed(f"{name}: no record has {where.column}", seen)
+        if all(_absent(str(where.column), record) for record in records[:_MOST_RECORDS]):
+            raise layout_changed(f"{name}: no record has {where.column}", _outline(records[0].value))
 
 
-def _absent(path: Any, record: Any) -> bool:  # noqa: ANN401 - jmespath's own, and JSON
+def _absent(column: str, record: _JsonRecord) -> bool:
     try:
-        return path.search(record) is None
-    except JMESPathError:
+        return record.find(column) is None
+    except (JMESPathError, IndexError):
         return True
+
+
+def _outline(value: Any) -> object:  # noqa: ANN401 - JSON
+    """Return of a JSON value what fits into a message."""
+    match value:
+        case dict():
+            return [str(name)[:80] for name in islice(value, _SHOWN_NAMES)]
+        case list():
+            return f"a list of {len(value)}"
+        case str():
+            return value[:200]
+    return value
+
+
+def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) != len(members):
+        first: dict[str, Any] = {}
+        for name, value in members:
+            if first.setdefault(name, value) != value:
+                found[name] = _Twice()
+    return found
+
+
+def _decimal(text: str) -> Decimal | str:
+    """Return a number as it is written; as text, which no figure is read from, if no rate is written so."""
+    if len(text) > _LONGEST_NUMBER:
+        return text
+    number = Decimal(text)
+    return number if abs(number.adjusted()) <= _LONGEST_NUMBER else text
+
+
+def _integer(text: str) -> int | str:
+    return int(text) if len(text) <= _LONGEST_NUMBER else text
 
 
 def _refuse(constant: str) -> None:

@@ -11,13 +11,24 @@ from typing import Final, Protocol
 
 from sourcebook.errors import shorten
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause
-from sourcebook.observations.model import Dropped, Observed, Parsed, clean_name
+from sourcebook.observations.model import Dropped, Heading, Observed, Parsed, clean_name
 from sourcebook.observations.options import FieldRef, ObservationOptions, SeriesDeclaration, ValueRef
-from sourcebook.observations.terms import NO_TERM, parse_term
-from sourcebook.observations.values import DecimalMark, Reason, Unreadable, Warn, parse_rate
+from sourcebook.observations.plain import STRUCK
+from sourcebook.observations.terms import NO_TERM, TERM_LIMIT, parse_term
+from sourcebook.observations.values import (
+    PLAUSIBLE,
+    USUAL,
+    DecimalMark,
+    Reason,
+    Unreadable,
+    Warn,
+    parse_rate,
+)
 
 _BANK_LIMIT: Final = 120
-_MARKS = re.compile(r"[\s*†‡§¹²³⁰⁴-⁹⁽⁾:]+$")
+_LONGEST_NAME: Final = 1_000
+_MARKS: Final = " \t\r\n\u00a0*†‡§¹²³⁰⁴⁵⁶⁷⁸⁹⁽⁾:™®©\u0336"
+_NOTE = re.compile(r"(?<=\S)[ \u00a0]?(?:\[(?:\d{1,2}|[a-zA-Z*])\]|\((?:\d{1,2}|[a-z*])\))$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +67,30 @@ class Column:
     term: str | None
 
 
-def observe(
+def observe(  # noqa: PLR0917 - what a reader has found out
     records: Iterable[Record],
     options: ObservationOptions,
     columns: Sequence[Column],
     notes: tuple[str, ...] = (),
+    language: str | None = None,
+    headings: tuple[Heading, ...] = (),
+    dropped: Sequence[Dropped] = (),
 ) -> Parsed:
     """Return the figures of a document's records.
 
     Raises:
         BadDocument: if there is none, or what is there is no rates for the most part.
     """
-    parsed = Parsed(notes=notes)
+    parsed = Parsed(notes=notes, headings_not_taken=headings)
+    parsed.dropped.extend(dropped)
+    parsed.dropped.extend(
+        Dropped(0, heading.reason, f"column {heading.column}: {heading.detail}", heading.text)
+        for heading in headings
+        if heading.reason
+    )
     seen: set[tuple[str, str, str]] = set()
     for record in records:
-        for found in _figures(record, options, columns):
+        for found in _figures(record, options, columns, language):
             if isinstance(found, Dropped):
                 parsed.dropped.append(found)
             elif found.key in seen:
@@ -84,7 +104,7 @@ def observe(
 
 
 def _figures(
-    record: Record, options: ObservationOptions, columns: Sequence[Column]
+    record: Record, options: ObservationOptions, columns: Sequence[Column], language: str | None
 ) -> Iterator[Observed | Dropped]:
     try:
         bank = _bank(record, options)
@@ -96,9 +116,9 @@ def _figures(
         cell: Cell | None = None
         try:
             cell = record.cell(column.where)
-            yield _figure(record, options, column, bank, series, cell)
+            yield _figure(record, options, column, bank, series, cell, language)
         except Unreadable as error:
-            raw = " ".join(cell.text.split())[:100] if cell else ""
+            raw = " ".join(cell.text[:1_000].split())[:100] if cell else ""
             yield Dropped(record.position, error.reason.value, error.detail, raw)
 
 
@@ -109,6 +129,7 @@ def _figure(  # noqa: PLR0917 - what was found out on the way
     bank: str,
     series: SeriesDeclaration | None,
     cell: Cell | None,
+    language: str | None,
 ) -> Observed:
     """Return one figure of a record.
 
@@ -120,15 +141,18 @@ def _figure(  # noqa: PLR0917 - what was found out on the way
     chosen = options.declared(column.where.series) if column.where.series else series
     if chosen is None:
         raise Unreadable(Reason.NO_SERIES, "the record does not say its series")
-    term = _term(record, options, column, chosen)
+    term = _term(record, options, column, chosen, language)
     mark: DecimalMark = "point" if cell.is_number else options.decimal_mark
-    rate = parse_rate(cell.text, unit=options.unit, decimal_mark=mark)
-    limits = options.limits_pct
+    rate = parse_rate(cell.text, unit=options.unit, decimal_mark=mark, language=language)
+    limits = options.limits_pct or PLAUSIBLE
     ends = [end for end in (rate.low, rate.high) if end is not None]
-    if limits and not all(limits[0] <= end <= limits[1] for end in ends):
+    if not all(limits[0] <= end <= limits[1] for end in ends):
         raise Unreadable(
             Reason.VALUE_OUT_OF_RANGE, f"{rate.value} % is outside of {limits[0]} to {limits[1]}"
         )
+    warnings = rate.warnings
+    if options.limits_pct is None and not all(USUAL[0] <= end <= USUAL[1] for end in ends):
+        warnings = (*warnings, Warn.UNUSUAL.value)
     return Observed(
         bank=bank,
         series=chosen.code,
@@ -138,13 +162,16 @@ def _figure(  # noqa: PLR0917 - what was found out on the way
         rate_max_pct=rate.high,
         rate_pct=rate.value,
         raw_value=rate.raw,
-        parse_warnings=rate.warnings,
+        parse_warnings=warnings,
         position=record.position,
     )
 
 
 def _bank(record: Record, options: ObservationOptions) -> str:
-    name = unmarked(_text(record, options.bank))
+    text = _text(record, options.bank)
+    if len(text) > 4 * _BANK_LIMIT:
+        raise Unreadable(Reason.NO_BANK, f"{shorten(text[:_BANK_LIMIT])} … is too long for a bank's name")
+    name = unmarked(text)
     name = options.bank.map.get(name, name)
     if not name or not any(char.isalnum() for char in name):
         raise Unreadable(Reason.NO_BANK, "the record names no bank")
@@ -158,7 +185,7 @@ def _series(record: Record, options: ObservationOptions) -> SeriesDeclaration | 
     where = options.series_field
     if where is None:
         return options.series[0] if len(options.series) == 1 or not options.values else None
-    text = unmarked(_text(record, where))
+    text = unmarked(_text(record, where)[: 4 * _BANK_LIMIT])
     wanted = heading_key(where.map.get(text, text))
     if not wanted:
         raise Unreadable(Reason.NO_SERIES, "the record names no series")
@@ -169,7 +196,13 @@ def _series(record: Record, options: ObservationOptions) -> SeriesDeclaration | 
     raise Unreadable(Reason.UNKNOWN_SERIES, f"{shorten(text)} is none of the declared series {known}")
 
 
-def _term(record: Record, options: ObservationOptions, column: Column, series: SeriesDeclaration) -> str:
+def _term(
+    record: Record,
+    options: ObservationOptions,
+    column: Column,
+    series: SeriesDeclaration,
+    language: str | None,
+) -> str:
     if series.kind == "loan":
         if column.term is not None:
             raise Unreadable(Reason.TERM_OF_A_LOAN, f"{series.code} is a loan and has no term_months")
@@ -178,8 +211,11 @@ def _term(record: Record, options: ObservationOptions, column: Column, series: S
         return column.term
     if options.term is None:
         raise Unreadable(Reason.NO_TERM, "neither the record nor the declaration says the term")
-    text = unmarked(_text(record, options.term))
-    return parse_term(options.term.map.get(text, text), bare=options.bare_term).code
+    text = _text(record, options.term)
+    if len(text) > TERM_LIMIT:
+        raise Unreadable(Reason.TERM_UNREADABLE, f"{shorten(text[:TERM_LIMIT])} … is too long for a term")
+    mapped = options.term.map.get(unmarked(text), text)
+    return parse_term(mapped, bare=options.bare_term, language=language).code
 
 
 def _text(record: Record, where: FieldRef) -> str:
@@ -195,8 +231,12 @@ def declared_columns(options: ObservationOptions) -> list[Column]:
 
 
 def unmarked(text: str) -> str:
-    """Return a name or heading without the footnote marks behind it."""
-    return clean_name(_MARKS.sub("", unicodedata.normalize("NFC", text)))
+    """Return a name or heading without the footnote marks behind it and without invisible characters."""
+    plain = unicodedata.normalize("NFC", text[:_LONGEST_NAME].replace(STRUCK, ""))
+    plain = "".join(c for c in plain if unicodedata.category(c) != "Cf").rstrip(_MARKS)
+    while (shorter := _NOTE.sub("", plain).rstrip(_MARKS)) != plain:
+        plain = shorter
+    return clean_name(plain)
 
 
 def heading_key(text: str) -> str:
@@ -205,6 +245,15 @@ def heading_key(text: str) -> str:
 
 
 def _check(parsed: Parsed) -> None:
+    odd = [d.raw for d in parsed.dropped if d.reason == Reason.VALUE_OUT_OF_RANGE.value]
+    odd += [row.raw_value for row in parsed.rows if Warn.IMPLAUSIBLE.value in row.parse_warnings]
+    count = sum(d.reason == Reason.VALUE_OUT_OF_RANGE.value for d in parsed.dropped) + len(parsed.rows)
+    if len(odd) > 1 and len(odd) * 2 > count:
+        raise BadDocument(
+            DocumentCause.IMPLAUSIBLE_VALUES,
+            f"{len(odd)} of {count} figures can be no rates, such as {shorten(odd[0])}: another column "
+            "stands where the rates stood, or unit or decimal_mark is wrong",
+        )
     if not parsed.rows:
         reasons = Counter(dropped.reason for dropped in parsed.dropped).most_common(3)
         said = ", ".join(f"{count} × {reason}" for reason, count in reasons) or "no records"
@@ -212,12 +261,4 @@ def _check(parsed: Parsed) -> None:
         raise BadDocument(
             DocumentCause.NO_ROWS,
             f"nothing could be taken ({said}{first}). Look at the page and mend the source's declaration",
-        )
-    odd = sum(Warn.IMPLAUSIBLE.value in row.parse_warnings for row in parsed.rows)
-    if odd * 2 > len(parsed.rows) and odd > 1:
-        example = next(row for row in parsed.rows if Warn.IMPLAUSIBLE.value in row.parse_warnings)
-        raise BadDocument(
-            DocumentCause.IMPLAUSIBLE_VALUES,
-            f"{odd} of {len(parsed.rows)} figures can be no rates, such as {shorten(example.raw_value)}: "
-            "another column stands where the rates stood, or unit or decimal_mark is wrong",
         )

@@ -1,0 +1,186 @@
+"""The raw layer as it is served: what each source had for a bank, a series and a term on a day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.errors import InvalidInput
+from sourcebook.observations.model import rates, upgraded
+from sourcebook.observations.read import ObservationReader, Unknown
+from sourcebook.observations.terms import months_of, term_code, term_name
+from sourcebook.table import keys
+from sourcebook.table.codec import Item
+from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page, walk
+
+Target = tuple[str, str, str]
+"""Bank, series and term that there are figures of."""
+
+_BEFORE_ALL: Final = keys.OBSERVATION_PREFIX
+"""Sort key before all observations of a target."""
+_AFTER_ALL: Final = f"{keys.OBSERVATION_PREFIX}~"
+_SMALLEST: Final = "-"
+"""Sort key before all targets of a series: that of a loan begins with it."""
+_LARGEST: Final = "~"
+"""Sort key behind all of them."""
+
+
+def observed_row(target: Target, item: Mapping[str, Any], priority: int | None) -> dict[str, Any]:
+    """Return what one source had on one day, as it is served and exported."""
+    bank, series, term = target
+    return {
+        "bank_name": bank,
+        "series_code": series,
+        "term_months": months_of(term),
+        "term": term_name(term),
+        "observed_day": item["observed_day"],
+        **rates(item),
+        "raw_value": item.get("raw_value", ""),
+        "parse_warnings": list(item.get("parse_warnings", ())),
+        "source_id": str(item["source_id"]),
+        "source_priority": priority,
+        "first_seen_at": item["first_seen_at"],
+        "scraped_at": item["last_seen_at"],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A place in the list: an observation, or where those of a target begin."""
+
+    target: Target
+    sort_key: str
+    item: Item | None
+
+
+@dataclass(frozen=True, slots=True)
+class RawReader(ObservationReader):
+    """Reads the raw layer in pages."""
+
+    def figures(
+        self,
+        *,
+        bank_name: str | None = None,
+        series_code: str | None = None,
+        term_months: str | None = None,
+        source_id: str | None = None,
+        since: date | None = None,
+        until: date | None = None,
+        limit: int,
+        cursor: str | None = None,
+    ) -> Page[dict[str, Any]]:
+        """Return one page of what each source had on each day: by series, term and bank, oldest first.
+
+        Args:
+            bank_name: as `/banks` has it; all when None.
+            series_code: as `/series` has it; all when None.
+            term_months: months, or a term such as ``2W``; all, and loans, when None.
+            source_id: only what this source had; one that is registered no more may be asked for.
+            since: first day, included.
+            until: last day, excluded.
+            limit: rows of a full page.
+            cursor: the `next_cursor` of the page before.
+
+        Raises:
+            InvalidInput: if a term is asked of a loan, the days are the wrong way round, or the cursor is
+                not one of this list.
+            Unknown: if there is no such series, or no such bank.
+        """
+        if since and until and since >= until:
+            raise InvalidInput("until", until.isoformat(), f"a day after since, {since.isoformat()}")
+        if series_code is not None:
+            series = self._series(series_code)
+            if term_months is not None:
+                self._check_term(series, given=term_months)
+        if bank_name is not None and not self._is_bank(bank_name):
+            raise Unknown("bank_name", bank_name)
+        term = None if term_months is None else term_code(term_months)
+        days = (
+            f"{keys.OBSERVATION_PREFIX}{since.isoformat()}" if since else _BEFORE_ALL,
+            f"{keys.OBSERVATION_PREFIX}{until.isoformat()}" if until else _AFTER_ALL,
+        )
+        listing = Listing.of(
+            "observations",
+            {
+                "bank": bank_name,
+                "series": series_code,
+                "term": term,
+                "source": source_id,
+                "from": days[0],
+                "to": days[1],
+            },
+        )
+        place = None if cursor is None else listing.position(cursor, parts=3)
+        if place and not place[2].startswith(keys.OBSERVATION_PREFIX):
+            raise bad_cursor(str(cursor))
+        wanted = [series_code] if series_code else [str(s["series_code"]) for s in self.known_series()]
+        priorities: dict[str, int | None] = {}
+
+        def load(entries: list[_Entry]) -> list[dict[str, Any] | None]:
+            chosen = [
+                entry.item
+                if entry.item is not None and source_id in {None, str(entry.item["source_id"])}
+                else None
+                for entry in entries
+            ]
+            self.learn(priorities, {str(item["source_id"]) for item in chosen if item})
+            return [
+                observed_row(entry.target, item, priorities[str(item["source_id"])]) if item else None
+                for entry, item in zip(entries, chosen, strict=True)
+            ]
+
+        return fill_page(
+            self._entries(wanted, (bank_name, term), days, place, limit),
+            listing=listing,
+            position=_position,
+            load=load,
+            limit=limit,
+        )
+
+    def _entries(
+        self,
+        series: list[str],
+        wanted: tuple[str | None, str | None],
+        days: tuple[str, str],
+        place: Position | None,
+        limit: int,
+    ) -> Iterator[_Entry]:
+        """Yield the list after a place. A target is an entry too: many without a figure end a page."""
+        for code in series:
+            if place and code < place[0]:
+                continue
+            for target in self._targets(code, wanted, place[1] if place and code == place[0] else _SMALLEST):
+                bank, _, term = target
+                key = keys.latest(code, term, bank)["SK"]
+                last = place[2] if place and (code, key) == place[:2] else ""
+                if not last:
+                    yield _Entry(target, _BEFORE_ALL, None)
+                begin = max(days[0], last)
+                if begin >= days[1]:
+                    continue
+                condition = KeyCondition("PK").eq(
+                    keys.observation_partition(bank, code, term)
+                ) & KeyCondition("SK").between(begin, days[1])
+                for item in map(upgraded, walk(self.table, condition, page_size=limit + 1)):
+                    # `between` includes both of its ends.
+                    if last < item["SK"] < days[1]:
+                        yield _Entry(target, str(item["SK"]), item)
+
+    def _targets(self, code: str, wanted: tuple[str | None, str | None], begin: str) -> Iterator[Target]:
+        bank, term = wanted
+        condition = KeyCondition("PK").eq(keys.latest_partition(code)) & KeyCondition("SK").between(
+            begin, _LARGEST
+        )
+        for item in self.table.query_all(condition):
+            target = keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
+            if bank in {None, target[0]} and term in {None, target[2]}:
+                yield target
+
+
+def _position(entry: _Entry) -> Position:
+    bank, series, term = entry.target
+    return series, keys.latest(series, term, bank)["SK"], entry.sort_key
