@@ -6,17 +6,19 @@ from sourcebook.start import ready
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import boto3
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from botocore.config import Config
 
 from sourcebook.api.access import Doorkeeper
 from sourcebook.api.idempotency import OnceOnly
 from sourcebook.api.parts import Means, Parts
-from sourcebook.api.routes import Api
+from sourcebook.api.routes import Api, failure
 from sourcebook.api.tokens import TokenStore
 from sourcebook.settings import required
 from sourcebook.table.client import Table, aws_config
@@ -28,10 +30,6 @@ if TYPE_CHECKING:
 logger = Logger()
 # API Gateway gives up after 30 seconds, so a table that does not answer must be given up sooner.
 config = aws_config(connect_timeout=1, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 3})
-table = Table(required("TABLE_NAME"), boto3.client("dynamodb", config=config))
-workflow_prefix = required("WORKFLOW_ARN_PREFIX")
-workflow_names = tuple(required("WORKFLOWS").split(","))
-bucket = required("BUCKET_NAME")
 
 
 @cache
@@ -39,7 +37,7 @@ def starter() -> WorkflowStarter:
     """Return what starts workflows; its client is made for the first one, since most requests start none."""
     from sourcebook.catalog.review import WorkflowStarter
 
-    return WorkflowStarter(boto3.client("stepfunctions", config=config), workflow_prefix)
+    return WorkflowStarter(boto3.client("stepfunctions", config=config), required("WORKFLOW_ARN_PREFIX"))
 
 
 def start(workflow: str, payload: Mapping[str, Any], name: str) -> str:
@@ -51,20 +49,41 @@ def objects() -> Objects:
     """Return the bucket, for the first spectrum or light curve."""
     from sourcebook.catalog.replacing import Objects
 
-    return Objects(boto3.client("s3", config=config), bucket)
+    # Links are signed with version 4, which alone reads objects that are encrypted with a key of KMS.
+    signing = config.merge(Config(signature_version="s3v4"))
+    return Objects(boto3.client("s3", config=signing), required("BUCKET_NAME"))
 
 
-api = Api(
-    access=Doorkeeper(TokenStore(table), public_read=required("PUBLIC_READ") == "true"),
-    once=OnceOnly(table),
-    parts=Parts(
-        Means(table=table, start=start, workflows=workflow_names, objects=objects, environ=os.environ)
-    ),
-)
+@cache
+def api() -> Api:
+    """Return what answers; it is made when the function starts."""
+    table = Table(required("TABLE_NAME"), boto3.client("dynamodb", config=config))
+    means = Means(
+        table=table,
+        start=start,
+        workflows=tuple(required("WORKFLOWS").split(",")),
+        objects=objects,
+        environ=os.environ,
+    )
+    return Api(
+        access=Doorkeeper(TokenStore(table), public_read=required("PUBLIC_READ") == "true"),
+        once=OnceOnly(table),
+        parts=Parts(means),
+        addresses=os.environ.get("API_ADDRESSES", "https://{domain}"),
+    )
+
+
+# What fails here fails again with the first request, which can be answered with a correlation id.
+with suppress(Exception):
+    api()
 
 
 @ready
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001
     """Answer one request."""
-    return api.answer(event, logger)
+    try:
+        answering = api()
+    except Exception as error:  # noqa: BLE001 - the gateway's own answer would name no correlation id
+        return failure(error, event, logger)
+    return answering.answer(event, logger)

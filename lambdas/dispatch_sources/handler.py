@@ -34,7 +34,7 @@ dispatcher = Dispatcher(
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 @recorder.recorded
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Send due sources, or those named in ``{"source_ids": [...]}``."""
     source_ids = read_dispatch_request(event)
     run = context.aws_request_id

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.runs.handlers import Task
 
 from typing import Any
-
-from aws_lambda_powertools import Logger
-from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.establish import NovaEstablisher
 from sourcebook.catalog.store import NovaStore
-from sourcebook.runs.tasks import TaskRecorder
-from sourcebook.settings import required
-from sourcebook.table.client import Table
+from sourcebook.runs.tasks import TaskRun
 
-logger = Logger()
-table = Table.connect(required("TABLE_NAME"))
-establisher = NovaEstablisher(NovaStore(table))
-recorder = TaskRecorder(table, logger)
+task = Task.connect()
+establisher = NovaEstablisher(NovaStore(task.table))
 
 
-@ready
-@logger.inject_lambda_context(clear_state=True)
-@recorder.recorded
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
+@task.handles
+def handler(event: dict[str, Any], run: TaskRun) -> dict[str, Any]:
     """Answer ``{"name": …, "identity"?: …, "quarantine_id"?: …}``."""
-    identity = Identity.of(event["identity"]) if "identity" in event else None
-    run = event["run"]
+    identity = Identity.of(event["identity"]) if event.get("identity") is not None else None
     return establisher.establish(
         event["name"],
         identity,
         quarantine_id=event.get("quarantine_id"),
-        created_by={"workflow": run["workflow_name"], "job_run_id": run["job_run_id"]},
+        created_by={"workflow": run.workflow_name, "job_run_id": run.job_run_id},
     ).to_dict()

@@ -28,6 +28,7 @@ from sourcebook.loop import OneLoop
 from sourcebook.observations.kinds import KINDS as OBSERVATION_KINDS
 from sourcebook.settings import FetchSettings, required
 from sourcebook.sources.deferred import DeferredAdapter
+from sourcebook.sources.limits import limit_memory
 from sourcebook.sources.poll import Poller, RoundReport, SourceAdapter
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.sources.report import failed_records, log_round, measure_process, measure_round
@@ -51,6 +52,8 @@ bus = EventBus(
 )
 feed_settings = FeedSettings.from_environment()
 policy = feed_settings.http_policy(contact=settings.contact, allowed_networks=settings.allowed_networks)
+
+limit_memory()
 
 
 @cache
@@ -84,7 +87,9 @@ def observations(http: HttpClient) -> SourceAdapter:
     return ObservationAdapter(http, table, snapshots())
 
 
-async def fetch(message: FetchRequested, context: LambdaContext, sample: ParserSample) -> RoundReport:
+async def fetch(
+    message: FetchRequested, context: LambdaContext, sample: ParserSample, receive_count: int
+) -> RoundReport:
     """Poll the sources of one message."""
     async with HttpClient(policy) as http:
         intake = Intake(store, announcer, message.correlation_id, bus)
@@ -100,7 +105,7 @@ async def fetch(message: FetchRequested, context: LambdaContext, sample: ParserS
             parallel=feed_settings.max_concurrent_requests,
             seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
         )
-        return await poller.run(message.sources)
+        return await poller.run(message.sources, receive_count=receive_count)
 
 
 @ready
@@ -115,7 +120,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
             logger.append_keys(correlation_id=message.correlation_id)
             started = utc_now()
             sample = ParserSample(feed_settings.parser_sample_percent)
-            report = loop.run(fetch(message, context, sample))
+            received = int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))
+            report = loop.run(fetch(message, context, sample, received))
             run = Run(record["messageId"], context.aws_request_id, started, utc_now())
             if batch := ingestion_batch(report, run):
                 table.put(batch_item(batch, run))

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.runs.handlers import Task
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
 from sourcebook.catalog.prepare import NovaPreparer
 from sourcebook.catalog.store import NovaStore
-from sourcebook.runs.tasks import TaskRecorder
-from sourcebook.settings import required
-from sourcebook.table.client import Table
+from sourcebook.runs.tasks import TaskRun
 
-logger = Logger()
-table = Table.connect(required("TABLE_NAME"))
-preparer = NovaPreparer(NovaStore(table))
-recorder = TaskRecorder(table, logger)
+task = Task.connect()
+preparer = NovaPreparer(NovaStore(task.table))
 
 
-@ready
-@logger.inject_lambda_context(clear_state=True)
-@recorder.recorded
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
+@task.handles
+def handler(event: dict[str, Any], run: TaskRun) -> dict[str, Any]:  # noqa: ARG001 - as every task
     """Answer ``{"nova_id": …}``."""
     return preparer.prepare(event["nova_id"])

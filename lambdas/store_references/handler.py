@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.runs.handlers import Task
 
 from typing import Any
 
 import boto3
-from aws_lambda_powertools import Logger
-from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sourcebook.catalog.documents import Documents
 from sourcebook.catalog.quarantine import Quarantiner
 from sourcebook.catalog.references import ReferenceStore
 from sourcebook.catalog.store import NovaStore
-from sourcebook.runs.tasks import TaskRecorder, TaskRun
+from sourcebook.runs.tasks import TaskRun
 from sourcebook.settings import required
-from sourcebook.table.client import Table, aws_config
+from sourcebook.table.client import aws_config
 
-logger = Logger()
-table = Table.connect(required("TABLE_NAME"))
+task = Task.connect()
 documents = Documents(boto3.client("s3", config=aws_config()), required("BUCKET_NAME"))
 sns = boto3.client("sns", config=aws_config())
-quarantiner = Quarantiner(table, documents, sns, required("QUARANTINE_TOPIC_ARN"), logger)
-references = ReferenceStore(NovaStore(table), documents, quarantiner)
-recorder = TaskRecorder(table, logger)
+quarantiner = Quarantiner(task.table, documents, sns, required("QUARANTINE_TOPIC_ARN"), task.logger)
+references = ReferenceStore(NovaStore(task.table), documents, quarantiner)
 
 
-@ready
-@logger.inject_lambda_context(clear_state=True)
-@recorder.recorded
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001 - Lambda's own signature
+@task.handles
+def handler(event: dict[str, Any], run: TaskRun) -> dict[str, int]:
     """Answer ``{"nova_id": …, "key": …}`` with counts."""
-    return references.store_chunk(event["nova_id"], event["key"], TaskRun.of(event))
+    return references.store_chunk(event["nova_id"], event["key"], run)

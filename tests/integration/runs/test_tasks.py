@@ -13,7 +13,7 @@ from aws_lambda_powertools import Logger
 from sourcebook.errors import InvalidInput, Quarantine, Retryable, Terminal
 from sourcebook.runs.errors import Held
 from sourcebook.runs.read import RunReader
-from sourcebook.runs.tasks import TaskRecorder
+from sourcebook.runs.tasks import HandledFailure, TaskRecorder
 from sourcebook.table import keys
 from sourcebook.table.client import TableBusy
 
@@ -244,3 +244,20 @@ def test_a_run_that_never_ended_is_said_to_be_lost(table: Table) -> None:
 
     assert not lost(timedelta(minutes=10))
     assert lost(timedelta(hours=1))
+
+
+def test_an_answer_with_a_failure_in_it_is_a_failed_attempt(recorder: TaskRecorder, table: Table) -> None:
+    def failure_in(answer: dict[str, Any]) -> HandledFailure | None:
+        return HandledFailure("WebPage", "HTML_BODY: a page of 12 kB came") if "failure" in answer else None
+
+    @recorder.recording(failure_in)
+    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+        return {"failure": "a page"} if event["run"]["attempt_no"] == 1 else {"file": "one"}
+
+    assert handler(payload(1), None) == {"failure": "a page"}, "the workflow goes on by the answer"
+    assert handler(payload(2), None) == {"file": "one"}
+    first, second = attempts(table)
+    assert (first["status"], first["error_type"]) == ("FAILED", "WebPage")
+    assert first["error_message"] == "HTML_BODY: a page of 12 kB came"
+    assert first["error_fingerprint"].startswith("WebPage:")
+    assert (second["status"], second.get("error_type")) == ("SUCCEEDED", None)

@@ -12,7 +12,7 @@ from sourcebook.table.client import Table
 
 KEPT: Final = timedelta(days=1)
 NAME_PREFIX: Final = "run-"
-"""An execution of this name and a UUID has a run of that id; statemachines/ spell it too."""
+"""An execution of this name and a UUID has a run of that id; statemachines/ has it from here."""
 
 
 def execution_name(job_run_id: str) -> str:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, SourcebookError
-from sourcebook.runs.errors import Held, as_step_functions_knows, error_fingerprint, short_message
+from sourcebook.runs.errors import (
+    MESSAGE_LIMIT,
+    Held,
+    as_step_functions_knows,
+    error_fingerprint,
+    short_message,
+)
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
@@ -86,6 +92,23 @@ class TaskRun:
 
 
 @dataclass(frozen=True, slots=True)
+class HandledFailure:
+    """What kept a task from doing its work, though it has answered: the workflow goes on by the answer.
+
+    Attributes:
+        error_type: the class of the error, or a word in its place.
+        message: in words.
+    """
+
+    error_type: str
+    message: str
+
+
+def _none(_answer: Any) -> None:  # noqa: ANN401 - the handler's own
+    """Return that nothing failed."""
+
+
+@dataclass(frozen=True, slots=True)
 class TaskRecorder:
     """Records the attempts of a Lambda's task.
 
@@ -105,16 +128,25 @@ class TaskRecorder:
         STARTED is written first: what crashes or times out stays STARTED and is seen. An invocation that
         no state machine made (there is no `run` in its payload) is none of a workflow and leaves none.
         """
+        return self.recording(_none)(handler)
 
-        @functools.wraps(handler)
-        def run(event: dict[str, Any], context: Any) -> Any:  # noqa: ANN401 - Lambda's own types
-            if "run" not in event:
-                return handler(event, context)
-            return self._attempt(TaskRun.of(event), lambda: handler(event, context))
+    def recording(self, failure_in: Callable[[Any], HandledFailure | None]) -> Callable[[Handler], Handler]:
+        """Return what `recorded` does, where an answer with a failure in it is a failed attempt."""
 
-        return run
+        def wrap(handler: Handler) -> Handler:
+            @functools.wraps(handler)
+            def run(event: dict[str, Any], context: Any) -> Any:  # noqa: ANN401 - Lambda's own types
+                if "run" not in event:
+                    return handler(event, context)
+                return self._attempt(TaskRun.of(event), lambda: handler(event, context), failure_in)
 
-    def _attempt(self, task: TaskRun, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - the handler's own
+            return run
+
+        return wrap
+
+    def _attempt(
+        self, task: TaskRun, work: Callable[[], Any], failure_in: Callable[[Any], HandledFailure | None]
+    ) -> Any:  # noqa: ANN401 - the handler's own
         self.logger.append_keys(**task.log_fields())
         begun = self.monotonic()
         try:
@@ -126,7 +158,7 @@ class TaskRecorder:
         except Exception as error:
             self._fail(key, error, begun)
             raise as_step_functions_knows(error) from error
-        self._end(key, {"status": "SUCCEEDED"}, begun)
+        self._end(key, _came_to(failure_in(result)), begun)
         return result
 
     def _start(self, task: TaskRun) -> keys.Key:
@@ -184,3 +216,15 @@ class TaskRecorder:
             self.logger.exception("attempt_not_recorded", extra={"reason": str(error)})
             return
         self.logger.info("task_ended", extra={"outcome": values["status"], "duration_ms": duration})
+
+
+def _came_to(failure: HandledFailure | None) -> dict[str, object]:
+    """Return what an attempt says of a task that has answered."""
+    if failure is None:
+        return {"status": "SUCCEEDED"}
+    return {
+        "status": "FAILED",
+        "error_type": failure.error_type,
+        "error_message": " ".join(failure.message.split())[:MESSAGE_LIMIT],
+        "error_fingerprint": error_fingerprint(failure.message, failure.error_type),
+    }

@@ -1,0 +1,40 @@
+"""Close the record of an execution that has ended, and every quarter of an hour those that events missed."""
+
+from __future__ import annotations
+
+from sourcebook.start import ready
+
+from dataclasses import asdict
+from typing import Any
+
+import boto3
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from sourcebook.runs.closing import Ended, RunCloser, RunSweeper
+from sourcebook.settings import required
+from sourcebook.table.client import Table, aws_config
+
+logger = Logger()
+metrics = Metrics()
+table = Table.connect(required("TABLE_NAME"))
+closer = RunCloser(table)
+sweeper = RunSweeper(table, boto3.client("stepfunctions", config=aws_config()), closer)
+
+
+@ready
+@metrics.log_metrics
+@logger.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
+    """Answer with what was closed."""
+    if event.get("source") == "aws.states":
+        ended = Ended.of_event(event)
+        closed = closer.close(ended)
+        logger.info("run_ended", extra={"execution_arn": ended.arn, "how": ended.how, "job_run_id": closed})
+        return {"closed": closed}
+    found = asdict(sweeper.sweep())
+    # Each of them is an event that was lost.
+    metrics.add_metric("RunsSwept", MetricUnit.Count, found["closed"])
+    logger.info("runs_swept", extra=found)
+    return found

@@ -1,0 +1,34 @@
+"""The workflows, each declared by the module of its name: its input, its lock, its outcomes, its own steps.
+
+The modules that declare none are what all have in common: `states` builds single states, `books` keeps the
+books around them, `checks` makes the check of an input, `declaration` puts a workflow together.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Final, cast
+
+if TYPE_CHECKING:
+    from statemachines.declaration import Workflow
+
+_COMMON: Final = frozenset({"books", "checks", "declaration", "inputs", "states"})
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of all workflows, in order."""
+    return tuple(sorted({module.name for module in iter_modules(__path__)} - _COMMON))
+
+
+@cache
+def workflow(name: str) -> Workflow:
+    """Return a workflow by its name. Raise KeyError if there is none.
+
+    Only its module is loaded: the API has no time for all of them.
+    """
+    if name not in names():
+        raise KeyError(name)
+    return cast("Workflow", import_module(f"statemachines.{name}").WORKFLOW)

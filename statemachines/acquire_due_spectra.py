@@ -1,0 +1,79 @@
+"""The spectra that are due, acquired so many at once."""
+
+from sourcebook.api.forms import Form
+from statemachines import states as asl
+from statemachines.declaration import Lock, Workflow
+
+_AT_ONCE = "${acquire_concurrency}"
+_PRODUCT = "$states.input.product"
+_SAY = "Say what was done"
+_MORE = (
+    "$merge([$counts, {'started': $counts.started + $count($states.result), 'ended': $counts.ended + "
+    "$count($states.result[ended = true]), 'failed': $counts.failed + "
+    "$count($states.result[ended = false])}])"
+)
+
+_STEPS: asl.States = {
+    "Claim what is due": asl.task(
+        "claim_spectra",
+        {"most": asl.jsonata(f"{_AT_ONCE} * 8")},
+        comment="The longest due first, a few rounds' worth. What is claimed is nobody else's for an hour.",
+    ),
+    "Is there anything to do?": asl.choice(
+        "Until nothing is due any more.",
+        asl.when("$count($states.input.claimed) > 0", then="Acquire what is due"),
+        otherwise=_SAY,
+    ),
+    "Acquire what is due": asl.each(
+        "$states.input.claimed",
+        {
+            "Acquire one": asl.start(
+                "acquire_and_validate_spectra",
+                {
+                    **asl.members(_PRODUCT, "nova_id data_product_id provider"),
+                    "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID": "$states.context.Execution.Id",
+                },
+                comment="Its own execution with its own job run; the name follows from the spectrum and the "
+                "time it was due.",
+                name=f"{_PRODUCT}.name",
+                wait_seconds=1500,
+                output={"ended": True},
+                catches=[asl.caught("Its own job run says why", output={"ended": False})],
+            ),
+            "It has ended": asl.note(
+                "If it has failed, the spectrum rests, or is due again within the hour."
+            ),
+        },
+        comment="So many at once, each waited for; one that fails stops no other.",
+        selector={"product": asl.ITEM},
+        at_once=asl.jsonata(_AT_ONCE),
+        assign={"counts": _MORE},
+    ),
+    "Is there time for more?": asl.choice(
+        "Ten minutes and a thousand spectra, so that neither the time of an execution nor its history runs "
+        "out; the next sweep goes on.",
+        asl.when(
+            "$millis() - $toMillis($run.started_at) < 600000 and $counts.started < 1000",
+            then="Claim what is due",
+        ),
+    ),
+    _SAY: asl.note("How many were started, and how each ended.", ending=asl.succeeded("SWEPT", "$counts")),
+}
+
+WORKFLOW = Workflow(
+    name="acquire_due_spectra",
+    comment="Acquires the spectra that are due, so many at once, and counts them.",
+    input=Form((), example={}),
+    subject=asl.jsonata("'all'"),
+    lock=Lock(
+        "'all'",
+        comment="One sweep at a time, so that the bound on what runs at once holds; the bucket of this lock "
+        "is no day, since a sweep may run past midnight.",
+        bucket="'always'",
+        # It takes what is due as it goes on.
+        held=asl.succeeded("ALREADY_RUNNING"),
+    ),
+    variables={"counts": {"started": 0, "ended": 0, "failed": 0}},
+    outcomes=("SWEPT", "ALREADY_RUNNING"),
+    steps=_STEPS,
+)

@@ -1,0 +1,110 @@
+"""The spectra that the providers have of a nova."""
+
+from statemachines import states as asl
+from statemachines.inputs import NOVA_ID, of_a_nova
+
+_ANSWERS = "$states.input.answers"
+_DID_ANSWER = "Did any provider answer?"
+_ERROR = "$states.errorOutput.Error"
+_STATUS = (
+    f"($said := {asl.caught_message()}; {_ERROR} = 'ArchiveRejected' ? 'REJECTED' : {_ERROR} != 'Retryable' "
+    "? 'FAILED' : $contains($said, 'RATE_LIMITED') ? 'RATE_LIMITED' : 'DOWN')"
+)
+_COUNTS = ("found", "created", "updated", "released", "known", "claimed", "left_out")
+_OF_EACH = (
+    f"[$map({_ANSWERS}, function($a) {{ $merge([{{'provider': $a.provider, 'status': $a.status}}, "
+    "$exists($a.reason) ? {'reason': $a.reason} : {"
+    + ", ".join(f"'{name}': $a.{name}" for name in _COUNTS)
+    + "}]) })]"
+)
+_ASKED = asl.members("$states.input", "nova_id provider")
+
+_STEPS: asl.States = {
+    "Plan the discovery": asl.task(
+        "plan_discovery",
+        {"nova_id": NOVA_ID},
+        comment="The nova must be active and have a position; the providers come from the table, or are the "
+        "built-in ones.",
+    ),
+    "Ask the providers": asl.each(
+        "$states.input.providers",
+        {
+            "Ask a provider": asl.task(
+                "discover_spectra",
+                _ASKED,
+                comment="Queries, makes products of what is new, and says which may be acquired now. What it "
+                "had before it failed is kept.",
+                seconds=310,
+                catches=[
+                    asl.caught(
+                        "The other providers go on, and the run tells of this one",
+                        output={
+                            **asl.members("$states.input", "provider"),
+                            "status": _STATUS,
+                            "reason": asl.caught_message(),
+                            "eligible": 0,
+                        },
+                    )
+                ],
+            ),
+            "Answered": asl.note("Says what came of it."),
+        },
+        comment="All at once, each by the same task: a new provider is a line in the table.",
+        selector={"provider": f"{asl.ITEM}.provider", "nova_id": "$states.input.nova_id"},
+        at_once=5,
+        output={"answers": "[$states.result]", "started": False},
+    ),
+    "Is there anything to acquire?": asl.choice(
+        "What is new and may be tried today.",
+        asl.when(f"$sum([{_ANSWERS}.eligible]) > 0", then="Start the acquisition"),
+        otherwise=_DID_ANSWER,
+    ),
+    "Start the acquisition": asl.start(
+        "acquire_due_spectra",
+        {},
+        comment="One execution that acquires whatever is due, so many at once; it ends at once if one is at "
+        "work already, which then comes upon the new ones itself.",
+        output={"answers": _ANSWERS, "started": True},
+        catches=[
+            asl.caught(
+                "What is new stays eligible, and the next sweep starts it",
+                output={"answers": _ANSWERS, "started": False},
+            )
+        ],
+    ),
+    _DID_ANSWER: asl.choice(
+        "One is enough: what the others have is found by the next run.",
+        asl.when(
+            f"$count($filter({_ANSWERS}, function($a) {{ $not($exists($a.reason)) }})) > 0 or "
+            f"$count({_ANSWERS}) = 0",
+            ending=asl.succeeded(
+                "DISCOVERED",
+                {
+                    "providers": _OF_EACH,
+                    "created": f"$sum([{_ANSWERS}.created])",
+                    "eligible": f"$sum([{_ANSWERS}.eligible])",
+                    "acquisition_started": "$states.input.started",
+                },
+                nova_id=NOVA_ID,
+            ),
+            then=asl.DONE,
+        ),
+    ),
+    "None answered": asl.note(
+        "Says why of each.",
+        ending=asl.failed(
+            "NoProviderAnswered",
+            f"$substring('No provider answered: ' & $join([{_ANSWERS}.(provider & ' ' & status & ' (' & "
+            "reason & ')')], '; ') & '. Start this workflow again later.', 0, 500)",
+            {"providers": _OF_EACH},
+            nova_id=NOVA_ID,
+        ),
+    ),
+}
+
+WORKFLOW = of_a_nova(
+    "discover_spectra_products",
+    "Finds the spectra that the providers have of a nova, and counts them by provider.",
+    ("DISCOVERED",),
+    _STEPS,
+)

@@ -1,0 +1,58 @@
+"""Everything that collects data on a nova, started."""
+
+from statemachines import states as asl
+from statemachines.inputs import NOVA_ID, of_a_nova
+
+_LAUNCHES = ("refresh_references", "discover_spectra_products")
+_NOT_LAUNCHED = "$filter($states.input.launches, function($one) { $not($one.launched) })"
+_WHICH = asl.members("$states.input", "workflow")
+
+_STEPS: asl.States = {
+    "Prepare the nova": asl.task(
+        "prepare_nova",
+        {"nova_id": NOVA_ID},
+        comment="It must be active; its photometry table is made if missing.",
+    ),
+    "Launch what ingests it": asl.each(
+        [{"workflow": name, "arn": f"${{{name}_arn}}"} for name in _LAUNCHES],
+        {
+            "Launch": asl.start(
+                "$states.input.arn",
+                {"nova_id": NOVA_ID},
+                comment="Only the id goes on.",
+                output={**_WHICH, "launched": True},
+                catches=[
+                    asl.caught(
+                        "The others go on",
+                        output={**_WHICH, "launched": False, "error": "$states.errorOutput.Error"},
+                    )
+                ],
+            ),
+            "Launched": asl.note("Says whether it was."),
+        },
+        comment="One line for each workflow to start. One that cannot be started does not stop the others.",
+        output={"launches": "[$states.result]"},
+    ),
+    "Were they launched?": asl.choice(
+        "All of them, or the run has failed.",
+        asl.when(
+            f"$count({_NOT_LAUNCHED}) = 0",
+            ending=asl.succeeded(
+                "LAUNCHED", {"launched": "[$states.input.launches.workflow]"}, nova_id=NOVA_ID
+            ),
+            then=asl.DONE,
+        ),
+    ),
+    "Not launched": asl.note(
+        "Says which and why.",
+        ending=asl.failed(
+            "LaunchFailed",
+            f"'Not launched: ' & $string({_NOT_LAUNCHED}) & '. Start this workflow again.'",
+            nova_id=NOVA_ID,
+        ),
+    ),
+}
+
+WORKFLOW = of_a_nova(
+    "ingest_new_nova", "Starts everything that collects data on a nova.", ("LAUNCHED",), _STEPS
+)

@@ -1,0 +1,111 @@
+"""An upload of photometry, added to the table of its nova."""
+
+from dataclasses import replace
+
+from sourcebook.api.forms import Form, TextField
+from sourcebook.api.workflows import CANDIDATE
+from statemachines import states as asl
+from statemachines.declaration import Lock, Workflow
+from statemachines.inputs import EXAMPLE, NOVA
+
+_NOVA_ID = "$states.input.nova_id"
+_NAME = f"{asl.GIVEN}.name"
+_UPLOAD = asl.members(asl.GIVEN, "s3_key")
+
+_STEPS: asl.States = {
+    "Find the nova": asl.task(
+        "find_nova",
+        {"nova_id": asl.perhaps(f"{asl.GIVEN}.nova_id"), "name": asl.perhaps(_NAME)},
+        comment="It must be active, and the only one of its name.",
+        catches=[
+            asl.caught(
+                "A name of several novae: whoever sent it knows which one it is",
+                "Quarantine",
+                ending=asl.failed(
+                    "AmbiguousName", f"{asl.caught_message(longest=400)} & ' Give nova_id in place of name.'"
+                ),
+                then=asl.DONE,
+            )
+        ],
+    ),
+    "Is there one?": asl.choice(
+        "An upload makes no nova.", asl.when("$states.input.match = 'ONE'", then="Validate the rows")
+    ),
+    "No such nova": asl.note(
+        "Says what to do first.",
+        ending=asl.failed(
+            "NoSuchNova",
+            f"'No nova is known as ' & {_NAME} & ': start initialize_nova with that name, then this again.'",
+        ),
+        then=asl.DONE,
+    ),
+    "Validate the rows": asl.task(
+        "validate_photometry",
+        {"nova_id": _NOVA_ID, **_UPLOAD},
+        comment="Every row is a measurement or has its reason in the report. An upload that the nova has is "
+        "not read again.",
+    ),
+    "Is it known?": asl.choice(
+        "By its bytes, whatever it is called.",
+        asl.when(
+            "$states.input.outcome = 'SKIPPED_DUPLICATE'",
+            ending=asl.succeeded(
+                "SKIPPED_DUPLICATE", asl.members("$states.input", "file_id ingested_at"), nova_id=_NOVA_ID
+            ),
+            then=asl.DONE,
+        ),
+    ),
+    "Rebuild the table": asl.task(
+        "rebuild_photometry",
+        {
+            **asl.members("$states.input", "nova_id file_id"),
+            "upload": {**_UPLOAD, **asl.members("$states.input", "etag byte_length")},
+        },
+        comment="Merges the measurements into the one table, in the state in which it was read; when that "
+        "has changed, again.",
+        seconds=190,
+        output=asl.INPUT,
+        ending=asl.succeeded(
+            f"{asl.ANSWER}.outcome",
+            {
+                **asl.members("$states.input", "file_id format rows accepted duplicates rejected report_key"),
+                "problems": "[$states.input.problems]",
+                **asl.members(asl.ANSWER, "added known_before table_rows"),
+            },
+            nova_id=_NOVA_ID,
+        ),
+    ),
+}
+
+WORKFLOW = Workflow(
+    name="ingest_photometry",
+    comment="Adds an upload of photometry to the table of a nova.",
+    input=Form(
+        (
+            replace(NOVA, description="The nova; or else `name`.", required=False),
+            replace(
+                CANDIDATE,
+                name="name",
+                description="Any name of the nova that no other has; or else `nova_id`.",
+                required=False,
+            ),
+            TextField(
+                name="s3_key",
+                description="The upload in the bucket; `sourcebook photometry ingest` puts it there.",
+                longest=900,
+                pattern=r"raw/photometry/[^\s].{0,880}",
+                expected="the key of an upload, below raw/photometry/",
+            ),
+        ),
+        example={**EXAMPLE, "s3_key": "raw/photometry/2f91aa1c/night.csv"},
+        either=("nova_id", "name"),
+    ),
+    subject="$states.input.s3_key",
+    lock=Lock(
+        "$states.input.s3_key",
+        comment="One run at a time for one upload: of two, the second then finds it ingested. Uploads to one "
+        "nova do not wait for each other.",
+    ),
+    outcomes=("INGESTED", "SKIPPED_DUPLICATE"),
+    steps=_STEPS,
+)

@@ -1,0 +1,103 @@
+"""A nova out of a name."""
+
+from sourcebook.api.forms import Form
+from sourcebook.api.workflows import CANDIDATE
+from statemachines import states as asl
+from statemachines.declaration import Lock, Workflow
+from statemachines.inputs import CASE, FOR_A_PERSON, hold_for_a_person
+
+_NAME = f"{asl.GIVEN}.candidate_name"
+_CASE = asl.perhaps(f"{asl.GIVEN}.quarantine_id")
+_FOUND = "$states.input.nova_id"
+_OUTCOME = "$states.input.outcome"
+_APART = "$states.input.separation_arcsec"
+_LAUNCH = "Launch ingest_new_nova"
+
+_STEPS: asl.States = {
+    "Find the nova by its name": asl.task(
+        "find_nova",
+        {"name": _NAME, "quarantine_id": _CASE},
+        comment="Normalizes the name and looks it up. A name of several novae is for a person.",
+        catches=[FOR_A_PERSON],
+    ),
+    "Is it known by this name?": asl.choice(
+        "ONE: it is. MERGE: a person has said whose name it is. NONE: the archives are asked.",
+        asl.when(
+            "$states.input.match = 'ONE'",
+            ending=asl.succeeded("EXISTS_AND_LAUNCHED", nova_id=_FOUND),
+            then=_LAUNCH,
+        ),
+        asl.when("$states.input.match = 'MERGE'", then="Establish the nova"),
+    ),
+    "Resolve the name": asl.task(
+        "resolve_name",
+        {"name": _NAME},
+        comment="Asks SIMBAD, its mirrors, and Sesame.",
+        catches=[FOR_A_PERSON],
+    ),
+    "Is it known to the archives?": asl.choice(
+        "Unknown only when every archive has said so.",
+        asl.when("$states.input.found", then="Establish the nova"),
+    ),
+    "Not found": asl.note(
+        "No archive knows the name. That is an answer, not a failure.",
+        ending=asl.succeeded("NOT_FOUND"),
+        then=asl.DONE,
+    ),
+    "Establish the nova": asl.task(
+        "establish_nova",
+        {"name": _NAME, "quarantine_id": _CASE, "identity": asl.perhaps("$states.input.identity")},
+        comment="A nova that is known by another name or by its place (below 2″ the same, to 10″ a person "
+        "decides), or none at all, or a new one.",
+        catches=[FOR_A_PERSON],
+    ),
+    "Is it a classical nova?": asl.choice(
+        "Something else under this name is an answer too.",
+        asl.when(
+            f"{_OUTCOME} = 'NOT_A_CLASSICAL_NOVA'",
+            ending=asl.succeeded("NOT_A_CLASSICAL_NOVA"),
+            then=asl.DONE,
+        ),
+        asl.when(
+            f"{_OUTCOME} = 'CREATED'",
+            ending=asl.succeeded("CREATED_AND_LAUNCHED", nova_id=_FOUND),
+            then=_LAUNCH,
+        ),
+        asl.when(
+            f"{_OUTCOME} = 'EXISTS'",
+            ending=asl.succeeded(
+                "EXISTS_AND_LAUNCHED",
+                f"$exists({_APART}) ? {{'separation_arcsec': {_APART}}} : {{}}",
+                nova_id=_FOUND,
+            ),
+            then=_LAUNCH,
+        ),
+    ),
+    "Not understood": asl.note(
+        "An answer that this definition does not know: function and state machine are of different versions.",
+        ending=asl.failed(
+            "UnknownOutcome", "'establish_nova answered ' & $string($states.input) & ': deploy again'"
+        ),
+        then=asl.DONE,
+    ),
+    _LAUNCH: asl.start(
+        "ingest_new_nova",
+        {"nova_id": _FOUND},
+        comment="Only the id goes on. The execution has this job run for a name, so that it is started once.",
+        then=asl.DONE,
+    ),
+    "Hold it for a person": hold_for_a_person({"candidate_name": _NAME}),
+}
+
+WORKFLOW = Workflow(
+    name="initialize_nova",
+    comment="Makes a nova out of a name, or finds the one it is. Running it again for a name changes nothing "
+    "that is right.",
+    input=Form((CANDIDATE, CASE), example={"candidate_name": "V1324 Sco"}),
+    subject="$trim($states.input.candidate_name)",
+    lock=Lock("$lowercase($trim($states.input.candidate_name))"),
+    outcomes=tuple(
+        "CREATED_AND_LAUNCHED EXISTS_AND_LAUNCHED NOT_FOUND NOT_A_CLASSICAL_NOVA QUARANTINED".split()
+    ),
+    steps=_STEPS,
+)

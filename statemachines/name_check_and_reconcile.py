@@ -1,0 +1,65 @@
+"""The names of a nova, held against the authorities."""
+
+from statemachines import states as asl
+from statemachines.inputs import FOR_A_PERSON, NOVA_ID, hold_for_a_person, of_a_nova
+
+_AUTHORITY = asl.members("$states.input", "authority")
+_FOUND = f"{asl.ANSWER}.identity"
+
+_STEPS: asl.States = {
+    "Read the current name": asl.task("find_nova", {"nova_id": NOVA_ID}, comment="The nova must be active."),
+    "Ask the authorities": asl.each(
+        ["simbad", "sesame"],
+        {
+            "Ask an authority": asl.task(
+                "resolve_name",
+                {"name": "$states.input.name", **_AUTHORITY, "fresh": True},
+                comment="Asked afresh, whatever was kept.",
+                output="$merge([{'authority': $states.input.authority, 'status': 'OK'}, "
+                f"$exists({_FOUND}) ? {{'identity': {_FOUND}}} : {{}}])",
+                catches=[
+                    asl.caught(
+                        "SIMBAD has several objects under the nova's name: the whole run is for a person",
+                        "Quarantine",
+                        output={**_AUTHORITY, "status": "HELD"},
+                    ),
+                    asl.caught(
+                        "The others go on", output={**_AUTHORITY, "status": "$states.errorOutput.Error"}
+                    ),
+                ],
+            ),
+            "Answered": asl.note("What one authority said."),
+        },
+        comment="All at once. One that is down does not stop the others.",
+        selector={"authority": asl.ITEM, "name": "$states.input.name"},
+        output={"answers": "[$states.result]"},
+    ),
+    "Did one want a person?": asl.choice(
+        "Then the names stay as they are until one has decided.",
+        asl.when("'HELD' in $states.input.answers.status", then="Hold it for a person"),
+    ),
+    "Reconcile the names": asl.task(
+        "reconcile_names",
+        {"nova_id": NOVA_ID, "answers": "[$states.input.answers]"},
+        comment="Adds what is missing and takes over SIMBAD's primary name; the old one stays. A conflict is "
+        "for a person.",
+        catches=[FOR_A_PERSON],
+        ending=asl.succeeded(
+            f"{asl.ANSWER}.outcome",
+            {
+                **asl.members(asl.ANSWER, "names_added primary_name"),
+                "authorities": f"[{asl.ANSWER}.authorities]",
+            },
+            nova_id=NOVA_ID,
+        ),
+        then=asl.DONE,
+    ),
+    "Hold it for a person": hold_for_a_person({"nova_id": NOVA_ID}),
+}
+
+WORKFLOW = of_a_nova(
+    "name_check_and_reconcile",
+    "Holds a nova's names against SIMBAD and Sesame.",
+    ("UPDATED", "NO_CHANGE", "QUARANTINED"),
+    _STEPS,
+)

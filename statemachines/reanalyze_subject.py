@@ -1,0 +1,104 @@
+"""The articles of a subject, analyzed anew."""
+
+from sourcebook.api.forms import ChoiceField, Form, TextField
+from sourcebook.sentiment.subjects import TOOL_ID
+from statemachines import states as asl
+from statemachines.declaration import Workflow
+
+_COUNTS = ("analyzed", "failed")
+_SUMS = {name: f"$sum($states.result.{name})" for name in _COUNTS}
+_SO_FAR = asl.members("$states.input", "analyzed failed")
+_SUBJECT = {"tool_id": "$tool_id"}
+
+_OF_A_DAY: asl.States = {
+    "Analyze a part of the day": asl.task(
+        "reanalyze_articles",
+        "$states.input",
+        comment="Up to 2,000 articles, then it says where to go on. What a call has done before it failed is "
+        "done again, to the same end. No lock: two runs at once do the same twice.",
+        seconds=330,
+        output={
+            **asl.members("$states.input", "tool_id scope started_at days_ago"),
+            **asl.members(asl.ANSWER, "next done"),
+            **{name: f"$states.input.{name} + {asl.ANSWER}.{name}" for name in _COUNTS},
+        },
+    ),
+    "Is the day done?": asl.choice(
+        "Back to the call until it is.",
+        asl.when("$states.input.done", then="Report the day"),
+        otherwise="Analyze a part of the day",
+    ),
+    "Report the day": asl.note(
+        "Only the counts: the outputs of all days together must stay small.", output=_SO_FAR
+    ),
+}
+
+_STEPS: asl.States = {
+    "Forget what is cached": asl.task(
+        "invalidate_sentiment",
+        _SUBJECT,
+        comment="A subject that is not there ends the run here. Whoever reads meanwhile gets what the "
+        "mentions say at that moment.",
+        seconds=60,
+        output={"days": asl.jsonata("[0..30]")},
+    ),
+    "Analyze every day": asl.each(
+        "$states.input.days",
+        _OF_A_DAY,
+        comment="Articles are kept for 30 days: day 0 is the last 24 hours, day 30 takes in whatever is "
+        "older. Few at a time: each call analyzes at full speed, and the table is shared with what comes in.",
+        selector={
+            **_SUBJECT,
+            "scope": "$scope",
+            "started_at": "$run.started_at",
+            "days_ago": asl.ITEM,
+            "next": {},
+            **dict.fromkeys(_COUNTS, 0),
+        },
+        at_once=2,
+        output=_SUMS,
+    ),
+    "Forget what was cached": asl.task(
+        "invalidate_sentiment",
+        _SUBJECT,
+        comment="The next read, or the next refresh, computes the subject's sentiment from the new mentions.",
+        seconds=60,
+        output=asl.INPUT,
+        ending=asl.succeeded("REANALYZED", {"tool_id": f"{asl.ANSWER}.invalidated", **_SO_FAR}),
+    ),
+}
+
+WORKFLOW = Workflow(
+    name="reanalyze_subject",
+    comment="Analyzes the articles of a subject anew and forgets what was cached of it, before and after. "
+    "The work is divided by days; each day is done in as many calls as it takes. Says how many articles were "
+    "analyzed, and how many could not be.",
+    input=Form(
+        (
+            TextField(
+                name="tool_id",
+                description="The subject, as GET /api/v1/tools has it.",
+                longest=80,
+                pattern=TOOL_ID.pattern,
+                expected="the id of a subject such as AAPL; GET /api/v1/tools lists them",
+            ),
+            ChoiceField(
+                name="scope",
+                description="`all` looks through every article, as a new name asks for; otherwise only "
+                "those that mention the subject already.",
+                values=("mentions", "all"),
+                required=False,
+            ),
+        ),
+        example={"tool_id": "AAPL", "scope": "mentions"},
+    ),
+    subject="$states.input.tool_id",
+    variables={
+        "tool_id": "$states.input.tool_id",
+        "scope": "$exists($states.input.scope) ? $states.input.scope : 'mentions'",
+    },
+    outcomes=("REANALYZED",),
+    # It goes through everything that a part of the table holds.
+    limit=82_800,
+    steps=_STEPS,
+)

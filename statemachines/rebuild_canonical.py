@@ -1,0 +1,36 @@
+"""The canonical layer of observations, made anew."""
+
+from statemachines import states as asl
+from statemachines.declaration import Workflow
+from statemachines.inputs import OF_SOURCES, those_sources
+
+_SOURCES = "$states.input.source_ids"
+
+WORKFLOW = Workflow(
+    name="rebuild_canonical",
+    comment="Makes the canonical layer of observations anew, after a source's priority was changed or a "
+    "source was removed: all of it, or only what the sources of source_ids brought. Says how many "
+    "bank-series-terms were examined, and how many were not as they should be. Any number of them: each call "
+    "does a piece and says where the next goes on.",
+    input=OF_SOURCES,
+    subject=those_sources("everything"),
+    variables={"place": f"$exists({_SOURCES}) ? {{'source_ids': {_SOURCES}}} : {{}}"},
+    outcomes=("REBUILT",),
+    # It goes through everything that a part of the table holds.
+    limit=82_800,
+    steps={
+        "Rebuild a piece": asl.task(
+            "rebuild_canonical",
+            "$place",
+            comment="Up to 200 bank-series-terms or 40 seconds. Its answer says where the next piece begins. "
+            "No lock: two rebuilds at once do the same twice.",
+            assign={"place": asl.ANSWER},
+            ending=asl.succeeded("REBUILT", asl.members(asl.ANSWER, "examined changed")),
+            output=asl.members(asl.ANSWER, "done"),
+        ),
+        "Is all done?": asl.choice(
+            "A piece that was not the last leaves more to do.",
+            asl.when("$states.input.done = false", then="Rebuild a piece", comment="There is more"),
+        ),
+    },
+)

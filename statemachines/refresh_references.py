@@ -1,0 +1,45 @@
+"""The publications of a nova, from ADS."""
+
+from statemachines import states as asl
+from statemachines.inputs import NOVA_ID, of_a_nova
+
+_COUNTS = ("created", "updated", "unchanged", "quarantined")
+
+_STEPS: asl.States = {
+    "Fetch the references": asl.task(
+        "fetch_references",
+        {"nova_id": NOVA_ID},
+        comment="All that ADS has under any of the nova's names, left in the bucket in chunks of 25.",
+        seconds=310,
+    ),
+    "Store the references": asl.each(
+        "$states.input.chunks",
+        {
+            "Store a chunk": asl.task(
+                "store_references",
+                {"nova_id": NOVA_ID, "key": "$states.input.key"},
+                comment="Normalizes, writes and links the publications of one chunk.",
+            )
+        },
+        comment="Five chunks at once. A publication that cannot be read is set aside and the others go on.",
+        selector={"key": asl.ITEM},
+        at_once=5,
+        output={
+            **asl.members("$states.input", "found truncated"),
+            **{name: f"$sum([$states.result.{name}])" for name in _COUNTS},
+        },
+    ),
+    "Date the discovery": asl.task(
+        "date_discovery",
+        {"nova_id": NOVA_ID},
+        comment="The earliest publication's month; the date only ever moves back.",
+        ending=asl.succeeded("REFRESHED", f"$merge([$states.input, {asl.ANSWER}])", nova_id=NOVA_ID),
+    ),
+}
+
+WORKFLOW = of_a_nova(
+    "refresh_references",
+    "Brings a nova's publications up to date from ADS, and counts them.",
+    ("REFRESHED",),
+    _STEPS,
+)

@@ -1,0 +1,32 @@
+"""Sources, fetched now."""
+
+from statemachines import states as asl
+from statemachines.declaration import Workflow
+from statemachines.inputs import OF_SOURCES, those_sources
+
+WORKFLOW = Workflow(
+    name="refresh_sources",
+    comment="Has sources fetched now: those that are due, or those of source_ids, which are made due. Says "
+    "how many were due, how many messages they made, how many were skipped (unknown or disabled), and how "
+    "many messages the queue refused. The articles follow a few seconds after: it does not wait for them.",
+    input=OF_SOURCES,
+    subject=those_sources("every source that is due"),
+    outcomes=("DISPATCHED",),
+    limit=300,
+    steps={
+        "Dispatch the sources": asl.task(
+            "dispatch_sources",
+            {"source_ids": asl.perhaps(f"{asl.GIVEN}.source_ids")},
+            comment="dispatch_sources puts the sources on the queue of fetch_sources and answers with "
+            "counts. No lock: a source that is on the queue twice is fetched once.",
+            seconds=60,
+            ending=asl.succeeded(
+                "DISPATCHED",
+                {
+                    **asl.members(asl.ANSWER, "due messages skipped refused"),
+                    "not_sent": f"[{asl.ANSWER}.not_sent]",
+                },
+            ),
+        )
+    },
+)

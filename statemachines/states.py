@@ -1,0 +1,320 @@
+"""States of a workflow, as functions that return them: what a declaration puts its own steps together from.
+
+A state is a plain dictionary, the one that the console shows. A text that begins with ``$``, ``[$`` or ``($``
+is an expression of JSONata; `jsonata` marks one that begins with something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
+Fields: TypeAlias = Mapping[str, Json]
+"""A state, or a part of one such as a catch."""
+Ending: TypeAlias = Mapping[str, Json]
+"""How a run ended: its status, outcome and result, and the error, if it has failed."""
+States: TypeAlias = Mapping[str, Fields]
+
+NEXT: Final = "(next)"
+"""Leads to the state that stands behind; from the last one, to the end of the run or of the map's item."""
+DONE: Final = "(done)"
+"""Leads to the end of the run: its lock is released, and its record is finished."""
+
+INPUT: Final = "$states.input"
+ANSWER: Final = "$states.result.Payload"
+ITEM: Final = "$states.context.Map.Item.Value"
+GIVEN: Final = "$states.context.Execution.Input"
+
+_EXPRESSION: Final = re.compile(r"[\[(]?\$[^{]")
+_ATTEMPT: Final = (
+    "$merge([$run, {'task_name': $states.context.State.Name, "
+    "'attempt_no': $states.context.State.RetryCount + 1}])"
+)
+# With codes for backslash and slash: JSONata's own reader miscounts the brackets that follow these.
+_MESSAGE: Final = (
+    r"""/"errorMessage":\s*"((?:[^"\x5c\x00-\x1f]|\x5c["\x2f\x5cbfnrt]|\x5cu[0-9a-fA-F]{4}){0,2000})/"""
+)
+
+
+def jsonata(expression: str) -> str:
+    """Return an expression as a state has it."""
+    return f"{{% {expression} %}}"
+
+
+def perhaps(value: str) -> str:
+    """Return an expression that is null where `value` is missing."""
+    return f"$exists({value}) ? {value} : null"
+
+
+def members(of: str, names: str) -> dict[str, Json]:
+    """Return these members of an object, each under its own name; `names` stand one after another."""
+    return {name: f"{of}.{name}" for name in names.split()}
+
+
+def caught_message(error: str = "$states.errorOutput", longest: int = 500) -> str:
+    """Return the expression for the message of a caught error.
+
+    A function's error has it in a JSON text, which Step Functions cuts off when it is long. Such a text must
+    not be parsed as a whole: an error within a catch ends the execution at once, and its lock stays. The
+    message is cut out of it, and only whole characters are parsed.
+    """
+    return (
+        f"($c := $exists({error}.Cause) ? $string({error}.Cause) : ''; $m := $match($c, {_MESSAGE}, 1); "
+        f"""$substring($exists($m) ? $parse('"' & $m[0].groups[0] & '"') : $c, 0, {longest}))"""
+    )
+
+
+def succeeded(outcome: str, result: Json = None, *, nova_id: str | None = None) -> Ending:
+    """Return the ending of a run that has done what it is for."""
+    of = {"nova_id": nova_id} if nova_id else {}
+    return {"status": "SUCCEEDED", "outcome": outcome, **of, "result": {} if result is None else result}
+
+
+def failed(error_type: str, message: str, result: Json = None, *, nova_id: str | None = None) -> Ending:
+    """Return the ending of a run that has failed; `message` is an expression."""
+    of = {"nova_id": nova_id} if nova_id else {}
+    error = {"error_type": error_type, "error_message": jsonata(message)}
+    return {
+        "status": "FAILED",
+        "outcome": "FAILED",
+        **of,
+        **error,
+        "result": {} if result is None else result,
+    }
+
+
+FAILED_AS_CAUGHT: Final = failed("$states.errorOutput.Error", caught_message())
+
+
+def retried(comment: str, *errors: str, rate: float = 5, attempts: int = 3) -> Fields:
+    """Return what is tried again: by default after about 2, 10 and 30 seconds, with full jitter."""
+    times = {"IntervalSeconds": 2, "BackoffRate": rate, "MaxAttempts": attempts, "MaxDelaySeconds": 30}
+    return {"Comment": comment, "ErrorEquals": errors, **times, "JitterStrategy": "FULL"}
+
+
+def caught(
+    comment: str, *errors: str, then: str = NEXT, ending: Ending | None = None, output: Json = INPUT
+) -> Fields:
+    """Return where these errors lead, all others than those before if none are named."""
+    assigned = {"Assign": {"ending": ending}} if ending else {}
+    named = errors or ("States.ALL",)
+    return {"Comment": comment, "ErrorEquals": named, **assigned, "Output": output, "Next": then}
+
+
+FAILURE: Final = "Note the failure"
+EVERYTHING_ELSE: Final = {
+    **caught("Everything else, and what the retries did not mend", then=FAILURE),
+    "Assign": {"caught": "$states.errorOutput"},
+}
+_ALREADY: Final = "ExecutionAlreadyExists"
+
+_OF_A_FUNCTION: Final = retried(
+    "Our own word for 'the same call may succeed later' (a task raises the children of this class as the "
+    "class itself), and Lambda's own troubles",
+    "Retryable",
+    *("Lambda.ServiceException", "Lambda.AWSLambdaException", "Lambda.SdkClientException"),
+    *("Lambda.ClientExecutionTimeoutException", "Lambda.TooManyRequestsException", "Lambda.Unknown"),
+    "Sandbox.Timedout",
+)
+_OF_STEP_FUNCTIONS: Final = retried(
+    "Step Functions' passing troubles; the name of the execution keeps it from running twice",
+    *("StepFunctions.SdkClientException", "StepFunctions.ServiceUnavailableException"),
+    *("StepFunctions.ThrottlingException", "StepFunctions.AWSStepFunctionsException"),
+)
+
+
+def integration(name: str) -> str:
+    """Return the resource of an optimized integration, in whatever partition the stack is."""
+    return f"arn:${{partition}}:states:::{name}"
+
+
+def task(
+    function: str,
+    payload: Fields | str,
+    *,
+    comment: str,
+    then: str = NEXT,
+    seconds: int = 130,
+    output: Json = ANSWER,
+    assign: Fields | None = None,
+    ending: Ending | None = None,
+    catches: Sequence[Fields] = (),
+) -> Fields:
+    """Return the call of a function of lambdas/, recorded as an attempt.
+
+    Args:
+        function: its folder.
+        payload: what it is asked: members, or an expression for all of them. Its run is added.
+        comment: what it is for.
+        then: the next state, which gets `output`, by default what the function answers.
+        seconds: after which it is given up, more than the function's own limit.
+        output: see `then`.
+        assign: variables, besides the `ending` of a run that comes to its end from here.
+        ending: how that run has ended.
+        catches: errors that lead elsewhere; all others fail the run, or the map that the step is within.
+    """
+    asked = (
+        f"$merge([{payload}, {{'run': {_ATTEMPT}}}])"
+        if isinstance(payload, str)
+        else {**payload, "run": _ATTEMPT}
+    )
+    return {
+        "Type": "Task",
+        "Comment": comment,
+        "Resource": integration("lambda:invoke"),
+        "Arguments": {"FunctionName": f"${{{function}_arn}}", "Payload": asked},
+        "TimeoutSeconds": seconds,
+        "Retry": (_OF_A_FUNCTION,),
+        "Catch": catches,
+        **_assigning(assign, ending),
+        "Output": output,
+        "Next": then,
+    }
+
+
+def start(
+    workflow: str,
+    payload: Fields,
+    *,
+    comment: str,
+    then: str = NEXT,
+    name: str = "$run.job_run_id",
+    wait_seconds: int = 0,
+    catches: Sequence[Fields] = (),
+    output: Json = INPUT,
+) -> Fields:
+    """Return the start of another workflow, once: its execution has the name of this job run, or `name`.
+
+    `workflow` is its name, or an expression of its ARN; `payload` its input besides the correlation id. With
+    `wait_seconds` its end is waited for, so long. Everything else is as with `task`.
+    """
+    before = caught(
+        "A lost answer: it was started before",
+        *(f"StepFunctions.{_ALREADY}Exception", f"StepFunctions.{_ALREADY}", _ALREADY),
+        then=then,
+        output=output,
+    )
+    return {
+        "Type": "Task",
+        "Comment": comment,
+        "Resource": integration(f"states:startExecution{'.sync:2' if wait_seconds else ''}"),
+        "Arguments": {
+            "StateMachineArn": workflow if workflow.startswith("$") else f"${{{workflow}_arn}}",
+            "Name": name,
+            "Input": {**payload, "correlation_id": "$run.correlation_id"},
+        },
+        "TimeoutSeconds": wait_seconds or 30,
+        "Retry": (_OF_STEP_FUNCTIONS,),
+        "Catch": [*([] if wait_seconds else [before]), *catches],
+        "Output": output,
+        "Next": then,
+    }
+
+
+def each(
+    items: Json,
+    steps: States,
+    *,
+    comment: str,
+    then: str = NEXT,
+    selector: Fields | None = None,
+    at_once: Json = 0,
+    assign: Fields | None = None,
+    output: Json = INPUT,
+) -> Fields:
+    """Return a map: `steps` for each item, beginning with the first of them; 0 at once is no bound."""
+    return {
+        "Type": "Map",
+        "Comment": comment,
+        "Items": items,
+        **({"MaxConcurrency": at_once} if at_once else {}),
+        **({"ItemSelector": selector} if selector else {}),
+        "ItemProcessor": {
+            "ProcessorConfig": {"Mode": "INLINE"},
+            "StartAt": next(iter(steps)),
+            "States": linked(steps),
+        },
+        **_assigning(assign, None),
+        "Output": output,
+        "Next": then,
+    }
+
+
+def when(condition: str, *, then: str, ending: Ending | None = None, comment: str = "") -> Fields:
+    """Return one way out of a choice."""
+    said = {"Comment": comment} if comment else {}
+    return {**said, "Condition": jsonata(condition), **_assigning(None, ending), "Next": then}
+
+
+def choice(comment: str, *rules: Fields, otherwise: str = NEXT) -> Fields:
+    """Return a choice."""
+    return {"Type": "Choice", "Comment": comment, "Choices": rules, "Default": otherwise}
+
+
+def note(
+    comment: str,
+    *,
+    then: str = NEXT,
+    ending: Ending | None = None,
+    assign: Fields | None = None,
+    output: Json = None,
+) -> Fields:
+    """Return a state that only says something: how the run ends, or what a map's item came to."""
+    given = {} if output is None else {"Output": output}
+    return {"Type": "Pass", "Comment": comment, **given, **_assigning(assign, ending), "Next": then}
+
+
+def linked(states: States, done: str = "") -> States:
+    """Return the states with every `NEXT` and `DONE` put in, and expressions marked.
+
+    `done` is the name of the state where the run's end begins, nothing within a map. An error that no
+    catch of a state names fails the run; within a map it fails the map.
+    """
+    following = dict(zip(states, [*states][1:], strict=False))
+    return {
+        name: dict(_led(_caught(state) if done else state, {NEXT: following.get(name, done), DONE: done}))
+        for name, state in states.items()
+    }
+
+
+def _caught(state: Fields) -> Fields:
+    catches = state.get("Catch") or ()
+    if state["Type"] not in {"Task", "Map"} or "States.ALL" in str(catches):
+        return state
+    return {**state, "Catch": [*catches, EVERYTHING_ELSE]} if isinstance(catches, Sequence) else state
+
+
+def _led(part: Fields, ways: Mapping[str, str]) -> Iterator[tuple[str, Json]]:
+    for name, value in part.items():
+        match name, value:
+            case (("Next" | "Default"), str()):
+                target = ways.get(value, value)
+                yield (name, target) if target else ("End", True)
+            case ("Catch", []):
+                continue
+            case (("Catch" | "Choices"), [*rules]):
+                yield name, [dict(_led(rule, ways)) for rule in rules if isinstance(rule, Mapping)]
+            case (("ItemProcessor" | "Comment"), _):
+                yield name, value
+            case _:
+                yield name, marked(value)
+
+
+def marked(value: Json) -> Json:
+    """Return a value in which every text that begins as an expression is one."""
+    match value:
+        case str():
+            return jsonata(value) if _EXPRESSION.match(value) else value
+        case Mapping():
+            return {name: marked(part) for name, part in value.items()}
+        case Sequence():
+            return [marked(part) for part in value]
+        case _:
+            return value
+
+
+def _assigning(assign: Fields | None, ending: Ending | None) -> Fields:
+    assigned = {**(assign or {}), **({"ending": ending} if ending else {})}
+    return {"Assign": assigned} if assigned else {}
