@@ -92,6 +92,7 @@ def benches(corpus: Path, reader: Path | None, service_times: Path) -> list[Benc
         Bench("label_headlines", "Sentiment"),
         Bench("match_subjects", "Subjects"),
         Bench("refresh_cache", "Cache"),
+        Bench("search", "Search"),
     ]
 
 

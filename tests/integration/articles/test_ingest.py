@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
@@ -13,6 +13,7 @@ from sourcebook.articles.model import IncomingArticle
 from sourcebook.errors import InvalidInput
 from sourcebook.table import keys
 from sourcebook.table.client import Change, Table, TableBusy, TableRefused
+from sourcebook.table.codec import Item
 from tests.incoming import NOON, word
 from tests.moto_table import MotoTable
 
@@ -262,3 +263,27 @@ def test_a_headline_of_which_nothing_remains_is_refused_and_the_others_are_store
     results = ArticleStore(table).store_many([word("tiingo", "1", headline="?!"), word("tiingo", "2")])
     assert isinstance(results[0][1], InvalidInput)
     assert len(articles(table)) == 1
+
+
+@pytest.mark.parametrize(
+    "headline", ["Apple reports Q4 earnings beat", "Apple reports {n} earnings beat", "Apple beats 3-{n}"]
+)
+def test_one_document_that_tells_a_story_very_often_takes_few_requests(table: Table, headline: str) -> None:
+    told = MotoTable(table.name, table.client)
+    requests: list[int] = []
+    create_many = told.create_many
+
+    def counted(items: Sequence[Mapping[str, object]]) -> list[Item | TableBusy | TableRefused | None]:
+        requests.append(len(items))
+        return create_many(items)
+
+    told.create_many = counted  # type: ignore[method-assign]
+    words = [word("tiingo", article_id=f"id-{n}", headline=headline.format(n=n % 3)) for n in range(300)]
+
+    results = [outcome(result) for _, result in ArticleStore(told).store_many(words)]
+
+    assert results.count(Outcome.CREATED) == len({w.headline for w in words})
+    assert len(articles(table)) == len({w.headline for w in words})
+    assert len([n for n in requests if n]) < 12
+    again = [outcome(result) for _, result in ArticleStore(told).store_many(words)]
+    assert set(again) == {Outcome.UNCHANGED}

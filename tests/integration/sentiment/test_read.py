@@ -224,3 +224,25 @@ def test_subjects_are_listed_page_by_page_the_retired_ones_last(
 def test_a_cursor_of_another_list_is_refused(reader: SentimentReader) -> None:
     with pytest.raises(InvalidInput, match="cursor"):
         reader.subjects(limit=1, cursor="xyz")
+
+
+def test_fractions_are_fractions_from_the_cache_too(world: World, reader: SentimentReader) -> None:
+    names = ("positive_percentage", "negative_percentage", "neutral_percentage", "average_sentiment")
+    for tool_id in ("quartzon", "MRBL"):
+        computed, cached = (reader.sentiment(tool_id, 24) for _ in range(2))
+        assert computed is not None
+        assert cached is not None
+        assert (computed["is_cached"], cached["is_cached"]) == (False, True)
+        for name in names:
+            assert type(computed[name]) is type(cached[name]) is float
+            assert computed[name] == cached[name]
+
+
+def test_the_number_of_entries_is_what_there_is(world: World, reader: SentimentReader) -> None:
+    assert reader.cache_health()["total_entries"] == 0
+    reader.sentiment("quartzon", 24)
+    assert reader.cache_health()["total_entries"] == 1
+    world.refresh()
+    assert reader.cache_health()["total_entries"] == 8
+    SentimentCache(world.table).invalidate("MRBL")
+    assert reader.cache_health()["total_entries"] == 4

@@ -11,6 +11,7 @@ from sourcebook.articles.analysis import Analyzer
 from sourcebook.articles.reanalysis import LAST_DAY, DayOfArticles, Progress, Reanalyzer
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
+from sourcebook.sentiment.catalog import NO_SUBJECTS
 from sourcebook.sentiment.engines import Label
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.sentiment.subjects import Subject, SubjectRegistry
@@ -118,3 +119,46 @@ def test_a_wrong_field_of_a_part_is_named(change: dict[str, Any], field: str) ->
     with pytest.raises(InvalidInput) as caught:
         DayOfArticles.read(good | change)
     assert caught.value.field == field
+
+
+def test_a_subject_whose_id_was_a_tag_before_is_counted_from_its_first_day(world: World) -> None:
+    tagged = word("tiingo", "1", headline="Snacks for all", published_at=NOON, tags=("SNAX",))
+    world.tell(tagged)
+    world.analyze()
+    world.wait(hours=1)
+    world.refresh()
+    SubjectRegistry(world.table, world.clock).register([Subject("SNAX", "Snackton", "company")])
+    world.wait(minutes=2)
+    world.refresh()
+    world.check_cache(["SNAX"])
+    assert world.counted("SNAX", NOON - timedelta(hours=1), world.now)["total_mentions"] == 1
+
+
+@pytest.mark.parametrize("scope", ["mentions", "all"])
+def test_mentions_that_no_refresh_ever_counted_are_counted_after_a_reanalysis(
+    world: World, scope: str
+) -> None:
+    """A function that did not know the subject yet has written them, and marked nothing."""
+    world.tell(word("tiingo", "1", headline="Snacks for all", published_at=NOON, tags=("SNAX",)))
+    SubjectRegistry(world.table, world.clock).register([Subject("SNAX", "Snackton", "company")])
+    analyzer = Analyzer.of(world.table, LexiconEngine(), world.clock, workers=1)
+    assert analyzer.subjects is not None
+    analyzer.subjects._catalog = NO_SUBJECTS
+    analyzer.subjects._version = analyzer.subjects.registry.version()
+    analyzer.analyze(world.keys)
+    again = Analyzer.of(world.table, LexiconEngine(), world.clock, workers=1)
+    event = {"tool_id": "SNAX", "days_ago": 0, "scope": scope, "started_at": isoformat(world.now)}
+    Reanalyzer(world.table, again).run(DayOfArticles.read(event))
+    world.refresh()
+    world.check_cache(["SNAX"])
+    assert world.counted("SNAX", NOON - timedelta(hours=1), world.now)["total_mentions"] == 1
+
+
+def test_each_mention_says_which_engine_judged_it(told: World) -> None:
+    assert {mention["engine"] for mention in stored_mentions(told)} == {LexiconEngine().name}
+    every_day(told)
+    assert {mention["engine"] for mention in stored_mentions(told)} == {"gloomy-1"}
+
+
+def stored_mentions(world: World) -> list[dict[str, Any]]:
+    return [item for item in world.everything() if item.get("entity_type") == "Mention"]

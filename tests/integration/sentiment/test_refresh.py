@@ -175,3 +175,10 @@ def test_the_list_of_subjects_is_read_again_once_the_index_shows_all_of_it(world
     late = catalog.current()
     assert late is not early
     assert catalog.current() is late
+
+
+def test_entries_that_a_refresh_has_not_reached_are_counted_too(world: World) -> None:
+    world.refresh()
+    left = iter([100.0, 1.0])
+    Refresher(world.table, world.clock, workers=1, seconds_left=lambda: next(left)).run()
+    assert CacheHealth(world.table, world.clock).read()["total_entries"] == 8

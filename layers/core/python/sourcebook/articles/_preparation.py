@@ -25,7 +25,7 @@ _LEADING_LABEL = re.compile(
     rf"[^\w$@]{{0,6}}?(?:{_GLUED}{_AFTER_GLUED}|{_SPACED}{_AFTER_SPACED}|en direct\.\s+)"
     rf"|[^\w\[(【{{*]{{0,6}}[\[(【{{*]{{1,3}}\s?(?:{_GLUED}|{_SPACED})\s?[\])】}}*]{{1,3}}\s*(?:[:|–—-]\s+)?"
 )
-_TRAILING_LABEL = re.compile(r"\s*[\[(](?:updated?|corrected)(?:\s*#?\d{1,2})?[\])]$")
+_TRAILING_LABEL = re.compile(r"(?<!\s)\s*+[\[(](?:updated?|corrected)(?:\s*#?\d{1,2})?[\])]$")
 
 
 def _without_leading_label(text: str) -> str:

@@ -22,10 +22,10 @@ _MAX_PUBLISHERS = 16
 
 _SEPARATOR = re.compile(r"[|¦—―·•]|[-‐‑‒–]+")
 _LEADING_BRACKET = re.compile(r"[\[(]([^\[\]()]{1,60})[\])]\s*(?:(?:[:|–—]|--?)\s+)?")
-_TRAILING_BRACKET = re.compile(r"\s*[\[(]([^\[\]()]{1,60})[\])]$")
+_TRAILING_BRACKET = re.compile(r"(?<!\s)\s*+[\[(]([^\[\]()]{1,60})[\])]$")
 _NOT_IN_NAME = re.compile(r"[\W_]+")
 _HOST = re.compile(r"(?:[\w-]+\.)+[a-z]{2,24}")
-_PARTS_OF_TITLE = re.compile(r"\s*[|¦»>:]\s*|\s+[-–—―·•]\s+")
+_PARTS_OF_TITLE = re.compile(r"[|¦»>:]\s*|(?<!\s)\s++(?:[|¦»>:]\s*|[-–—―·•]\s+)")
 
 
 def _name_key(text: str) -> str:

@@ -116,8 +116,13 @@ class Analyzer:
             )
 
     @property
+    def hours(self) -> DirtyHours:
+        """What marks the hours to be counted again."""
+        return self.dirty or DirtyHours(self.table, self.clock)
+
+    @property
     def _mentions(self) -> MentionStore:
-        return MentionStore(self.table, self.dirty or DirtyHours(self.table, self.clock))
+        return MentionStore(self.table, self.hours)
 
     def _check(self, key: str, item: Item | None, catalog: Catalog) -> Analysis:
         """Leave no mention that the article, which another has concluded or which is gone, does not have."""
@@ -139,7 +144,7 @@ class Analyzer:
             The dedup keys of the articles for which only the status is left to be written.
         """
         first = [
-            {**item, **_verdict(label, item, catalog)}
+            {**item, **self._verdict(label, item, catalog)}
             for item in pending
             if item["revision"] == 1 and isinstance(label := labels[item["dedup_key"]], Label)
         ]
@@ -159,7 +164,7 @@ class Analyzer:
             self._mark_failed(item, label)
             raise label
         for _ in range(_RACES):
-            verdict = _verdict(label, item, catalog)
+            verdict = self._verdict(label, item, catalog)
             if not written:
                 self._mentions.write({**item, **verdict}, catalog.ids)
                 self.table.put(ungrouped_item(item, self.clock()))
@@ -170,7 +175,6 @@ class Analyzer:
                     assign={
                         **verdict,
                         "status": Status.ANALYZED.value,
-                        "engine": self.engine.name,
                         "analyzed_at": isoformat(self.clock()),
                     },
                     condition=Attr("status").eq(Status.PENDING) & Attr("revision").eq(item["revision"]),
@@ -187,6 +191,15 @@ class Analyzer:
                 continue
             return Analysis.ANALYZED
         raise ArticleContended(f"article {item['dedup_key']}: overtaken {_RACES} times; it is tried again")
+
+    def _verdict(self, label: Label, item: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
+        return {
+            "sentiment": label.sentiment,
+            "score": label.confidence,
+            "polarity": label.polarity,
+            "subjects": subjects_in(catalog.matcher, item),
+            "engine": self.engine.name,
+        }
 
     def _mark_failed(self, item: Item, failure: AnalysisFailed) -> None:
         try:
@@ -220,15 +233,6 @@ def reopen_analyzed(table: Table, dedup_key: str) -> bool:
 def text_of(item: Mapping[str, Any]) -> str:
     """Return the text that an article is judged by: its headline, then what its source says of it."""
     return "\n".join(filter(None, (item["headline"], item.get("text_for_analysis"))))
-
-
-def _verdict(label: Label, item: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
-    return {
-        "sentiment": label.sentiment,
-        "score": label.confidence,
-        "polarity": label.polarity,
-        "subjects": subjects_in(catalog.matcher, item),
-    }
 
 
 def _guarded(run: Callable[[], Analysis]) -> Analysis | SourcebookError:

@@ -89,6 +89,16 @@ class _Told:
         near = (known[key] for key in self.near_keys if key in known)
         return next((item for item in near if item.get("signature", "") == self.identity.signature), None)
 
+    def makes(self, known: Mapping[str, Item]) -> tuple[str, ...]:
+        """Return the keys under which an article may be made for this word; none if there is one to join."""
+        key, signed = self.identity.dedup_key, self.identity.signed_key
+        if signed in known or self.neighbour(known) is not None:
+            return ()
+        there = known.get(key)
+        if there is None:
+            return (key,)
+        return () if there.get("signature", "") == self.identity.signature else (signed,)
+
 
 Result: TypeAlias = Stored | Terminal | Retryable
 """What became of one source's word, or why it could not be taken in."""
@@ -157,7 +167,7 @@ class ArticleStore:
         # The same document may tell a story twice: the second word is merged with what the first has made.
         waiting = told
         while waiting:
-            first, waiting = _first_of_each(waiting)
+            first, waiting = _taken_together(waiting, known)
             self._take_in(first, known, results)
         self._settle_across_midnight(told, results)
         return [(article, results[n]) for n, article in enumerate(articles)]
@@ -173,7 +183,7 @@ class ArticleStore:
         return {item["dedup_key"]: item for item in found}
 
     def _take_in(self, told: Mapping[int, _Told], known: dict[str, Item], results: dict[int, Result]) -> None:
-        """Take in words of which no two have the same alias or tell the same story.
+        """Take in words of which no two have the same alias or make the same article.
 
         `known` holds articles by key, as far as they were read or made; what is made is added.
         """
@@ -225,8 +235,12 @@ class ArticleStore:
             for n, existing in met.items()
             if existing.get("signature", "") != places[n].told.identity.signature
         }
-        met = {n: existing for n, existing in met.items() if n not in others}
-        met |= self._create(places, others, known, results)
+        met = {
+            n: known.get(others.get(n, ""), existing)
+            for n, existing in met.items()
+            if n not in others or others[n] in known
+        }
+        met |= self._create(places, {n: key for n, key in others.items() if n not in met}, known, results)
         joins: dict[int, _Join] = {}
         for n, existing in met.items():
             if self._point_alias(n, places[n], existing["dedup_key"], results):
@@ -249,7 +263,7 @@ class ArticleStore:
             if isinstance(existing, Terminal | Retryable):
                 results[n] = existing
             elif existing is not None:
-                met[n] = existing
+                met[n] = known[key] = existing
             elif self._point_alias(n, places[n], key, results):
                 known[key] = {name: value for name, value in item.items() if value is not None}
                 results[n] = Stored(Outcome.CREATED, key, announce=True)
@@ -412,13 +426,25 @@ def _alias_item(article: IncomingArticle, dedup: str) -> dict[str, Any]:
     }
 
 
-def _first_of_each(told: Mapping[int, _Told]) -> tuple[dict[int, _Told], dict[int, _Told]]:
-    """Divide into those that are the first of their alias and their story, and those that come later."""
-    seen: set[tuple[str, ...]] = set()
+def _taken_together(
+    told: Mapping[int, _Told], known: Mapping[str, Item]
+) -> tuple[dict[int, _Told], dict[int, _Told]]:
+    """Divide into those that can be taken in at the same time, and those that come later.
+
+    Two words may not make one article at the same time. Once it is there, any number of words join it at
+    once: a document that tells one story 2,000 times takes two steps, not 2,000.
+    """
+    aliases: set[tuple[str, str]] = set()
+    made: set[str] = set()
     first: dict[int, _Told] = {}
     later: dict[int, _Told] = {}
     for n, each in told.items():
-        own = {(each.article.source, each.article.article_id), (each.identity.dedup_key,)}
-        (first if seen.isdisjoint(own) else later)[n] = each
-        seen |= own
+        alias = (each.article.source, each.article.article_id)
+        keys_made = each.makes(known)
+        if alias not in aliases and made.isdisjoint(keys_made):
+            first[n] = each
+            aliases.add(alias)
+            made.update(keys_made)
+        else:
+            later[n] = each
     return first, later

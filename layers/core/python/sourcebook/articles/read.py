@@ -73,6 +73,10 @@ class ArticleFilter:
         tag: exactly as the article has it. Analysis writes the tags' index, so only analyzed articles match.
         since: first moment, included.
         until: last moment, excluded.
+        sources: ids of sources in any case; an article of any of them holds.
+        sentiments: some of `SENTIMENTS`, where it is more than one.
+        subjects: ids, names or aliases of subjects; `sourcebook.search` answers for these and for languages.
+        languages: with or without their regions.
     """
 
     status: str | None = None
@@ -80,6 +84,10 @@ class ArticleFilter:
     tag: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    sources: tuple[str, ...] = ()
+    sentiments: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.since is not None and self.until is not None and self.since >= self.until:
@@ -87,12 +95,20 @@ class ArticleFilter:
                 "until", isoformat(self.until), f"a time later than since, {isoformat(self.since)}"
             )
 
+    @property
+    def needs_search(self) -> bool:
+        """Whether no index of the table can answer."""
+        return bool(self.sentiments or self.subjects or self.languages)
+
     def holds(self, article: Mapping[str, Any]) -> bool:
-        """Whether an article has the status and the sentiment that are asked for."""
-        return all(
-            wanted is None or article.get(name) == wanted
-            for name, wanted in (("status", self.status), ("sentiment", self.sentiment))
-        )
+        """Whether an article has the status, the sentiment and a source that are asked for."""
+        asked = (("status", self.status), ("sentiment", self.sentiment))
+        if any(wanted is not None and article.get(name) != wanted for name, wanted in asked):
+            return False
+        if self.sentiments and article.get("sentiment") not in self.sentiments:
+            return False
+        known = {str(source).casefold() for source in article.get("sources", ())}
+        return not self.sources or any(source.casefold() in known for source in self.sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +218,7 @@ class ArticleReader:
                 "tag": wanted.tag,
                 "since": bounds.first,
                 "until": bounds.last,
+                "sources": ",".join(wanted.sources) or None,
             },
         )
         after = _position(listing, cursor, bounds) if cursor is not None else None
@@ -213,7 +230,7 @@ class ArticleReader:
             position=lambda entry: (entry["timestamp"], entry["PK"]),
             load=self._loader(wanted),
             limit=limit,
-            weight=_json_bytes,
+            weight=article_weight,
         )
 
     def _entries(
@@ -296,6 +313,6 @@ def _rounded_up(moment: datetime) -> datetime:
     return moment.replace(microsecond=0) + _WHOLE_SECOND if moment.microsecond else moment
 
 
-def _json_bytes(article: Mapping[str, Any]) -> int:
+def article_weight(article: Mapping[str, Any]) -> int:
     """Return at least as many bytes as an article's JSON has in UTF-8: escaped characters are longer."""
     return len(json.dumps(article, default=str))

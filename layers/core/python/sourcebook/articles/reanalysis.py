@@ -14,6 +14,7 @@ from sourcebook.articles.model import Status
 from sourcebook.clock import isoformat, parse_iso
 from sourcebook.errors import InvalidInput, Retryable, SourcebookError
 from sourcebook.sentiment.subjects import TOOL_ID
+from sourcebook.sentiment.windows import hour_of
 from sourcebook.table import keys
 from sourcebook.table.client import QueryPage, Table
 
@@ -113,6 +114,9 @@ class Reanalyzer:
         place: Mapping[str, str] | None = part.next or None
         while True:
             page = self._page(part, place)
+            # A mention that stays as it was marks nothing, and may never have been counted: the subject may
+            # be younger than the mention.
+            self.analyzer.hours.mark((part.tool_id, hour_of(item["timestamp"])) for item in page.items)
             done, bad = self._analyze(page)
             analyzed, failed = analyzed + done, failed + bad
             if page.next_key is None:

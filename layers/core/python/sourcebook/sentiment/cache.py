@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -45,6 +45,14 @@ ENTRY_FIELDS: Final = (
     "_ts",
 )
 """Fields of a SentimentCacheEntry that are stored; `is_stale` is told when it is read."""
+
+
+_FRACTIONS: Final = ("positive_percentage", "negative_percentage", "neutral_percentage", "average_sentiment")
+
+
+def public_entry(made: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry as it is answered. DynamoDB makes 0 of 0.0: fractions are fractions again."""
+    return {name: float(made[name]) if name in _FRACTIONS else made[name] for name in ENTRY_FIELDS}
 
 
 class InvalidCacheEntry(Terminal):
@@ -156,6 +164,15 @@ class SentimentCache:
         except ConditionFailed as found:
             return found.item or made
         return made
+
+    def count(self, tool_ids: Iterable[str]) -> int:
+        """Return how many entries there are of some subjects.
+
+        Raises:
+            TableBusy: if the table is not able to answer now.
+        """
+        wanted = (keys.cache_entry(tool_id, period) for tool_id in tool_ids for period in PERIODS)
+        return sum(1 for _ in self.table.batch_get(wanted))
 
     def compute(self, ledger: Ledger, period: str) -> Item:
         """Return the entry that a ledger gives for a period; it is not stored.

@@ -3,7 +3,9 @@
 Names are looked up token by token in a trie, the longest first, so the cost depends on the length of the
 text and hardly on the number of names. How much a name proves depends on the name:
 
-- `$TICKER`, an exchange with its symbol (``NYSE: T``), and names of several words always count;
+- `$TICKER`, every symbol of a list behind an exchange (``NYSE: T, V``), and names of several words always
+  count. A class of shares (BRK.A, BRK-B) is its company's. One letter behind a foreign exchange proves
+  nothing: T is one company in New York and another one in Toronto;
 - a single distinctive word counts however it is written;
 - an abbreviation in capitals, and a bare ticker of three letters or more, count when written so; a bare
   ticker of one or two letters never does;
@@ -17,19 +19,20 @@ text and hardly on the number of names. How much a name proves depends on the na
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, Final
 
 from sourcebook.sentiment import _context as context
+from sourcebook.sentiment._symbols import listed
 from sourcebook.sentiment.subjects import Subject
 
 SUBJECTS_AT_MOST: Final = 10
 """Subjects of one article, in the order of their first appearance; each is an item of its own."""
 
 _TOKEN: Final = re.compile(r"\$?[^\W_]+(?:['&.][^\W_]+)*[+#]*")
-_EXCHANGE: Final = re.compile(r"\b(?:NYSE|NASDAQ|Nasdaq|AMEX|NYSEARCA)\s?(?:GS|GM|CM)?\s?:\s?$")
 _BRACKETED: Final = re.compile(r"[(\[]\s?(?:[A-Z]+\s?:\s?)?$")
 _CLAUSE_ENDS: Final = frozenset('.:;!?—–|"“”‘(')
 _LIST_GAP: Final = re.compile(r"\s*(?:,|&|/|and|or|vs\.?|versus|,\s*and)\s*", re.IGNORECASE)
@@ -85,6 +88,8 @@ class Matcher:
     subjects: Sequence[Subject]
     _root: dict[str, _Node] = field(default_factory=dict)
     _by_ticker: dict[str, Subject] = field(default_factory=dict)
+    _by_root: dict[str, Subject] = field(default_factory=dict)
+    _with_classes: set[str] = field(default_factory=set)
     _cues: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -98,6 +103,9 @@ class Matcher:
                 self._add(phrase, _Alias(subject, phrase, _Proof.HIDES))
             if subject.ticker:
                 self._by_ticker.setdefault(subject.ticker, subject)
+                root, *classes = re.split("[.-]", subject.ticker)
+                self._by_root.setdefault(root, subject)
+                self._with_classes.update([root] if classes else [])
                 self._add(f"${subject.ticker}", _Alias(subject, subject.ticker, _Proof.NOTHING))
                 self._add(subject.ticker, _Alias(subject, subject.ticker, _Proof.TICKER))
 
@@ -132,7 +140,23 @@ class Matcher:
                 at += 1
             else:
                 at = self._collect(tokens, at, node, spans, hidden)
-        return self._accepted(text, tokens, spans, hidden) if spans else []
+        proved = self._listed(text)
+        return self._accepted(text, tokens, spans, hidden, proved) if spans or proved else []
+
+    def _listed(self, text: str) -> list[tuple[int, Subject]]:
+        """Return the subjects whose symbols a list proves, each with where it stands in the text."""
+        found = []
+        for symbol in listed(text, self._with_classes):
+            if symbol.is_foreign and len(symbol.spelling) == 1:
+                continue
+            exact = self._by_ticker.get(symbol.spelling) or self._by_ticker.get(
+                symbol.spelling.replace(".", "-")
+            )
+            has_class = symbol.spelling != symbol.root
+            subject = exact or (self._by_root.get(symbol.root) if has_class else None)
+            if subject is not None:
+                found.append((symbol.at, subject))
+        return found
 
     def _collect(
         self, tokens: list[str], at: int, node: _Node, spans: list[_Span], hidden: list[_Span]
@@ -171,9 +195,21 @@ class Matcher:
             following = node.children.get(low[:-2])
         return following
 
-    def _accepted(self, text: str, tokens: list[str], spans: list[_Span], hidden: list[_Span]) -> list[str]:
+    def _accepted(
+        self,
+        text: str,
+        tokens: list[str],
+        spans: list[_Span],
+        hidden: list[_Span],
+        proved: list[tuple[int, Subject]],
+    ) -> list[str]:
         """Return the subjects whose names count, in order."""
         sure: list[tuple[int, int, str]] = []
+        if proved:
+            ends = [match.end() for match in _TOKEN.finditer(text)]
+            for place, subject in proved:
+                at = bisect_right(ends, place)
+                sure.append((at, at + 1, subject.tool_id))
         doubtful: list[tuple[_Span, _Alias]] = []
         for span in spans:
             for alias in span.aliases:
@@ -185,15 +221,20 @@ class Matcher:
                     doubtful.append((span, alias))
         if doubtful:
             reading = _Reading(text, tokens, frozenset(tool_id for _, _, tool_id in sure), self._cues)
-            left = [pair for pair in doubtful if not reading.speaks_of(pair[0], pair[1])]
-            sure += [(s.at, s.end, a.subject.tool_id) for s, a in doubtful if (s, a) not in left]
+            left: list[tuple[_Span, _Alias]] = []
+            for span, alias in doubtful:
+                if reading.speaks_of(span, alias):
+                    sure.append((span.at, span.end, alias.subject.tool_id))
+                else:
+                    left.append((span, alias))
             # Two names that would each be doubtful prove one another: "Apple, Amazon".
-            named = [(at, end) for at, end, _ in sure]
-            named += [(s.at, s.end) for s, a in left if a.subject.kind == "company"]
+            named = {(at, end) for at, end, _ in sure}
+            named |= {(s.at, s.end) for s, a in left if a.subject.kind == "company"}
+            beside = _Neighbours(named)
             sure += [
                 (s.at, s.end, a.subject.tool_id)
                 for s, a in left
-                if a.proof is _Proof.CONTEXT and reading.is_listed(s, a, named)
+                if a.proof is _Proof.CONTEXT and reading.is_listed(s, a, beside)
             ]
         return list(dict.fromkeys(tool_id for _, _, tool_id in sorted(sure)))
 
@@ -203,6 +244,22 @@ def _hides(hidden: list[_Span], at: int, end: int, alias: _Alias) -> bool:
         span.at <= at and end <= span.end and any(other.subject is alias.subject for other in span.aliases)
         for span in hidden
     )
+
+
+class _Neighbours:
+    """Names by their place: those that no more than one token parts from another."""
+
+    def __init__(self, named: Iterable[tuple[int, int]]) -> None:
+        self._by_end: dict[int, list[tuple[int, int]]] = {}
+        self._by_start: dict[int, list[tuple[int, int]]] = {}
+        for span in named:
+            self._by_start.setdefault(span[0], []).append(span)
+            self._by_end.setdefault(span[1], []).append(span)
+
+    def of(self, at: int, end: int) -> list[tuple[int, int]]:
+        """Return the names that end just before a place, or begin just behind it."""
+        before = [span for place in (at - 1, at) for span in self._by_end.get(place, ())]
+        return before + [span for place in (end, end + 1) for span in self._by_start.get(place, ())]
 
 
 class _Reading:
@@ -231,18 +288,15 @@ class _Reading:
             return self._is_ticker(span.at, alias.spelling)
         return self._is_meant(span, alias)
 
-    def is_listed(self, span: _Span, alias: _Alias, named: list[tuple[int, int]]) -> bool:
+    def is_listed(self, span: _Span, alias: _Alias, beside: _Neighbours) -> bool:
         """Whether it is enumerated beside a name that counts: "Apple, Microsoft and Meta"."""
         if not self._as_spelled(span, alias.spelling) or self.all_capitals:
             return False
-        for other in named:
-            if other == (span.at, span.end):
-                continue
+        for other in beside.of(span.at, span.end):
             first, second = sorted(((span.at, span.end), other))
-            if 0 <= second[0] - first[1] <= 1:
-                gap = self.text[self.places[first[1] - 1][1] : self.places[second[0]][0]]
-                if _LIST_GAP.fullmatch(gap):
-                    return True
+            gap = self.text[self.places[first[1] - 1][1] : self.places[second[0]][0]]
+            if _LIST_GAP.fullmatch(gap):
+                return True
         return False
 
     def _as_spelled(self, span: _Span, spelling: str) -> bool:
@@ -257,8 +311,6 @@ class _Reading:
         if self.tokens[at].removesuffix("'s") != ticker:
             return False
         before = self.text[max(0, self.places[at][0] - 14) : self.places[at][0]]
-        if _EXCHANGE.search(before):
-            return True
         if len(ticker) < 3 or self.all_capitals:
             return False
         if ticker.lower() not in context.COMMON_WORDS:

@@ -47,6 +47,8 @@ def mention_items(article: Mapping[str, Any]) -> list[Item]:
             "label": article["sentiment"],
             "score": article["score"],
             "polarity": article["polarity"],
+            # Which engine judged it, with its version, such as minilm-l6-2.
+            **({"engine": article["engine"]} if article.get("engine") else {}),
             "headline": article["headline"],
             "revision": article["revision"],
             "ttl_timestamp": article["ttl_timestamp"],

@@ -11,16 +11,16 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.errors import SourcebookError
 from sourcebook.sentiment.cache import (
-    ENTRY_FIELDS,
     TTL,
     CacheCounters,
     CacheHealth,
     SentimentCache,
     aggregate,
     is_stale,
+    public_entry,
 )
 from sourcebook.sentiment.rollups import Ledger
-from sourcebook.sentiment.subjects import PUBLIC_FIELDS, TOOL_ID
+from sourcebook.sentiment.subjects import PUBLIC_FIELDS, TOOL_ID, SubjectRegistry
 from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, floor_day, floor_hour, floor_second
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -166,6 +166,11 @@ class SentimentReader:
         """
         self.counters.flush()
         found = CacheHealth(self.table, self.clock).read()
+        registry = SubjectRegistry(self.table)
+        # Entries are also made by whoever asks first, and by refreshes that reached only some subjects.
+        found["total_entries"] = self.cache.count(
+            tool_id for active in (True, False) for tool_id in registry.list_ids(active=active)
+        )
         last = found["last_refresh_ts"]
         if last is None:
             status = "waiting"
@@ -198,7 +203,7 @@ class SentimentReader:
 
 def _answer(entry: Item, hours: int, now: datetime, *, is_cached: bool) -> dict[str, Any]:
     return {
-        **{name: entry[name] for name in ENTRY_FIELDS},
+        **public_entry(entry),
         "hours": hours,
         "is_stale": is_stale(entry, now),
         "is_cached": is_cached,

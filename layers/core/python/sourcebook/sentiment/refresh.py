@@ -78,7 +78,10 @@ class Refresher:
                 f"none of {len(failed)} subjects could be refreshed: {next(iter(failed.values()))}"
             )
         if tool_ids is None:
-            health.refreshed(sorted(refreshed), entries=len(PERIODS) * len(refreshed), duration_ms=duration)
+            # Those that were not refreshed have the entries that they had.
+            others = {*wanted, *SubjectRegistry(self.table).list_ids(active=False)} - set(refreshed)
+            entries = len(PERIODS) * len(refreshed) + cache.count(sorted(others))
+            health.refreshed(sorted(refreshed), entries=entries, duration_ms=duration)
         hours = sum(result for result in results.values() if isinstance(result, int))
         return RefreshReport(refreshed, failed, len(wanted) - len(refreshed) - len(failed), hours, duration)
 

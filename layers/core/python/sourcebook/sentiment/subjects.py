@@ -19,6 +19,8 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.sentiment import SCHEMA_VERSION
+from sourcebook.sentiment.rollups import DirtyHours
+from sourcebook.sentiment.windows import hour_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -182,6 +184,16 @@ class Registered(StrEnum):
     UNCHANGED = "unchanged"
 
 
+def mark_mentions(table: Table, dirty: DirtyHours, tool_id: str) -> None:
+    """Mark every hour in which there is a mention with a tag, so that it is counted for the subject.
+
+    Raises:
+        TableBusy: if the table is not able to answer now.
+    """
+    found = table.query_all(KeyCondition("tag").eq(tool_id), index=keys.TAG_INDEX)
+    dirty.mark((tool_id, hour_of(item["timestamp"])) for item in found)
+
+
 @dataclass(frozen=True, slots=True)
 class SubjectRegistry:
     """Subjects in the table."""
@@ -193,7 +205,8 @@ class SubjectRegistry:
         """Add subjects, or bring those that are known up to date; others stay as they are.
 
         The version of the list changes last, and always: whoever reads the list reads it again, also after
-        a run that died on the way.
+        a run that died on the way. Articles may have had the id of a new subject as a tag before: the hours
+        of those mentions are marked first, so that they are counted.
         """
         declared = {subject.tool_id: subject for subject in subjects}
         known = self.get_many(declared)
@@ -208,6 +221,10 @@ class SubjectRegistry:
         written = [
             subject.item() for id_, subject in declared.items() if outcome[id_] is not Registered.UNCHANGED
         ]
+        dirty = DirtyHours(self.table, self.clock)
+        for tool_id, subject in declared.items():
+            if subject.active and (tool_id not in known or not known[tool_id].active):
+                mark_mentions(self.table, dirty, tool_id)
         self.table.put_many(written)
         self.table.update(
             keys.subject_catalog(),

@@ -19,7 +19,7 @@ from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.feeds.fetching import address_state, document_state, validator_state, validators_for
 from sourcebook.feeds.model import FeedEntry, NotAFeed, ParsedFeed
-from sourcebook.feeds.parse import fingerprints, parse_feed, shorten_text
+from sourcebook.feeds.parse import Fingerprint, fingerprints, parse_feed, shorten_text
 from sourcebook.feeds.sampling import ParserSample
 from sourcebook.feeds.schedule import (
     ALL_NEW_AT_LEAST,
@@ -30,7 +30,7 @@ from sourcebook.feeds.schedule import (
     next_fetch,
     skip_state,
 )
-from sourcebook.feeds.seen import EntryMark, Freshness
+from sourcebook.feeds.seen import Comparison, EntryMark, Freshness, SeenEntries
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
 from sourcebook.sources.model import Source
@@ -185,17 +185,7 @@ class FeedAdapter:
             self.sample.offer(source.source_id, feed, len(response.body), partial(read, mode="reference"))
         now = self.clock()
         seen = recall(self.table, source)
-        prints = fingerprints(feed.entries)
-        marks = [
-            EntryMark(
-                fingerprint.identity.primary,
-                fingerprint.content,
-                fingerprint.identity.aliases,
-                entry.published,
-            )
-            for entry, fingerprint in zip(feed.entries, prints, strict=True)
-        ]
-        compared = seen.compare(marks, now)
+        prints, compared = read_entries(feed, now, seen)
         candidates = [
             _Candidate(
                 entry, fingerprint.text, known.article_id, known.first_seen, known.freshness is Freshness.NEW
@@ -227,7 +217,8 @@ class FeedAdapter:
             created=taken.count(Outcome.CREATED),
             merged=taken.count(Outcome.MERGED),
             updated=taken.count(Outcome.UPDATED),
-            rejected=(*_skipped(source, feed), *rejected, *taken.refused) if changed else (),
+            rejected=(*_skipped(source, feed), *rejected, *taken.refused),
+            dropped=feed.left_out,
             state=_stored(state),
             next_fetch=self._next(
                 source, rhythm, state, now, all_new=all_new, fresh=len(news), document=len(feed.entries)
@@ -245,6 +236,21 @@ class FeedAdapter:
             except InvalidInput as error:
                 rejected.append(Rejected(source.source_id, candidate.article_id, str(error)))
         return articles, rejected
+
+
+def read_entries(feed: ParsedFeed, now: datetime, seen: SeenEntries) -> tuple[list[Fingerprint], Comparison]:
+    """Return what tells the entries of a document apart, and which of them are new or edited."""
+    prints = fingerprints(feed.entries)
+    marks = [
+        EntryMark(
+            fingerprint.identity.primary,
+            fingerprint.content,
+            fingerprint.identity.aliases,
+            entry.published,
+        )
+        for entry, fingerprint in zip(feed.entries, prints, strict=True)
+    ]
+    return prints, seen.compare(marks, now)
 
 
 def incoming_article(

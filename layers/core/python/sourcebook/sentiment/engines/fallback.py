@@ -32,9 +32,9 @@ UNIT: Final = 64
 _LONGEST: Final = 400
 _TOKEN: Final = re.compile(r"[a-z]+(?:['’-][a-z]+)*|\d[\d,.]*|[?%$!:]")
 _VERSUS: Final = re.compile(
-    r"(?P<now>\d[\d,]*(?:\.\d+)?)"
+    r"(?P<now>\d[\d,]{0,20}(?:\.\d{1,20})?)"
     r"[^\d?]{0,40}?\b(?:from|compared (?:to|with)|against|versus|vs)\b[^\d?]{0,40}?"
-    r"(?P<before>\d[\d,]*(?:\.\d+)?)"
+    r"(?P<before>\d[\d,]{0,20}(?:\.\d{1,20})?)"
 )
 
 

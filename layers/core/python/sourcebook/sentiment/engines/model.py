@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ from sourcebook.sentiment.engines.fallback import FallbackEngine
 
 MODEL_PACKAGE: Final = "sourcebook_model"
 PIN: Final = Path(__file__).with_name("model.json")
+
+NO_TELEMETRY: Final = "ORT_DISABLE_TELEMETRY"
+"""The environment variable that keeps onnxruntime from reporting; the stack's functions have it too."""
 
 MAX_TOKENS: Final = 96
 """A text is judged by its first tokens, about 70 words: headline and opening of its summary."""
@@ -94,6 +98,8 @@ class ModelEngine:
         self._companion = FallbackEngine()
         folder = folder or _installed()
         _verify(folder, pin)
+        # The library reports to its maker unless this is set before it is loaded.
+        os.environ[NO_TELEMETRY] = "1"
         try:
             import numpy as np  # noqa: PLC0415 - only this engine needs these, and they may be missing
             import onnxruntime  # noqa: PLC0415

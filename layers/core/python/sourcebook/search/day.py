@@ -1,0 +1,301 @@
+"""The index of the articles of one day, by their `timestamp`."""
+
+from __future__ import annotations
+
+import lzma
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sourcebook.clock import epoch_seconds, parse_iso
+from sourcebook.search.folding import fold, words
+from sourcebook.search.query import Term
+from sourcebook.search.sqlite import Damaged, Database, database
+from sourcebook.sentiment.mentions import tags_of
+
+VERSION: Final = 1
+"""Of the file; one with another version is made again."""
+
+LARGEST: Final = 256_000_000
+"""Bytes of a file, unpacked: more do not fit into a function's memory beside the rest."""
+
+_QUICK: Final = 1
+_DAY: Final = 86_400
+_SENTIMENTS: Final = {"positive": 1, "neutral": 2, "negative": 3}
+_TEXT_LIMIT: Final = 4_000
+_MARK: Final = "\x1f"
+_ARTICLES: Final = (
+    "CREATE TABLE articles (number INTEGER PRIMARY KEY, key BLOB, at INTEGER, digest INTEGER, live INTEGER, "
+    "sentiment INTEGER, lang TEXT, sources TEXT, tags TEXT)"
+)
+# Without the text, which the table has, and without the places of words, which would be a third of the file:
+# whether words stand side by side, `holds` says of the few articles that have all of them.
+_WORDS: Final = (
+    "CREATE VIRTUAL TABLE words USING fts5(headline, text, content='', detail=column, columnsize=0, "
+    "tokenize=\"unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'\")"
+)
+_CHANGE: Final = "UPDATE articles SET at = ?, sentiment = ?, lang = ?, sources = ?, tags = ? WHERE number = ?"
+_FIND: Final = "SELECT number, at, key FROM articles WHERE {} ORDER BY at DESC, key"
+_MATCH: Final = "SELECT rowid FROM words WHERE words MATCH ?"
+_HEADLINE: Final = 3.0
+"""How much more a word of the headline says than one of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An article as the index has it.
+
+    Attributes:
+        key: its dedup key, 32 hexadecimal digits.
+        at: its `timestamp` in seconds since 1970.
+        headline: folded; and so is the text.
+        sources: ids of its sources, of its tags the names; folded, each between two marks.
+    """
+
+    key: str
+    at: int
+    headline: str
+    text: str
+    sentiment: str | None
+    lang: str
+    sources: str
+    tags: str
+
+    @classmethod
+    def of(cls, article: Mapping[str, Any]) -> Entry:
+        """Return the entry of an article of the table."""
+        metadata = article.get("metadata") or {}
+        language = str(metadata.get("language") or "") if isinstance(metadata, Mapping) else ""
+        return cls(
+            article["dedup_key"],
+            epoch_seconds(parse_iso(article["timestamp"])),
+            fold(article["headline"]),
+            fold(str(article.get("text_for_analysis") or "")[:_TEXT_LIMIT]),
+            article.get("sentiment"),
+            language.lower().replace("_", "-")[:20],
+            _marked(article.get("sources") or article.get("source_attribution") or ()),
+            _marked(tags_of(article)),
+        )
+
+    @property
+    def digest(self) -> int:
+        """Tells whether its words are the same as before; of two bytes, since it cannot be compressed."""
+        return zlib.crc32(f"{self.headline}\n{self.text}".encode()) & 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place in what was found.
+
+    Attributes:
+        score: how well it fits, the least being the best; 0 where nothing is ranked.
+    """
+
+    at: int
+    key: str
+    score: float = 0.0
+
+
+def by_rank(hit: Hit) -> tuple[float, int, str]:
+    """Return what hits are ordered by: the best first, then the newest."""
+    return hit.score, -hit.at, hit.key
+
+
+class Day:
+    """The index of one day."""
+
+    def __init__(self, packed: bytes | None = None) -> None:
+        """Make an empty one, or read one.
+
+        Raises:
+            Damaged: if it cannot be read, or is of another version.
+        """
+        content = None if packed is None else _unpacked(packed)
+        self._database: Database = database(content)
+        if content is None:
+            for statement in (_ARTICLES, _WORDS, f"PRAGMA user_version = {VERSION}"):
+                _run(self._database, statement)
+        elif next(iter(self._database.execute("PRAGMA user_version")))[0] != VERSION:
+            raise Damaged("an index of another version")
+
+    def packed(self, *, small: bool = False) -> bytes:
+        """Return the file, compressed.
+
+        Args:
+            small: as small as can be, which takes longer: for a day that is seldom written again.
+        """
+        if not small:
+            return zlib.compress(self._database.content(), _QUICK)
+        _run(self._database, "INSERT INTO words (words) VALUES ('optimize')")
+        _run(self._database, "VACUUM")
+        return lzma.compress(self._database.content())
+
+    def __len__(self) -> int:
+        """Return how many articles it has."""
+        (count,) = next(iter(self._database.execute("SELECT count(*) FROM articles WHERE live")))
+        return int(count)
+
+    def put(self, entries: Iterable[Entry]) -> int:
+        """Add articles, or bring those that are there up to date; return how many changed.
+
+        What has other words than before is added as a new row, and the old row rests: words cannot be taken
+        out of an index that does not keep the text.
+        """
+        known = {
+            bytes(key).hex(): (number, rest)
+            for number, key, *rest in self._database.execute(
+                "SELECT number, key, at, digest, sentiment, lang, sources, tags FROM articles WHERE live"
+            )
+        }
+        (last,) = next(iter(self._database.execute("SELECT coalesce(max(number), 0) FROM articles")))
+        changed = 0
+        _run(self._database, "BEGIN")
+        for entry in {entry.key: entry for entry in entries}.values():
+            digest, feeling = entry.digest, _SENTIMENTS.get(entry.sentiment or "", 0)
+            row = [entry.at, digest, feeling, entry.lang, entry.sources, entry.tags]
+            number, before = known.get(entry.key, (0, None))
+            if before == row:
+                continue
+            changed += 1
+            if before is not None and before[1] == digest:
+                values = (entry.at, feeling, entry.lang, entry.sources, entry.tags, number)
+                _run(self._database, _CHANGE, values)
+                continue
+            if before is not None:
+                _run(self._database, "UPDATE articles SET live = 0 WHERE number = ?", (number,))
+            last += 1
+            _run(
+                self._database,
+                "INSERT INTO articles VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?)",
+                (last, bytes.fromhex(entry.key), *row),
+            )
+            _run(
+                self._database,
+                "INSERT INTO words (rowid, headline, text) VALUES (?, ?, ?)",
+                (last, entry.headline, entry.text),
+            )
+        _run(self._database, "COMMIT")
+        return changed
+
+    def find(
+        self,
+        groups: Sequence[Sequence[Term]],
+        *,
+        since: int | None = None,
+        until: int | None = None,
+        ranked: Sequence[tuple[str, ...]] = (),
+    ) -> list[Hit]:
+        """Return the articles of which every group has a term that may hold, newest first, or the best first.
+
+        Of more words than one it is known only that an article has all of them; see `holds`.
+
+        Args:
+            groups: what must hold; values of filters are as the index has them.
+            since: first second, included.
+            until: last second, excluded.
+            ranked: words and phrases by which what is found is ranked; the newest come first without them.
+        """
+        conditions, values = ["live"], list[object]()
+        for word, bound in (("at >= ?", since), ("at < ?", until)):
+            if bound is not None:
+                conditions.append(word)
+                values.append(bound)
+        for group in groups:
+            parts = [_condition(term, values) for term in group]
+            conditions.append(f"({' OR '.join(parts)})")
+        rows = list(self._database.execute(_FIND.format(" AND ".join(conditions)), values))
+        scores = self._scores(ranked) if rows else {}
+        hits = [Hit(at, bytes(key).hex(), -round(scores.get(number, 0.0), 6)) for number, at, key in rows]
+        return sorted(hits, key=by_rank) if ranked else hits
+
+    def _scores(self, ranked: Sequence[tuple[str, ...]]) -> dict[int, float]:
+        """Return by number how well articles fit: rare words say more, and words of the headline."""
+        scores: dict[int, float] = {}
+        for phrase in ranked:
+            anywhere = [number for (number,) in self._database.execute(_MATCH, (_all(phrase),))]
+            rarity = math.log(1 + (len(self) + 1) / (len(anywhere) + 1))
+            for number in anywhere:
+                scores[number] = scores.get(number, 0.0) + rarity
+            for (number,) in self._database.execute(_MATCH, (f"headline : ({_all(phrase)})",)):
+                scores[number] += (_HEADLINE - 1) * rarity
+        return scores
+
+
+def _condition(term: Term, values: list[object]) -> str:
+    """Return the condition of a term, and add its values."""
+    if not term.field:
+        if term.negated and len(term.values) > 1:
+            return "1"
+        values.append(_all(term.values))
+        text = f"number IN ({_MATCH})"
+    elif term.field == "sentiment":
+        values.extend(_SENTIMENTS.get(value, 0) for value in term.values)
+        text = f"sentiment IN ({', '.join('?' * len(term.values))})"
+    elif term.field == "lang":
+        # A language is asked for with or without its region.
+        for value in term.values:
+            values.extend((value, f"{value}-%"))
+        text = f"({' OR '.join(['lang = ? OR lang LIKE ?'] * len(term.values))})"
+    else:
+        column = {"source": "sources", "subject": "tags", "tag": "tags"}[term.field]
+        values.extend(f"{_MARK}{value}{_MARK}" for value in term.values)
+        text = f"({' OR '.join([f'instr({column}, ?)'] * len(term.values))})"
+    return f"NOT {text}" if term.negated else text
+
+
+def _all(words: Sequence[str]) -> str:
+    """Return what finds all of some words, as FTS5 writes it."""
+    return " AND ".join(f'"{word}"' for word in dict.fromkeys(words))
+
+
+def needs_text(groups: Sequence[Sequence[Term]]) -> bool:
+    """Whether the index alone cannot say what holds: words that must stand side by side are asked for."""
+    return any(not term.field and len(term.values) > 1 for group in groups for term in group)
+
+
+def holds(entry: Entry, groups: Sequence[Sequence[Term]]) -> bool:
+    """Whether every group has a term that holds of an article."""
+    texts = [f" {' '.join(words(text))} " for text in (entry.headline, entry.text)]
+    return all(any(_holds(entry, texts, term) != term.negated for term in group) for group in groups)
+
+
+def _holds(entry: Entry, texts: Sequence[str], term: Term) -> bool:
+    match term.field:
+        case "":
+            phrase = f" {' '.join(term.values)} "
+            return any(phrase in text for text in texts)
+        case "sentiment":
+            return entry.sentiment in term.values
+        case "lang":
+            return any(entry.lang == value or entry.lang.startswith(f"{value}-") for value in term.values)
+        case "source":
+            return any(f"{_MARK}{value}{_MARK}" in entry.sources for value in term.values)
+    return any(f"{_MARK}{value}{_MARK}" in entry.tags for value in term.values)
+
+
+def folded(name: str) -> str:
+    """Return a source's id or a tag as the index has it."""
+    return name.casefold().replace(_MARK, " ")
+
+
+def _marked(names: Iterable[str]) -> str:
+    return _MARK + _MARK.join(sorted({folded(str(name)) for name in names})) + _MARK
+
+
+def _unpacked(packed: bytes) -> bytes:
+    small = packed.startswith(b"\xfd7zXZ")
+    unpacking = lzma.LZMADecompressor(memlimit=LARGEST) if small else zlib.decompressobj()
+    try:
+        content = unpacking.decompress(packed, LARGEST)
+    except (zlib.error, lzma.LZMAError) as error:
+        raise Damaged(f"not a compressed file: {error}") from error
+    if not unpacking.eof:
+        raise Damaged("a file that is cut off, or too long")
+    return content
+
+
+def _run(database: Database, sql: str, values: Sequence[object] = ()) -> None:
+    for _ in database.execute(sql, values):
+        pass

@@ -1,0 +1,125 @@
+"""Writing the index: articles that have changed, or all of a day anew from the table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.catalog.replacing import ObjectChanged
+from sourcebook.errors import SourcebookError
+from sourcebook.search.day import Entry
+from sourcebook.search.days import Days, day_of
+from sourcebook.search.sqlite import Damaged
+from sourcebook.table import keys
+from sourcebook.table.client import Table
+
+ANALYZED: Final = "analyzed"
+
+
+@dataclass(slots=True)
+class Indexed:
+    """What a run came to.
+
+    Attributes:
+        articles: those that were looked at.
+        changed: entries of the index that are new or other than before.
+        days: days that were written.
+        left_out: articles that could not be indexed, with the reason, by key.
+    """
+
+    articles: int = 0
+    changed: int = 0
+    days: int = 0
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Indexer:
+    """Writes articles into the days of the index."""
+
+    days: Days
+    table: Table
+
+    def take(self, articles: Iterable[Mapping[str, Any]]) -> Indexed:
+        """Add analyzed articles, each to its day. Taking them again changes nothing.
+
+        A day whose file is damaged is made again from the table.
+
+        Raises:
+            Retryable: if the bucket or the table is not able to answer now: take all of them again.
+        """
+        run = Indexed()
+        by_day: defaultdict[str, list[Entry]] = defaultdict(list)
+        for entry in _entries(articles, run):
+            by_day[day_of(entry.at)].append(entry)
+        known = self.days.listed() if by_day else {}
+        for day, entries in sorted(by_day.items()):
+            try:
+                changed = self.days.put(day, entries, there=day in known)
+            except Damaged:
+                # An index of the table may not show yet what has just been analyzed.
+                changed = self._make(day, known.get(day), run, entries)
+            run.changed += changed
+            run.days += bool(changed)
+        return run
+
+    def take_keys(self, partition_keys: Iterable[str]) -> Indexed:
+        """Add the articles of these keys as they are now; see `take`."""
+        wanted = (keys.Key(PK=key, SK=keys.ARTICLE_SORT_KEY) for key in partition_keys)
+        return self.take(self.table.batch_get(wanted, consistent=True))
+
+    def rebuild(
+        self, first: str, last: str, note: Callable[[str, int], None] = lambda _day, _count: None
+    ) -> Indexed:
+        """Make days again from the table, both included.
+
+        Args:
+            first: first day, such as 2026-11-01.
+            last: last day.
+            note: is told each day and how many articles it has.
+        """
+        run = Indexed()
+        known = self.days.listed()
+        day = date.fromisoformat(first)
+        while (name := day.isoformat()) <= last:
+            count = self._make(name, known.get(name), run)
+            if count or name in known:
+                run.changed += count
+                run.days += 1
+                note(name, count)
+            day += timedelta(days=1)
+        return run
+
+    def _make(self, day: str, etag: str | None, run: Indexed, also: Iterable[Entry] = ()) -> int:
+        """Make a day again from the table, and return how many articles it has."""
+        while True:
+            wanted = (keys.Key(PK=item["PK"], SK=keys.ARTICLE_SORT_KEY) for item in self._analyzed(day))
+            entries = [*_entries(self.table.batch_get(wanted), run), *also]
+            if not entries and etag is None:
+                return 0
+            try:
+                return self.days.make(day, entries, etag=etag)
+            except ObjectChanged:
+                etag = self.days.listed().get(day)
+
+    def _analyzed(self, day: str) -> Iterator[Mapping[str, Any]]:
+        condition = KeyCondition("status").eq(ANALYZED) & KeyCondition("timestamp").begins_with(day)
+        entries = self.table.query_all(condition, index=keys.STATUS_INDEX)
+        return (item for item in entries if item["SK"] == keys.ARTICLE_SORT_KEY)
+
+
+def _entries(articles: Iterable[Mapping[str, Any]], run: Indexed) -> Iterator[Entry]:
+    """Yield the entries of the analyzed ones among articles; one that cannot have one loses no other."""
+    for article in articles:
+        if article.get("status") != ANALYZED or "dedup_key" not in article:
+            continue
+        run.articles += 1
+        try:
+            yield Entry.of(article)
+        except (KeyError, TypeError, ValueError, SourcebookError) as error:
+            run.left_out[str(article["dedup_key"])] = f"{type(error).__name__}: {error}"

@@ -1,0 +1,186 @@
+"""What a person looks for, read from one line of text.
+
+Words, "phrases", OR between two of them, -not before one, and filters: source:, subject:, tag:, sentiment:,
+lang:, since:, until:. All that is asked for must hold; OR binds more closely than the blank does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+
+from sourcebook.clock import parse_iso
+from sourcebook.errors import InvalidInput
+from sourcebook.search.folding import words
+
+LONGEST: Final = 400
+MOST_TERMS: Final = 30
+FILTERS: Final = ("source", "subject", "tag", "sentiment", "lang")
+TIMES: Final = ("since", "until")
+
+_TOKEN: Final = re.compile(
+    r'(?:(?P<not>-)(?=[^\s-]))?(?:(?P<field>[A-Za-z]+):(?=\S))?(?:"(?P<phrase>[^"]*)(?P<end>"?)|(?P<bare>\S+))'
+)
+_AGO: Final = re.compile(r"(\d{1,4})([mhdw])", re.ASCII)
+_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_SEVERAL: Final = frozenset({"source", "sentiment", "lang"})
+_OR_EXPECTED: Final = "OR between two things that are looked for"
+_TIME_EXPECTED: Final = "a time with its zone, a date such as 2026-11-27, or how long ago, such as 24h or 7d"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing that is asked for.
+
+    Attributes:
+        field: one of `FILTERS`, or empty for words of the headline or the text.
+        values: the values of a filter as they were written, any of which will do; or folded words.
+        negated: whether it must not hold.
+    """
+
+    field: str
+    values: tuple[str, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked for.
+
+    Attributes:
+        groups: all must hold, and of each at least one term.
+        since: first moment, included.
+        until: last moment, excluded.
+    """
+
+    groups: tuple[tuple[Term, ...], ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def phrases(self) -> list[tuple[str, ...]]:
+        """Words and phrases that are looked for, by which what is found is ranked."""
+        return [term.values for group in self.groups for term in group if not term.field and not term.negated]
+
+
+def parse(text: str, now: datetime) -> Query:
+    """Read a query.
+
+    Raises:
+        InvalidInput: naming `q`, and what in it is wrong.
+    """
+    if len(text) > LONGEST:
+        raise InvalidInput("q", text, f"at most {LONGEST} characters")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InvalidInput("q", text, "a text of whole Unicode characters")
+    reader = _Reader(text, now)
+    for piece in _pieces(text):
+        reader.take(piece)
+    return reader.query()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """What has been read of a query so far.
+
+    Attributes:
+        open: whether the last piece was OR.
+        last: whether the last piece was a term, which OR may follow.
+    """
+
+    text: str
+    now: datetime
+    groups: list[tuple[Term, ...]] = field(default_factory=list)
+    times: dict[str, datetime] = field(default_factory=dict)
+    open: bool = False
+    last: bool = False
+
+    def take(self, piece: Term | tuple[str, str] | None) -> None:
+        """Add a term, a time with its name, or OR, which is None."""
+        if piece is None:
+            if self.open or not self.last:
+                raise InvalidInput("q", self.text, _OR_EXPECTED)
+            self.open = True
+        elif isinstance(piece, tuple):
+            name, value = piece
+            if self.open or name in self.times:
+                raise InvalidInput("q", self.text, f"{name}: once, and not beside OR")
+            self.times[name] = moment(name, value, self.now)
+            self.last = False
+        else:
+            before = self.groups.pop() if self.open else ()
+            self.groups.append((*before, piece))
+            self.open, self.last = False, True
+
+    def query(self) -> Query:
+        """Return what was read; raises `InvalidInput` if it is not whole, too long or empty."""
+        if self.open:
+            raise InvalidInput("q", self.text, _OR_EXPECTED)
+        if sum(map(len, self.groups)) > MOST_TERMS:
+            raise InvalidInput("q", self.text, f"at most {MOST_TERMS} words, phrases and filters")
+        if not self.groups and not self.times:
+            raise InvalidInput("q", self.text, 'words, "phrases" or filters such as source:harbor-ledger')
+        return Query(tuple(self.groups), self.times.get("since"), self.times.get("until"))
+
+
+def moment(name: str, text: str, now: datetime) -> datetime:
+    """Return the moment that a time, a date or a time ago means.
+
+    Raises:
+        InvalidInput: if it is none of them.
+    """
+    if ago := _AGO.fullmatch(text.lower()):
+        return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    try:
+        if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+            return datetime.combine(date.fromisoformat(text), time.min, tzinfo=UTC)
+        return parse_iso(text)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(name, text, _TIME_EXPECTED) from error
+
+
+def _pieces(text: str) -> Iterator[Term | tuple[str, str] | None]:
+    """Yield the terms, the times with their names, and None for ``OR``."""
+    negated = False
+    for found in _TOKEN.finditer(text.translate(_QUOTES)):
+        bare, phrase = found["bare"], found["phrase"]
+        if phrase is not None and not found["end"]:
+            raise InvalidInput("q", text, "a quotation mark at the end of the phrase too")
+        if bare in {"OR", "|"} and not found["field"]:
+            yield None
+            continue
+        if bare in {"AND", "NOT"} and not found["field"]:
+            negated = bare == "NOT"
+            continue
+        term = _term(text, (found["field"] or "").lower(), phrase if bare is None else bare)
+        if isinstance(term, Term):
+            yield Term(term.field, term.values, negated != bool(found["not"]))
+        elif term is not None:
+            if negated or found["not"]:
+                raise InvalidInput("q", text, f"{term[0]}: without - before it")
+            yield term
+        negated = False
+
+
+def _term(text: str, name: str, value: str) -> Term | tuple[str, str] | None:
+    if name in TIMES:
+        return name, value
+    if not name:
+        found = tuple(words(value))
+        return Term("", found) if found else None
+    if name not in FILTERS:
+        known = ", ".join(f"{one}:" for one in (*FILTERS, *TIMES))
+        quoted = f"put {name}:{value[:20]} into quotation marks to look for it as words"
+        raise InvalidInput("q", text, f"only the filters {known}; {quoted}")
+    return Term(name, several(value) if name in _SEVERAL else (value,))
+
+
+def several(text: str) -> tuple[str, ...]:
+    """Return values with commas between them."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+_QUOTES: Final = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "\u3000": " "})

@@ -1,0 +1,154 @@
+"""What has changed in the table since it was last asked: its stream, read by one scheduled function.
+
+Lambda could bring the stream's records itself, a batch for each shard. One reader of all shards writes the
+file of a day once where four would write it four times, and writing is what it costs (docs/decisions/0211).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from boto3.dynamodb.conditions import Attr
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sourcebook.errors import Retryable
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
+
+_END: Final = "END"
+"""Stands for the last sequence number of a shard that is closed and has been read to its end."""
+_EMPTY_AT_MOST: Final = 3
+"""Answers without a record that are taken for the end of an open shard."""
+_TRIMMED: Final = frozenset({"TrimmedDataAccessException", "ExpiredIteratorException"})
+
+
+class StreamBusy(Retryable):
+    """The stream is not able to answer now."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a reading of the stream came to.
+
+    Attributes:
+        articles: keys of the articles that changed, each once, in their order.
+        records: how many records were read.
+        forgotten: whether the stream has lost records that were not read: they are older than a day.
+    """
+
+    shards: dict[str, str]
+    version: int
+    articles: dict[str, None] = field(default_factory=dict)
+    records: int = 0
+    forgotten: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableStream:
+    """The table's stream, with the place up to which it has been read."""
+
+    client: DynamoDBStreamsClient
+    arn: str
+    table: Table
+    seconds: Callable[[], float] = time.monotonic
+
+    def read(self, longest: float) -> Changes:
+        """Return the articles that changed since the place that was noted last.
+
+        Args:
+            longest: seconds after which it stops and leaves the rest to the next reading.
+
+        Raises:
+            StreamBusy: if the stream does not answer.
+        """
+        mark = self.table.get(keys.search_mark(), consistent=True) or {}
+        known = dict(mark.get("shards", {}))
+        changes = Changes({}, int(mark.get("version", 0)))
+        begun = self.seconds()
+        try:
+            shards = list(self._shards())
+            # Each reading begins with another one, so that a busy shard keeps none waiting for ever.
+            first = changes.version % max(1, len(shards))
+            for shard in shards[first:] + shards[:first]:
+                place = known.get(shard, "")
+                if place != _END and self.seconds() - begun < longest:
+                    place = self._read_shard(shard, place, changes, lambda: self.seconds() - begun < longest)
+                if place:
+                    changes.shards[shard] = place
+        except (ClientError, BotoCoreError) as error:
+            raise StreamBusy(f"the table's stream does not answer: {error}") from error
+        return changes
+
+    def note(self, changes: Changes) -> None:
+        """Keep the place up to which the stream was read, unless somebody else has noted a later one."""
+        place = {
+            **keys.search_mark(),
+            "entity_type": "SearchMark",
+            "schema_version": "1",
+            "shards": changes.shards,
+            "version": changes.version + 1,
+        }
+        try:
+            self.table.put(place, Attr("PK").not_exists() | Attr("version").eq(changes.version))
+        except ConditionFailed:
+            # Two readings of the same records have indexed the same articles; the other place is as good.
+            return
+
+    def _shards(self) -> Iterator[str]:
+        first: dict[str, Any] = {}
+        while True:
+            described = self.client.describe_stream(StreamArn=self.arn, **first)["StreamDescription"]
+            yield from (shard["ShardId"] for shard in described.get("Shards", ()))
+            if not (last := described.get("LastEvaluatedShardId")):
+                return
+            first = {"ExclusiveStartShardId": last}
+
+    def _read_shard(self, shard: str, place: str, changes: Changes, more: Callable[[], bool]) -> str:
+        """Read a shard from a place on, and return the place after it."""
+        try:
+            iterator = self._iterator(shard, place)
+        except ClientError as error:
+            if not place or error.response["Error"]["Code"] not in _TRIMMED:
+                raise
+            changes.forgotten = True
+            iterator = self._iterator(shard, "")
+        empty = 0
+        while more() and empty < _EMPTY_AT_MOST:
+            answer = self.client.get_records(ShardIterator=iterator, Limit=1_000)
+            records = answer.get("Records", [])
+            for record in records:
+                self._take(record["dynamodb"], changes)
+            if records:
+                place = records[-1]["dynamodb"]["SequenceNumber"]
+            empty = 0 if records else empty + 1
+            if (following := answer.get("NextShardIterator")) is None:
+                return _END
+            iterator = following
+        return place
+
+    def _iterator(self, shard: str, place: str) -> str:
+        if place:
+            answer = self.client.get_shard_iterator(
+                StreamArn=self.arn,
+                ShardId=shard,
+                ShardIteratorType="AFTER_SEQUENCE_NUMBER",
+                SequenceNumber=place,
+            )
+        else:
+            answer = self.client.get_shard_iterator(
+                StreamArn=self.arn, ShardId=shard, ShardIteratorType="TRIM_HORIZON"
+            )
+        return str(answer["ShardIterator"])
+
+    @staticmethod
+    def _take(record: Any, changes: Changes) -> None:  # noqa: ANN401 - a record as the stream has it
+        changes.records += 1
+        key, image = record["Keys"], record.get("NewImage", {})
+        if key["SK"].get("S") == keys.ARTICLE_SORT_KEY and image.get("status", {}).get("S") == "analyzed":
+            changes.articles[key["PK"]["S"]] = None
