@@ -1,7 +1,7 @@
 """API Gateway's part, as WSGI: from a request to an event, and from the answer back.
 
 Routes are matched as an HTTP API matches them: the literal before the variable, a greedy variable last; what
-matches none is answered by the gateway itself.
+matches none goes to the route ``$default``.
 """
 
 from __future__ import annotations
@@ -35,10 +35,6 @@ class Gateway:
         # WSGI hands over the bytes of the decoded path as if they were Latin-1.
         path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
         route, variables = self._match(environ["REQUEST_METHOD"], path)
-        if route is None:
-            body = b'{"message":"Not Found"}'
-            start_response("404 Not Found", [("content-type", "application/json")])
-            return [body]
         assert self.answer is not None
         answer = self.answer(_event(environ, route, path, variables))
         # An HTTP API takes the answer as JSON, so that is what a test should give it.
@@ -48,11 +44,11 @@ class Gateway:
         start_response(status, [*answer["headers"].items(), ("content-length", str(len(content)))])
         return [content]
 
-    def _match(self, method: str, path: str) -> tuple[str | None, dict[str, str]]:
+    def _match(self, method: str, path: str) -> tuple[str, dict[str, str]]:
         for route, wanted, pattern in self._routes:
             if wanted == method and (found := pattern.fullmatch(path)):
                 return route, found.groupdict()
-        return None, {}
+        return "$default", {}
 
 
 def _pattern(route: str) -> tuple[str, re.Pattern[str]]:
@@ -82,7 +78,7 @@ def _event(environ: Mapping[str, Any], route: str, path: str, variables: dict[st
         "rawPath": path,
         "rawQueryString": environ.get("QUERY_STRING", ""),
         "headers": headers,
-        "requestContext": {"requestId": "JKJaXmPLvHcESHA=", "http": {"method": route.partition(" ")[0]}},
+        "requestContext": {"requestId": "JKJaXmPLvHcESHA=", "http": {"method": environ["REQUEST_METHOD"]}},
         "isBase64Encoded": False,
     }
     if variables:

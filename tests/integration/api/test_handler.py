@@ -250,7 +250,7 @@ def test_the_correlation_id_of_the_client_comes_back(call: Call) -> None:
     assert answer.body["correlation_id"] == "JKJaXmPLvHcESHA="
 
 
-READING = {
+READING: dict[str, dict[str, str]] = {
     "/articles": {},
     "/articles/{key+}": {"key": DEDUP},
     "/feeds": {},
@@ -273,20 +273,36 @@ READING = {
         "nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6",
         "data_product_id": "2c7d1f4d-5b7a-4a4d-9f31-8d3b4fd0d4d9",
     },
-    "/novae/{nova_id}/photometry": {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"},
+    **{
+        f"/novae/{{nova_id}}/products/{{data_product_id}}/spectrum.{suffix}": {
+            "nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6",
+            "data_product_id": "2c7d1f4d-5b7a-4a4d-9f31-8d3b4fd0d4d9",
+        }
+        for suffix in ("csv", "ecsv", "fits")
+    },
+    **{
+        f"/novae/{{nova_id}}/photometry{suffix}": {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"}
+        for suffix in ("", ".csv", ".vot", ".aavso")
+    },
+    "/observations": {},
+    "/sources": {},
+    "/overviews/subjects": {},
+    "/overviews/rates": {},
     "/feeds/{feed_id}/schedule": {"feed_id": "harbor-ledger"},
     "/banks": {},
     "/series": {},
     "/meta/latest": {},
     "/events": {},
     "/events/{event_id}": {"event_id": "b6c05a4122275387af829085f39c71d6"},
+    "/articles.atom": {},
+    "/articles.json": {},
     "/feeds.opml": {},
     "/quarantine": {},
     "/quarantine/{quarantine_id}": {"quarantine_id": "307cc500-9fea-55e4-b358-c8230275cf7e"},
 }
 
 
-TRIED_ELSEWHERE = {"/history", "/latest", "/novae", "/health"}
+TRIED_ELSEWHERE = {"/history", "/latest", "/novae", "/health", "/overviews/moves"}
 """Routes that answer 400 before they look at the table, or answer in another way when it does not."""
 WITHOUT_THE_TABLE = {"/openapi.json", "/docs", "/workflows"}
 
@@ -302,7 +318,7 @@ def fail(handler: Any, error: Exception) -> None:
     def refuse(**_: Any) -> None:
         raise error
 
-    handler.table.client.meta.events.register("before-send.dynamodb", refuse)
+    handler.api().once.table.client.meta.events.register("before-send.dynamodb", refuse)
 
 
 @pytest.mark.parametrize(("route", "path"), READING.items())
@@ -354,7 +370,7 @@ def test_a_request_is_logged_without_its_values(call: Call, log: Log) -> None:
 
 
 def test_a_token_is_in_no_log_and_its_id_is(call: Call, handler: Any, log: Log) -> None:
-    token, text = TokenStore(handler.table).create("a test", ["read"], timedelta(days=1))
+    token, text = TokenStore(handler.api().once.table).create("a test", ["read"], timedelta(days=1))
     for sent in (f"Bearer {text}", f"Bearer {text}x", text):
         call("/articles", headers={"authorization": sent})
     lines = log()
@@ -374,3 +390,15 @@ def test_events_are_made_as_the_gateway_makes_them() -> None:
     made = event("/articles/{key+}", "a=b", key="x:1")
     assert made["rawPath"] == "/articles/x:1"
     assert made["pathParameters"] == {"key": "x:1"}
+
+
+def test_a_function_that_cannot_start_still_names_the_correlation_id(
+    handler: Any, call: Call, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handler.api.cache_clear()
+    monkeypatch.delenv("PUBLIC_READ")
+    answer = call("/feeds")
+    assert (answer.status, answer.body["correlation_id"]) == (500, "JKJaXmPLvHcESHA=")
+    assert "PUBLIC_READ" in log()[0]["exception"]
+    monkeypatch.setenv("PUBLIC_READ", "true")
+    assert call("/feeds").status == 200, "the next request tries again"

@@ -170,7 +170,7 @@ def test_a_nova_without_products_has_an_empty_list_and_an_empty_light_curve(clie
     assert [item["product_type"] for item in listed] == ["PHOTOMETRY_TABLE"]
     assert (listed[0]["ingestion_count"], listed[0]["row_count"], listed[0]["provider"]) == (0, None, None)
     curve = client.call(CURVE).body
-    assert (curve["points"], curve["matched"], curve["table_rows"]) == ([], 0, 0)
+    assert (curve["items"], curve["matched"], curve["table_rows"]) == ([], 0, 0)
     assert curve["data_product_id"] == photometry_id_for(client.nova_id)
     conforms(curve, "Photometry")
 
@@ -251,11 +251,11 @@ def test_a_light_curve_is_filtered(client: Client) -> None:
     client.ingest(CSV)
 
     def times(query: str) -> list[float]:
-        return [point["mjd"] for point in client.call(CURVE, query).body["points"]]
+        return [point["mjd"] for point in client.call(CURVE, query).body["items"]]
 
     whole = client.call(CURVE).body
     conforms(whole, "Photometry")
-    assert [point["magnitude"] for point in whole["points"]] == [11.1, 15.2, 12.1, 10.9]
+    assert [point["magnitude"] for point in whole["items"]] == [11.1, 15.2, 12.1, 10.9]
     assert (whole["matched"], whole["thinned"], whole["table_rows"], whole["ingestion_count"]) == (
         4,
         False,
@@ -300,7 +300,7 @@ def test_a_long_light_curve_is_thinned_and_says_so(client: Client) -> None:
     client.ingest(f"mjd,mag,err,band,observer\n{rows}")
     body = client.call(CURVE, "points=100").body
     assert (body["matched"], body["thinned"], body["bands"]) == (3_000, True, {"B": 1_500, "V": 1_500})
-    assert 80 <= len(body["points"]) <= 100
+    assert 80 <= len(body["items"]) <= 100
     assert client.call(CURVE).body["thinned"] is True
     assert client.call(CURVE, "points=10000").body["thinned"] is False
 
@@ -321,7 +321,7 @@ def test_the_words_are_those_of_the_items() -> None:
     assert set(SCHEMAS["Product"]["properties"]) == {*product_read.FIELDS, *product_read.MORE_FIELDS, "files"}
     files = SCHEMAS["Product"]["properties"]["files"]["items"]["properties"]
     assert tuple(files) == product_read.FILE_FIELDS
-    assert tuple(SCHEMAS["Photometry"]["properties"]["points"]["items"]["properties"]) == POINT_FIELDS
+    assert tuple(SCHEMAS["Photometry"]["properties"]["items"]["items"]["properties"]) == POINT_FIELDS
     for name in ("ProductPage", "Product", "Spectrum", "Photometry"):
         conforms(EXAMPLES[name], name)
 

@@ -72,3 +72,17 @@ def test_there_is_nothing_but_the_files(files: StaticFiles, name: str) -> None:
     answer = get(files, name)
     assert answer["statusCode"] == 404
     assert answer["headers"]["cache-control"] == "no-store"
+
+
+def test_head_has_no_body_and_other_methods_are_refused(files: StaticFiles) -> None:
+    def ask(method: str) -> dict[str, Any]:
+        return files.answer({"requestContext": {"http": {"method": method}}})
+
+    head = ask("HEAD")
+    assert (head["statusCode"], head["body"], head["headers"]["etag"]) == (
+        200,
+        "",
+        get(files)["headers"]["etag"],
+    )
+    assert (ask("POST")["statusCode"], ask("POST")["headers"]["allow"]) == (405, "GET, HEAD")
+    assert ask("OPTIONS")["statusCode"] == 204

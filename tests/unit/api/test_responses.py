@@ -26,7 +26,7 @@ def test_a_body_is_compact_utf_8_json_and_is_not_stored_by_caches() -> None:
     assert answer["headers"]["content-type"] == "application/json"
     assert answer["headers"]["cache-control"] == "no-store"
     assert answer["headers"]["x-correlation-id"] == "c-1"
-    assert answer["headers"]["vary"] == "accept-encoding, authorization"
+    assert answer["headers"]["vary"] == "accept, accept-encoding, authorization"
 
 
 def test_a_long_body_is_compressed_for_those_who_take_it() -> None:

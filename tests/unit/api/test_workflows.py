@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,34 +10,17 @@ import pytest
 from sourcebook.api.workflows import INPUTS
 from sourcebook.errors import InvalidInput
 from sourcebook.runs.started import NAME_PREFIX, execution_name
+from tests.definitions import NAMES, states_of
 
-STATE_MACHINES = Path(__file__).parents[3] / "statemachines"
-NAMES = sorted(path.name.removesuffix(".asl.json") for path in STATE_MACHINES.glob("*.asl.json"))
-FOR_ALL = {"correlation_id", "Comment", "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID"}
 RUN = "0f6a2b51-7c1e-4a51-9b52-3d5a8e0c9f11"
-
-
-def definition(name: str) -> str:
-    return (STATE_MACHINES / f"{name}.asl.json").read_text("utf-8")
-
-
-def test_every_workflow_can_be_started() -> None:
-    assert sorted(INPUTS) == NAMES
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_form_has_the_fields_that_the_state_machine_knows(name: str) -> None:
-    known = re.search(r"\$name in \[([^\]]*)\]", definition(name))
-    assert known is not None
-    names = set(re.findall(r"'(\w+)'", known[1]))
-    assert {field.name for field in INPUTS[name].fields} == names - FOR_ALL
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_has_the_id_that_the_api_gave_the_execution(name: str) -> None:
-    states: dict[str, Any] = json.loads(definition(name))["States"]
     (rule,) = {
-        state["Assign"]["run"]["job_run_id"] for state in states.values() if "run" in state.get("Assign", {})
+        state["Assign"]["run"]["job_run_id"]
+        for state in states_of(name).values()
+        if "run" in state.get("Assign", {})
     }
     pattern, skipped = re.fullmatch(
         r"\{% \$contains\(\$states\.context\.Execution\.Name, /(.*)/\) \? "

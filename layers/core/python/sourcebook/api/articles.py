@@ -2,24 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Moment, Text, page_size
+from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Moment, Several, Text, page_size
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response
+from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.articles.grouping.read import EventReader
 from sourcebook.articles.read import SENTIMENTS, STATUSES, ArticleFilter, ArticleReader
-from sourcebook.errors import shorten
+from sourcebook.errors import InvalidInput, shorten
+from sourcebook.search.query import LONGEST, Query, parse
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table.pages import Page
+
+if TYPE_CHECKING:
+    from sourcebook.search.read import ArticleSearch
+
+NEWEST: Final = "newest"
+RANK: Final = "rank"
 
 _STATUS: Final = Choice(
     name="status", description="Where the article stands.", values=tuple(sorted(STATUSES))
 )
-_SENTIMENT: Final = Choice(
-    name="sentiment", description="What analysis found.", values=tuple(sorted(SENTIMENTS))
+_SENTIMENT: Final = Several(
+    name="sentiment",
+    description="What analysis found: one, or more with commas between them.",
+    values=tuple(sorted(SENTIMENTS)),
+    example="positive,negative",
+)
+_QUERY: Final = Text(
+    name="q",
+    description='Words, "phrases", `OR`, `-not`, and the filters `source:`, `subject:`, `tag:`, '
+    "`sentiment:`, `lang:`, `since:` and `until:` (also `24h`, `7d`); docs/search.md has all of it.",
+    longest=LONGEST,
+    example='ferry OR harbor "record orders" -strike since:7d',
+)
+_ORDER: Final = Choice(
+    name="order",
+    description="`rank`: what fits `q` best comes first, at most 1,000 articles.",
+    values=(NEWEST, RANK),
+    default=NEWEST,
+)
+_SOURCE: Final = Several(
+    name="source",
+    description="Ids of sources, with commas between them: articles that any of them brought.",
+    example="harbor-ledger",
+)
+_SUBJECT: Final = Text(
+    name="subject",
+    description="Id, name or alias of a subject, in any case: articles that mention it.",
+    longest=100,
+    example="Apple",
+)
+_LANGUAGE: Final = Several(
+    name="lang",
+    description="Languages as their feeds name them, with or without a region.",
+    example="en,vi",
+    longest=100,
 )
 _TAG: Final = Text(
     name="tag",
@@ -37,27 +80,76 @@ _UNTIL: Final = Moment(
 
 @dataclass(frozen=True, slots=True)
 class ArticlesApi:
-    """What these operations read from."""
+    """What these operations read from.
+
+    Attributes:
+        search: returns what searches; made for the first question that the table's indexes do not answer.
+    """
 
     articles: ArticleReader
     events: EventReader
+    search: Callable[[], ArticleSearch]
 
 
 def make(means: Means) -> ArticlesApi:
     """Make it."""
-    return ArticlesApi(ArticleReader(means.table), EventReader(means.table))
+
+    @cache
+    def search() -> ArticleSearch:
+        from sourcebook.search.days import Days  # noqa: PLC0415 - most lists need no search
+        from sourcebook.search.read import ArticleSearch, OpenDays, SubjectNames  # noqa: PLC0415
+
+        days = OpenDays(Days(means.objects()))
+        return ArticleSearch(means.table, days, SubjectNames(SubjectRegistry(means.table)))
+
+    return ArticlesApi(ArticleReader(means.table), EventReader(means.table), search)
 
 
 def list_articles(api: ArticlesApi, request: Request) -> Response:
     """GET /articles."""
+    return listed(_page(api, request))
+
+
+def follow_atom(api: ArticlesApi, request: Request) -> Response:
+    """GET /articles.atom."""
+    from sourcebook.api.follow import atom  # noqa: PLC0415 - only readers of feeds need it
+
+    return atom(_page(api, request), request)
+
+
+def follow_json(api: ArticlesApi, request: Request) -> Response:
+    """GET /articles.json."""
+    from sourcebook.api.follow import json_feed  # noqa: PLC0415 - as above
+
+    return json_feed(_page(api, request), request)
+
+
+def _page(api: ArticlesApi, request: Request) -> Page[dict[str, Any]]:
+    """Return a page of the articles that are asked for: from the table's indexes, or by search."""
+    sentiments = _SENTIMENT.of(request) or ()
+    subject, text, order = _SUBJECT.of(request), _QUERY.of(request), _ORDER.of(request) or NEWEST
     wanted = ArticleFilter(
         status=_STATUS.of(request),
-        sentiment=_SENTIMENT.of(request),
+        sentiment=sentiments[0] if len(sentiments) == 1 else None,
         tag=_TAG.of(request),
         since=_SINCE.of(request),
         until=_UNTIL.of(request),
+        sources=_SOURCE.of(request) or (),
+        sentiments=sentiments if len(sentiments) > 1 else (),
+        subjects=(subject,) if subject else (),
+        languages=_LANGUAGE.of(request) or (),
     )
-    return _listed(api.articles.page(wanted, limit=page_size(request), cursor=CURSOR.of(request)))
+    limit, cursor = page_size(request), CURSOR.of(request)
+    is_waiting = wanted.status in {"pending", "error"}
+    if text is None and order == NEWEST and not wanted.needs_search and (is_waiting or not wanted.sources):
+        return api.articles.page(wanted, limit=limit, cursor=cursor)
+    if is_waiting:
+        raise InvalidInput(
+            "status", wanted.status, "analyzed, or no status: only analyzed articles are searched"
+        )
+    search = api.search()
+    query = parse(text, search.clock()) if text is not None else Query()
+    return search.page(query, wanted, order=order, limit=limit, cursor=cursor)
 
 
 def get_article(api: ArticlesApi, request: Request) -> Response:
@@ -74,7 +166,7 @@ def get_article(api: ArticlesApi, request: Request) -> Response:
 
 def list_events(api: ArticlesApi, request: Request) -> Response:
     """GET /events."""
-    return _listed(api.events.page(limit=page_size(request), cursor=CURSOR.of(request)))
+    return listed(api.events.page(limit=page_size(request), cursor=CURSOR.of(request)))
 
 
 def get_event(api: ArticlesApi, request: Request) -> Response:
@@ -89,11 +181,11 @@ def get_event(api: ArticlesApi, request: Request) -> Response:
     return Response(event)
 
 
-def _listed(page: Page[dict[str, Any]]) -> Response:
-    return Response({"items": page.items, "next_cursor": page.next_cursor})
-
-
 _TOPIC: Final = "Articles and events"
+_FILTERS: Final = (
+    *(_QUERY, _ORDER, _STATUS, _SENTIMENT, _SOURCE, _SUBJECT, _TAG, _LANGUAGE, _SINCE, _UNTIL),
+    *(LIMIT, CURSOR),
+)
 
 OPERATIONS: Final = (
     Operation(
@@ -101,12 +193,38 @@ OPERATIONS: Final = (
         path="/articles",
         name="listArticles",
         topic=_TOPIC,
-        summary="Articles, newest first",
+        summary="Articles, newest first, or those that fit a search",
         description="By `timestamp`. Every filter that is given must hold. An article that is analyzed "
-        "while you page is neither given twice nor left out.",
+        "while you page is neither given twice nor left out. With `q`, `source`, `subject`, `lang` or more "
+        "than one sentiment, analyzed articles alone are found, from five minutes after their analysis on.",
         act=list_articles,
-        parameters=(_STATUS, _SENTIMENT, _TAG, _SINCE, _UNTIL, LIMIT, CURSOR),
+        parameters=_FILTERS,
         answers={200: "ArticlePage"},
+    ),
+    Operation(
+        method="GET",
+        path="/articles.atom",
+        name="followArticlesAtom",
+        topic=_TOPIC,
+        summary="The same as an Atom feed, for any reader of feeds",
+        description="Subscribe to the address of a search. `link` with `rel=next` has the next page. A "
+        "reader that sends no token can follow only where reading is open.",
+        act=follow_atom,
+        parameters=_FILTERS,
+        answers={200: "AtomFeed"},
+        media_type="application/atom+xml",
+    ),
+    Operation(
+        method="GET",
+        path="/articles.json",
+        name="followArticlesJson",
+        topic=_TOPIC,
+        summary="The same as a JSON Feed",
+        description="JSON Feed 1.1; `next_url` has the next page.",
+        act=follow_json,
+        parameters=_FILTERS,
+        answers={200: "JsonFeed"},
+        media_type="application/feed+json",
     ),
     Operation(
         method="GET",

@@ -9,13 +9,12 @@ from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import CURSOR, LIMIT, Choice, page_size
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import Conflict, NotFound, Response
+from sourcebook.api.responses import Conflict, NotFound, Response, listed
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.feeds.manage import Added, AlreadyRegistered, FeedManager, check_values
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sources.read import HEALTHS, FeedReader, public
-from sourcebook.table.pages import Page
 
 if TYPE_CHECKING:
     from sourcebook.feeds.discovery import Discovery
@@ -63,7 +62,9 @@ def make(means: Means) -> FeedsApi:
     settings = FeedSettings.from_environment(means.environ)
     return FeedsApi(
         FeedReader(means.table),
-        FeedManager(means.table, settings=settings),
+        FeedManager(
+            means.table, settings=settings, allowed_networks=means.environ.get("HTTP_ALLOWED_NETWORKS", "")
+        ),
         contact=means.environ.get("HTTP_CONTACT", ""),
         allowed_networks=means.environ.get("HTTP_ALLOWED_NETWORKS", ""),
     )
@@ -72,7 +73,7 @@ def make(means: Means) -> FeedsApi:
 def list_feeds(feeds: FeedsApi, request: Request) -> Response:
     """GET /feeds."""
     page = feeds.reader.page(health=_HEALTH.of(request), limit=page_size(request), cursor=CURSOR.of(request))
-    return _listed(page)
+    return listed(page)
 
 
 def get_feed(feeds: FeedsApi, request: Request) -> Response:
@@ -90,7 +91,7 @@ def get_feed_history(feeds: FeedsApi, request: Request) -> Response:
     page = feeds.reader.history(feed_id, limit=page_size(request), cursor=CURSOR.of(request))
     if page is None:
         raise _no_feed(feed_id)
-    return _listed(page)
+    return listed(page)
 
 
 def add_feed(feeds: FeedsApi, request: Request) -> Response:
@@ -121,7 +122,10 @@ def add_feed(feeds: FeedsApi, request: Request) -> Response:
 def change_feed(feeds: FeedsApi, request: Request) -> Response:
     """PATCH /feeds/{feed_id}."""
     feed_id = request.path.get("feed_id", "")
-    item = feeds.manager.change(feed_id, request.json())
+    try:
+        item = feeds.manager.change(feed_id, request.json())
+    except AlreadyRegistered as error:
+        raise Conflict(str(error), error.field) from error
     if item is None:
         raise _no_feed(feed_id)
     return Response(public(item))
@@ -214,10 +218,6 @@ def _discovered(feeds: FeedsApi, site: str) -> Discovery:
         return asyncio.run(search())
     except FetchError as error:
         raise InvalidInput("site", site, f"an address that can be fetched ({error})") from error
-
-
-def _listed(page: Page[dict[str, Any]]) -> Response:
-    return Response({"items": page.items, "next_cursor": page.next_cursor})
 
 
 def _no_feed(feed_id: str) -> NotFound:
@@ -336,12 +336,14 @@ OPERATIONS: Final = (
         description="Changes what the body names, and nothing else. `enabled: false` stops a feed until "
         "somebody enables it; its `next_fetch_time` is then `9999-12-31T23:59:59Z`, where a feed that "
         "errors have disabled has the time of its next probe. `enabled: true` has it fetched at once and "
-        "forgets its errors.",
+        "forgets its errors. A new `url` is fetched at once too; the feed keeps its articles and its id. 409 "
+        "when another feed has it. Send `enabled: true` with it where errors have disabled the feed. A "
+        "shorter `interval_minutes` counts from now.",
         act=change_feed,
         access=Access.WRITE,
         body=Body(schema="FeedChange"),
         answers={200: "Feed"},
-        problems=(404,),
+        problems=(404, 409),
     ),
     Operation(
         method="DELETE",

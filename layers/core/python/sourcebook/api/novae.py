@@ -10,7 +10,7 @@ from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Degrees, Text, page_size
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import Conflict, NotFound, Response
+from sourcebook.api.responses import Conflict, NotFound, Response, listed
 from sourcebook.api.workflows import CANDIDATE, WorkflowsApi
 from sourcebook.api.workflows import make as make_workflows
 from sourcebook.catalog.coordinates import Position
@@ -19,7 +19,6 @@ from sourcebook.catalog.read import NovaReader
 from sourcebook.catalog.review import DECISIONS, OVERRIDES, AlreadyReviewed, ReviewDesk
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.runs.read import STATUSES, RunReader
-from sourcebook.table.pages import Page
 
 _ARCSECONDS_UNTOLD: Final = 10.0
 _LARGEST_RADIUS: Final = 2.0
@@ -130,7 +129,7 @@ def get_nova(catalog: CatalogApi, request: Request) -> Response:
 def list_nova_runs(catalog: CatalogApi, request: Request) -> Response:
     """GET /novae/{nova_id}/job-runs."""
     nova_id = _nova(catalog, request)["nova_id"]
-    return _listed(catalog.runs.of_nova(nova_id, limit=page_size(request), cursor=CURSOR.of(request)))
+    return listed(catalog.runs.of_nova(nova_id, limit=page_size(request), cursor=CURSOR.of(request)))
 
 
 def initialize_nova(catalog: CatalogApi, request: Request) -> Response:
@@ -146,7 +145,7 @@ def list_runs(catalog: CatalogApi, request: Request) -> Response:
         limit=page_size(request),
         cursor=CURSOR.of(request),
     )
-    return _listed(page)
+    return listed(page)
 
 
 def get_run(catalog: CatalogApi, request: Request) -> Response:
@@ -162,7 +161,7 @@ def list_quarantine(catalog: CatalogApi, request: Request) -> Response:
     """GET /quarantine."""
     reviewed = _REVIEW.of(request) == "decided"
     page = catalog.desk.page(reviewed=reviewed, limit=page_size(request), cursor=CURSOR.of(request))
-    return _listed(page)
+    return listed(page)
 
 
 def get_quarantined(catalog: CatalogApi, request: Request) -> Response:
@@ -207,10 +206,6 @@ def _nova(catalog: CatalogApi, request: Request) -> dict[str, Any]:
 
 def _no_case(quarantine_id: str) -> NotFound:
     return NotFound(f"There is no quarantined case {shorten(quarantine_id)}. GET /quarantine lists them.")
-
-
-def _listed(page: Page[dict[str, Any]]) -> Response:
-    return Response({"items": page.items, "next_cursor": page.next_cursor})
 
 
 _NOVAE: Final = "Novae"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import Cursor, Day, Text, Whole
+from sourcebook.api.parameters import CURSOR, LIMIT, Cursor, Day, Text, Whole, page_size
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response
+from sourcebook.api.responses import NotFound, Response, listed, whole
 from sourcebook.errors import shorten
+from sourcebook.observations.raw_read import RawReader
 from sourcebook.observations.read import ObservationReader, Unknown
 
 _SERIES: Final = Text(
@@ -46,22 +47,32 @@ _ONE_TERM: Final = Text(
 )
 _FROM: Final = Day(name="from", description="First day, included.", example="2026-01-06")
 _TO: Final = Day(name="to", description="Last day, included.", example="2026-11-27")
+_SOURCE: Final = Text(
+    name="source_id",
+    description="Only what this source had, also where it is registered no more.",
+    longest=63,
+    example="lai-suat-ben-xuan",
+)
+_SINCE: Final = Day(name="since", description="First day, included.", example="2026-11-01")
+_UNTIL: Final = Day(name="until", description="Last day, excluded.", example="2026-12-01")
 
 
-def make(means: Means) -> ObservationReader:
+def make(means: Means) -> RawReader:
     """Return what these operations act by."""
-    return ObservationReader(means.table)
+    return RawReader(means.table)
 
 
 def get_latest(reader: ObservationReader, request: Request) -> Response:
     """GET /latest."""
     return _found(
-        lambda: reader.latest(
-            series_code=_SERIES.of(request),
-            term_months=_TERM.of(request),
-            bank_name=_BANK.of(request),
-            max_age_days=_AGE.of(request),
-            cursor=_MORE.of(request),
+        lambda: Response(
+            reader.latest(
+                series_code=_SERIES.of(request),
+                term_months=_TERM.of(request),
+                bank_name=_BANK.of(request),
+                max_age_days=_AGE.of(request),
+                cursor=_MORE.of(request),
+            )
         )
     )
 
@@ -69,25 +80,45 @@ def get_latest(reader: ObservationReader, request: Request) -> Response:
 def get_history(reader: ObservationReader, request: Request) -> Response:
     """GET /history."""
     return _found(
-        lambda: reader.history(
-            bank_name=_ONE_BANK.needed(request),
-            series_code=_ONE_SERIES.needed(request),
-            term_months=_ONE_TERM.of(request),
-            first=_FROM.of(request),
-            last=_TO.of(request),
-            cursor=_MORE.of(request),
+        lambda: Response(
+            reader.history(
+                bank_name=_ONE_BANK.needed(request),
+                series_code=_ONE_SERIES.needed(request),
+                term_months=_ONE_TERM.of(request),
+                first=_FROM.of(request),
+                last=_TO.of(request),
+                cursor=_MORE.of(request),
+            )
+        )
+    )
+
+
+def list_observations(reader: RawReader, request: Request) -> Response:
+    """GET /observations."""
+    return _found(
+        lambda: listed(
+            reader.figures(
+                bank_name=_BANK.of(request),
+                series_code=_SERIES.of(request),
+                term_months=_TERM.of(request),
+                source_id=_SOURCE.of(request),
+                since=_SINCE.of(request),
+                until=_UNTIL.of(request),
+                limit=page_size(request),
+                cursor=CURSOR.of(request),
+            )
         )
     )
 
 
 def list_banks(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /banks."""
-    return Response({"banks": reader.banks()})
+    return whole(reader.banks())
 
 
 def list_series(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /series."""
-    return Response({"series": reader.series()})
+    return whole(reader.series())
 
 
 def get_meta(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
@@ -95,9 +126,9 @@ def get_meta(reader: ObservationReader, request: Request) -> Response:  # noqa: 
     return Response(reader.meta())
 
 
-def _found(read: Callable[[], dict[str, Any]]) -> Response:
+def _found(read: Callable[[], Response]) -> Response:
     try:
-        return Response(read())
+        return read()
     except Unknown as error:
         where = {"series_code": "/series", "bank_name": "/banks"}[error.what]
         raise NotFound(f"There is no {error.what} {shorten(error.value)}. GET {where} lists them.") from error
@@ -133,6 +164,22 @@ OPERATIONS: Final = (
         act=get_history,
         parameters=(_ONE_BANK, _ONE_SERIES, _ONE_TERM, _FROM, _TO, _MORE),
         answers={200: "History"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/observations",
+        name="listObservations",
+        topic=_TOPIC,
+        summary="The figure of each source on each day",
+        description="The raw layer, from which `GET /latest` and `GET /history` choose: nothing is left out "
+        "of it. By series, term and bank; of each the oldest day first, and of a day the sources by id. "
+        "`source_priority` is null where the source is registered no more. Days are those of the sources' "
+        "own calendars; `first_seen_at` and `scraped_at` are when the figure was seen on that day first and "
+        "last.",
+        act=list_observations,
+        parameters=(_SERIES, _TERM, _BANK, _SOURCE, _SINCE, _UNTIL, LIMIT, CURSOR),
+        answers={200: "ObservationPage"},
         problems=(404,),
     ),
     Operation(

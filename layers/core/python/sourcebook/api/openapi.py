@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import Parameter
+from sourcebook.api.representations import TAKEN_AWAY, columns
 from sourcebook.api.requests import SIGNED
-from sourcebook.api.schemas import EXAMPLES, SCHEMAS, ref
+from sourcebook.api.schemas import EXAMPLES, SCHEMAS, Schema, ref
 
 VERSION: Final = "1"
 """Of the API. What answers have may grow; what is there keeps its meaning."""
@@ -26,12 +27,18 @@ Reading needs neither where the stack was deployed with `public_read`.
 page; null is the end, and only that: a page may be short, even empty, and go on. Nothing is counted to find
 the next page, so what is added or removed in the meantime shifts nothing.
 
+**Taken away.** Every list is CSV or NDJSON too: send `Accept: text/csv` or `application/x-ndjson`, or put
+`.csv` or `.ndjson` behind its path. The next page is in the header `link`.
+
 **Parameters** may be given once. One that the operation does not have is refused, since a misspelt filter
-would otherwise return everything.
+would otherwise return everything. Words that the API itself defines may be in any case: `review=PENDING`.
 
 **Times** are ISO 8601 in UTC. As parameters they may have any zone, but must have one.
 
 **Errors** are problem details (RFC 9457) that name what is wrong, and what would be right.
+
+**Methods.** Whatever has GET has HEAD too. OPTIONS tells the methods of a path; any other is refused with 405
+and `allow`.
 
 **Sent twice.** With an `Idempotency-Key`, what changes something is done once: for 24 hours the same request
 gets the same answer, with `idempotent-replayed: true`.
@@ -67,16 +74,24 @@ _PROBLEM_NAMES: Final = {
 }
 
 
-def description(operations: Sequence[Operation], *, names: Iterable[str]) -> dict[str, Any]:
+def description(operations: Sequence[Operation], *, names: Iterable[str], base: str = "") -> dict[str, Any]:
     """Return the description of these operations.
 
     Args:
         operations: what to describe, in the order of the reference.
         names: the workflows that this stack has.
+        base: address of the API without a slash at its end.
     """
+    named: dict[str, Schema] = {}
+    for name, schema in SCHEMAS.items():
+        shown = {"examples": [EXAMPLES[name]]} if name in EXAMPLES else {}
+        named[name] = _within(schema | shown, name, named)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         for path, described in _described(operation, sorted(names)):
+            for content in described.get("requestBody", {}).get("content", {}).values():
+                name = f"{_in_capitals(described['operationId'])}Input"
+                content["schema"] = _apart(content["schema"], name, named)
             paths.setdefault(path, {})[operation.method.lower()] = described
     return {
         "openapi": "3.1.0",
@@ -88,16 +103,13 @@ def description(operations: Sequence[Operation], *, names: Iterable[str]) -> dic
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [
-            {"url": "/", "description": "With a token, or open"},
-            {"url": SIGNED, "description": "Signed with AWS credentials"},
+            {"url": base or "/", "description": "With a token, or open"},
+            {"url": f"{base}{SIGNED}", "description": "Signed with AWS credentials"},
         ],
         "tags": [{"name": topic} for topic in dict.fromkeys(operation.topic for operation in operations)],
         "paths": paths,
         "components": {
-            "schemas": {
-                name: schema | ({"examples": [EXAMPLES[name]]} if name in EXAMPLES else {})
-                for name, schema in SCHEMAS.items()
-            },
+            "schemas": named,
             "responses": _problem_responses(),
             "securitySchemes": {
                 "token": {
@@ -115,6 +127,40 @@ def description(operations: Sequence[Operation], *, names: Iterable[str]) -> dic
             },
         },
     }
+
+
+def _apart(schema: Schema, name: str, named: dict[str, Schema]) -> Schema:
+    """Return a schema in which each object with fields is a reference to a schema with a name of its own.
+
+    Programs that make clients of the description give a class to each named schema, and drop or number the
+    objects that stand within others.
+    """
+    if schema.get("type") in ("object", ["object", "null"]) and "properties" in schema:
+        plain = schema | {"type": "object"}
+        # The same object in two places is one schema.
+        found = next((known for known, other in named.items() if other == plain), name)
+        named[found] = _within(plain, found, named)
+        return ref(found) if schema["type"] == "object" else {"anyOf": [ref(found), {"type": "null"}]}
+    return _within(schema, name, named)
+
+
+def _within(schema: Schema, name: str, named: dict[str, Schema]) -> Schema:
+    """Return a schema with what stands within it apart."""
+    apart = dict(schema)
+    if "properties" in schema:
+        apart["properties"] = {
+            field: _apart(one, f"{name}{_in_capitals(field)}", named)
+            for field, one in schema["properties"].items()
+        }
+    for word in ("items", "additionalProperties"):
+        if isinstance(schema.get(word), dict):
+            apart[word] = _apart(schema[word], name if name not in SCHEMAS else f"{name}Entry", named)
+    return apart
+
+
+def _in_capitals(name: str) -> str:
+    """Return `start_x_y` as `StartXY`."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 def _described(operation: Operation, names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -174,6 +220,9 @@ def _responses(operation: Operation) -> dict[str, Any]:
             "headers": _headers(operation, status),
             "content": {operation.media_type: {"schema": ref(name)}},
         }
+        if status == HTTPStatus.OK and columns(operation):
+            responses[str(status)]["content"] |= _TAKEN_AWAY
+            responses[str(status)]["headers"]["link"] = _LINK
     if not operation.changes and not operation.volatile:
         responses["304"] = {"description": "It is still what `If-None-Match` names; there is no body."}
     known = {400, 429, 500, 503, *operation.problems}
@@ -242,6 +291,11 @@ def _query_parameter(parameter: Parameter[Any]) -> dict[str, Any]:
     }
 
 
+_TAKEN_AWAY: Final = {form.value.accepted[0]: {"schema": {"type": "string"}} for form in TAKEN_AWAY}
+_LINK: Final[dict[str, Any]] = {
+    "description": 'Of CSV and NDJSON: the next page, as `rel="next"`; not there at the end.',
+    "schema": {"type": "string"},
+}
 _IDEMPOTENCY: Final[dict[str, Any]] = {
     "name": "Idempotency-Key",
     "in": "header",

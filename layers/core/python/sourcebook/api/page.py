@@ -27,6 +27,7 @@ _HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "vary": "accept-encoding",
 }
+_METHODS: Final = ("GET", "HEAD")
 _YEAR: Final = "public, max-age=31536000, immutable"
 
 
@@ -53,6 +54,14 @@ class StaticFiles:
 
     def answer(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """Answer one event of an HTTP API, payload format 2.0."""
+        method = ((event.get("requestContext") or {}).get("http") or {}).get("method", "GET")
+        if method not in _METHODS:
+            headers = {**_HEADERS, "content-type": "text/plain; charset=utf-8", "allow": ", ".join(_METHODS)}
+            return _written(204 if method == "OPTIONS" else 405, headers, b"")
+        answer = self._file(event)
+        return answer | {"body": ""} if method == "HEAD" else answer
+
+    def _file(self, event: Mapping[str, Any]) -> dict[str, Any]:
         name = (event.get("pathParameters") or {}).get("name", INDEX)
         file = self._files.get(name)
         if file is None:

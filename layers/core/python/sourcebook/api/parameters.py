@@ -80,6 +80,36 @@ class Choice(Parameter[str]):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Several(Parameter[tuple[str, ...]]):
+    """One or more values with commas between them, any of which will do.
+
+    Attributes:
+        values: those that there are, in any case; anything where there is none.
+    """
+
+    values: tuple[str, ...] = ()
+    longest: int = 400
+
+    def read(self, request: Request) -> tuple[str, ...]:
+        """Read the values."""
+        text = request.text(self.name, longest=self.longest) or ""
+        parts = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+        known = {value.casefold(): value for value in self.values}
+        if not all(parts) or (known and any(part.casefold() not in known for part in parts)):
+            expected = f"one or more of {', '.join(self.values)}" if known else "one value, or more"
+            raise InvalidInput(self.name, text, f"{expected} with commas between them")
+        return tuple(known.get(part.casefold(), part) for part in parts)
+
+    def schema(self) -> dict[str, Any]:
+        """Return its form."""
+        length = {"type": "string", "minLength": 1, "maxLength": self.longest}
+        if not self.values:
+            return {**length, "format": "values"}
+        word = rf"\s*(?:{'|'.join(self.values)})\s*"
+        return {**length, "pattern": f"^{word}(?:,{word})*$"}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Text(Parameter[str]):
     """Free text, or text of a pattern.
 

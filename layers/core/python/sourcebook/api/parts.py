@@ -6,7 +6,8 @@ than one: paths that belong together. Whoever adds an operation below one of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -22,19 +23,28 @@ if TYPE_CHECKING:
 
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "service": ("/health", "/openapi.json", "/docs"),
-    "articles": ("/articles", "/events"),
+    "articles": ("/articles", "/articles.atom", "/articles.json", "/events"),
     "feeds": ("/feeds", "/feeds.opml"),
     "sentiment": ("/api/v1",),
-    "observations": ("/latest", "/history", "/banks", "/series", "/meta"),
+    "observations": ("/latest", "/history", "/observations", "/banks", "/series", "/meta"),
+    "overviews": ("/sources", "/overviews"),
     "workflows": ("/workflows",),
     "novae": ("/novae", "/job-runs", "/quarantine"),
     "products": ("/novae/{nova_id}/products", "/novae/{nova_id}/photometry"),
+    "downloads": (
+        *(f"/novae/{{nova_id}}/photometry.{suffix}" for suffix in ("csv", "vot", "aavso")),
+        *(
+            f"/novae/{{nova_id}}/products/{{data_product_id}}/spectrum.{suffix}"
+            for suffix in ("csv", "ecsv", "fits")
+        ),
+    ),
 }
 """Modules of this package, in the order of the reference, by the paths that theirs are, or begin with.
 
 Of two that a path begins with, the longer one counts.
 """
 
+_BEGINNINGS: Final = [path.split("/")[1:2] for paths in PARTS.values() for path in paths]
 _BY_PATH: Final = {path: name for name, paths in PARTS.items() for path in paths}
 
 
@@ -109,6 +119,39 @@ def find(route: str) -> tuple[Operation, str] | None:
             return None if operation is None else (operation, name)
         path = path.rpartition("/")[0]
     return None
+
+
+def match(path: str) -> tuple[str, Mapping[str, str]] | None:
+    """Return the template of a path and its variables, None where no operation has such a path.
+
+    For what the gateway does not match itself. Of two templates the one with fewer variables counts. Loads
+    all parts, unless the path begins with what no part's path begins with.
+    """
+    if path.split("/")[1:2] not in _BEGINNINGS:
+        return None
+    for template, pattern in _patterns():
+        if found := pattern.fullmatch(path):
+            return template, found.groupdict()
+    return None
+
+
+def methods(template: str) -> list[str]:
+    """Return the methods of a path, those that every path or every read has among them."""
+    own = {operation.method for operation in operations() if operation.path == template}
+    return sorted(own | {"OPTIONS"} | ({"HEAD"} if "GET" in own else set()))
+
+
+@cache
+def _patterns() -> Sequence[tuple[str, re.Pattern[str]]]:
+    templates = {operation.path for operation in operations()}
+    ordered = sorted(templates, key=lambda path: (path.endswith("+}"), path.count("{"), path))
+    return [(template, re.compile(_pattern(template), re.DOTALL)) for template in ordered]
+
+
+def _pattern(template: str) -> str:
+    """Return the regular expression of a template: a variable is one segment, a greedy one the rest."""
+    literal = re.escape(template).replace(r"\{", "{").replace(r"\}", "}").replace(r"\+", "+")
+    return re.sub(r"\{(\w+)(\+?)\}", lambda v: f"(?P<{v[1]}>{'.+' if v[2] else '[^/]+'})", literal)
 
 
 def operations() -> tuple[Operation, ...]:

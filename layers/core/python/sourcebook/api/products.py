@@ -10,7 +10,7 @@ from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Parameter, Text, Whole, page_size
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response
+from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.catalog.product_read import (
     PRODUCT_TYPES,
     VALIDATION_STATUSES,
@@ -118,6 +118,7 @@ _LIMITS: Final = Choice(
     values=("true", "false"),
     default="true",
 )
+CURVE_FILTERS: Final = (_BAND, _SINCE, _UNTIL, _LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,55 +137,60 @@ def make(means: Means) -> ProductsApi:
 def list_products(api: ProductsApi, request: Request) -> Response:
     """GET /novae/{nova_id}/products."""
     page = api.products.page(
-        _nova_id(api, request),
+        nova_of(api, request),
         product_type=_TYPE.of(request),
         provider=_PROVIDER.of(request),
         validation_status=_STATUS.of(request),
         limit=page_size(request),
         cursor=CURSOR.of(request),
     )
-    return Response({"items": page.items, "next_cursor": page.next_cursor})
+    return listed(page)
 
 
 def get_product(api: ProductsApi, request: Request) -> Response:
     """GET /novae/{nova_id}/products/{data_product_id}."""
-    nova_id, product_id = _nova_id(api, request), request.path.get("data_product_id", "")
+    nova_id, product_id = nova_of(api, request), request.path.get("data_product_id", "")
     product = api.products.get(nova_id, product_id)
     if product is None:
-        raise _no_product(nova_id, product_id)
+        raise no_product(nova_id, product_id)
     return Response(product)
 
 
 def get_spectrum(api: ProductsApi, request: Request) -> Response:
     """GET /novae/{nova_id}/products/{data_product_id}/spectrum."""
-    nova_id, product_id = _nova_id(api, request), request.path.get("data_product_id", "")
+    nova_id, product_id = nova_of(api, request), request.path.get("data_product_id", "")
     try:
         spectrum = api.products.spectrum(nova_id, product_id, _SPECTRUM_POINTS.of(request) or _POINTS)
     except NothingToPlot as error:
         raise NotFound(str(error)) from error
     if spectrum is None:
-        raise _no_product(nova_id, product_id)
+        raise no_product(nova_id, product_id)
     return Response(spectrum)
 
 
 def get_photometry(api: ProductsApi, request: Request) -> Response:
     """GET /novae/{nova_id}/photometry."""
-    nova_id = _nova_id(api, request)
+    nova_id = nova_of(api, request)
+    return Response(points_of(api, request, nova_id, most=_CURVE_POINTS.of(request) or _POINTS))
+
+
+def points_of(api: ProductsApi, request: Request, nova_id: str, *, most: int) -> dict[str, Any]:
+    """Return the points of a light curve that `CURVE_FILTERS` let through, thinned out to `most`."""
     since, until = _SINCE.of(request), _UNTIL.of(request)
     if since is not None and until is not None and since >= until:
         raise InvalidInput("until", request.query["until"], "a moment after since")
-    found = api.products.photometry(
+    return api.products.photometry(
         nova_id,
         bands=_BAND.of(request),
         since=since,
         until=until,
         upper_limits=_LIMITS.of(request) != "false",
-        most=_CURVE_POINTS.of(request) or _POINTS,
+        most=most,
     )
-    return Response(found)
 
 
-def _nova_id(api: ProductsApi, request: Request) -> str:
+def nova_of(api: ProductsApi, request: Request) -> str:
+    """Return the id of the nova that is asked about. Raise NotFound if there is none."""
     nova_id = request.path.get("nova_id", "")
     if not api.novae.exists(nova_id):
         raise NotFound(
@@ -193,20 +199,21 @@ def _nova_id(api: ProductsApi, request: Request) -> str:
     return nova_id
 
 
-def _no_product(nova_id: str, product_id: str) -> NotFound:
+def no_product(nova_id: str, product_id: str) -> NotFound:
+    """Return the problem that a nova has no such product."""
     return NotFound(
         f"The nova has no data product {shorten(product_id)}. GET /novae/{nova_id}/products lists them."
     )
 
 
-_TOPIC: Final = "Novae"
+TOPIC: Final = "Novae"
 
 OPERATIONS: Final = (
     Operation(
         method="GET",
         path="/novae/{nova_id}/products",
         name="listProducts",
-        topic=_TOPIC,
+        topic=TOPIC,
         summary="The data products of a nova",
         description="Its photometry table, then its spectra by provider. docs/novae.md says what the states "
         "mean; fields that a product does not have are null.",
@@ -219,7 +226,7 @@ OPERATIONS: Final = (
         method="GET",
         path="/novae/{nova_id}/products/{data_product_id}",
         name="getProduct",
-        topic=_TOPIC,
+        topic=TOPIC,
         summary="One data product with its files",
         description="`files` are the objects in the bucket: the raw file, what was made of it, the context "
         "of a quarantine; of a photometry table its uploads too.",
@@ -231,7 +238,7 @@ OPERATIONS: Final = (
         method="GET",
         path="/novae/{nova_id}/products/{data_product_id}/spectrum",
         name="getSpectrum",
-        topic=_TOPIC,
+        topic=TOPIC,
         summary="The samples of a spectrum, for plotting",
         description="Each order is cut into equal pieces, and of each the lowest and the highest flux stay, "
         "so that a narrow line is as high as it was. Wavelengths are in metres, in `medium` and `frame` as "
@@ -245,13 +252,13 @@ OPERATIONS: Final = (
         method="GET",
         path="/novae/{nova_id}/photometry",
         name="getPhotometry",
-        topic=_TOPIC,
+        topic=TOPIC,
         summary="The light curve of a nova",
         description="Points in the order of time; `mjd` is of the point's own `time_system` and "
         "`time_scale`, which docs/photometry.md explains. `matched` counts what the filters let through, by "
         "band in `bands`; `thinned` says that `points` are fewer.",
         act=get_photometry,
-        parameters=(_BAND, _SINCE, _UNTIL, _LIMITS, _CURVE_POINTS),
+        parameters=(*CURVE_FILTERS, _CURVE_POINTS),
         answers={200: "Photometry"},
         problems=(404,),
     ),

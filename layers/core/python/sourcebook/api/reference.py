@@ -119,8 +119,9 @@ def _section(
         if "$ref" in answer or "content" not in answer or answer["content"] == shown:
             continue
         shown = answer["content"]
-        ((media_type, content),) = answer["content"].items()
-        kind = f"<span class=soft>{escape(media_type)}</span>"
+        # The first is what is answered to whoever asks for no form.
+        content = next(iter(answer["content"].values()))
+        kind = f"<span class=soft>{escape(', '.join(answer['content']))}</span>"
         yield f"<h4>{status} {escape(answer['description'])} {kind}</h4>"
         yield from _examples(_resolved(content["schema"], components))
     problems = [status for status, answer in operation["responses"].items() if "$ref" in answer]
@@ -158,6 +159,8 @@ def _value(schema: Mapping[str, Any]) -> str:
         words = ", ".join(f"<code>{escape(str(w))}</code>" for w in schema["enum"] if w is not None)
     elif "minimum" in schema and "maximum" in schema:
         words = f"{schema['minimum']} to {schema['maximum']}"
+    elif "$ref" in schema or any("$ref" in one for one in schema.get("anyOf", ())):
+        words = "an object"
     elif schema.get("type") == "array":
         words = "a list"
     elif schema.get("format") == "date":

@@ -18,6 +18,11 @@ from sourcebook.errors import InvalidInput
 SIGNED: Final = "/iam"
 """What paths begin with where requests are signed with AWS credentials."""
 
+UNROUTED: Final = "$default"
+"""The gateway's route for what no other takes: HEAD, a method that a path does not have, an unknown path."""
+UNROUTED_SIGNED: Final = f"{SIGNED}/{{proxy+}}"
+"""The path of the same below `SIGNED`, where the gateway checks the signature."""
+
 PAGE_DEFAULT: Final = 20
 PAGE_LIMIT: Final = 100
 
@@ -43,6 +48,7 @@ class Request:
         caller: who sent it: the ARN of whoever signed it, or ``token:`` and the id of the token.
         correlation_id: joins the logs of this request.
         id: a UUID for what this request makes; the same when it is sent again under the same key.
+        address: where it was sent to, without the query.
     """
 
     route: str
@@ -52,6 +58,7 @@ class Request:
     caller: str | None = None
     correlation_id: str = ""
     id: str = ""
+    address: str = ""
 
     @classmethod
     def of(
@@ -61,6 +68,7 @@ class Request:
         *,
         caller: str | None = None,
         request_id: str = "",
+        addresses: str = "https://{domain}",
     ) -> Request:
         """Read an event.
 
@@ -84,6 +92,7 @@ class Request:
             caller or signer(event),
             correlation,
             request_id,
+            address_of(event, addresses),
         )
 
     def json(self) -> dict[str, Any]:
@@ -114,15 +123,18 @@ class Request:
             raise InvalidInput(unknown[0][:80], self.query[unknown[0]], f"{having} here{also}")
 
     def choice(self, name: str, values: Sequence[str]) -> str | None:
-        """Return a parameter that has a fixed set of values, or None if it was not given.
+        """Return a parameter that has a fixed set of values, in any case, or None if it was not given.
 
         Raises:
             InvalidInput: if it has another value.
         """
         value = self.query.get(name)
-        if value is not None and value not in values:
-            raise InvalidInput(name, value, f"one of {', '.join(values)}")
-        return value
+        if value is None:
+            return None
+        for known in values:
+            if known.casefold() == value.casefold():
+                return known
+        raise InvalidInput(name, value, f"one of {', '.join(values)}")
 
     def text(self, name: str, *, longest: int) -> str | None:
         """Return a parameter that is free text, or None if it was not given.
@@ -238,3 +250,36 @@ def header(event: Mapping[str, Any], name: str) -> str:
     """Return a header's value, empty if there is none; the gateway writes names in lower case."""
     headers = event.get("headers")
     return str(headers.get(name, "")) if isinstance(headers, Mapping) else ""
+
+
+def sent_to(event: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the method and the path that a request was sent to, where no operation's route took it."""
+    route = event.get("routeKey")
+    context = event.get("requestContext")
+    sent = context.get("http") if isinstance(context, Mapping) else None
+    method = str(sent.get("method") or "") if isinstance(sent, Mapping) else ""
+    if route == f"ANY {UNROUTED_SIGNED}":
+        return method, f"/{(event.get('pathParameters') or {}).get('proxy', '')}"
+    if route == UNROUTED:
+        return method, str(event.get("rawPath") or "/")
+    method, _, path = str(route or "").partition(" ")
+    return method, path.removeprefix(SIGNED) if path.startswith(f"{SIGNED}/") else path
+
+
+def address_of(event: Mapping[str, Any], pattern: str) -> str:
+    """Return the address that a request was sent to, without its query.
+
+    Args:
+        event: the request.
+        pattern: how the deployment's addresses begin, with ``{scheme}``, ``{domain}``,
+            ``{host}`` and ``{api}`` in it.
+    """
+    context = event.get("requestContext")
+    about = context if isinstance(context, Mapping) else {}
+    begin = pattern.format(
+        scheme=header(event, "x-forwarded-proto") or "http",
+        domain=about.get("domainName", "localhost"),
+        host=header(event, "host"),
+        api=about.get("apiId", ""),
+    )
+    return begin + str(event.get("rawPath") or "/")

@@ -6,12 +6,15 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.errors import InvalidInput, Retryable, shorten
+
+if TYPE_CHECKING:
+    from sourcebook.table.pages import Page
 
 GZIP_FROM: Final = 1_024
 """Bytes from which a body is worth compressing: below, it would fit into one packet anyway."""
@@ -51,9 +54,9 @@ class Response:
         """
         body = self._written().encode()
         headers = {
-            "content-type": self.content_type,
+            **({"content-type": self.content_type} if body else {}),
             "cache-control": "no-store",
-            "vary": "accept-encoding, authorization",
+            "vary": "accept, accept-encoding, authorization",
             "x-content-type-options": "nosniff",
             "x-correlation-id": correlation_id,
             **self.headers,
@@ -63,7 +66,7 @@ class Response:
             # It may be kept, but is asked about before it is used again, unless the operation knows better.
             headers |= {"etag": tag, "cache-control": self.headers.get("cache-control", "no-cache")}
             if _is_known(tag, known):
-                del headers["content-type"]
+                headers.pop("content-type", None)
                 return {"statusCode": 304, "headers": headers, "body": "", "isBase64Encoded": False}
         compress = gzip_accepted and len(body) >= GZIP_FROM
         if compress:
@@ -76,7 +79,22 @@ class Response:
     def _written(self) -> str:
         if isinstance(self.body, str):
             return self.body
-        return json.dumps(self.body, ensure_ascii=False, separators=(",", ":"), default=_plain)
+        return as_json(self.body)
+
+
+def as_json(value: object) -> str:
+    """Return a value of an answer as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+
+
+def listed(page: Page[dict[str, Any]]) -> Response:
+    """Return the answer of a list: one page of it."""
+    return Response({"items": page.items, "next_cursor": page.next_cursor})
+
+
+def whole(items: Sequence[Mapping[str, Any]], **about: object) -> Response:
+    """Return the answer of a list that always fits into one page, with what is said of all of it."""
+    return Response({**about, "items": items, "next_cursor": None})
 
 
 def entity_tag(body: bytes) -> str:
@@ -114,6 +132,20 @@ class Conflict(Exception):
         self.detail = detail
         self.parameter = parameter
         super().__init__(detail)
+
+
+class MethodNotAllowed(Exception):
+    """The path is there, and does not have this method.
+
+    Attributes:
+        detail: which methods it has.
+        allow: the same as the header ``Allow`` has it.
+    """
+
+    def __init__(self, method: str, allow: Sequence[str]) -> None:
+        self.allow = ", ".join(allow)
+        self.detail = f"This path has no {shorten(method)}, only {self.allow}."
+        super().__init__(self.detail)
 
 
 class Denied(Exception):
@@ -170,6 +202,9 @@ def problem(error: Exception, correlation_id: str) -> Response:
             )
         case NotFound():
             return _problem(404, error.detail, correlation_id)
+        case MethodNotAllowed():
+            allow = {"allow": error.allow}
+            return replace(_problem(405, error.detail, correlation_id), headers=allow)
         case Conflict():
             return _problem(409, error.detail, correlation_id, parameter=error.parameter)
         case Retryable():

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 from sourcebook.api.access import Doorkeeper
 from sourcebook.api.idempotency import OnceOnly
-from sourcebook.api.parts import find
-from sourcebook.api.requests import Request, accepts_gzip, correlation_id, header, route_of
-from sourcebook.api.responses import NotFound, Response, problem
+from sourcebook.api.parts import find, match, methods
+from sourcebook.api.representations import Form, accepted, by_suffix, columns, written
+from sourcebook.api.requests import SIGNED, Request, accepts_gzip, correlation_id, header, route_of, sent_to
+from sourcebook.api.responses import MethodNotAllowed, NotFound, Response, problem
 from sourcebook.errors import printable, shorten
 
 
@@ -26,6 +27,14 @@ class Log(Protocol):
         """Write a line with an error and its trace."""
 
 
+def failure(error: Exception, event: Mapping[str, Any], log: Log) -> dict[str, Any]:
+    """Answer an event that nothing could be made to answer, and log why."""
+    correlation = correlation_id(event, str(uuid.uuid4()))
+    log.error("request_failed", exc_info=error, extra={"correlation_id": correlation})
+    # Whatever it is, the caller cannot mend it.
+    return problem(RuntimeError(), correlation).to_gateway(correlation_id=correlation, gzip_accepted=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Api:
     """Answers requests.
@@ -35,26 +44,31 @@ class Api:
         once: lets a write that has a key happen once.
         parts: what the operations of each part act by, by its name; `sourcebook.api.parts.Parts`.
         new_id: returns a UUID.
+        addresses: how the deployment's addresses begin; see `sourcebook.api.requests.address_of`.
     """
 
     access: Doorkeeper
     once: OnceOnly
     parts: Mapping[str, Any]
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
+    addresses: str = "https://{domain}"
 
     def answer(self, event: Mapping[str, Any], log: Log) -> dict[str, Any]:
         """Answer one event of an HTTP API, payload format 2.0. Nothing is ever raised."""
         started = time.perf_counter()
         correlation = correlation_id(event, self.new_id())
         about: dict[str, object] = {"correlation_id": correlation, "route": event.get("routeKey")}
+        head = sent_to(event)[0] == "HEAD"
         try:
             response, known = self._answer(event, correlation, about)
             written = response.to_gateway(
-                correlation_id=correlation, gzip_accepted=accepts_gzip(event), known=known
+                correlation_id=correlation, gzip_accepted=accepts_gzip(event) and not head, known=known
             )
         except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer; it is logged below
             response = problem(error, correlation)
             written = response.to_gateway(correlation_id=correlation, gzip_accepted=False)
+        if head:
+            written |= {"body": "", "isBase64Encoded": False}
         if response.cause is not None:
             log.error("request_failed", exc_info=response.cause, extra=about)
         duration = round((time.perf_counter() - started) * 1000)
@@ -62,17 +76,43 @@ class Api:
         return written
 
     def _answer(
-        self, event: Mapping[str, Any], correlation: str, about: dict[str, object]
+        self,
+        event: Mapping[str, Any],
+        correlation: str,
+        about: dict[str, object],
+        suffix: Form = Form.JSON,
     ) -> tuple[Response, str | None]:
         """Return the answer, and what the client has of it already; None where it can have nothing."""
-        route = route_of(event)[0]
-        found = find(route)
+        found = find(route_of(event)[0])
         if found is None:
-            raise NotFound(f"There is no route {shorten(route)}. GET /docs describes those there are.")
+            method, path = sent_to(event)
+            matched = match(path)
+            if matched is None:
+                # The gateway has no routes for the suffixes, of which there would be four for each list.
+                path, suffix = by_suffix(path)
+                matched = match(path) if suffix is not Form.JSON else None
+                if matched is not None and not self._is_list(matched[0]):
+                    matched = None
+            if matched is None:
+                raise NotFound(f"There is no path {shorten(path)}. GET /docs describes those there are.")
+            template, variables = matched
+            taken_away = suffix is not Form.JSON
+            allowed = ["GET", "HEAD", "OPTIONS"] if taken_away else methods(template)
+            if method == "OPTIONS":
+                return Response("", 204, headers={"allow": ", ".join(allowed)}), None
+            if method not in ({"GET", "HEAD"} if taken_away else {"HEAD"}) or method not in allowed:
+                raise MethodNotAllowed(method, allowed)
+            # A read without its body. Whether it is signed, the gateway's own route key says.
+            route = f"GET {SIGNED if route_of(event)[1] else ''}{template}"
+            event = {**event, "routeKey": route, "pathParameters": variables}
+            about["route"] = route.replace("GET", method, 1)
+            return self._answer(event, correlation, about, suffix)
         operation, part = found
         caller = self.access.admit(operation.access, event)
         about["caller"] = caller
-        request = Request.of(event, correlation, caller=caller, request_id=self.new_id())
+        request = Request.of(
+            event, correlation, caller=caller, request_id=self.new_id(), addresses=self.addresses
+        )
         about["parameters"] = [printable(name[:40]) for name in sorted(request.query)[:20]]
         request.only(*(parameter.name for parameter in operation.parameters))
 
@@ -84,4 +124,11 @@ class Api:
             # An empty key is a mistake, and no key is none.
             key = headers.get("idempotency-key")
             return (act(request) if key is None else self.once.answer(request, key, act)), None
-        return act(request), None if operation.volatile else header(event, "if-none-match")
+        form = suffix if suffix is not Form.JSON else accepted(header(event, "accept"))
+        answer = written(act(request), form, operation, request)
+        return answer, None if operation.volatile else header(event, "if-none-match")
+
+    @staticmethod
+    def _is_list(template: str) -> bool:
+        found = find(f"GET {template}")
+        return found is not None and bool(columns(found[0]))

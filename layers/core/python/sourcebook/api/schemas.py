@@ -73,13 +73,15 @@ def partly(whole: Schema, *optional: str) -> Schema:
     return {**whole, "required": [name for name in whole["required"] if name not in optional]}
 
 
+_NEXT_CURSOR: Final[Schema] = {
+    "type": ["string", "null"],
+    "description": "Pass it back as `cursor` for the next page; null at the end.",
+}
+
+
 def page_of(name: str) -> Schema:
     """Return the schema of one page of a list."""
-    cursor = {
-        "type": ["string", "null"],
-        "description": "Pass it back as `cursor` for the next page; null at the end.",
-    }
-    return thing(items=some(ref(name)), next_cursor=cursor)
+    return thing(items=some(ref(name)), next_cursor=_NEXT_CURSOR)
 
 
 def _mentions() -> dict[str, Schema]:
@@ -274,6 +276,12 @@ _CHANGEABLE: Final[dict[str, Schema]] = {
     "priority": _PRIORITY,
     "name": _FEED_NAME,
     "tags": _TAGS,
+    "interval_minutes": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 1_440,
+        "description": "The longest time between two fetches; polling may choose less.",
+    },
 }
 _SOURCE_SAID: Final[Schema] = thing(
     source_id=TEXT,
@@ -312,53 +320,77 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "Description": {"type": "object", "required": ["openapi", "paths"]},
     "Page": {"type": "string", "description": "An HTML page."},
-    "Article": {
-        "anyOf": [
-            thing(
-                source_id=TEXT,
-                timestamp=TIME,
-                dedup_key={"type": "string", "pattern": "^[0-9a-f]{32}$"},
-                headline=TEXT,
-                normalized_headline=TEXT,
-                sources=some(TEXT),
-                source_attribution={
-                    "type": "object",
-                    "description": "What each source said, by its id.",
-                    "additionalProperties": partly(
-                        thing(
-                            article_id=TEXT,
-                            url=maybe(TEXT),
-                            crawl_timestamp=TIME,
-                            original_headline=TEXT,
-                            published_at=maybe(TIME),
-                            source_name=maybe(TEXT),
-                        ),
-                        "url",
-                        "published_at",
-                        "source_name",
-                    ),
-                },
-                status=one_of(*sorted(STATUSES)),
-                sentiment=maybe(one_of(*sorted(SENTIMENTS))),
-                score=maybe(NUMBER),
-                matched_tickers=some(TEXT),
-                tags=some(TEXT),
-                text_for_analysis=maybe(TEXT),
-                metadata=maybe(THING),
-                event_id=maybe(TEXT),
-                ttl_timestamp=maybe(INTEGER),
-                created_at=TIME,
-                updated_at=TIME,
+    "Article": {"anyOf": [ref("MergedArticle"), ref("OlderArticle")]},
+    "MergedArticle": thing(
+        source_id=TEXT,
+        timestamp=TIME,
+        dedup_key={"type": "string", "pattern": "^[0-9a-f]{32}$"},
+        headline=TEXT,
+        normalized_headline=TEXT,
+        sources=some(TEXT),
+        source_attribution={
+            "type": "object",
+            "description": "What each source said, by its id.",
+            "additionalProperties": partly(
+                thing(
+                    article_id=TEXT,
+                    url=maybe(TEXT),
+                    crawl_timestamp=TIME,
+                    original_headline=TEXT,
+                    published_at=maybe(TIME),
+                    source_name=maybe(TEXT),
+                ),
+                "url",
+                "published_at",
+                "source_name",
             ),
-            {
-                "type": "object",
-                "description": "An article of the older format, with the fields it was stored with.",
-                "required": ["source_id", "timestamp"],
-                "not": {"required": ["dedup_key"]},
-            },
-        ]
+        },
+        status=one_of(*sorted(STATUSES)),
+        sentiment=maybe(one_of(*sorted(SENTIMENTS))),
+        score=maybe(NUMBER),
+        matched_tickers=some(TEXT),
+        tags=some(TEXT),
+        text_for_analysis=maybe(TEXT),
+        metadata=maybe(THING),
+        event_id=maybe(TEXT),
+        ttl_timestamp=maybe(INTEGER),
+        created_at=TIME,
+        updated_at=TIME,
+    ),
+    "OlderArticle": {
+        "type": "object",
+        "description": "An article of the older format, with the fields it was stored with.",
+        "required": ["source_id", "timestamp"],
+        "not": {"required": ["dedup_key"]},
     },
     "ArticlePage": page_of("Article"),
+    "AtomFeed": {"type": "string", "description": "A feed in Atom, RFC 4287."},
+    "JsonFeed": partly(
+        thing(
+            version=TEXT,
+            title=TEXT,
+            home_page_url=TEXT,
+            feed_url=TEXT,
+            next_url=TEXT,
+            items=some(ref("JsonFeedItem")),
+        ),
+        "next_url",
+    ),
+    "JsonFeedItem": partly(
+        thing(
+            id=TEXT,
+            url=TEXT,
+            title=TEXT,
+            content_text=TEXT,
+            date_published=TIME,
+            date_modified=TIME,
+            authors=some(thing(name=TEXT)),
+            tags=some(TEXT),
+            language=TEXT,
+        ),
+        "url",
+        "language",
+    ),
     "Event": thing(
         **_event(),
         members=some(
@@ -378,6 +410,76 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "EventPage": page_of("EventSummary"),
     "Feed": thing(**_feed()),
     "FeedPage": page_of("Feed"),
+    "Source": thing(
+        source_id=TEXT,
+        health=one_of(*HEALTHS),
+        kind=TEXT,
+        name=maybe(TEXT),
+        url=TEXT,
+        enabled=FLAG,
+        priority=INTEGER,
+        created_at=TIME,
+        next_fetch_time=TIME,
+        last_fetch_at=maybe(TIME),
+        last_success_at=maybe(TIME),
+        last_change_at=maybe(TIME),
+        last_cause=maybe(TEXT),
+        last_error=maybe(TEXT),
+        consecutive_errors=COUNT,
+        fetch_count=COUNT,
+        articles=COUNT,
+    ),
+    "SourcePage": page_of("Source"),
+    "SubjectRanking": thing(
+        start=TIME,
+        end=TIME,
+        left_out=FLAG,
+        items=some(
+            thing(
+                tool_id=TEXT,
+                name=TEXT,
+                total_mentions=COUNT,
+                mentions_before=COUNT,
+                average_sentiment=NUMBER,
+                average_before=maybe(NUMBER),
+                change=maybe(NUMBER),
+            )
+        ),
+        next_cursor=_NEXT_CURSOR,
+    ),
+    "BestRates": thing(
+        items=some(
+            thing(
+                series_code=TEXT,
+                term_months=maybe(NUMBER),
+                term=maybe(TEXT),
+                rate_pct=NUMBER,
+                observed_day=DAY,
+                source_id=TEXT,
+                kind=TEXT,
+                banks=some(TEXT),
+            )
+        ),
+        next_cursor=_NEXT_CURSOR,
+    ),
+    "RateMoves": thing(
+        series_code=TEXT,
+        first_day=DAY,
+        left_out=FLAG,
+        items=some(
+            thing(
+                bank_name=TEXT,
+                term_months=maybe(NUMBER),
+                term=maybe(TEXT),
+                rate_before_pct=NUMBER,
+                rate_pct=NUMBER,
+                change_pct=NUMBER,
+                day_before=DAY,
+                observed_day=DAY,
+            )
+        ),
+        next_cursor=_NEXT_CURSOR,
+    ),
     "FeedSchedule": thing(
         feed_id=TEXT,
         next_fetch_time=TIME,
@@ -406,6 +508,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         updated=maybe(COUNT),
         rejected=maybe(COUNT),
         rejections=maybe(some(TEXT)),
+        dropped=maybe({"type": "object", "additionalProperties": COUNT}),
         duration_ms=maybe(COUNT),
     ),
     "FetchPage": page_of("Fetch"),
@@ -438,7 +541,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "FeedChange": {
         "type": "object",
-        "properties": _CHANGEABLE,
+        "properties": {
+            "url": {
+                "type": "string",
+                "format": "feed-url",
+                "description": "Where the feed is now. It is fetched at once, as if for the first time; what "
+                "it brought before stays, and is not taken for new.",
+            },
+            **_CHANGEABLE,
+        },
         "minProperties": 1,
         "additionalProperties": False,
     },
@@ -493,6 +604,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                 average_sentiment=NUMBER,
             )
         ),
+        next_cursor=_NEXT_CURSOR,
     ),
     "SentimentCacheHealth": thing(
         status=one_of("waiting", "healthy", "degraded"),
@@ -508,7 +620,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         _ts=maybe(INTEGER),
     ),
     "Latest": thing(
-        rows=some(
+        items=some(
             thing(
                 bank_name=TEXT,
                 series_code=TEXT,
@@ -526,13 +638,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                 sources_considered=some(_SOURCE_SAID),
             )
         ),
-        next_cursor=maybe(TEXT),
+        next_cursor=_NEXT_CURSOR,
     ),
     "History": thing(
         bank_name=TEXT,
         series_code=TEXT,
         term_months=maybe(NUMBER),
-        points=some(
+        items=some(
             thing(
                 observed_day=DAY,
                 scraped_at=TIME,
@@ -541,10 +653,27 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
                 source_priority=maybe(INTEGER),
             )
         ),
-        next_cursor=maybe(TEXT),
+        next_cursor=_NEXT_CURSOR,
     ),
-    "Banks": thing(banks=some(thing(bank_name=TEXT))),
-    "SeriesList": thing(series=some(thing(series_code=TEXT, kind=TEXT, name=maybe(TEXT)))),
+    "Observation": thing(
+        bank_name=TEXT,
+        series_code=TEXT,
+        term_months=maybe(NUMBER),
+        term=maybe(TEXT),
+        observed_day=DAY,
+        **_rates(),
+        raw_value=TEXT,
+        parse_warnings=some(TEXT),
+        source_id=TEXT,
+        source_priority=maybe(INTEGER),
+        first_seen_at=TIME,
+        scraped_at=TIME,
+    ),
+    "ObservationPage": page_of("Observation"),
+    "Banks": thing(items=some(thing(bank_name=TEXT)), next_cursor=_NEXT_CURSOR),
+    "SeriesList": thing(
+        items=some(thing(series_code=TEXT, kind=TEXT, name=maybe(TEXT))), next_cursor=_NEXT_CURSOR
+    ),
     "Meta": thing(
         scraped_at=maybe(TIME),
         observed_day=maybe(DAY),
@@ -565,7 +694,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             )
         ),
     ),
-    "Workflows": thing(items=some(thing(workflow_name=TEXT, input=THING, start=TEXT))),
+    "Workflows": thing(
+        items=some(thing(workflow_name=TEXT, input=THING, start=TEXT)), next_cursor=_NEXT_CURSOR
+    ),
     "StartedRun": thing(
         job_run_id=UUID,
         workflow_name=TEXT,
@@ -597,6 +728,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             normalized=TEXT,
             items=some(partly(thing(**_nova(), separation_arcsec=NUMBER), "separation_arcsec")),
             left_out=COUNT,
+            next_cursor=_NEXT_CURSOR,
         ),
         "match",
         "normalized",
@@ -655,7 +787,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         matched=COUNT,
         bands={"type": "object", "additionalProperties": COUNT},
         thinned=FLAG,
-        points=some(
+        next_cursor=_NEXT_CURSOR,
+        items=some(
             thing(
                 mjd=NUMBER,
                 time_system=one_of("JD", "HJD", "BJD", "MJD", "HMJD", "BMJD", "DATE"),
@@ -672,6 +805,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             )
         ),
     ),
+    "File": {"type": "string", "description": "A file."},
+    "SignedLink": thing(url=URL, seconds={"type": "integer", "description": "How long it holds."}),
     "QuarantineCase": thing(**_case()),
     "QuarantinePage": page_of("QuarantineCase"),
     "ReviewedCase": partly(thing(**_case(), execution_arn=TEXT), "execution_arn"),

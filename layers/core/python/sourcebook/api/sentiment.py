@@ -9,7 +9,7 @@ from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Whole, page_size
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response
+from sourcebook.api.responses import NotFound, Response, listed, whole
 from sourcebook.errors import shorten
 from sourcebook.sentiment.cache import TTL
 from sourcebook.sentiment.read import BUCKETS, SentimentReader
@@ -40,7 +40,7 @@ def make(means: Means) -> SentimentReader:
 def list_tools(reader: SentimentReader, request: Request) -> Response:
     """GET /api/v1/tools."""
     page = reader.subjects(limit=page_size(request), cursor=CURSOR.of(request))
-    return Response({"items": page.items, "next_cursor": page.next_cursor})
+    return listed(page)
 
 
 def get_sentiment(reader: SentimentReader, request: Request) -> Response:
@@ -60,7 +60,7 @@ def get_series(reader: SentimentReader, request: Request) -> Response:
     found = reader.series(tool_id, hours, bucket)
     if found is None:
         raise _no_tool(tool_id)
-    return Response({"tool_id": tool_id, "hours": hours, "bucket": bucket, "items": found})
+    return whole(found, tool_id=tool_id, hours=hours, bucket=bucket)
 
 
 def get_cache_health(reader: SentimentReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
@@ -139,10 +139,10 @@ OPERATIONS: Final = (
         name="getSentimentCacheHealth",
         topic=_TOPIC,
         summary="How the cache of sentiment does",
-        description="`status` is `waiting` before the first refresh, `healthy` when the last one is no "
-        "older than 30 minutes, and `degraded` otherwise. `total_entries` and `tools_refreshed` are what "
-        "the last refresh wrote. The counts are of this hour and the 23 before it; hits are added in "
-        "batches of ten, so the newest few may be missing.",
+        description="`status` is `waiting` before the first refresh, `healthy` when the last one is no older "
+        "than 30 minutes, and `degraded` otherwise. `total_entries` is how many there are now; "
+        "`tools_refreshed` are those that the last refresh wrote. The counts are of this hour and the 23 "
+        "before it; hits are added in batches of ten, so the newest few may be missing.",
         act=get_cache_health,
         answers={200: "SentimentCacheHealth"},
     ),

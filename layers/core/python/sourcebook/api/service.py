@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sourcebook.api.health import HealthCheck
 from sourcebook.api.operations import Access, Operation
@@ -35,24 +36,28 @@ def get_health(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001 -
     return Response(health.answer, 200 if health.ok else 503, cause=health.cause)
 
 
-def get_description(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001
+def get_description(api: ServiceApi, request: Request) -> Response:
     """GET /openapi.json."""
-    from sourcebook.api.openapi import description  # noqa: PLC0415 - only who asks for it waits for it
-
-    return Response(description(operations(), names=api.workflows))
+    return Response(_description(api, request))
 
 
-def get_reference(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001
+def get_reference(api: ServiceApi, request: Request) -> Response:
     """GET /docs."""
-    from sourcebook.api.openapi import description  # noqa: PLC0415
-    from sourcebook.api.reference import POLICY, page  # noqa: PLC0415
+    from sourcebook.api.reference import POLICY, page  # noqa: PLC0415 - only who asks waits for it
 
-    text = page(description(operations(), names=api.workflows))
+    text = page(_description(api, request))
     return Response(
         text,
         content_type="text/html; charset=utf-8",
         headers={"content-security-policy": POLICY, "referrer-policy": "no-referrer"},
     )
+
+
+def _description(api: ServiceApi, request: Request) -> dict[str, Any]:
+    from sourcebook.api.openapi import description  # noqa: PLC0415 - only who asks waits for it
+
+    base = re.sub(r"/(openapi\.json|docs)$", "", request.address)
+    return description(operations(), names=api.workflows, base=base)
 
 
 _TOPIC: Final = "The service"

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sourcebook.api.forms import UUID, ChoiceField, Form, TextField, TextList
+import statemachines
+from sourcebook.api.forms import Form, TextField
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response
+from sourcebook.api.responses import NotFound, Response, whole
 from sourcebook.catalog.names import NAME_LIMIT, normalize_name
 from sourcebook.catalog.review import Starter
 from sourcebook.errors import shorten
 from sourcebook.runs.started import StartedRuns, execution_name
-from sourcebook.sentiment.subjects import TOOL_ID
 
 CANDIDATE: Final = TextField(
     name="candidate_name",
@@ -25,137 +25,22 @@ CANDIDATE: Final = TextField(
     check=normalize_name,
     kind="star-name",
 )
-_NOVA: Final = Form(
-    (
-        TextField(
-            name="nova_id",
-            description="The nova.",
-            longest=36,
-            pattern=UUID,
-            expected="the id of a nova, a UUID in lower case; GET /novae?name= finds it",
-        ),
-    ),
-    example={"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"},
-)
-_SOURCES: Final = Form(
-    (
-        TextList(
-            name="source_ids",
-            description="Only these sources; without it, all that the workflow is for.",
-            most=1_000,
-            required=False,
-        ),
-    ),
-    example={"source_ids": ["harbor-ledger"]},
-)
 
-INPUTS: Final[Mapping[str, Form]] = {
-    "refresh_sources": _SOURCES,
-    "rebuild_canonical": _SOURCES,
-    "reanalyze_subject": Form(
-        (
-            TextField(
-                name="tool_id",
-                description="The subject, as GET /api/v1/tools has it.",
-                longest=80,
-                pattern=TOOL_ID.pattern,
-                expected="the id of a subject such as AAPL; GET /api/v1/tools lists them",
-            ),
-            ChoiceField(
-                name="scope",
-                description="`all` looks through every article, as a new name asks for; otherwise only "
-                "those that mention the subject already.",
-                values=("mentions", "all"),
-                required=False,
-            ),
-        ),
-        example={"tool_id": "AAPL", "scope": "mentions"},
-    ),
-    "initialize_nova": Form(
-        (
-            CANDIDATE,
-            TextField(
-                name="quarantine_id",
-                description="The case that a person has cleared, when a name is tried again after that.",
-                longest=36,
-                pattern=UUID,
-                expected="the id of a quarantined case, a UUID in lower case",
-                required=False,
-            ),
-        ),
-        example={"candidate_name": "V1324 Sco"},
-    ),
-    "acquire_and_validate_spectra": Form(
-        (
-            *_NOVA.fields,
-            TextField(
-                name="data_product_id",
-                description="The spectrum.",
-                longest=36,
-                pattern=UUID,
-                expected="the id of a spectrum, a UUID in lower case; GET /novae/{nova_id}/products",
-            ),
-            TextField(
-                name="provider",
-                description="Where it is from, which makes finding it cheaper.",
-                longest=30,
-                pattern=r"[A-Z][A-Z0-9_-]{1,29}",
-                expected="the name of a provider such as ESO",
-                required=False,
-            ),
-            TextField(
-                name="quarantine_id",
-                description="The case whose new try a person has approved.",
-                longest=36,
-                pattern=UUID,
-                expected="the id of a quarantined case, a UUID in lower case",
-                required=False,
-            ),
-        ),
-        example={
-            "nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6",
-            "data_product_id": "2c7d1f4d-5b7a-4a4d-9f31-8d3b4fd0d4d9",
-        },
-    ),
-    "acquire_due_spectra": Form((), example={}),
-    "ingest_photometry": Form(
-        (
-            TextField(
-                name="nova_id",
-                description="The nova; or else `name`.",
-                longest=36,
-                pattern=UUID,
-                expected="the id of a nova, a UUID in lower case; GET /novae?name= finds it",
-                required=False,
-            ),
-            TextField(
-                name="name",
-                description="Any name of the nova that no other has; or else `nova_id`.",
-                longest=NAME_LIMIT,
-                check=normalize_name,
-                kind="star-name",
-                required=False,
-            ),
-            TextField(
-                name="s3_key",
-                description="The upload in the bucket; `sourcebook photometry ingest` puts it there.",
-                longest=900,
-                pattern=r"raw/photometry/[^\s].{0,880}",
-                expected="the key of an upload, below raw/photometry/",
-            ),
-        ),
-        example={
-            "nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6",
-            "s3_key": "raw/photometry/2f91aa1c/night.csv",
-        },
-        either=("nova_id", "name"),
-    ),
-    "ingest_new_nova": _NOVA,
-    "discover_spectra_products": _NOVA,
-    "refresh_references": _NOVA,
-    "name_check_and_reconcile": _NOVA,
-}
-"""What each state machine in statemachines/ takes; tests hold these against the definitions."""
+
+class _Inputs(Mapping[str, Form]):
+    """What each workflow takes, as statemachines/ declares it; a declaration is loaded when it is needed."""
+
+    def __getitem__(self, name: str) -> Form:
+        return statemachines.workflow(name).input
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(statemachines.names())
+
+    def __len__(self) -> int:
+        return len(statemachines.names())
+
+
+INPUTS: Final[Mapping[str, Form]] = _Inputs()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,18 +91,16 @@ def make(means: Means) -> WorkflowsApi:
 
 def list_workflows(workflows: WorkflowsApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /workflows."""
-    return Response(
-        {
-            "items": [
-                {
-                    "workflow_name": name,
-                    "input": INPUTS[name].schema(),
-                    "start": f"/workflows/{name}/executions",
-                }
-                for name in workflows.names
-                if name in INPUTS
-            ]
-        }
+    return whole(
+        [
+            {
+                "workflow_name": name,
+                "input": INPUTS[name].schema(),
+                "start": f"/workflows/{name}/executions",
+            }
+            for name in workflows.names
+            if name in INPUTS
+        ]
     )
 
 

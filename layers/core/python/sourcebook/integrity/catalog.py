@@ -21,6 +21,7 @@ from sourcebook.catalog.products import (
     ValidationStatus,
     eligible_attributes,
 )
+from sourcebook.catalog.renormalize import form_of_today, renormalize
 from sourcebook.catalog.store import NovaStore
 from sourcebook.clock import Clock, utc_now
 from sourcebook.integrity.model import Finding, is_of, key_of
@@ -237,7 +238,10 @@ class NovaeAreFound:
     name: str = "novae"
 
     def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
-        """Yield rows of names and positions that are missing."""
+        """Yield rows of names and positions that are missing, and names under a form that nobody looks up."""
+        for item in items:
+            if problem := _stale_form(item):
+                yield Finding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
         wanted: dict[tuple[str, str], tuple[Item, str, keys.Key]] = {}
         for item in items:
             for what, key in _ways_to(item):
@@ -248,15 +252,23 @@ class NovaeAreFound:
             yield Finding(self.name, key, problem, repairable=True, about=key_of(item))
 
     def mend(self, finding: Finding) -> bool:
-        """Write the row again, from the nova or from its own list of names."""
+        """Write the row again, from the nova or from its own list of names; or move names to today's form."""
         about = self.table.get(finding.about, consistent=True)
         if about is None:
             return False
+        if _stale_form(about):
+            return renormalize(NovaStore(self.table, self.clock), about["PK"]) > 0
         if is_of(about, "Nova"):
             NovaStore(self.table, self.clock).create(read_record(Nova, about), ())
             return True
         self.table.create({**about, **finding.key})
         return True
+
+
+def _stale_form(item: Item) -> str:
+    own_name = is_of(item, "NameMapping") and item["SK"].startswith(keys.NOVA_NAME_PREFIX)
+    form = form_of_today(item) if own_name else None
+    return f"its name is looked up as {form!r} now: `sourcebook migrate` moves it" if form else ""
 
 
 def _ways_to(item: Item) -> Iterator[tuple[str, keys.Key]]:

@@ -206,6 +206,11 @@ def _escaped(name: str) -> str:
     return name.replace("%", "%25").replace("#", "%23")
 
 
+def search_mark() -> Key:
+    """Return the key of the place up to which the table's stream has been read for the search index."""
+    return {"PK": "WORKFLOW#index_articles", "SK": "MARK"}
+
+
 def dispatch_tick() -> Key:
     """Key of the time at which the last scheduled dispatch ran."""
     return {"PK": "WORKFLOW#dispatch_sources", "SK": "TICK"}
@@ -214,8 +219,7 @@ def dispatch_tick() -> Key:
 def job_run(partition: str, workflow: str, started_at: str, job_run_id: str) -> Key:
     """Key of the record of one execution.
 
-    `partition` is a nova's id, or `workflow_partition` before there is one; the state machines of
-    statemachines/ spell the same.
+    `partition` is a nova's id, or `workflow_partition` before there is one.
     """
     return {"PK": partition, "SK": f"{JOB_RUN_PREFIX}{workflow}#{started_at}#{job_run_id}"}
 

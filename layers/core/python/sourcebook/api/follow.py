@@ -1,0 +1,143 @@
+"""Articles as a feed that any reader follows: Atom (RFC 4287) and JSON Feed 1.1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
+from xml.sax.saxutils import escape, quoteattr
+
+from sourcebook.api.requests import Request
+from sourcebook.api.responses import Response
+from sourcebook.table.pages import Page
+
+ATOM_TYPE: Final = "application/atom+xml"
+JSON_TYPE: Final = "application/feed+json"
+
+_BEGINNING: Final = "1970-01-01T00:00:00Z"
+"""When a feed changed that has no article: it must say so, and always the same."""
+# What no XML document may hold, not even escaped.
+_NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def atom(page: Page[dict[str, Any]], request: Request) -> Response:
+    """Return a page of articles as an Atom feed."""
+    articles = _articles(page)
+    changed = max((article["updated_at"] for article in articles), default=_BEGINNING)
+    links = [("self", _address(request)), ("alternate", _base(request) + "/")]
+    if page.next_cursor is not None:
+        links.append(("next", _address(request, page.next_cursor)))
+    parts = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        '<feed xmlns="http://www.w3.org/2005/Atom">',
+        f"<id>{_text(_address(request))}</id>",
+        f"<title>{_text(_title(request))}</title>",
+        f"<updated>{changed}</updated>",
+        "<author><name>Sourcebook</name></author>",
+        *(f"<link rel={_quoted(relation)} href={_quoted(address)}/>" for relation, address in links),
+        *(line for article in articles for line in _entry(article)),
+        "</feed>\n",
+    ]
+    return Response("\n".join(parts), content_type=f"{ATOM_TYPE}; charset=utf-8")
+
+
+def json_feed(page: Page[dict[str, Any]], request: Request) -> Response:
+    """Return a page of articles as a JSON Feed."""
+    following = {} if page.next_cursor is None else {"next_url": _address(request, page.next_cursor)}
+    body = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": _title(request),
+        "home_page_url": _base(request) + "/",
+        "feed_url": _address(request),
+        **following,
+        "items": [_item(article) for article in _articles(page)],
+    }
+    return Response(body, content_type=JSON_TYPE)
+
+
+def _entry(article: Mapping[str, Any]) -> Iterator[str]:
+    yield "<entry>"
+    yield f"<id>{_id(article)}</id>"
+    yield f"<title>{_text(article['headline'])}</title>"
+    yield f"<updated>{article['updated_at']}</updated>"
+    yield f"<published>{article['timestamp']}</published>"
+    if address := _link(article):
+        yield f'<link rel="alternate" href={_quoted(address)}/>'
+    for name in _names(article):
+        yield f"<author><name>{_text(name)}</name></author>"
+    for tag in article["tags"]:
+        yield f"<category term={_quoted(tag)}/>"
+    if article["text_for_analysis"]:
+        yield f"<summary>{_text(article['text_for_analysis'])}</summary>"
+    yield "</entry>"
+
+
+def _item(article: Mapping[str, Any]) -> dict[str, Any]:
+    language = (article["metadata"] or {}).get("language")
+    optional = {"url": _link(article), "language": language}
+    return {
+        "id": _id(article),
+        "title": article["headline"],
+        "content_text": article["text_for_analysis"] or article["headline"],
+        "date_published": article["timestamp"],
+        "date_modified": article["updated_at"],
+        "authors": [{"name": name} for name in _names(article)],
+        "tags": article["tags"],
+        **{name: value for name, value in optional.items() if value},
+    }
+
+
+def _articles(page: Page[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    """Return the articles that have an id of ours; those of the older format have none, and expire."""
+    return [article for article in page.items if article.get("dedup_key")]
+
+
+def _id(article: Mapping[str, Any]) -> str:
+    return f"urn:uuid:{UUID(hex=article['dedup_key'])}"
+
+
+def _words(article: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    attribution: Mapping[str, Any] = article["source_attribution"] or {}
+    return (attribution[source] for source in article["sources"] or () if source in attribution)
+
+
+def _link(article: Mapping[str, Any]) -> str | None:
+    """Return the article's address at the first of its sources that gave one."""
+    return next((word["url"] for word in _words(article) if word.get("url")), None)
+
+
+def _names(article: Mapping[str, Any]) -> list[str]:
+    attribution: Mapping[str, Any] = article["source_attribution"] or {}
+    return [
+        str(attribution.get(source, {}).get("source_name") or source) for source in article["sources"] or ()
+    ]
+
+
+def _title(request: Request) -> str:
+    said = [value if name == "q" else f"{name}:{value}" for name, value in _kept(request)]
+    return f"Sourcebook: {' '.join(said)}" if said else "Sourcebook"
+
+
+def _kept(request: Request) -> list[tuple[str, str]]:
+    """Return the parameters that make the feed what it is, in one order."""
+    return sorted((name, value) for name, value in request.query.items() if name not in {"cursor", "limit"})
+
+
+def _address(request: Request, cursor: str = "") -> str:
+    also = [("limit", request.query["limit"])] if "limit" in request.query else []
+    query = urlencode([*_kept(request), *also, *([("cursor", cursor)] if cursor else [])])
+    return f"{request.address}?{query}" if query else request.address
+
+
+def _base(request: Request) -> str:
+    return request.address.rpartition("/")[0]
+
+
+def _text(text: str) -> str:
+    return escape(_NOT_IN_XML.sub("\ufffd", text))
+
+
+def _quoted(text: str) -> str:
+    return quoteattr(_NOT_IN_XML.sub("\ufffd", text))

@@ -1,0 +1,110 @@
+"""Days in the page, looked at from New York: the 26th in UTC is the 26th.
+
+The real page and the real API, over a table in moto. Skipped without a Chromium or Chrome.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import pytest
+
+from infra.page import PACKAGE, ROUTES, build
+from sourcebook.api.page import StaticFiles
+from sourcebook.api.parts import operations
+from sourcebook.sentiment.rollups import DirtyHours
+from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.windows import hour_name
+from sourcebook.table.client import Table
+from tests.e2e.test_page import QUIET, browser_path, sync_api
+from tests.integration.api.conftest import Context
+from tests.integration.api.gateway import Gateway
+from tests.integration.observations.world import World
+from tests.unit.api.stored import analyze, article_item, key
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(browser_path() is None, reason="no Chromium or Chrome: `apt-get install chromium`"),
+]
+
+DAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=2)
+TARGET = ("Harbor Bank", "deposit_online", "M0006")
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its own name
+        pass
+
+
+@pytest.fixture
+def address(table: Table, handler: Any) -> Iterator[str]:
+    """A server of the page and the API, over figures and articles that are known by their day."""
+    figures = World(table)
+    figures.declare("official")
+    for days in range(3):
+        figures.scrape("official", DAY - timedelta(days=days) + timedelta(hours=1), {TARGET: 4.5 + days})
+    SubjectRegistry(table).register([Subject("halcyon", "Halcyon Robotics", "company")])
+    DirtyHours(table).mark([("halcyon", hour_name(DAY))])
+    analyze(table, article_item(key(1), DAY, tags=("halcyon",)), "positive")
+    gateway = Gateway([*(operation.route for operation in operations()), *(f"GET {path}" for path in ROUTES)])
+    files = StaticFiles(build() / "python" / PACKAGE)
+    pages = {f"GET {path}" for path in ROUTES}
+    gateway.answer = lambda event: (
+        files.answer(event) if event["routeKey"] in pages else handler.handler(event, Context())
+    )
+    with make_server("127.0.0.1", 0, gateway, handler_class=_Quiet) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    """A browser whose clock is New York's."""
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=list(QUIET))
+        context = browser.new_context(timezone_id="America/New_York", locale="en-US")
+        yield context.new_page()
+        browser.close()
+
+
+def written(day: datetime) -> str:
+    return f"{day:%b} {day.day}, {day.year}"
+
+
+def legend_under_the_mouse(page: Page) -> str:
+    """Return the day that a chart's legend names when the mouse is in the middle of it."""
+    place = page.locator(".u-over").first.bounding_box()
+    assert place is not None
+    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    return page.locator(".u-legend .u-series").first.inner_text()
+
+
+def test_a_day_in_utc_is_that_day_in_new_york(address: str, page: Page) -> None:
+    page.goto(f"{address}/#/sentiment/halcyon?hours=168")
+    page.locator("summary", has_text="as a table").click()
+    days = page.locator('td[data-name="Day (UTC)"]').all_inner_texts()
+    assert days == [written(DAY)]
+    assert "PM" not in legend_under_the_mouse(page)
+    assert "Day (UTC)" in legend_under_the_mouse(page)
+
+    page.goto(f"{address}/#/rates?series=deposit_online&bank=Harbor+Bank&term=6M")
+    page.locator("summary", has_text="as a table").click()
+    days = page.locator('section td[data-name="Day"]').all_inner_texts()
+    assert days == [written(DAY - timedelta(days=n)) for n in range(3)]
+    assert written(DAY - timedelta(days=1)) in legend_under_the_mouse(page)
+
+
+def test_an_article_that_is_known_by_its_day_is_of_that_day(address: str, page: Page) -> None:
+    page.goto(f"{address}/#/articles")
+    page.locator("summary", has_text="Told by").first.click()
+    told = page.locator(".words .about").first.inner_text()
+    assert f"published {written(DAY)}, seen" in told
+    assert page.locator(".story time").first.get_attribute("title") == written(DAY)
