@@ -52,6 +52,10 @@ unit:
 # Any folder of feed files will do.
 CORPUS ?= $(firstword $(wildcard ../shared/data/feeds) local/sourcebook_local/samples/feeds)
 
+.PHONY: docs
+docs: install ## Make the pages of documentation that are made of declarations
+	$(BIN)/sourcebook workflows page > docs/workflows.md
+
 .PHONY: bench
 bench: install ## What it costs and how fast it is, beside named baselines (BENCH=--write: into the docs)
 	$(BIN)/python -m bench.run --corpus $(CORPUS) $(BENCH)
@@ -68,8 +72,8 @@ load: install ## 2,000 feeds, 50,000 entries and 20 readers for ten minutes, unt
 	SOURCEBOOK_LOAD=full $(BIN)/pytest tests/e2e/test_load.py --log-cli-level INFO
 
 .PHONY: fuzz
-fuzz: install ## Change bytes of spectrum files, and make up every other input, 10,000 times each (many minutes)
-	SOURCEBOOK_FUZZ=10000 $(BIN)/pytest tests/unit/spectra/test_fuzz.py tests/unit/security/test_fuzz.py -q
+fuzz: install ## Change bytes of spectrum files, make up every other input 10,000 times, and grow inputs to 10 MB (many minutes)
+	SOURCEBOOK_FUZZ=10000 $(BIN)/pytest $$(find tests/unit -name test_fuzz.py -o -name test_growth.py -o -name test_dialects.py) -q
 
 # Of what runs in production and what builds it. --strict: what cannot be looked up is no clean bill of health.
 .PHONY: audit
@@ -78,6 +82,12 @@ audit: install ## Look up known vulnerabilities of every pinned dependency (need
 		$(BIN)/uv tool run --from pip-audit==2.10.1 pip-audit --strict --disable-pip --no-deps --progress-spinner off --requirement $$file; \
 	done
 	npm audit --audit-level=low
+
+# In an environment of its own: nothing else needs Babel.
+.PHONY: term-words
+term-words: install ## Make the list of words for terms again, from the locale data of CLDR
+	$(BIN)/uv run --isolated --no-project --with-requirements requirements/words.txt \
+		env PYTHONPATH=layers/core/python python training/build_term_words.py
 
 .PHONY: install lock clean
 install: $(INSTALLED) ## Make the virtual environment and install what it needs
@@ -97,7 +107,7 @@ node_modules/.installed: package.json package-lock.json
 	@touch $@
 
 lock: install ## Compile the requirement files again, with hashes and without addresses
-	for name in layers/core/requirements layers/sentiment/requirements layers/parquet/requirements requirements/dev requirements/cloud requirements/bench; do \
+	for name in layers/core/requirements layers/sentiment/requirements layers/parquet/requirements requirements/dev requirements/cloud requirements/bench requirements/words; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 			$$([ $$name = layers/sentiment/requirements ] && echo --constraint layers/core/requirements.txt --no-emit-package requests \
 			--no-emit-package urllib3 --no-emit-package certifi --no-emit-package idna --no-emit-package charset-normalizer \

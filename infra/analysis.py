@@ -17,6 +17,7 @@ from infra.functions import PythonFunction, WorkQueue, allow_partiql, with_batch
 from infra.layers import Layers
 from infra.nag import accept
 from sourcebook.sentiment.engines.loading import COMPREHEND, SENTIMENT_ENGINE
+from sourcebook.sentiment.engines.model import NO_TELEMETRY
 from sourcebook.table.keys import ELIGIBILITY_INDEX, STATUS_INDEX
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ articles out, and mentions that an article no longer has deleted."""
 def use_engine(function: PythonFunction, deployment: Deployment) -> None:
     """Let a function label with the engine that the operator chose, and ask Comprehend only if that is it."""
     function.function.add_environment(SENTIMENT_ENGINE, deployment.sentiment_engine)
+    function.function.add_environment(NO_TELEMETRY, "1")
     if deployment.sentiment_engine == COMPREHEND:
         function.allow(["comprehend:BatchDetectSentiment"], "*")
         accept(
@@ -83,7 +85,10 @@ class Analysis(Construct):
         allow_partiql(self.analyze, data.table, deployment, "Insert")
         self.analyze.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{ELIGIBILITY_INDEX}")
         self.work = WorkQueue(
-            self, "Analyze", visibility_timeout=self.analyze.visibility_timeout(), max_receive_count=5
+            self,
+            "Analyze",
+            visibility_timeout=self.analyze.visibility_timeout(local=deployment.is_local),
+            max_receive_count=5,
         )
         articles.add_subscription(subscriptions.SqsSubscription(self.work.queue, raw_message_delivery=True))
         self.analyze.function.add_event_source(

@@ -22,7 +22,7 @@ from infra.nag import accept
 from infra.workflows import Workflow
 from sourcebook.api.operations import Access, Operation
 from sourcebook.api.parts import operations
-from sourcebook.api.requests import SIGNED
+from sourcebook.api.requests import SIGNED, UNROUTED_SIGNED
 from sourcebook.table.keys import (
     ELIGIBILITY_INDEX,
     IDEMPOTENT_PARTITIONS,
@@ -44,6 +44,9 @@ _THROTTLES: Final = {
 }
 """Requests a second and bursts, by operation or access; others have those of the stage."""
 
+_LOCAL_ADDRESSES: Final = "{scheme}://{host}/_aws/execute-api/{api}"
+_CORS_LASTS: Final = cdk.Duration.hours(1)
+
 _ACCESS_LOG = {
     "requestId": "$context.requestId",
     "requestTime": "$context.requestTime",
@@ -57,6 +60,37 @@ _ACCESS_LOG = {
     "responseLatency": "$context.responseLatency",
     "integrationError": "$context.integrationErrorMessage",
 }
+
+
+def _cors(origins: tuple[str, ...]) -> apigateway.CorsPreflightOptions | None:
+    """Return what scripts of other sites may do: nothing, unless the deployment names the sites."""
+    if not origins:
+        return None
+    return apigateway.CorsPreflightOptions(
+        allow_origins=list(origins),
+        allow_methods=[
+            apigateway.CorsHttpMethod(method)
+            for method in ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")
+        ],
+        allow_headers=[
+            "accept",
+            "authorization",
+            "content-type",
+            "idempotency-key",
+            "if-none-match",
+            "x-correlation-id",
+        ],
+        expose_headers=[
+            "content-disposition",
+            "etag",
+            "idempotent-replayed",
+            "link",
+            "location",
+            "retry-after",
+            "x-correlation-id",
+        ],
+        max_age=_CORS_LASTS,
+    )
 
 
 class Api(Construct):
@@ -81,11 +115,13 @@ class Api(Construct):
             "Api",
             name="api",
             description="Answers the HTTP API",
-            layers=[layers.core, layers.dependencies],
+            layers=[layers.core, layers.workflows, layers.dependencies],
             environment={
                 "TABLE_NAME": data.table.table_name,
                 "BUCKET_NAME": data.bucket.bucket_name,
                 "PUBLIC_READ": "true" if deployment.public_read else "false",
+                # How its own addresses begin, for those that it gives.
+                "API_ADDRESSES": _LOCAL_ADDRESSES if deployment.is_local else "https://{domain}",
                 # A feed is added by the address of its site, which is then asked for it.
                 "HTTP_ALLOWED_NETWORKS": deployment.allowed_networks,
                 "HTTP_CONTACT": deployment.contact,
@@ -110,6 +146,7 @@ class Api(Construct):
             api_name=f"{cdk.Stack.of(self).stack_name}",
             description="Sourcebook: many sources, one record",
             create_default_stage=False,
+            cors_preflight=_cors(deployment.cors_origins),
         )
         self._add_routes()
         self.stage = self._build_stage()
@@ -177,6 +214,22 @@ class Api(Construct):
             )
             if operation.access is not Access.OPEN:
                 self._add_route(operation, f"{SIGNED}{operation.path}", integration, signed)
+        # What no other route takes: HEAD, methods that a path does not have, paths that nothing has. The
+        # function runs no operation for it but a read without its body.
+        unrouted = apigateway.HttpRoute(
+            self,
+            "Unrouted",
+            http_api=self.api,
+            route_key=apigateway.HttpRouteKey.DEFAULT,
+            integration=integration,
+        )
+        accept(unrouted, "AwsSolutions-APIG4", "The function checks a bearer token before it reads anything.")
+        self.api.add_routes(
+            path=UNROUTED_SIGNED,
+            methods=[apigateway.HttpMethod.ANY],
+            integration=integration,
+            authorizer=signed,
+        )
 
     def _add_route(
         self,

@@ -19,7 +19,7 @@ from infra.monitoring import Monitoring
 from infra.nag import accept
 from infra.photometry import Photometry
 from infra.spectra import Spectra
-from infra.workflows import Workflow
+from infra.workflows import Workflow, pascal
 
 _READ: Final = ("dynamodb:GetItem", "dynamodb:Query")
 _RECORD: Final = ("dynamodb:PutItem", "dynamodb:UpdateItem")
@@ -68,25 +68,22 @@ class Catalog(Construct):
             **self.spectra.workflows,
             "ingest_photometry": self.photometry.workflow,
         }
-        self._workflow("refresh_references", ("fetch_references", "store_references", "date_discovery"))
-        self._workflow(
+        # Each after those that it starts.
+        for name in (
+            "refresh_references",
             "discover_spectra_products",
-            ("plan_discovery", "discover_spectra"),
-            starts=("acquire_due_spectra",),
-        )
-        self._workflow(
             "ingest_new_nova",
-            ("prepare_nova",),
-            starts=("refresh_references", "discover_spectra_products"),
-        )
-        self._workflow(
             "initialize_nova",
-            ("find_nova", "resolve_name", "establish_nova", "hold_for_review"),
-            starts=("ingest_new_nova",),
-        )
-        self._workflow(
-            "name_check_and_reconcile", ("find_nova", "resolve_name", "reconcile_names", "hold_for_review")
-        )
+            "name_check_and_reconcile",
+        ):
+            self.workflows[name] = Workflow(
+                self,
+                pascal(name),
+                name=name,
+                functions=self.tasks,
+                table=data.table,
+                starts=self.workflows,
+            )
 
     def _build_identity_tasks(self) -> None:
         self._task("find_nova", "Which nova does a name mean?", actions=_READ)
@@ -200,16 +197,6 @@ class Catalog(Construct):
 
     def _objects(self, pattern: str) -> str:
         return self._data.bucket.arn_for_objects(pattern)
-
-    def _workflow(self, name: str, tasks: Sequence[str], *, starts: Sequence[str] = ()) -> None:
-        self.workflows[name] = Workflow(
-            self,
-            "".join(part.capitalize() for part in name.split("_")),
-            name=name,
-            functions={task: self.tasks[task] for task in tasks},
-            table=self._data.table,
-            starts={other: self.workflows[other] for other in starts},
-        )
 
     def add_review(self, api: Api) -> None:
         """Let the API read spectra and light curves."""

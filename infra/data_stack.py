@@ -96,7 +96,14 @@ class DataStack(cdk.Stack):
                     id="ForgetWhatWasReplacedOrLeftUnfinished",
                     noncurrent_version_expiration=cdk.Duration.days(90),
                     abort_incomplete_multipart_upload_after=cdk.Duration.days(7),
-                )
+                ),
+                s3.LifecycleRule(
+                    id="ForgetTheSearchIndexOfExpiredArticles",
+                    prefix="search/",
+                    expiration=cdk.Duration.days(40),
+                    # It is written every few minutes, and made again from the table where it is lost.
+                    noncurrent_version_expiration=cdk.Duration.days(1),
+                ),
             ],
             removal_policy=cdk.RemovalPolicy.RETAIN,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -42,6 +43,8 @@ class Deployment:
             not public; empty on AWS, loopback on the embedded cloud, whose sample sources live there.
         contact: an address or URL in the user agent, by which a publisher can reach the operator.
         public_read: whether the read side answers callers who do not sign their requests.
+        cors_origins: sites whose scripts may call the API from a visitor's browser; ``*`` for any, none by
+            default.
         fetch_concurrency: how many fetch_sources run at once, at most.
         analyze_concurrency: how many analyze_sentiment run at once, at most.
         acquire_concurrency: how many spectra a sweep acquires at once, at most.
@@ -55,6 +58,7 @@ class Deployment:
     allowed_networks: str
     contact: str
     public_read: bool
+    cors_origins: tuple[str, ...]
     fetch_concurrency: int
     analyze_concurrency: int
     acquire_concurrency: int
@@ -81,6 +85,7 @@ class Deployment:
             allowed_networks=_networks(node, default=_LOOPBACK if local else ""),
             contact=str(node.try_get_context("contact") or ""),
             public_read=_boolean(node, "public_read", default=local),
+            cors_origins=_origins(node),
             # A process per concurrent call on the embedded cloud: three fetches fill two cores.
             fetch_concurrency=_concurrency(node, "fetch_concurrency", default=3 if local else 50),
             analyze_concurrency=_concurrency(node, "analyze_concurrency", default=2 if local else 20),
@@ -114,6 +119,20 @@ def _networks(node: Node, *, default: str) -> str:
                 "expected comma-separated CIDR blocks such as 10.0.0.0/8"
             ) from None
     return ",".join(parts)
+
+
+def _origins(node: Node) -> tuple[str, ...]:
+    parts = [part.strip() for part in str(node.try_get_context("cors_origins") or "").split(",")]
+    origins = tuple(dict.fromkeys(part for part in parts if part))
+    for origin in origins:
+        if origin != "*" and not re.fullmatch(r"https?://[A-Za-z0-9.-]+(:\d{1,5})?", origin, re.ASCII):
+            raise ValueError(
+                f"context cors_origins: {origin!r} is not an origin; expected comma-separated addresses of "
+                "sites without a path such as https://app.example, or * for any"
+            )
+    if "*" in origins and len(origins) > 1:
+        raise ValueError("context cors_origins: expected either * for any site, or the sites by name")
+    return origins
 
 
 def _boolean(node: Node, name: str, *, default: bool) -> bool:

@@ -130,14 +130,15 @@ class PythonFunction(Construct):
             iam.PolicyStatement(actions=list(actions), resources=list(resource_arns))
         )
 
-    def run_every(self, period: cdk.Duration) -> None:
+    def run_every(self, period: cdk.Duration, *, retries: int = 0) -> None:
         """Call the function once each `period`.
 
-        A call that fails is not repeated: the next one finds the same work.
+        A call that fails is not repeated, unless others than the clock call it too: the next one finds the
+        same work.
         """
         lifetime = cdk.Duration.seconds(min(period.to_seconds(), 6 * 3600))
         self.period = period
-        self.function.configure_async_invoke(max_event_age=lifetime, retry_attempts=0)
+        self.function.configure_async_invoke(max_event_age=lifetime, retry_attempts=retries)
         events.Rule(
             self,
             "Schedule",
@@ -146,13 +147,16 @@ class PythonFunction(Construct):
             targets=[targets.LambdaFunction(self.function, max_event_age=lifetime, retry_attempts=0)],
         )
 
-    def visibility_timeout(self) -> cdk.Duration:
+    def visibility_timeout(self, *, local: bool = False) -> cdk.Duration:
         """Return how long a queue that feeds this function must hide a message that is being worked on.
 
         Six times the function's timeout, as AWS asks for event source mappings: less, and a message
-        that waits for a free function comes back while it is still being worked on.
+        that waits for a free function comes back while it is still being worked on. The embedded cloud
+        receives no message before a function is free, and `make up` waits for the work of a process that
+        was killed.
         """
-        return cdk.Duration.seconds(6 * int(self.timeout.to_seconds()))
+        seconds = int(self.timeout.to_seconds())
+        return cdk.Duration.seconds(seconds + 15 if local else 6 * seconds)
 
 
 def with_batches(action: str, deployment: Deployment) -> list[str]:

@@ -48,7 +48,7 @@ class Ingestion(Construct):
         self.work = WorkQueue(
             self,
             "Fetch",
-            visibility_timeout=self.fetch.visibility_timeout(),
+            visibility_timeout=self.fetch.visibility_timeout(local=deployment.is_local),
             # A source whose fetch failed is due again soon anyway; trying longer only delays the alarm.
             max_receive_count=3,
         )

@@ -11,6 +11,7 @@ import hashlib
 import os
 import platform
 import shutil
+import stat
 import subprocess
 import sys
 import sysconfig
@@ -156,6 +157,7 @@ class Layers(Construct):
         sentiment: what only the analysis imports.
         science: what only the functions that read spectra import: astropy, numpy and Pillow.
         parquet: what only the function that rebuilds photometry tables imports: pyarrow.
+        workflows: the declarations of the workflows, for the API, which checks their inputs by them.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, deployment: Deployment) -> None:
@@ -167,6 +169,7 @@ class Layers(Construct):
         self.sentiment = self._built("Sentiment", "sentiment", files=ROOT / "layers" / "sentiment" / "python")
         self.science = self._built("Science", "science")
         self.parquet = self._built("Parquet", "parquet")
+        self.workflows = self._layer("Workflows", self._declarations(), "The package statemachines")
 
     def _package(self) -> lambda_.Code:
         if self._compiler is not None:
@@ -177,6 +180,9 @@ class Layers(Construct):
             exclude=["/requirements.*", *NOT_SOURCE],
             ignore_mode=cdk.IgnoreMode.GIT,
         )
+
+    def _declarations(self) -> lambda_.Code:
+        return lambda_.Code.from_asset(str(packaged(ROOT / "statemachines", self._compiler)))
 
     def _built(self, construct_id: str, name: str, *, files: Path | None = None) -> lambda_.LayerVersion:
         lock = ROOT / "layers" / name / "requirements.txt"
@@ -259,6 +265,28 @@ def compiled(package: Path, compiler: Compiler, *, cache: Path = _CACHE) -> Path
     return place
 
 
+def packaged(package: Path, compiler: Compiler | None, *, cache: Path = _CACHE) -> Path:
+    """Return the folder of a layer that holds one package of the checkout.
+
+    Args:
+        package: the folder of the package, which has its own name within the layer's ``python/``.
+        compiler: writes the bytecode; None, and there is none.
+        cache: where built layers are kept.
+    """
+    digest = hashlib.sha256((compiler.version if compiler else "").encode())
+    _add_files(digest, package)
+    prefix = f"packaged-{package.name}-"
+    place = cache / f"{prefix}{digest.hexdigest()[:16]}"
+    if not place.is_dir():
+        with built_aside(place) as unfinished:
+            inside = unfinished / "python" / package.name
+            shutil.copytree(package, inside, ignore=shutil.ignore_patterns(*NOT_SOURCE))
+            if compiler:
+                compiler.compile(unfinished / "python")
+    _forget_others(place, prefix)
+    return place
+
+
 def _forget_others(place: Path, prefix: str) -> None:
     for outdated in place.parent.glob(f"{prefix}*"):
         if outdated != place:
@@ -272,7 +300,7 @@ def built_aside(place: Path) -> Iterator[Path]:
     unfinished = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
         yield unfinished
-        unfinished.chmod(0o755)
+        _make_readable(unfinished)
         try:
             unfinished.rename(place)
         except OSError:
@@ -280,6 +308,17 @@ def built_aside(place: Path) -> Iterator[Path]:
                 raise
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _make_readable(folder: Path) -> None:
+    """Let everybody read a folder and all that is in it: functions run as another user than who built it.
+
+    The umask of whoever builds, such as 077, would else decide whether a function can load its code.
+    """
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            may_run = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
+            path.chmod(0o755 if may_run else 0o644)
 
 
 def requirements_for(requirements: str, target: Target) -> str:

@@ -53,7 +53,7 @@ class Page(Construct):
         integration = integrations.HttpLambdaIntegration("Page", self.function.function)
         for path in ROUTES:
             for route in api.api.add_routes(
-                path=path, methods=[apigateway.HttpMethod.GET], integration=integration
+                path=path, methods=[apigateway.HttpMethod.ANY], integration=integration
             ):
                 accept(
                     route,

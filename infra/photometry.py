@@ -107,9 +107,10 @@ class Photometry(Construct):
         )
 
     def add_reading(self, api: Api) -> None:
-        """Let the API read the points of light curves and the samples of spectra."""
+        """Let the API read the points of light curves, the samples of spectra, and their originals."""
         self._may(api.function, "s3:GetObject", "derived/photometry/*/points.json.gz")
         self._may(api.function, "s3:GetObject", "derived/spectra/*")
+        self._may(api.function, "s3:GetObject", "raw/spectra/*")
 
     def add_monitoring(self, monitoring: Monitoring) -> None:
         """Add the alarms of this part."""

@@ -18,8 +18,9 @@ from infra.monitoring import Monitoring
 from infra.news import News
 from infra.observations import Observations
 from infra.page import Page
+from infra.search import Search
 from infra.sentiment import Sentiment
-from infra.workflows import Workflow
+from infra.workflows import DeclaredWorkflows, RunClosing, Workflow
 
 
 class PipelineStack(cdk.Stack):
@@ -29,7 +30,11 @@ class PipelineStack(cdk.Stack):
         self, scope: Construct, construct_id: str, *, deployment: Deployment, data: DataStack
     ) -> None:
         super().__init__(
-            scope, construct_id, description="Sourcebook: ingestion, analysis, read side, workflows, alarms."
+            scope,
+            construct_id,
+            description="Sourcebook: ingestion, analysis, read side, workflows, alarms.",
+            # CloudFormation takes a megabyte; a third of the template was blanks.
+            suppress_template_indentation=True,
         )
         layers = Layers(self, "Layers", deployment=deployment)
         ingestion = Ingestion(self, "Ingestion", deployment=deployment, data=data, layers=layers)
@@ -41,6 +46,8 @@ class PipelineStack(cdk.Stack):
         observations = Observations(self, "Observations", data=data, layers=layers)
         observations.add_fetching(ingestion.fetch)
         api = Api(self, "Api", deployment=deployment, data=data, layers=layers)
+        search = Search(self, "Search", deployment=deployment, data=data, layers=layers)
+        search.add_reading(api)
         page = Page(self, "Page", api=api, layers=layers)
         sentiment = Sentiment(self, "Sentiment", deployment=deployment, data=data, layers=layers)
         sentiment.add_reading(api)
@@ -53,6 +60,8 @@ class PipelineStack(cdk.Stack):
         )
         catalog = Catalog(self, "Catalog", deployment=deployment, data=data, layers=layers)
         catalog.add_review(api)
+        declared = DeclaredWorkflows(self, "Declared", data=data, layers=layers)
+        closing = RunClosing(self, "RunClosing", data=data, layers=layers)
         api.add_workflows(part for part in self.node.find_all() if isinstance(part, Workflow))
         monitoring = Monitoring(
             self,
@@ -62,6 +71,9 @@ class PipelineStack(cdk.Stack):
             api=api,
             workflows=[refresh, observations.workflow],
         )
+        monitoring.watch(
+            functions=(closing.function,), workflow_tasks=declared.tasks, workflows=declared.workflows
+        )
         ingestion.add_monitoring(monitoring, deployment)
         news.add_monitoring(monitoring, ingestion.fetch, deployment)
         catalog.add_monitoring(monitoring)
@@ -69,10 +81,11 @@ class PipelineStack(cdk.Stack):
         sentiment.add_monitoring(monitoring)
         analysis.add_monitoring(monitoring)
         page.add_monitoring(monitoring)
+        search.add_monitoring(monitoring)
         for name, value in {
             "Version": version("sourcebook"),
             "ApiId": api.api.api_id,
-            "ApiUrl": api.stage.url,
+            "ApiUrl": api.api.api_endpoint,
             "TableName": data.table.table_name,
             "BucketName": data.bucket.bucket_name,
             "FetchQueueUrl": ingestion.work.queue.queue_url,
@@ -97,10 +110,13 @@ class PipelineStack(cdk.Stack):
             "TriggerFunctionName": news.trigger.function.function_name,
             "GroupFunctionName": news.group.function.function_name,
             "IdeasFunctionName": news.ideas.function.function_name,
+            "CloseRunsFunctionName": closing.function.function.function_name,
             "ApiFunctionName": api.function.function.function_name,
             "RefreshSourcesArn": refresh.machine.state_machine_arn,
+            **declared.outputs(),
             **catalog.outputs(),
             **sentiment.outputs(),
+            **search.outputs(),
             "RebuildFunctionName": observations.rebuild.function.function_name,
             "RebuildCanonicalArn": observations.workflow.machine.state_machine_arn,
         }.items():

@@ -86,6 +86,7 @@ class Sentiment(Construct):
         table = self._data.table.table_arn
         refresh.allow(
             [
+                "dynamodb:BatchGetItem",
                 "dynamodb:BatchWriteItem",
                 "dynamodb:DeleteItem",
                 "dynamodb:PutItem",

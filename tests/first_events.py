@@ -75,18 +75,21 @@ def first_events() -> Iterator[dict[str, FirstEvent]]:
         definition = table_definition("sourcebook")
         boto3.client("dynamodb", region_name="us-east-1").create_table(**definition)
         queue = boto3.client("sqs", region_name="us-east-1").create_queue(QueueName="fetch")["QueueUrl"]
-        server = ThreadingHTTPServer(("127.0.0.1", 0), _Cloud)
-        Thread(target=server.serve_forever, daemon=True).start()
+        # No feed is asked for at the port of the cloud.
+        servers = [ThreadingHTTPServer(("127.0.0.1", 0), _Cloud) for _ in range(2)]
+        for server in servers:
+            Thread(target=server.serve_forever, daemon=True).start()
         try:
-            address = f"http://127.0.0.1:{server.server_address[1]}"
+            address, feeds = (f"http://127.0.0.1:{server.server_address[1]}" for server in servers)
             table = Table("sourcebook", boto3.client("dynamodb", region_name="us-east-1"))
-            yield dict(_events(table, address, queue))
+            yield dict(_events(table, address, feeds, queue))
         finally:
-            server.shutdown()
-            server.server_close()
+            for server in servers:
+                server.shutdown()
+                server.server_close()
 
 
-def _events(table: Table, address: str, queue: str) -> Iterator[tuple[str, FirstEvent]]:
+def _events(table: Table, address: str, feeds: str, queue: str) -> Iterator[tuple[str, FirstEvent]]:
     environment = {"AWS_ENDPOINT_URL": address, "TABLE_NAME": table.name}
     subject = {"tool_id": _TOOL, "name": "Apple", "kind": "company"}
     SubjectRegistry(table).register(parse_subjects([subject]))
@@ -102,7 +105,7 @@ def _events(table: Table, address: str, queue: str) -> Iterator[tuple[str, First
     )
     now = datetime.now(UTC).replace(microsecond=0)
     due_at = isoformat(now - timedelta(minutes=1))
-    spec = SourceSpec(source_id=_SOURCE, url=f"{address}/feed.xml", interval_minutes=15)
+    spec = SourceSpec(source_id=_SOURCE, url=f"{feeds}/feed.xml", interval_minutes=15)
 
     def declare() -> None:
         CHANGED.clear()

@@ -1,18 +1,67 @@
-"""Articles without a stack: `articles key` tells why two headlines do, or do not, become one article."""
+"""Articles: `articles search` finds them, `articles key` tells why two headlines become one, or do not."""
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
+from typing import Any
 
 import click
 
 from sourcebook.articles.normalize import identify
+from sourcebook_cli.output import say, say_json
+from sourcebook_cli.stack import on_aws
 
 
 @click.group()
 def articles() -> None:
-    """What decides which articles are one."""
+    """Find articles, and see what decides which are one."""
+
+
+@articles.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("--rank", is_flag=True, help="What fits best first, instead of the newest.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Articles at most."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, as the HTTP API has it.")
+@on_aws
+def search(query: tuple[str, ...], rank: bool, limit: int, as_json: bool, aws: bool) -> None:
+    """Find articles.
+
+    QUERY has words, "phrases", OR, -not, and the filters source:, subject:, tag:, sentiment:, lang:, since:
+    and until: (a day, a time, or 24h, 7d). Write -- before a query that begins with -.
+    """
+    from sourcebook.articles.read import ArticleFilter
+    from sourcebook.search.days import Days
+    from sourcebook.search.query import parse
+    from sourcebook.search.read import NEWEST, RANK, ArticleSearch, OpenDays, SubjectNames
+    from sourcebook.sentiment.subjects import SubjectRegistry
+    from sourcebook_cli.stack import Stack
+
+    stack = Stack.connect(aws=aws)
+    searching = ArticleSearch(
+        stack.table, OpenDays(Days(stack.objects)), SubjectNames(SubjectRegistry(stack.table))
+    )
+    asked = parse(" ".join(query), searching.clock())
+    cursor: str | None = None
+    left = limit
+    while left:
+        page = searching.page(
+            asked, ArticleFilter(), order=RANK if rank else NEWEST, limit=min(left, 100), cursor=cursor
+        )
+        left -= len(page.items)
+        for article in page.items:
+            _say(article, as_json=as_json)
+        if (cursor := page.next_cursor) is None:
+            return
+
+
+def _say(article: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        say_json(article)
+        return
+    say(article["headline"])
+    say("    ", ", ".join((article["timestamp"], article["sentiment"] or "", *article["sources"])))
 
 
 @articles.command()
@@ -29,7 +78,7 @@ def key(headline: str, date: datetime, publisher: tuple[str, ...], as_json: bool
         "signature": identity.signature,
     }
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        say_json(found)
     else:
         for name, value in found.items():
-            click.echo(f"{name:<20} {value}")
+            say(f"{name:<20} {value}")

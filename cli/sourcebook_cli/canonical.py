@@ -10,6 +10,7 @@ import click
 
 from sourcebook.errors import Terminal
 from sourcebook.table.client import aws_config
+from sourcebook_cli.output import say
 from sourcebook_cli.stack import Stack, on_aws
 
 _LOOK_EVERY = 0.5
@@ -28,10 +29,10 @@ def rebuild(source_ids: tuple[str, ...], no_wait: bool, aws: bool) -> None:
     """Make the newest figures anew from the raw layer and the sources' present priorities."""
     stack = Stack.connect(aws=aws)
     if no_wait:
-        click.echo(f"Started: {start_rebuild(stack, list(source_ids))}")
+        say(f"Started: {start_rebuild(stack, list(source_ids))}")
         return
     counts = run_rebuild(stack, list(source_ids))
-    click.echo(f"{counts['examined']} examined, {counts['changed']} changed.")
+    say(f"{counts['examined']} examined, {counts['changed']} changed.")
 
 
 def start_rebuild(stack: Stack, source_ids: list[str]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from sourcebook_cli.output import say_text
+
 _SHELLS = ("bash", "zsh", "fish")
 
 
@@ -21,4 +23,4 @@ def completion(shell: str) -> None:
     found = get_completion_class(shell)
     if found is None:  # click's own list is the one above
         raise click.UsageError(f"no completion for {shell}; expected one of {', '.join(_SHELLS)}")
-    click.echo(found(main, {}, "sourcebook", "_SOURCEBOOK_COMPLETE").source())
+    say_text(found(main, {}, "sourcebook", "_SOURCEBOOK_COMPLETE").source())

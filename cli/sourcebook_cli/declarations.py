@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
 import yaml
 
 from sourcebook.articles.adapters.options import check_options
 from sourcebook.errors import InvalidInput
 from sourcebook.feeds.opml import declaration, parse_opml
 from sourcebook.sources.model import SourceSpec, parse_spec
+from sourcebook_cli.output import say
 
 
 def read_sources(path: Path) -> list[SourceSpec]:
@@ -50,7 +50,7 @@ def _read_opml(path: Path, content: bytes) -> list[SourceSpec]:
         except InvalidInput as error:
             left_out.append((feed.line, str(error)))
     for line, message in sorted(left_out):
-        click.echo(f"{path}, line {line}: {message}", err=True)
+        say(f"{path}, line {line}: {message}", err=True)
     return specs
 
 

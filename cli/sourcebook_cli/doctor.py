@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import re
 import shutil
 import socket
@@ -16,9 +15,8 @@ from typing import Final, Literal
 
 import click
 from packaging.requirements import Requirement
-from rich.console import Console
-from rich.table import Table as RichTable
 
+from sourcebook_cli.output import Style, Styled, say, say_json, show_table
 from sourcebook_cli.stack import chosen, on_aws
 from sourcebook_local.project import HOME, ROOT
 
@@ -28,7 +26,7 @@ OLDEST_NODE: Final = 18
 FREE_DISK_MB: Final = 2_000
 
 Verdict = Literal["ok", "look", "wrong"]
-_COLORS: Final[dict[Verdict, str]] = {"ok": "green", "look": "yellow", "wrong": "red"}
+_COLORS: Final[dict[Verdict, Style]] = {"ok": "green", "look": "yellow", "wrong": "red"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ def doctor(as_json: bool, aws: bool) -> None:
     """
     findings = [*machine(), *(on_account() if aws or chosen().aws else local_stack())]
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+        say_json([asdict(finding) for finding in findings], indent=2)
     else:
         _print(findings)
     if any(finding.verdict == "wrong" for finding in findings):
@@ -234,12 +232,14 @@ def _short(error: Exception) -> str:
 
 
 def _print(findings: list[Finding]) -> None:
-    table = RichTable(box=None, pad_edge=False)
-    for heading in ("", "", "Found", "What to do"):
-        table.add_column(heading, overflow="fold")
-    for finding in findings:
-        color = _COLORS[finding.verdict]
-        table.add_row(f"[{color}]{finding.verdict}[/]", finding.what, finding.found, finding.todo)
-    Console(highlight=False, soft_wrap=False).print(table)
+    show_table(
+        ("", "", "Found", "What to do"),
+        [
+            (Styled(finding.verdict, _COLORS[finding.verdict]), finding.what, finding.found, finding.todo)
+            for finding in findings
+        ],
+        whole=("",),
+    )
     bad = sum(finding.verdict == "wrong" for finding in findings)
-    click.echo(f"\n{bad} wrong: do what the last column says." if bad else "\nNothing is wrong.")
+    say()
+    say(f"{bad} wrong: do what the last column says." if bad else "Nothing is wrong.")

@@ -12,6 +12,7 @@ import click
 
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook_cli.nova import ended
+from sourcebook_cli.output import say, say_json
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
@@ -67,9 +68,9 @@ def donate(
         results.append(result)
         failed = failed or "error" in result
         if not as_json:
-            click.echo(_line(result))
+            say(_line(result))
     if as_json:
-        click.echo(json.dumps(results, ensure_ascii=False))
+        say_json(results)
     if failed:
         raise SystemExit(1)
 

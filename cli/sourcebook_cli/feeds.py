@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import click
 
 from sourcebook.feeds.model import NotAFeed
 from sourcebook.feeds.parse import describe, parse_feed
+from sourcebook_cli.output import Styled, confirm, say, say_json, say_xml, show_table
 
 if TYPE_CHECKING:
     from sourcebook.feeds.discovery import Discovery
@@ -68,12 +69,12 @@ def add(
             added = manager.add({**values, "url": url}, name=title)
         except SourcebookError as error:
             failed += 1
-            click.secho(f"{address}: {error}", fg="red", err=True)
+            say(Styled(f"{address}: {error}", "red"), err=True)
             continue
         state = "added; it is fetched within a minute" if added.new else "known"
-        click.echo(f"{added.feed_id}  {url}  {state}")
+        say(f"{added.feed_id}  {url}  {state}")
         for other in others:
-            click.echo(f"  also announced: {other}")
+            say(f"  also announced: {other}")
     if failed:
         sys.exit(1)
 
@@ -84,9 +85,6 @@ def add(
 @on_aws
 def list_feeds(health: str | None, as_json: bool, aws: bool) -> None:
     """List the feeds with their health and their next fetch."""
-    from rich.console import Console
-    from rich.table import Table as TextTable
-
     from sourcebook.sources.read import public
     from sourcebook.sources.registry import NEVER
 
@@ -96,20 +94,23 @@ def list_feeds(health: str | None, as_json: bool, aws: bool) -> None:
     )
     if as_json:
         for feed in shown:
-            click.echo(json.dumps(feed, ensure_ascii=False))
+            say_json(feed)
         return
-    table = TextTable("feed", "name", "health", "priority", "next fetch", "cause")
-    for feed in shown:
-        due = feed["next_fetch_time"]
-        table.add_row(
-            feed["feed_id"],
-            feed["name"] or "",
-            feed["health"],
-            str(feed["priority"]),
-            "never: disabled by hand" if due == NEVER else due,
-            feed["last_cause"] or "",
-        )
-    Console(highlight=False).print(table)
+    show_table(
+        ("feed", "name", "health", "priority", "next fetch", "cause"),
+        [
+            (
+                feed["feed_id"],
+                feed["name"],
+                feed["health"],
+                str(feed["priority"]),
+                "never: disabled by hand" if (due := feed["next_fetch_time"]) == NEVER else due,
+                feed["last_cause"],
+            )
+            for feed in shown
+        ],
+        whole=("feed", "health", "priority", "next fetch"),
+    )
 
 
 @feeds.command()
@@ -141,13 +142,28 @@ def priority(feed_id: str, number: int, aws: bool) -> None:
 
 
 @feeds.command()
+@click.argument("feed_id")
+@click.option("--url", help="Where the feed is now; its articles and its id stay.")
+@click.option(
+    "--interval", type=click.IntRange(1, 1440), help="Longest time between two fetches, in minutes."
+)
+@click.option("--name", help="How it is called.")
+@on_aws
+def change(feed_id: str, url: str | None, interval: int | None, name: str | None, aws: bool) -> None:
+    """Change a feed's address, longest interval or name."""
+    given = {"url": url, "interval_minutes": interval, "name": name}
+    values = {field: value for field, value in given.items() if value is not None}
+    _each([feed_id], lambda one: _manager(aws=aws).change(one, values), "changed")
+
+
+@feeds.command()
 @click.argument("feed_ids", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @on_aws
 def remove(feed_ids: tuple[str, ...], yes: bool, aws: bool) -> None:
     """Delete feeds with their history. Their articles stay until they expire."""
     if not yes:
-        click.confirm(f"Delete {', '.join(feed_ids)} with their history?", abort=True)
+        confirm(f"Delete {', '.join(feed_ids)} with their history?")
     _each(feed_ids, _manager(aws=aws).remove, "removed")
 
 
@@ -158,10 +174,10 @@ def import_feeds(file: Path, aws: bool) -> None:
     """Add the feeds of an OPML FILE. Known ones are left as they are."""
     report = _manager(aws=aws).import_opml(file.read_bytes())
     if report.mended:
-        click.echo(f"{file}: {report.mended}", err=True)
+        say(f"{file}: {report.mended}", err=True)
     for problem in report.problems:
-        click.echo(f"{file}, line {problem.line}: {problem.message}", err=True)
-    click.echo(
+        say(f"{file}, line {problem.line}: {problem.message}", err=True)
+    say(
         f"{len(report.added)} feeds added, {len(report.known)} known, {len(report.problems)} problems. "
         "New ones are fetched within a minute."
     )
@@ -175,10 +191,10 @@ def export_feeds(output: Path | None, opml_version: str, aws: bool) -> None:
     """Print all feeds as OPML."""
     text = _manager(aws=aws).export_opml(version=opml_version)
     if output is None:
-        click.echo(text, nl=False)
+        say_xml(text)
         return
     output.write_text(text, encoding="utf-8")
-    click.echo(f"{text.count('<outline ')} feeds in {output}")
+    say(f"{text.count('<outline ')} feeds in {output}")
 
 
 @feeds.command()
@@ -196,30 +212,31 @@ def explain(feed_id: str, aws: bool) -> None:
     if source is None or source.kind != "feed":
         raise _no_feed(feed_id)
     for line in schedule.explain(source, utc_now(), settings=stack.feed_settings()):
-        click.echo(line)
+        say(line)
     if not source.enabled and isoformat(source.next_fetch_time) == NEVER:
-        click.echo(f"`sourcebook feeds enable {feed_id}` does so.")
+        say(f"`sourcebook feeds enable {feed_id}` does so.")
 
 
 @feeds.command()
 @click.argument("files", nargs=-1, required=True, type=_FILE)
+@click.option("--url", default="", help="Where the feed comes from: relative links are resolved against it.")
 @click.option("--json", "as_json", is_flag=True, help="Everything, as a JSON list.")
-def parse(files: tuple[Path, ...], as_json: bool) -> None:
+def parse(files: tuple[Path, ...], url: str, as_json: bool) -> None:
     """Parse feed FILES and print what they hold."""
     found = []
     for file in files:
         try:
-            found.append(describe(parse_feed(file.read_bytes(), url=""), file))
+            found.append(describe(parse_feed(file.read_bytes(), url=url), file))
         except NotAFeed as error:
             found.append(describe(error, file))
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        say_json(found)
         return
     for described in found:
         outcome = described["cause"] or f"{len(described['entries'])} entries"
-        click.echo(f"{described['file']}: {outcome} ({described['parser'] or described['message']})")
+        say(f"{described['file']}: {outcome} ({described['parser'] or described['message']})")
         for entry in described["entries"]:
-            click.echo(f"  {entry['headline']}  {entry['link'] or ''}")
+            say(f"  {entry['headline']}  {entry['link'] or ''}")
 
 
 def _manager(*, aws: bool) -> FeedManager:
@@ -233,8 +250,15 @@ def _manager(*, aws: bool) -> FeedManager:
 async def _discover(manager: FeedManager, address: str, *, local: bool) -> Discovery:
     from sourcebook.feeds.discovery import discover
     from sourcebook.http import HttpClient
+    from sourcebook_cli.stack import running_cloud
+    from sourcebook_local.folder import SERVED_PORTS
+    from sourcebook_local.project import HOME
 
     policy = manager.settings.http_policy(allowed_networks=_LOOPBACK if local else "")
+    if local:
+        # As the functions: of this machine only the servers that were started for it, never the cloud.
+        ports = frozenset({running_cloud().port})
+        policy = replace(policy, refused_ports=ports, loopback_ports=HOME / SERVED_PORTS)
     async with HttpClient(policy) as http:
         return await discover(http, address)
 
@@ -244,10 +268,10 @@ def _each(feed_ids: Iterable[str], act: Callable[[str], Any], done: str) -> None
     failed = 0
     for feed_id in feed_ids:
         if act(feed_id):
-            click.echo(f"{feed_id}: {done}")
+            say(f"{feed_id}: {done}")
         else:
             failed += 1
-            click.secho(str(_no_feed(feed_id)), fg="red", err=True)
+            say(Styled(str(_no_feed(feed_id)), "red"), err=True)
     if failed:
         sys.exit(1)
 

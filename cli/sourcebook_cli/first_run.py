@@ -6,12 +6,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table as TextTable
-
 from sourcebook.errors import Terminal
 from sourcebook.sources.model import Source
+from sourcebook_cli.output import progress, show_table
 from sourcebook_cli.stack import Counts, Stack, count
 
 _LOOK_EVERY = 0.7
@@ -28,7 +25,7 @@ class Watched:
     fetches_before: Mapping[str, int]
 
 
-def watch(stack: Stack, watched: Watched, console: Console, timeout: float) -> Counts:
+def watch(stack: Stack, watched: Watched, timeout: float) -> Counts:
     """Show progress until every source was fetched once more and no article waits for analysis.
 
     Raises:
@@ -36,27 +33,21 @@ def watch(stack: Stack, watched: Watched, console: Console, timeout: float) -> C
     """
     deadline = time.monotonic() + timeout
     registry = stack.registry
-    with Progress(
-        TextColumn("{task.description:<18}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-    ) as progress:
-        fetching = progress.add_task("sources fetched", total=len(watched.fetches_before))
-        analyzing = progress.add_task("articles analyzed", total=None)
+    with progress() as shown:
+        fetching = shown.add_task("sources fetched", total=len(watched.fetches_before))
+        analyzing = shown.add_task("articles analyzed", total=None)
         while True:
             sources = registry.get_many(watched.fetches_before)
             fetched = sum(s.fetch_count > watched.fetches_before[s.source_id] for s in sources.values())
             counts = count(stack.table, sources.values(), fetched)
-            progress.update(fetching, completed=fetched)
-            progress.update(analyzing, completed=counts.analyzed, total=counts.articles or None)
+            shown.update(fetching, completed=fetched)
+            shown.update(analyzing, completed=counts.analyzed, total=counts.articles or None)
             if fetched == counts.sources and counts.pending == 0:
                 break
             if time.monotonic() > deadline:
                 raise NotFinished(_what_is_missing(counts, timeout))
             time.sleep(_LOOK_EVERY)
-    _show_failures(list(sources.values()), console)
+    _show_failures(list(sources.values()))
     return counts
 
 
@@ -68,13 +59,13 @@ def _what_is_missing(counts: Counts, timeout: float) -> str:
     )
 
 
-def _show_failures(sources: list[Source], console: Console) -> None:
+def _show_failures(sources: list[Source]) -> None:
     failing = [source for source in sources if source.consecutive_errors or not source.enabled]
     if not failing:
         return
-    table = TextTable(
-        "source", "cause", "reason", title=f"{len(failing)} sources failed", title_justify="left"
+    show_table(
+        ("source", "cause", "reason"),
+        [(source.source_id, source.last_cause, source.last_error) for source in failing],
+        whole=("source", "cause"),
+        title=f"{len(failing)} sources failed",
     )
-    for source in failing:
-        table.add_row(source.source_id, source.last_cause, (source.last_error or "")[:100])
-    console.print(table)

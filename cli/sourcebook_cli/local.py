@@ -1,18 +1,21 @@
-"""The local stack: `up`, `down`, `reset` and `serve-folder`."""
+"""The local stack: `up`, `down`, `reset`, `env` and `serve-folder`."""
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from sourcebook.errors import Terminal
 from sourcebook_cli.declarations import read_sources
 from sourcebook_cli.first_run import Watched, watch
+from sourcebook_cli.output import Styled, say_text
+from sourcebook_cli.output import say as say_line
 from sourcebook_cli.sample_nova import begin_sample_nova, show_sample_nova
 from sourcebook_cli.stack import Stack, running_cloud
 from sourcebook_cli.subjects import load_default
@@ -38,21 +41,35 @@ _PATIENCE = click.option(
 @_PATIENCE
 def up(sources: Path | None, timeout: int) -> None:
     """Start the whole stack on this machine, load the sources and watch the first run go through."""
+    from sourcebook_local import process
+
+    HOME.mkdir(parents=True, exist_ok=True)
+    waiting = partial(say_line, "Another `make up` is at work here: this one goes on when it has ended.")
+    with process.lock(HOME / "up.lock", waiting=waiting):
+        _up(sources, timeout)
+
+
+def _up(sources: Path | None, timeout: int) -> None:
     from sourcebook_local.cloud import LocalCloud
     from sourcebook_local.deploy import deploy
-    from sourcebook_local.folder import start_remembered, start_server
+    from sourcebook_local.folder import SERVED_PORTS, start_remembered, start_server
     from sourcebook_local.outputs import write_local_json
-    from sourcebook_local.samples import API_KEYS, sample_api_sources, sample_sources, secret_name
+    from sourcebook_local.samples import (
+        API_KEYS,
+        sample_api_sources,
+        sample_sources,
+        sample_subjects,
+        secret_name,
+    )
     from sourcebook_local.samples_observations import sample_observation_sources
 
-    console = Console(highlight=False, soft_wrap=True)
     begun = time.monotonic()
     specs = read_sources(sources) if sources else []
 
     def say(line: str) -> None:
-        console.print(f"[dim]{time.monotonic() - begun:5.1f}s[/]  {line}")
+        say_line(Styled(f"{time.monotonic() - begun:5.1f}s", "dim"), f"  {line}")
 
-    cloud = LocalCloud(HOME, say=say)
+    cloud = LocalCloud(HOME, say=say, loopback_ports=HOME / SERVED_PORTS)
     cloud.start()
     say(f"Embedded cloud ready on {cloud.endpoint_url}")
     deployment = deploy(cloud, say=say)
@@ -61,7 +78,7 @@ def up(sources: Path | None, timeout: int) -> None:
     write_local_json(HOME / "local.json", cloud, outputs)
     _, failed = start_remembered(HOME)
     for name, reason in failed:
-        console.print(f"[yellow]The server of {name} did not start: {reason}[/]")
+        say_line(Styled(f"The server of {name} did not start: {reason}", "yellow"))
     if not sources:
         server = start_server(HOME)
         secrets = cloud.session().client("secretsmanager")
@@ -71,22 +88,26 @@ def up(sources: Path | None, timeout: int) -> None:
         specs += sample_observation_sources(server.url)
         say(f"Sample sources served on {server.url}")
     stack = Stack.connect()
-    load_default(stack, say)
+    load_default(stack, say, () if sources else sample_subjects())
     watched = _register(stack, specs, say)
     # Workflows mostly wait: the nova's run beside the sources.
     sample_nova = "" if sources else begin_sample_nova(stack, server.url)
-    counts = watch(stack, watched, console, timeout)
+    counts = watch(stack, watched, timeout)
     if sample_nova:
-        show_sample_nova(stack, sample_nova, server.url, console, timeout)
-    console.print()
-    console.print(f"[bold]Ready in {time.monotonic() - begun:.0f} s.[/]  API: [bold]{outputs.api_url}[/]")
-    console.print(
+        show_sample_nova(stack, sample_nova, server.url, timeout)
+    say_line()
+    say_line(
+        Styled(f"Ready in {time.monotonic() - begun:.0f} s.", "bold"),
+        "  API: ",
+        Styled(outputs.api_url, "bold"),
+    )
+    say_line(
         f"{counts.fetched} sources fetched, {counts.entries} entries seen, "
         f"{counts.articles} articles stored, {counts.merged} merged across sources, "
         f"{counts.analyzed} analyzed."
     )
-    console.print(f"Look at it in a browser: [bold]{outputs.api_url}/[/]")
-    console.print(
+    say_line("Look at it in a browser: ", Styled(f"{outputs.api_url}/", "bold"))
+    say_text(
         "\nTry next:\n"
         f"  curl '{outputs.api_url}/articles?sentiment=negative&limit=3'\n"
         f"  curl '{outputs.api_url}/feeds'\n"
@@ -107,27 +128,40 @@ def down() -> None:
     from sourcebook_local.folder import stop_servers
 
     stop_servers(HOME)
-    if LocalCloud(HOME).stop():
-        click.echo("Stopped. The data is kept: `make up` goes on with it, `make reset` forgets it.")
-    else:
+    cloud = LocalCloud(HOME)
+    ran = cloud.running()
+    if not cloud.stop():
         raise Terminal(
-            "the embedded cloud had to be killed; what came since its start is lost. "
+            "the embedded cloud had to be killed; what came since its last save is lost. "
             "`make up` starts from what was kept."
         )
+    if ran:
+        say_line(f"Saved: {cloud.saved()}.")
+    say_line("Stopped. The data is kept: `make up` goes on with it, `make reset` forgets it.")
 
 
 @click.command()
 def reset() -> None:
     """Stop the local stack and forget its data; what was built stays."""
     from sourcebook_local.cloud import LocalCloud
-    from sourcebook_local.folder import stop_servers
+    from sourcebook_local.folder import SERVED_PORTS, stop_servers
 
     stop_servers(HOME)
     LocalCloud(HOME).reset()
-    for name in ("local.json", "servers.json"):
+    for name in ("local.json", "servers.json", SERVED_PORTS):
         (HOME / name).unlink(missing_ok=True)
     shutil.rmtree(HOME / "log", ignore_errors=True)
-    click.echo("Forgotten. `make up` starts afresh.")
+    say_line("Forgotten. `make up` starts afresh.")
+
+
+@click.command()
+def env() -> None:
+    """Print the variables that point the AWS command line at the local stack: `eval "$(sourcebook env)"`.
+
+    They hold the credentials of this stack, which are of use on this machine only.
+    """
+    for name, value in running_cloud().variables().items():
+        say_line(f"export {name}={shlex.quote(value)}")
 
 
 @click.command("serve-folder")
@@ -140,26 +174,26 @@ def serve_folder(folder: Path, timeout: int) -> None:
     """
     from sourcebook_local.folder import feeds_in, start_server
 
-    console = Console(highlight=False, soft_wrap=True)
     begun = time.monotonic()
 
     def say(line: str) -> None:
-        console.print(f"[dim]{time.monotonic() - begun:5.1f}s[/]  {line}")
+        say_line(Styled(f"{time.monotonic() - begun:5.1f}s", "dim"), f"  {line}")
 
     running_cloud()
     server = start_server(HOME, folder)
     feeds, skipped = feeds_in(folder, server.url)
     say(f"{len(feeds)} feeds of {folder} served on {server.url}")
     for path, reason in skipped:
-        console.print(f"        [dim]left out: {path.name}: {reason}[/]")
+        say_line(Styled(f"        left out: {path.name}: {reason}", "dim"))
     if not feeds:
         raise Terminal(f"no feed file in {folder}: expected .xml, .rss, .atom, .rdf or JSON Feed files")
     stack = Stack.connect()
     watched = _register(stack, [spec for _, spec in feeds], say)
-    counts = watch(stack, watched, console, timeout)
+    counts = watch(stack, watched, timeout)
     healthy = counts.fetched - counts.failing
-    console.print(
-        f"\n{healthy} of {counts.sources} feeds ingested: {counts.entries} entries seen; the table now holds "
+    say_line()
+    say_line(
+        f"{healthy} of {counts.sources} feeds ingested: {counts.entries} entries seen; the table now holds "
         f"{counts.articles} articles, {counts.analyzed} of them analyzed."
     )
 

@@ -8,10 +8,13 @@ from typing import Any
 
 import click
 
+from sourcebook_cli.output import print_traceback, say_error
+
 _COMMANDS = {
     "up": "sourcebook_cli.local:up",
     "down": "sourcebook_cli.local:down",
     "reset": "sourcebook_cli.local:reset",
+    "env": "sourcebook_cli.local:env",
     "serve-folder": "sourcebook_cli.local:serve_folder",
     "doctor": "sourcebook_cli.doctor:doctor",
     "completion": "sourcebook_cli.completion:completion",
@@ -24,6 +27,7 @@ _COMMANDS = {
     "subjects": "sourcebook_cli.subjects:subjects",
     "nova": "sourcebook_cli.nova:nova",
     "runs": "sourcebook_cli.runs:runs",
+    "workflows": "sourcebook_cli.workflows:workflows",
     "token": "sourcebook_cli.token:token",
     "spectra": "sourcebook_cli.spectra:spectra",
     "donate": "sourcebook_cli.donate:donate",
@@ -34,6 +38,7 @@ _COMMANDS = {
     "observations": "sourcebook_cli.observations:observations",
     "canonical": "sourcebook_cli.canonical:canonical",
     "migrate": "sourcebook_cli.migrate:migrate",
+    "search": "sourcebook_cli.search:search",
     "verify": "sourcebook_cli.verify:verify",
     "restore": "sourcebook_cli.restore:restore",
     "pause": "sourcebook_cli.pause:pause",
@@ -61,7 +66,7 @@ class _LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except SourcebookError as error:
-            click.secho(f"sourcebook: {error}", fg="red", err=True)
+            say_error(error)
             sys.exit(1)
 
 
@@ -76,4 +81,5 @@ def main(context: click.Context, profile: str | None, stack: str | None) -> None
     Every command works on the local stack; with --aws, or --profile or --stack before the command, on the
     one on AWS.
     """
+    sys.excepthook = print_traceback
     context.obj = {"profile": profile, "stack": stack}

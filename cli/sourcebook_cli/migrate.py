@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from sourcebook_cli.output import say
 from sourcebook_cli.stack import Stack, on_aws
 
 
@@ -13,11 +14,13 @@ from sourcebook_cli.stack import Stack, on_aws
 @on_aws
 def migrate(only_list: bool, again: str | None, aws: bool) -> None:
     """Run the steps that were not applied yet. May be run at any time, and again after it was cut short."""
-    from sourcebook.observations.migrations import Migrations
+    from sourcebook.catalog import renormalize
+    from sourcebook.observations.migrations import STEPS, Migrations
 
-    migrations = Migrations(Stack.connect(aws=aws).table)
+    migrations = Migrations(Stack.connect(aws=aws).table, steps=(*STEPS, renormalize.STEP))
     for applied in migrations.status() if only_list else migrations.run(again=again):
         if applied.ran:
-            click.echo(f"{applied.step_id}: {applied.changed} items changed")
+            say(f"{applied.step_id}: {applied.changed} items changed")
         else:
-            click.echo(f"{applied.step_id}: {applied.applied_at or 'not applied'}")
+            never = "not applied" if applied.needed else "not needed"
+            say(f"{applied.step_id}: {applied.applied_at or never}")

@@ -11,12 +11,18 @@ import click
 
 from sourcebook.catalog.names import normalize_name
 from sourcebook.errors import InvalidInput, Terminal
+from sourcebook.table.keys import NOVA_NAME_PREFIX
+from sourcebook_cli.output import say, say_json
 from sourcebook_cli.stack import Stack, on_aws
+from sourcebook_cli.suggestions import unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from sourcebook.table.client import Table
 
 _LOOK_EVERY = 0.3
+_PAGES_FOR_A_HINT = 20
 
 
 class WorkflowFailed(Terminal):
@@ -35,10 +41,10 @@ def normalize(names: tuple[str, ...], as_json: bool) -> None:
     """Print under what text each of NAMES is looked up. Needs no stack."""
     found = [_normalized(name) for name in names]
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        say_json(found)
         return
     for entry in found:
-        click.echo(f"{entry['input']}  →  {entry['normalized'] or entry['error']}")
+        say(f"{entry['input']}  →  {entry['normalized'] or entry['error']}")
 
 
 def _normalized(name: str) -> dict[str, str | None]:
@@ -56,21 +62,22 @@ def _normalized(name: str) -> dict[str, str | None]:
 @on_aws
 def initialize(name: str, wait: bool, timeout: int, as_json: bool, aws: bool) -> None:
     """Make NAME a nova of the catalogue, or find the one that it is."""
-    from rich.console import Console
-
     from sourcebook_cli.runs import find_run, print_run
 
     normalize_name(name)
     stack = Stack.connect(aws=aws)
     arn = start(stack, "InitializeNovaArn", {"candidate_name": name})
     if not wait:
-        click.echo(json.dumps({"execution_arn": arn}) if as_json else arn)
+        if as_json:
+            say_json({"execution_arn": arn})
+        else:
+            say(arn)
         return
     run = find_run(stack, ended(stack, arn, timeout)["job_run_id"])
     if as_json:
-        click.echo(json.dumps(run, ensure_ascii=False))
+        say_json(run)
     else:
-        print_run(run, Console(highlight=False))
+        print_run(run)
 
 
 @nova.command()
@@ -84,17 +91,31 @@ def show(name: str, as_json: bool, aws: bool) -> None:
     reader = NovaReader(Stack.connect(aws=aws).table)
     found = reader.by_name(name)
     novae = [reader.get(item["nova_id"]) or item for item in found["items"]]
-    if as_json:
-        click.echo(json.dumps({**found, "items": novae}, ensure_ascii=False))
-        return
     if not novae:
-        click.echo(f"No nova is known as {name}. Try: sourcebook nova initialize '{name}'")
+        if as_json:
+            say_json({**found, "items": []})
+        expected = "a name of a nova of the catalogue, or one for `sourcebook nova initialize`"
+        raise unknown("NAME", name, _known_names(reader.table), expected)
+    if as_json:
+        say_json({**found, "items": novae})
+        return
     for item in novae:
         names = ", ".join(entry["name"] for entry in item.get("names", ()))
-        click.echo(
-            f"{item['primary_name']}  {item['nova_id']}  discovered {item['discovery_date'] or 'unknown'}"
-        )
-        click.echo(f"  ra {item['ra_deg']} dec {item['dec_deg']} ({item['coord_frame']})\n  {names}")
+        say(f"{item['primary_name']}  {item['nova_id']}  discovered {item['discovery_date'] or 'unknown'}")
+        say(f"  ra {item['ra_deg']} dec {item['dec_deg']} ({item['coord_frame']})")
+        say(f"  {names}")
+
+
+def _known_names(table: Table) -> Iterator[str]:
+    """Yield names of novae, from the first pages of the table: enough for a hint."""
+    page = table.scan()
+    for _ in range(_PAGES_FOR_A_HINT):
+        for item in page.items:
+            if item.get("entity_type") == "NameMapping" and item["SK"].startswith(NOVA_NAME_PREFIX):
+                yield item["name_raw"]
+        if page.next_key is None:
+            return
+        page = table.scan(start=page.next_key)
 
 
 def start(stack: Stack, output: str, payload: Mapping[str, Any]) -> str:

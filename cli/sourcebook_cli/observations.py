@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table as TextTable
 
-from sourcebook.errors import InvalidInput
+from sourcebook.errors import InvalidInput, shorten
 from sourcebook_cli.declarations import read_sources
+from sourcebook_cli.output import say, say_error, say_json, show_table
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ def parse(source: Path, page: Path, source_id: str | None, charset: str | None, 
         if as_json:
             _print(spec, {"rows": [], "dropped": [], "cause": error.cause.value, "message": str(error)})
         else:
-            click.secho(f"sourcebook: {page.name}: {error}", fg="red", err=True)
+            say_error(f"{page.name}: {error}")
         sys.exit(1)
     if as_json:
         _print(
@@ -51,6 +49,7 @@ def parse(source: Path, page: Path, source_id: str | None, charset: str | None, 
             {
                 "rows": [row.shown() for row in parsed.rows],
                 "dropped": [dropped.shown() for dropped in parsed.dropped],
+                "headings_not_taken": [heading.shown() for heading in parsed.headings_not_taken],
                 "notes": list(parsed.notes),
             },
         )
@@ -72,7 +71,7 @@ def remove(source_id: str, aws: bool) -> None:
             "source_id", source_id, "a registered source of figures; `sourcebook sources list` has them"
         )
     counts = run_rebuild(stack, [source_id])
-    click.echo(f"{source_id} removed; {counts['changed']} of {counts['examined']} newest figures changed.")
+    say(f"{source_id} removed; {counts['changed']} of {counts['examined']} newest figures changed.")
 
 
 def _chosen(file: Path, source_id: str | None, page: Path) -> SourceSpec:
@@ -92,24 +91,32 @@ def _chosen(file: Path, source_id: str | None, page: Path) -> SourceSpec:
 
 def _print(spec: SourceSpec, content: dict[str, Any]) -> None:
     about = {"source_id": spec.source_id, "kind": spec.kind}
-    click.echo(json.dumps(about | content, ensure_ascii=False, indent=2))
+    say_json(about | content, indent=2)
 
 
 def _show(parsed: Parsed) -> None:
-    console = Console(highlight=False)
-    table = TextTable("bank", "series", "months", "min %", "max %", "%", "raw value", "warnings")
-    for row in (row.shown() for row in parsed.rows):
-        numbers = [row[n] for n in ("term_months", "rate_min_pct", "rate_max_pct", "rate_pct")]
-        table.add_row(
-            row["bank"],
-            row["series"],
-            *("" if number is None else str(number) for number in numbers),
-            row["raw_value"],
-            ", ".join(row["parse_warnings"]),
-        )
-    console.print(table)
+    numbers = ("term_months", "rate_min_pct", "rate_max_pct", "rate_pct")
+    show_table(
+        ("bank", "series", "months", "min %", "max %", "%", "raw value", "warnings"),
+        [
+            (
+                row["bank"],
+                row["series"],
+                *("" if row[name] is None else str(row[name]) for name in numbers),
+                row["raw_value"],
+                ", ".join(row["parse_warnings"]),
+            )
+            for row in (row.shown() for row in parsed.rows)
+        ],
+        whole=("series", "months", "min %", "max %", "%"),
+    )
     for note in parsed.notes:
-        console.print(f"Note: {note}")
-    console.print(f"{len(parsed.rows)} rows, {len(parsed.dropped)} dropped")
+        say(f"Note: {note}")
+    counts = (f"{len(parsed.rows)} rows", f"{len(parsed.dropped)} dropped")
+    say(", ".join((*counts, f"{len(parsed.headings_not_taken)} headings not taken")))
     for dropped in parsed.dropped:
-        console.print(f"  row {dropped.position}: {dropped.reason}: {dropped.detail}", markup=False)
+        where = f"row {dropped.position}" if dropped.position else "heading"
+        say(f"  {where}: {dropped.reason}: {dropped.detail}")
+    for heading in parsed.headings_not_taken:
+        if not heading.reason:
+            say(f"  heading of column {heading.column}, {shorten(heading.text)}: {heading.detail}")

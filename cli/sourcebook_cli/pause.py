@@ -11,6 +11,7 @@ import click
 
 from sourcebook.errors import Terminal
 from sourcebook.table.client import aws_config
+from sourcebook_cli.output import say
 from sourcebook_cli.redrive import dead_letter_queues
 from sourcebook_cli.stack import Stack, chosen, on_aws
 
@@ -38,7 +39,7 @@ def pause(timeout: int, aws: bool) -> None:
     moving = Moving.of(stack.session, chosen().stack)
     moving.switch(on=False)
     wait_for_rest(stack, moving, timeout)
-    click.echo(f"Paused: {moving.described}. Nothing is at work. `sourcebook resume` ends it.")
+    say(f"Paused: {moving.described}. Nothing is at work. `sourcebook resume` ends it.")
 
 
 @click.command()
@@ -48,7 +49,7 @@ def resume(aws: bool) -> None:
     stack = Stack.connect(aws=aws)
     moving = Moving.of(stack.session, chosen().stack)
     moving.switch(on=True)
-    click.echo(f"Resumed: {moving.described}.")
+    say(f"Resumed: {moving.described}.")
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,14 @@ import click
 
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook_cli.nova import ended
+from sourcebook_cli.output import Styled, say, say_json
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sourcebook.catalog.store import NovaStore
+    from sourcebook.photometry.model import Measurement
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FILES: Final = click.argument(
@@ -36,7 +38,8 @@ def photometry() -> None:
 @_FILES
 @click.option("--name", "names", multiple=True, help="A name of the nova; rows of other stars are refused.")
 @click.option("--json", "as_json", is_flag=True, help="A list with a report for each file.")
-def check(files: tuple[Path, ...], names: tuple[str, ...], *, as_json: bool) -> None:
+@click.option("--rows", "with_rows", is_flag=True, help="JSON with every row that was read, as rows_read.")
+def check(files: tuple[Path, ...], names: tuple[str, ...], *, as_json: bool, with_rows: bool) -> None:
     """Read FILES as the workflow would, and say what is wrong with each row. Needs no stack."""
     from sourcebook.clock import utc_now
     from sourcebook.photometry.parse import parse_upload
@@ -45,12 +48,16 @@ def check(files: tuple[Path, ...], names: tuple[str, ...], *, as_json: bool) -> 
     reports = []
     for file in files:
         try:
-            report = parse_upload(file.read_bytes(), is_nova=is_nova, now=utc_now()).report()
+            parsed = parse_upload(file.read_bytes(), is_nova=is_nova, now=utc_now())
         except InvalidInput as error:
-            report = {"error": str(error), "accepted": 0, "rejected": 0, "errors": []}
-        reports.append({"file": str(file), **report})
-    if as_json:
-        click.echo(json.dumps(reports, ensure_ascii=False))
+            report: dict[str, Any] = {"error": str(error), "accepted": 0, "rejected": 0, "errors": []}
+            rows: list[dict[str, Any]] = []
+        else:
+            report = parsed.report()
+            rows = [_row(one) for one in sorted(parsed.measurements, key=lambda one: one.row)]
+        reports.append({"file": str(file), **report} | ({"rows_read": rows} if with_rows else {}))
+    if as_json or with_rows:
+        say_json(reports)
     else:
         for report in reports:
             _print(report, [error["message"] for error in report["errors"]])
@@ -73,7 +80,7 @@ def ingest(nova: str, files: tuple[Path, ...], *, wait: bool, timeout: int, as_j
     """
     results = hand_in(Stack.connect(aws=aws), nova, files, timeout=timeout if wait else None)
     if as_json:
-        click.echo(json.dumps(results, ensure_ascii=False))
+        say_json(results)
     else:
         for result in results:
             _print(result, result.get("problems", []))
@@ -96,7 +103,7 @@ def rebuild(nova: str, *, without: tuple[str, ...], aws: bool) -> None:
     store = NovaStore(stack.table)
     objects = Objects(stack.session.client("s3", config=aws_config()), stack.outputs["BucketName"])
     told = TableRebuilder(store, objects).remake(_nova_id(store, nova), without=without)
-    click.echo(f"{told['table_rows']} measurements of {told['ingestion_count']} uploads")
+    say(f"{told['table_rows']} measurements of {told['ingestion_count']} uploads")
 
 
 def hand_in(stack: Stack, nova: str, files: Sequence[Path], *, timeout: float | None) -> list[dict[str, Any]]:
@@ -145,6 +152,26 @@ def upload_key(name: str, body: bytes) -> str:
     return f"raw/photometry/{hashlib.sha256(body).hexdigest()}/{plain}"
 
 
+def _row(one: Measurement) -> dict[str, Any]:
+    """Return a measurement as `check --rows` shows it: with a magnitude, or with a limit."""
+    with_flux = one.magnitude is None
+    return {
+        "row": one.row,
+        "mjd": one.mjd,
+        "time_system": one.time_system,
+        "time_scale": one.time_scale,
+        "band": one.band,
+        "magnitude": None if one.upper_limit else one.magnitude,
+        "limit": (one.flux if with_flux else one.magnitude) if one.upper_limit else None,
+        "error": one.flux_error if with_flux else one.magnitude_error,
+        "is_upper_limit": one.upper_limit,
+        "flux": one.flux,
+        "flux_error": one.flux_error,
+        "flux_unit": one.flux_unit,
+        "observer": one.observer,
+    }
+
+
 def _nova_id(store: NovaStore, name: str) -> str:
     from sourcebook.catalog.names import normalize_name
 
@@ -175,19 +202,19 @@ def _recognizer(names: Sequence[str]) -> Callable[[str], bool]:
 
 def _print(report: dict[str, Any], problems: Sequence[str]) -> None:
     if "error" in report:
-        click.secho(f"{report['file']}: {report['error']}", fg="red")
+        say(Styled(f"{report['file']}: {report['error']}", "red"))
         return
     words = [str(report.get("outcome", "")), str(report.get("format", ""))]
     figures = ("accepted", "rejected", "duplicates", "added", "table_rows")
     words += [f"{report[name]} {name.replace('_', ' ')}" for name in figures if name in report]
     if "outcome" not in report and "execution_arn" in report:
         words.append(report["execution_arn"])
-    click.echo(f"{report['file']}: {', '.join(word for word in words if word)}")
+    say(f"{report['file']}: {', '.join(word for word in words if word)}")
     for problem in problems[:_PROBLEMS_SHOWN]:
-        click.echo(f"  {problem}")
+        say(f"  {problem}")
     left_out = report.get("rejected", 0) - min(len(problems), _PROBLEMS_SHOWN)
     if left_out > 0:
         where = f"; all are in s3 {report['report_key']}" if "report_key" in report else "; --json has all"
-        click.echo(f"  and {left_out} more{where}")
+        say(f"  and {left_out} more{where}")
     for note in report.get("notes", ()):
-        click.echo(f"  note: {note}")
+        say(f"  note: {note}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sourcebook.errors import InvalidInput
+from sourcebook_cli.output import say, say_json
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
@@ -31,11 +32,11 @@ def list_(as_json: bool, aws: bool) -> None:
 
     specs = all_providers(Stack.connect(aws=aws).table)
     if as_json:
-        click.echo(json.dumps(_entries(specs), indent=2))
+        say_json(_entries(specs), indent=2)
         return
     for spec in specs:
         state = "" if spec.enabled else "  (off)"
-        click.echo(f"{spec.provider}  {spec.protocol.value}  {', '.join(spec.addresses)}{state}")
+        say(f"{spec.provider}  {spec.protocol.value}  {', '.join(spec.addresses)}{state}")
 
 
 @providers.command(name="set")
@@ -51,7 +52,7 @@ def set_(file: Path, aws: bool) -> None:
         raise InvalidInput("FILE", file.name, f"a JSON list ({error})") from error
     specs = read_providers(entries)
     set_providers(Stack.connect(aws=aws).table, specs)
-    click.echo(f"{len(specs)} providers: {', '.join(spec.provider for spec in specs)}")
+    say(f"{len(specs)} providers: {', '.join(spec.provider for spec in specs)}")
 
 
 @providers.command()
@@ -61,7 +62,7 @@ def reset(aws: bool) -> None:
     from sourcebook.table import keys
 
     Stack.connect(aws=aws).table.delete(keys.spectra_providers())
-    click.echo("The built-in providers are asked.")
+    say("The built-in providers are asked.")
 
 
 def _entries(specs: Sequence[ProviderSpec]) -> list[dict[str, object]]:

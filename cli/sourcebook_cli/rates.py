@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table as TextTable
 
 from sourcebook.errors import InvalidInput
+from sourcebook_cli.output import say, say_json, show_table
 from sourcebook_cli.stack import Stack, on_aws
+from sourcebook_cli.suggestions import unknown
 
 if TYPE_CHECKING:
     from sourcebook.observations.read import ObservationReader
@@ -56,9 +56,11 @@ def latest(
             cursor=cursor,
         )
 
-    rows = _all(page, "rows")["rows"]
+    rows = _all(reader, page)["items"]
+    if not rows and bank_name is not None and bank_name not in {b["bank_name"] for b in reader.banks()}:
+        raise _unknown(reader, "bank_name", bank_name)
     if as_json:
-        click.echo(json.dumps({"rows": rows}, ensure_ascii=False, indent=2))
+        say_json({"items": rows}, indent=2)
         return
     columns = ("bank_name", "series_code", "term", "rate_pct", "observed_day", "source_id", "source_priority")
     _show(rows, columns, extra=("decided_by",))
@@ -95,11 +97,70 @@ def history(
             cursor=cursor,
         )
 
-    answer = _all(page, "points")
+    answer = _all(reader, page)
     if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False, indent=2))
+        say_json(answer, indent=2)
         return
-    _show(answer["points"], ("observed_day", "rate_pct", "rate_min_pct", "rate_max_pct", "source_id"))
+    _show(answer["items"], ("observed_day", "rate_pct", "rate_min_pct", "rate_max_pct", "source_id"))
+
+
+@rates.command()
+@click.option("--bank", "bank_name", help="Only this bank.")
+@click.option("--series", "series_code", help="Code of a series; all when it is not given.")
+@click.option("--term", "term_months", help="Months, or a term such as 2W; all when it is not given.")
+@click.option("--source", "source_id", help="Only what this source had.")
+@click.option("--since", "first", type=_DAY, help="First day, included.")
+@click.option("--until", "end", type=_DAY, help="Last day, excluded.")
+@click.option(
+    "--export",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write them to this file: .csv, .json or .parquet.",
+)
+@_AS_JSON
+@on_aws
+def observations(
+    *,
+    bank_name: str | None,
+    series_code: str | None,
+    term_months: str | None,
+    source_id: str | None,
+    first: datetime | None,
+    end: datetime | None,
+    path: Path | None,
+    as_json: bool,
+    aws: bool,
+) -> None:
+    """Show the figure of each source on each day."""
+    from sourcebook.observations.export import writer_for
+    from sourcebook.observations.raw_read import RawReader
+
+    write = None if path is None else writer_for(path)
+    reader = RawReader(Stack.connect(aws=aws).table)
+
+    def page(cursor: str | None) -> dict[str, Any]:
+        found = reader.figures(
+            bank_name=bank_name,
+            series_code=series_code,
+            term_months=term_months,
+            source_id=source_id,
+            since=first.date() if first else None,
+            until=end.date() if end else None,
+            limit=100,
+            cursor=cursor,
+        )
+        return {"items": found.items, "next_cursor": found.next_cursor}
+
+    rows = _all(reader, page)["items"]
+    if path is not None and write is not None:
+        say(f"{write(path, rows):,} figures in {path}")
+        return
+    if as_json:
+        say_json({"items": rows}, indent=2)
+        return
+    _show(
+        rows, ("bank_name", "series_code", "term", "observed_day", "rate_pct", "source_id", "source_priority")
+    )
 
 
 def _reader(aws: bool) -> ObservationReader:
@@ -108,23 +169,37 @@ def _reader(aws: bool) -> ObservationReader:
     return ObservationReader(Stack.connect(aws=aws).table)
 
 
-def _all(page: Callable[[str | None], dict[str, Any]], name: str) -> dict[str, Any]:
-    """Return the answer with all of its pages in one."""
+def _all(reader: ObservationReader, page: Callable[[str | None], dict[str, Any]]) -> dict[str, Any]:
+    """Return the answer with all of its pages in one.
+
+    Raises:
+        InvalidInput: if there is no such bank or series, with what may have been meant.
+    """
     from sourcebook.observations.read import Unknown
 
     try:
         answer = page(None)
         while answer["next_cursor"] is not None:
             following = page(answer["next_cursor"])
-            answer = following | {name: answer[name] + following[name]}
+            answer = following | {"items": answer["items"] + following["items"]}
     except Unknown as error:
-        known = "series; `sourcebook rates latest` shows all"
-        raise InvalidInput(error.what, error.value, f"a known {known}") from error
+        raise _unknown(reader, error.what, error.value) from error
     return {key: value for key, value in answer.items() if key != "next_cursor"}
 
 
+def _unknown(reader: ObservationReader, what: str, value: str) -> InvalidInput:
+    if what == "bank_name":
+        known = [bank["bank_name"] for bank in reader.banks()]
+        return unknown("--bank", value, known, "the name of a bank; `sourcebook rates latest` shows all")
+    codes = [series["series_code"] for series in reader.series()]
+    return unknown("--series", value, codes, "the code of a series; `sourcebook rates latest` shows all")
+
+
 def _show(rows: Sequence[dict[str, Any]], columns: Sequence[str], extra: Sequence[str] = ()) -> None:
-    table = TextTable(*(name.removesuffix("_pct").replace("_", " ") for name in (*columns, *extra)))
-    for row in rows:
-        table.add_row(*("" if row[name] is None else str(row[name]) for name in (*columns, *extra)))
-    Console(highlight=False).print(table)
+    names = (*columns, *extra)
+    headings = {name: name.removesuffix("_pct").replace("_", " ") for name in names}
+    show_table(
+        list(headings.values()),
+        [["" if row[name] is None else str(row[name]) for name in names] for row in rows],
+        whole=[heading for name, heading in headings.items() if name not in {"bank_name", "decided_by"}],
+    )

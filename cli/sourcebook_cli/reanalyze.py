@@ -7,6 +7,8 @@ import time
 
 import click
 
+from sourcebook_cli.output import say
+
 _LOOK_EVERY = 1.0
 
 
@@ -41,12 +43,12 @@ def reanalyze(tool_id: str, all_articles: bool, no_wait: bool, aws: bool) -> Non
         stateMachineArn=stack.outputs["ReanalyzeSubjectArn"], input=json.dumps(request)
     )["executionArn"]
     if no_wait:
-        click.echo(f"Started: {execution}")
+        say(f"Started: {execution}")
         return
     while (found := states.describe_execution(executionArn=execution))["status"] == "RUNNING":
         time.sleep(_LOOK_EVERY)
     if found["status"] != "SUCCEEDED":
         raise Terminal(f"{found['status']}: {found.get('cause') or found.get('error') or execution}")
     counts = json.loads(found["output"])
-    click.echo(f"{counts['analyzed']} articles analyzed anew, {counts['failed']} could not be.")
-    click.echo(f"The run's record: sourcebook runs show {counts['job_run_id']}")
+    say(f"{counts['analyzed']} articles analyzed anew, {counts['failed']} could not be.")
+    say(f"The run's record: sourcebook runs show {counts['job_run_id']}")

@@ -12,6 +12,7 @@ from sourcebook.articles.heal import retry_failed
 from sourcebook.errors import InvalidInput
 from sourcebook.events import ArticleCreated, read_message
 from sourcebook.table.client import aws_config
+from sourcebook_cli.output import Styled, say
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def redrive(queue: str, limit: int, aws: bool) -> None:
     if queue not in {ALL, *known}:
         raise InvalidInput("QUEUE", queue, f"one of {', '.join([*known, ALL])}")
     for name in known if queue == ALL else [queue]:
-        click.echo(f"{name}: {send_back(stack, name, limit)} messages sent back to work")
+        say(f"{name}: {send_back(stack, name, limit)} messages sent back to work")
 
 
 def dead_letter_queues(outputs: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -82,6 +83,6 @@ def _make_pending(stack: Stack, body: str) -> None:
     try:
         message = read_message(ArticleCreated, body)
     except InvalidInput as error:
-        click.secho(f"  a message that cannot be read goes back as it is: {error}", fg="yellow", err=True)
+        say(Styled(f"  a message that cannot be read goes back as it is: {error}", "yellow"), err=True)
         return
     retry_failed(stack.table, message.dedup_key)

@@ -7,6 +7,7 @@ import click
 from sourcebook.errors import InvalidInput
 from sourcebook.integrity.restore import Restored, Restorer
 from sourcebook.table.client import Table
+from sourcebook_cli.output import confirm, say
 from sourcebook_cli.stack import Stack, on_aws
 
 
@@ -38,8 +39,8 @@ def restore(*, table: str, only_missing: bool, dry_run: bool, yes: bool, segment
     restorer = Restorer(stack.table, Table(table, stack.table.client), only_missing=only_missing, dry=dry_run)
     if not (yes or dry_run):
         what = "Put back into" if only_missing else "Change"
-        click.confirm(f"{what} {stack.table.name} by what {table} has?", abort=True, err=True)
-    click.echo(_told(restorer.run(segments=segments), only_missing=only_missing, dry=dry_run))
+        confirm(f"{what} {stack.table.name} by what {table} has?", err=True)
+    say(_told(restorer.run(segments=segments), only_missing=only_missing, dry=dry_run))
 
 
 def _told(counts: Restored, *, only_missing: bool, dry: bool) -> str:

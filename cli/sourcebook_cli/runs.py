@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 import click
 
 from sourcebook.errors import InvalidInput
+from sourcebook_cli.output import Style, Styled, say, say_json
 from sourcebook_cli.stack import Stack, on_aws
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-_COLOURS = {"SUCCEEDED": "green", "FAILED": "red", "RUNNING": "yellow", "STARTED": "yellow"}
+_STYLES: Final[dict[str, Style]] = {
+    "SUCCEEDED": "green",
+    "FAILED": "red",
+    "RUNNING": "yellow",
+    "STARTED": "yellow",
+}
 
 
 @click.group()
@@ -29,22 +32,21 @@ def runs() -> None:
 @on_aws
 def list_(status: str | None, workflow: str | None, limit: int, as_json: bool, aws: bool) -> None:
     """List job runs, the newest first."""
-    from rich.console import Console
-
     from sourcebook.runs.read import RunReader
 
     page = RunReader(Stack.connect(aws=aws).table).page(status=status, workflow=workflow, limit=limit)
     if as_json:
-        click.echo(json.dumps(page.items, ensure_ascii=False))
+        say_json(page.items)
         return
-    console = Console(highlight=False)
     for run in page.items:
-        console.print(
-            f"{run['started_at'][:19]}Z  {_coloured(run['status'])}  {run['workflow_name']:<24} "
-            f"{run['outcome'] or '':<20} {run['job_run_id']}  [dim]{run['subject']}[/]"
+        say(
+            f"{run['started_at'][:19]}Z  ",
+            _status(run["status"]),
+            f"  {run['workflow_name']:<24} {run['outcome'] or '':<20} {run['job_run_id']}  ",
+            Styled(str(run["subject"]), "dim"),
         )
     if not page.items:
-        console.print("No job runs. Start one: sourcebook nova initialize NAME")
+        say("No job runs. Start one: sourcebook nova initialize NAME")
 
 
 @runs.command()
@@ -53,13 +55,11 @@ def list_(status: str | None, workflow: str | None, limit: int, as_json: bool, a
 @on_aws
 def show(job_run_id: str, as_json: bool, aws: bool) -> None:
     """Show a job run with its attempts, in order."""
-    from rich.console import Console
-
     found = find_run(Stack.connect(aws=aws), job_run_id)
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        say_json(found)
     else:
-        print_run(found, Console(highlight=False))
+        print_run(found)
 
 
 def find_run(stack: Stack, job_run_id: str) -> dict[str, Any]:
@@ -76,28 +76,34 @@ def find_run(stack: Stack, job_run_id: str) -> dict[str, Any]:
     return found
 
 
-def print_run(run: dict[str, Any], console: Console) -> None:
+def print_run(run: dict[str, Any]) -> None:
     """Print a job run and its attempts for a person."""
-    console.print(
-        f"[bold]{run['workflow_name']}[/] {run['subject']}  {_coloured(run['status'])} "
-        f"[bold]{run['outcome'] or ''}[/]{'  (lost: it never ended)' if run['lost'] else ''}"
+    say(
+        Styled(run["workflow_name"], "bold"),
+        f" {run['subject']}  ",
+        _status(run["status"]),
+        " ",
+        Styled(run["outcome"] or "", "bold"),
+        "  (lost: it never ended)" if run["lost"] else "",
     )
-    console.print(f"  job run   {run['job_run_id']}   {run['started_at']} to {run['ended_at'] or '…'}")
+    say(f"  job run   {run['job_run_id']}   {run['started_at']} to {run['ended_at'] or '…'}")
     if run["nova_id"]:
-        console.print(f"  nova      {run['nova_id']}")
+        say(f"  nova      {run['nova_id']}")
     if run["result"]:
-        console.print(f"  result    {json.dumps(run['result'], ensure_ascii=False)}")
+        say(f"  result    {json.dumps(run['result'], ensure_ascii=False)}")
     if run["error_type"]:
-        console.print(f"  error     {run['error_type']}: {run['error_message']}", markup=False)
+        say(f"  error     {run['error_type']}: {run['error_message']}")
     for attempt in run["attempts"]:
         duration = "" if attempt["duration_ms"] is None else f"{attempt['duration_ms']} ms"
-        console.print(
-            f"  {attempt['created_at'][11:23]}  {_coloured(attempt['status'])}  "
-            f"{attempt['task_name']} #{attempt['attempt_no']}  [dim]{duration}[/]"
+        say(
+            f"  {attempt['created_at'][11:23]}  ",
+            _status(attempt["status"]),
+            f"  {attempt['task_name']} #{attempt['attempt_no']}  ",
+            Styled(duration, "dim"),
         )
         if attempt["error_type"]:
-            console.print(f"      {attempt['error_type']}: {attempt['error_message']}", markup=False)
+            say(f"      {attempt['error_type']}: {attempt['error_message']}")
 
 
-def _coloured(status: str) -> str:
-    return f"[{_COLOURS.get(status, 'default')}]{status:<9}[/]"
+def _status(status: str) -> Styled:
+    return Styled(f"{status:<9}", _STYLES.get(status, "plain"))

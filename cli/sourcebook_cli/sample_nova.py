@@ -6,17 +6,15 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from boto3.dynamodb.conditions import Key
-from rich.table import Table as TextTable
 
 from sourcebook.runs.read import RunReader
 from sourcebook.table import keys
 from sourcebook_cli.nova import WorkflowFailed, ended, start
+from sourcebook_cli.output import Styled, say, show_table, working
 from sourcebook_cli.runs import find_run, print_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from rich.console import Console
 
     from sourcebook_cli.stack import Stack
 
@@ -37,7 +35,7 @@ def begin_sample_nova(stack: Stack, server_url: str) -> str:
     return start(stack, "InitializeNovaArn", {"candidate_name": SAMPLE_NOVA})
 
 
-def show_sample_nova(stack: Stack, arn: str, server_url: str, console: Console, timeout: float) -> None:
+def show_sample_nova(stack: Stack, arn: str, server_url: str, timeout: float) -> None:
     """Print what comes of the sample nova, its spectra and its light curve.
 
     What goes wrong is printed and no more: the rest of the stack is up.
@@ -46,28 +44,31 @@ def show_sample_nova(stack: Stack, arn: str, server_url: str, console: Console, 
         stack: where.
         arn: what `begin_sample_nova` has returned.
         server_url: of the archives that this machine plays.
-        console: to print to.
         timeout: seconds to wait for each of the three.
     """
     from sourcebook_local.astronomy.services import SAMPLE_NOVA
 
-    console.print(
-        f"\n[dim]initialize_nova {SAMPLE_NOVA}: SIMBAD, Sesame, ADS and the archives of spectra are played "
-        f"by {server_url}[/]"
+    say()
+    say(
+        Styled(
+            f"initialize_nova {SAMPLE_NOVA}: SIMBAD, Sesame, ADS and the archives of spectra are played "
+            f"by {server_url}",
+            "dim",
+        )
     )
     try:
         run = find_run(stack, ended(stack, arn, timeout)["job_run_id"])
-        print_run(run, console)
-        console.print(f"  again     .venv/bin/sourcebook runs show {run['job_run_id']}")
+        print_run(run)
+        say(f"  again     .venv/bin/sourcebook runs show {run['job_run_id']}")
         # Measurements need nothing of spectra: both are worked on at the same time.
         light_curve = _hand_in_light_curve(stack, run["nova_id"])
-        _show_spectra(stack, run, console, timeout)
-        _show_light_curve(stack, run["nova_id"], light_curve, console, timeout)
+        _show_spectra(stack, run, timeout)
+        _show_light_curve(stack, run["nova_id"], light_curve, timeout)
     except WorkflowFailed as error:
-        console.print(f"[yellow]The sample nova is not there: {error}[/]", highlight=False)
+        say(Styled(f"The sample nova is not there: {error}", "yellow"))
 
 
-def _show_spectra(stack: Stack, run: Mapping[str, Any], console: Console, timeout: float) -> None:
+def _show_spectra(stack: Stack, run: Mapping[str, Any], timeout: float) -> None:
     """Wait until the nova's spectra are discovered and each has come to its end, and print them.
 
     Raises:
@@ -75,7 +76,7 @@ def _show_spectra(stack: Stack, run: Mapping[str, Any], console: Console, timeou
     """
     nova_id = run["nova_id"]
     deadline = time.monotonic() + timeout
-    with console.status("The archives are asked for spectra …"):
+    with working("The archives are asked for spectra …"):
         while not (
             _is_discovered(stack, nova_id, run["correlation_id"])
             and all(spectrum["eligibility"] == "NONE" for spectrum in _spectra(stack, nova_id))
@@ -86,18 +87,21 @@ def _show_spectra(stack: Stack, run: Mapping[str, Any], console: Console, timeou
                     "`sourcebook runs list --workflow acquire_and_validate_spectra`"
                 )
             time.sleep(_LOOK_EVERY)
-    shown = TextTable("provider", "spectrum", "outcome", "", title="Its spectra", title_justify="left")
-    for spectrum in _spectra(stack, nova_id):
-        shown.add_row(
-            spectrum["provider"],
-            spectrum.get("title") or spectrum["locator_identity"],
-            spectrum["validation_status"],
-            _remark(spectrum),
-        )
-    console.print(shown)
-    console.print(
-        "  a person may say what a file does not: POST /quarantine/{id}/review, see docs/acquisition.md"
+    show_table(
+        ("provider", "spectrum", "outcome", ""),
+        [
+            (
+                spectrum["provider"],
+                spectrum.get("title") or spectrum["locator_identity"],
+                spectrum["validation_status"],
+                _remark(spectrum),
+            )
+            for spectrum in _spectra(stack, nova_id)
+        ],
+        whole=("provider", "outcome"),
+        title="Its spectra",
     )
+    say("  a person may say what a file does not: POST /quarantine/{id}/review, see docs/acquisition.md")
 
 
 def _hand_in_light_curve(stack: Stack, nova_id: str) -> str:
@@ -115,23 +119,22 @@ def _hand_in_light_curve(stack: Stack, nova_id: str) -> str:
     return str(told["execution_arn"])
 
 
-def _show_light_curve(stack: Stack, nova_id: str, arn: str, console: Console, timeout: float) -> None:
+def _show_light_curve(stack: Stack, nova_id: str, arn: str, timeout: float) -> None:
     """Print what came of the measurements that are ingested by an execution.
 
     Raises:
         WorkflowFailed: if their ingestion fails, or takes longer than `timeout` seconds.
     """
-    with console.status("Its light curve is ingested …"):
+    with working("Its light curve is ingested …"):
         told = ended(stack, arn, timeout)
     if told["outcome"] == "SKIPPED_DUPLICATE":
-        console.print("Its light curve is there already", highlight=False)
+        say("Its light curve is there already")
     else:
-        console.print(
+        say(
             f"Its light curve: {told['accepted']} measurements of {told['rows']} rows, {told['rejected']} of "
-            f"another star, {told['duplicates']} sent twice",
-            highlight=False,
+            f"another star, {told['duplicates']} sent twice"
         )
-    console.print(f"  plotted   GET /novae/{nova_id}/photometry?band=V, see docs/photometry.md")
+    say(f"  plotted   GET /novae/{nova_id}/photometry?band=V, see docs/photometry.md")
 
 
 def _is_discovered(stack: Stack, nova_id: str, correlation_id: str) -> bool:

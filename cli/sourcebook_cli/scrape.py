@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.table import Table as TextTable
 
 from sourcebook.errors import InvalidInput, Terminal
+from sourcebook_cli.output import say, show_table
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def scrape(
     if write is not None and file is not None:
         reader = ObservationReader(stack.table)
         rows = raw_rows(reader) if raw_all_sources else canonical_rows(reader)
-        click.echo(f"{write(file, rows)} rows written to {file}")
+        say(f"{write(file, rows)} rows written to {file}")
     if failed:
         sys.exit(1)
 
@@ -109,10 +108,12 @@ def _wait(stack: Stack, before: Mapping[str, Source], timeout: int) -> dict[str,
 
 def _show(sources: Mapping[str, Source]) -> bool:
     """Show how each source is; return whether one has failed."""
-    table = TextTable("source", "kind", "rows", "cause", "what is the matter")
-    for source_id, source in sorted(sources.items()):
-        table.add_row(
-            source_id, source.kind, str(source.last_entries), source.last_cause or "", source.last_error or ""
-        )
-    Console(highlight=False).print(table)
+    show_table(
+        ("source", "kind", "rows", "cause", "what is the matter"),
+        [
+            (source_id, source.kind, str(source.last_entries), source.last_cause, source.last_error)
+            for source_id, source in sorted(sources.items())
+        ],
+        whole=("source", "kind", "rows"),
+    )
     return any(source.consecutive_errors for source in sources.values())

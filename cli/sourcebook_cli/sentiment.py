@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import islice
 from typing import TextIO
@@ -10,6 +9,7 @@ from typing import TextIO
 import click
 
 from sourcebook.sentiment.engines import Label
+from sourcebook_cli.output import say_json, say_row
 from sourcebook_cli.reanalyze import reanalyze
 
 _AT_ONCE = 256
@@ -51,7 +51,10 @@ def label(file: TextIO, engine_name: str, as_json: bool) -> None:
     texts = (line.rstrip("\r\n") for line in file)
     for part in _parts(texts):
         for text, found in zip(part, engine.label(part), strict=True):
-            click.echo(_as_json(text, found, engine.name) if as_json else _as_row(found))
+            if as_json:
+                say_json(_as_json(text, found, engine.name))
+            else:
+                say_row(_as_row(found))
 
 
 def _parts(texts: Iterator[str]) -> Iterator[list[str]]:
@@ -59,21 +62,16 @@ def _parts(texts: Iterator[str]) -> Iterator[list[str]]:
         yield part
 
 
-def _as_row(found: Label) -> str:
-    return "\t".join(
-        [found.sentiment, f"{found.confidence:.4f}", *(f"{v:.4f}" for v in found.scores.values())]
-    )
+def _as_row(found: Label) -> list[str]:
+    return [found.sentiment, f"{found.confidence:.4f}", *(f"{v:.4f}" for v in found.scores.values())]
 
 
-def _as_json(text: str, found: Label, engine: str) -> str:
-    return json.dumps(
-        {
-            "label": found.sentiment,
-            "confidence": found.confidence,
-            "polarity": found.polarity,
-            "scores": dict(found.scores),
-            "engine": engine,
-            "text": text,
-        },
-        ensure_ascii=False,
-    )
+def _as_json(text: str, found: Label, engine: str) -> dict[str, object]:
+    return {
+        "label": found.sentiment,
+        "confidence": found.confidence,
+        "polarity": found.polarity,
+        "scores": dict(found.scores),
+        "engine": engine,
+        "text": text,
+    }

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table as TextTable
 
 from sourcebook.articles.adapters.options import check_options
 from sourcebook.observations.registry import ObservationSources
 from sourcebook_cli.canonical import run_rebuild
 from sourcebook_cli.declarations import read_sources
+from sourcebook_cli.output import say, say_error, say_json, show_table
 from sourcebook_cli.stack import Stack, count, on_aws
+from sourcebook_cli.suggestions import unknown
 
 
 @click.group()
@@ -31,10 +31,10 @@ def add(file: Path, aws: bool) -> None:
     registry = ObservationSources(stack.registry)
     declared = {spec.source_id: registry.declare(spec) for spec in specs}
     new = sum(one.new for one in declared.values())
-    click.echo(f"{new} sources added, {len(specs) - new} known. They are fetched within a minute.")
+    say(f"{new} sources added, {len(specs) - new} known. They are fetched within a minute.")
     if moved := [source_id for source_id, one in declared.items() if one.rebuild]:
         counts = run_rebuild(stack, moved)
-        click.echo(f"Priorities changed: {counts['changed']} of {counts['examined']} newest figures rebuilt.")
+        say(f"Priorities changed: {counts['changed']} of {counts['examined']} newest figures rebuilt.")
 
 
 @sources.command("list")
@@ -44,21 +44,26 @@ def list_sources(aws: bool, as_json: bool) -> None:
     """List every source with its health and its next fetch."""
     registry = Stack.connect(aws=aws).registry
     found = registry.get_many(registry.list_ids())
-    table = TextTable("source", "kind", "health", "next fetch", "entries", "cause")
-    for source in sorted(found.values(), key=lambda source: source.source_id):
-        if as_json:
-            click.echo(json.dumps(source.model_dump(mode="json") | {"health": source.health.value}))
-        else:
-            table.add_row(
+    shown = sorted(found.values(), key=lambda source: source.source_id)
+    if as_json:
+        for source in shown:
+            say_json(source.model_dump(mode="json") | {"health": source.health.value})
+        return
+    show_table(
+        ("source", "kind", "health", "next fetch", "entries", "cause"),
+        [
+            (
                 source.source_id,
                 source.kind,
                 source.health.value,
                 f"{source.next_fetch_time:%Y-%m-%d %H:%M:%S}",
                 str(source.last_entries),
-                source.last_cause or "",
+                source.last_cause,
             )
-    if not as_json:
-        Console(highlight=False).print(table)
+            for source in shown
+        ],
+        whole=("source", "kind", "health", "next fetch", "entries"),
+    )
 
 
 @sources.command()
@@ -66,8 +71,21 @@ def list_sources(aws: bool, as_json: bool) -> None:
 @on_aws
 def fetch(source_ids: tuple[str, ...], aws: bool) -> None:
     """Have sources fetched now."""
-    counts = Stack.connect(aws=aws).dispatch(source_ids)
-    click.echo(f"{counts['due']} sources sent, {counts['skipped']} unknown or disabled.")
+    stack = Stack.connect(aws=aws)
+    known = stack.registry.get_many(source_ids)
+    wanted = [source_id for source_id, source in known.items() if source.enabled]
+    counts = stack.dispatch(wanted) if wanted else {"due": 0}
+    say(f"{counts['due']} sources sent.")
+    for source_id in dict.fromkeys(source_ids):
+        if source_id not in known:
+            ids = stack.registry.list_ids()
+            say_error(
+                unknown("SOURCE_ID", source_id, ids, "the id of a source; `sourcebook sources list` has them")
+            )
+        elif source_id not in wanted:
+            say_error(f"{source_id} is disabled: `sourcebook sources list` says why it is not fetched")
+    if counts["due"] < len(set(source_ids)):
+        sys.exit(1)
 
 
 @click.command()
@@ -78,8 +96,8 @@ def status(aws: bool) -> None:
     registry = stack.registry
     found = registry.get_many(registry.list_ids())
     counts = count(stack.table, found.values(), sum(s.last_success_at is not None for s in found.values()))
-    click.echo(
-        f"{counts.sources} sources ({counts.fetched} fetched at least once, {counts.failing} failing)\n"
+    say(f"{counts.sources} sources ({counts.fetched} fetched at least once, {counts.failing} failing)")
+    say(
         f"{counts.articles} articles ({counts.analyzed} analyzed, {counts.pending} pending, "
         f"{counts.errors} in error), "
         f"{counts.merged} merges across sources"

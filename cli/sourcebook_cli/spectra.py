@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import click
 
 from sourcebook.errors import InvalidInput
 from sourcebook.spectra.model import OVERRIDES, SpectrumOutcome
+from sourcebook_cli.output import Styled, say, say_json
 
 if TYPE_CHECKING:
     from sourcebook.spectra.model import Verdict
@@ -61,7 +61,7 @@ def check(files: tuple[Path, ...], overrides: tuple[str, ...], folder: Path | No
             for name, (content, _) in artifacts(checked, source={"file": file.name}).items():
                 (place / name).write_bytes(content)
     if as_json:
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        say_json(rows, indent=2)
     else:
         for row in rows:
             _show(row)
@@ -109,9 +109,10 @@ def _show(row: dict[str, Any]) -> None:
         parts.append(f"{row['orders']} x {row['samples']}")
     if row["wavelength_min"] is not None:
         parts.append(f"{row['wavelength_min'] * 1e9:.3f} to {row['wavelength_max'] * 1e9:.3f} nm")
-    colour = "green" if row["outcome"] == SpectrumOutcome.VALID else "yellow"
-    click.echo(f"{row['file']}: {click.style(', '.join(parts), fg=colour)}")
+    said = ", ".join(parts)
+    valid = row["outcome"] == SpectrumOutcome.VALID
+    say(f"{row['file']}: ", Styled(said, "green") if valid else Styled(said, "yellow"))
     if row["reason"]:
-        click.echo(f"    {row['reason']}: {row['message']}")
+        say(f"    {row['reason']}: {row['message']}")
     for note in row["notes"]:
-        click.echo(f"    - {note}")
+        say(f"    - {note}")

@@ -22,6 +22,7 @@ from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
 
 if TYPE_CHECKING:
+    from sourcebook.catalog.replacing import Objects
     from sourcebook_local.cloud import LocalCloud
 
 PIPELINE_STACK = "SourcebookPipeline"
@@ -91,6 +92,13 @@ class Stack:
     def table(self) -> Table:
         """The table."""
         return Table(self.outputs["TableName"], self.session.client("dynamodb", config=aws_config()))
+
+    @cached_property
+    def objects(self) -> Objects:
+        """The bucket."""
+        from sourcebook.catalog.replacing import Objects
+
+        return Objects(self.session.client("s3", config=aws_config()), self.outputs["BucketName"])
 
     @cached_property
     def registry(self) -> SourceRegistry:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +17,11 @@ from sourcebook.sentiment.subjects import (
     default_subjects,
     parse_subjects,
 )
+from sourcebook_cli.output import say, say_json
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -42,7 +42,7 @@ def load(file: Path | None, aws: bool) -> None:
     """
     declared = read_subjects(file) if file else default_subjects()
     outcome = Counter(SubjectRegistry(Stack.connect(aws=aws).table).register(declared).values())
-    click.echo(
+    say(
         f"{outcome[Registered.ADDED]} subjects added, {outcome[Registered.CHANGED]} changed, "
         f"{outcome[Registered.UNCHANGED]} as they were."
     )
@@ -58,12 +58,10 @@ def list_subjects(aws: bool, as_json: bool) -> None:
     found = registry.get_many(ids)
     for subject in (found[id_] for id_ in ids if id_ in found):
         if as_json:
-            click.echo(
-                json.dumps({name: getattr(subject, name) for name in PUBLIC_FIELDS}, ensure_ascii=False)
-            )
+            say_json({name: getattr(subject, name) for name in PUBLIC_FIELDS})
         else:
             state = "" if subject.active else " (retired)"
-            click.echo(f"{subject.tool_id:<24} {subject.kind:<8} {subject.name}{state}")
+            say(f"{subject.tool_id:<24} {subject.kind:<8} {subject.name}{state}")
 
 
 @subjects.command()
@@ -76,7 +74,7 @@ def find(headline: str, file: Path | None) -> None:
     from sourcebook.sentiment.matching import Matcher
 
     for tool_id in Matcher(read_subjects(file) if file else default_subjects()).find(headline):
-        click.echo(tool_id)
+        say(tool_id)
 
 
 def read_subjects(path: Path) -> list[Subject]:
@@ -96,7 +94,7 @@ def read_subjects(path: Path) -> list[Subject]:
     return parse_subjects(content)
 
 
-def load_default(stack: Stack, say: Callable[[str], None]) -> None:
-    """Load the default list into a stack that has just been started."""
-    outcome = Counter(SubjectRegistry(stack.table).register(default_subjects()).values())
+def load_default(stack: Stack, say: Callable[[str], None], more: Sequence[Subject] = ()) -> None:
+    """Load the default list, and more, into a stack that has just been started."""
+    outcome = Counter(SubjectRegistry(stack.table).register([*default_subjects(), *more]).values())
     say(f"{outcome.total()} subjects loaded, {outcome[Registered.ADDED]} of them new")

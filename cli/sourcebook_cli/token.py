@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from sourcebook.clock import isoformat, utc_now
 from sourcebook.errors import InvalidInput
+from sourcebook_cli.output import Style, Styled, say, say_json
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sourcebook.api.tokens import Token, TokenStore
 
-_COLOURS = {"active": "green", "expired": "yellow", "revoked": "red"}
+_STYLES: Final[dict[str, Style]] = {"active": "green", "expired": "yellow", "revoked": "red"}
 
 
 @click.group()
@@ -49,15 +49,15 @@ def create(name: str, scopes: tuple[str, ...], days: int, as_json: bool, aws: bo
     """
     made, text = _store(aws=aws).create(name, scopes, timedelta(days=days))
     if as_json:
-        click.echo(json.dumps({**_public(made, utc_now()), "token": text}, ensure_ascii=False))
+        say_json({**_public(made, utc_now()), "token": text})
         return
-    click.echo(text)
-    click.echo(
+    say(text)
+    say(
         f"Token {made.token_id} ({', '.join(made.scopes)}) is valid until {isoformat(made.expires_at)}. "
-        f"Keep it now: it is not shown again.\n"
-        "Send it as `Authorization: Bearer …`.",
+        "Keep it now: it is not shown again.",
         err=True,
     )
+    say("Send it as `Authorization: Bearer …`.", err=True)
 
 
 @token.command("list")
@@ -65,23 +65,20 @@ def create(name: str, scopes: tuple[str, ...], days: int, as_json: bool, aws: bo
 @on_aws
 def list_(as_json: bool, aws: bool) -> None:
     """List the tokens, the newest last; those that have ended, for 30 days more."""
-    from rich.console import Console
-    from rich.markup import escape
-
     now = utc_now()
     found = _store(aws=aws).list()
-    console = Console(highlight=False)
     for one in found:
         if as_json:
-            click.echo(json.dumps(_public(one, now), ensure_ascii=False))
+            say_json(_public(one, now))
             continue
         state = one.state(now)
-        console.print(
-            f"{one.token_id}  [{_COLOURS[state]}]{state:<8}[/]  {','.join(one.scopes):<10}  "
-            f"until {isoformat(one.expires_at)}  {escape(one.name)}"
+        say(
+            f"{one.token_id}  ",
+            Styled(f"{state:<8}", _STYLES[state]),
+            f"  {','.join(one.scopes):<10}  until {isoformat(one.expires_at)}  {one.name}",
         )
     if not found and not as_json:
-        console.print("No tokens. Make one: sourcebook token create NAME")
+        say("No tokens. Make one: sourcebook token create NAME")
 
 
 @token.command()
@@ -92,7 +89,7 @@ def revoke(token_id: str, aws: bool) -> None:
     revoked = _store(aws=aws).revoke(token_id)
     if revoked is None:
         raise InvalidInput("token_id", token_id[:16], "the id of a token; `sourcebook token list` shows them")
-    click.echo(f"Token {revoked.token_id} ({revoked.name}) is refused from now on.")
+    say(f"Token {revoked.token_id} ({revoked.name}) is refused from now on.")
 
 
 def _store(*, aws: bool) -> TokenStore:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -14,12 +13,12 @@ import click
 from sourcebook.integrity.checks import all_checks, chosen
 from sourcebook.integrity.verify import PATIENCE, Mended, Report, Verifier
 from sourcebook.table.client import Table, aws_config
+from sourcebook_cli.output import Styled, bar, clear_line, say, say_json
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_CLEAR_LINE: Final = "\r\x1b[2K"
 _SAID: Final = {
     Mended.NOT_TRIED: "",
     Mended.MENDED: "mended",
@@ -79,25 +78,25 @@ def verify(
             found += 1
             left += report.mended is not Mended.MENDED
             if on_screen:
-                click.echo(_CLEAR_LINE, nl=False, err=True)  # the bar is drawn again with the next page
+                clear_line()
             _tell(report, as_json=as_json)
     seconds = round(time.monotonic() - begun, 1)
     summary = {"items": verifier.items, "findings": found, "mended": found - left, "seconds": seconds}
     if as_json:
-        click.echo(json.dumps({"summary": summary}))
+        say_json({"summary": summary})
     else:
-        click.echo(_summary(summary, [check.name for check in checks], repair=repair))
+        say(_summary(summary, [check.name for check in checks], repair=repair))
     sys.exit(1 if left else 0)
 
 
 def _tell(report: Report, *, as_json: bool) -> None:
     finding = report.finding
     if as_json:
-        click.echo(json.dumps({**finding.public(), "outcome": report.mended.value}, ensure_ascii=False))
+        say_json({**finding.public(), "outcome": report.mended.value})
         return
     said = _SAID[report.mended]
-    click.secho(f"{finding.key['PK']}  {finding.key['SK']}", bold=True)
-    click.echo(f"  {finding.check}: {finding.problem}{f' — {said}' if said else ''}")
+    say(Styled(f"{finding.key['PK']}  {finding.key['SK']}", "bold"))
+    say(f"  {finding.check}: {finding.problem}{f' — {said}' if said else ''}")
 
 
 def _summary(summary: dict[str, Any], names: Sequence[str], *, repair: bool) -> str:
@@ -119,5 +118,5 @@ def _progress(table: Table, *, shown: bool) -> Iterator[Callable[[int], None]]:
         yield lambda _: None
         return
     items = int(table.client.describe_table(TableName=table.name)["Table"].get("ItemCount", 0))
-    with click.progressbar(length=max(items, 1), label="Verifying", file=sys.stderr) as bar:
-        yield bar.update
+    with bar("Verifying", max(items, 1)) as reading:
+        yield reading.update

@@ -65,7 +65,7 @@ def cloud(new_cloud: Callable[[str], LocalCloud]) -> LocalCloud:
     return cloud
 
 
-def make_function(cloud: LocalCloud, name: str, actions: list[str]) -> None:
+def make_function(cloud: LocalCloud, name: str, actions: list[str], code: str = HANDLER) -> None:
     session = cloud.session()
     trust = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
     role = session.client("iam").create_role(
@@ -81,7 +81,7 @@ def make_function(cloud: LocalCloud, name: str, actions: list[str]) -> None:
         )
     package = io.BytesIO()
     with zipfile.ZipFile(package, "w") as archive:
-        archive.writestr("handler.py", HANDLER)
+        archive.writestr("handler.py", code)
     session.client("lambda").create_function(
         FunctionName=name,
         Runtime="python3.13",

@@ -42,9 +42,7 @@ def catalogue(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def _scale_waits(stack: Stack, scale: float) -> None:
     """Let the state machines' retries wait less: what is tested is how often, not how long."""
-    address = f"{stack.cloud.endpoint_url}/_ministack/config"
-    answer = stack.api.post(address, json={"stepfunctions._SFN_WAIT_SCALE": scale})
-    assert answer.json()["applied"], answer.text
+    stack.cloud.configure("stepfunctions._SFN_WAIT_SCALE", scale)
 
 
 @pytest.fixture(autouse=True)

@@ -98,10 +98,7 @@ def catalogue(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def _scale_waits(stack: Stack, scale: float) -> None:
     """Let the state machines' retries wait less: what is tested is how often, not how long."""
-    answer = stack.api.post(
-        f"{stack.cloud.endpoint_url}/_ministack/config", json={"stepfunctions._SFN_WAIT_SCALE": scale}
-    )
-    assert answer.json()["applied"], answer.text
+    stack.cloud.configure("stepfunctions._SFN_WAIT_SCALE", scale)
 
 
 def attempts(run: dict[str, Any], task: str) -> list[tuple[int, str, str | None]]:
@@ -329,10 +326,13 @@ def test_a_run_without_a_nova_fails_and_says_so(catalogue: Catalogue) -> None:
     arn = catalogue.start("initialize_nova", {"candidat_name": "V1324 Sco"})
     refused = catalogue.ended(arn)
     assert (refused["status"], refused["error"]) == ("FAILED", "InvalidInput")
+    run = catalogue.run_of(arn)
+    assert (run["status"], run["outcome"], run["error_type"]) == ("FAILED", "REFUSED", "InvalidInput")
+    assert run["error_message"].startswith("candidat_name: V1324 Sco is not valid; expected only the fields")
 
 
 def test_sources_that_are_refreshed_leave_a_record_too(catalogue: Catalogue) -> None:
     run = catalogue.run("refresh_sources", {"source_ids": ["no-such-source"]})
     assert (run["status"], run["outcome"]) == ("SUCCEEDED", "DISPATCHED")
-    assert run["result"]["skipped"] == 1
+    assert (run["result"]["skipped"], run["result"]["not_sent"]) == (1, ["no-such-source"])
     assert attempts(run, "Dispatch the sources") == [(1, "SUCCEEDED", None)]

@@ -37,7 +37,7 @@ def fetched(stack: Stack, specs: dict[str, SourceSpec]) -> dict[str, Source]:
 def latest(stack: Stack, **query: str | int) -> list[dict[str, Any]]:
     answer = stack.api.get("/latest", params=query)
     assert answer.status_code == 200, answer.text
-    rows: list[dict[str, Any]] = answer.json()["rows"]
+    rows: list[dict[str, Any]] = answer.json()["items"]
     return rows
 
 
@@ -71,11 +71,11 @@ def test_the_api_tells_history_banks_series_and_how_fresh_it_is(
         "/history", params={"bank_name": "Bến Xuân", "series_code": "deposit_online", "term_months": 6}
     ).json()
     # The sources' calendars may stand on two days at this moment; then there is one point for each.
-    assert {point["source_id"] for point in history["points"]} <= {FIRST, SECOND}
-    assert len({point["observed_day"] for point in history["points"]}) == len(history["points"])
-    banks = [bank["bank_name"] for bank in stack.api.get("/banks").json()["banks"]]
+    assert {point["source_id"] for point in history["items"]} <= {FIRST, SECOND}
+    assert len({point["observed_day"] for point in history["items"]}) == len(history["items"])
+    banks = [bank["bank_name"] for bank in stack.api.get("/banks").json()["items"]]
     assert "Grünwald & Söhne; Privatbank" in banks
-    assert {s["series_code"]: s["kind"] for s in stack.api.get("/series").json()["series"]} == {
+    assert {s["series_code"]: s["kind"] for s in stack.api.get("/series").json()["items"]} == {
         "deposit_online": "deposit",
         "home_loan": "loan",
     }

@@ -138,12 +138,12 @@ def test_an_upload_becomes_the_light_curve_and_the_same_object_again_is_skipped(
     assert attempts(again, "Rebuild the table") == []
 
     curve = observatory.curve()
-    assert [(p["mjd"], p["band"], p["magnitude"], p["upper_limit"]) for p in curve["points"]] == [
+    assert [(p["mjd"], p["band"], p["magnitude"], p["upper_limit"]) for p in curve["items"]] == [
         (56079.4, "V", 11.1, False),
         (56080.4, "B", 15.2, True),
     ]
     assert (curve["matched"], curve["thinned"], curve["ingestion_count"]) == (2, False, 1)
-    assert len(observatory.curve("?include_upper_limits=false")["points"]) == 1
+    assert len(observatory.curve("?include_upper_limits=false")["items"]) == 1
     assert observatory.curve("?band=B&since=2012-06-02")["bands"] == {"B": 1}
     (product,) = observatory.catalogue.get(f"/novae/{observatory.nova_id}/products")["items"]
     assert (product["product_type"], product["row_count"]) == ("PHOTOMETRY_TABLE", 2)
@@ -168,7 +168,7 @@ def test_uploads_at_once_lose_nothing(observatory: Observatory) -> None:
     outcomes = sorted(run["outcome"] for run in runs)
     assert outcomes == ["INGESTED"] * 4 + ["SKIPPED_DUPLICATE"]
     curve = observatory.curve()
-    assert (curve["table_rows"], curve["ingestion_count"], len(curve["points"])) == (20, 4, 20)
+    assert (curve["table_rows"], curve["ingestion_count"], len(curve["items"])) == (20, 4, 20)
     (product,) = observatory.catalogue.get(f"/novae/{observatory.nova_id}/products")["items"]
     assert product["row_count"] == 20
     table = pq.read_table(
@@ -184,7 +184,7 @@ def test_a_name_finds_the_nova_and_rows_of_other_stars_are_refused(observatory: 
     assert (run["outcome"], run["nova_id"]) == ("INGESTED", observatory.nova_id), run
     assert (run["result"]["accepted"], run["result"]["rejected"]) == (1, 1)
     assert "NAME: 'SS CYG'" in run["result"]["problems"][0]
-    assert observatory.curve()["points"][0]["time_scale"] == "UTC"
+    assert observatory.curve()["items"][0]["time_scale"] == "UTC"
 
 
 def test_what_cannot_be_ingested_fails_and_says_why(observatory: Observatory) -> None:
@@ -217,7 +217,7 @@ def test_what_cannot_be_ingested_fails_and_says_why(observatory: Observatory) ->
     ):
         refused = observatory.catalogue.ended(observatory.catalogue.start(WORKFLOW, wrong))
         assert (refused["status"], refused["error"]) == ("FAILED", "InvalidInput"), wrong
-    assert observatory.curve()["points"] == []
+    assert observatory.curve()["items"] == []
 
 
 def test_the_command_hands_in_files_and_tells_of_each(observatory: Observatory, tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_the_command_hands_in_files_and_tells_of_each(observatory: Observatory, 
     assert "VOTable" in failed["error"]
     thinned = observatory.curve("?points=100")
     assert (thinned["thinned"], thinned["matched"]) == (True, 759)
-    assert len(thinned["points"]) <= 100
+    assert len(thinned["items"]) <= 100
     assert set(thinned["bands"]) == {"B", "I", "R", "V"}
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from infra.deployment import ROOT, Target
+import statemachines
+from infra.deployment import Target
 from sourcebook.api.operations import Access
 from sourcebook.api.parts import operations
+from sourcebook.api.requests import UNROUTED, UNROUTED_SIGNED
 from sourcebook.table.keys import API_TOKENS
 from tests.infra.conftest import synthesize
 
@@ -24,6 +26,7 @@ pytestmark = pytest.mark.infra
 OPEN = {operation.route for operation in operations() if operation.access is Access.OPEN}
 SIGNED = {operation.signed_route for operation in operations() if operation.access is not Access.OPEN}
 OWN = {operation.route for operation in operations()}
+UNROUTED_ROUTES = {UNROUTED, f"ANY {UNROUTED_SIGNED}"}
 
 
 def _authorization(assembly: Assembly) -> dict[str, str]:
@@ -46,7 +49,7 @@ def test_each_operation_has_its_routes_to_the_one_function(aws: Assembly) -> Non
         for route in aws.properties("AWS::ApiGatewayV2::Route")
         if integration_id in json.dumps(route["Target"])
     }
-    assert answered == OWN | SIGNED
+    assert answered == OWN | SIGNED | UNROUTED_ROUTES
 
 
 @pytest.mark.parametrize("kind", ["aws", "local"])
@@ -83,7 +86,7 @@ def test_the_function_knows_and_may_start_every_workflow(aws: Assembly) -> None:
         for machine in machines.values()
     }
     assert names == set(aws.function("api")["Environment"]["Variables"]["WORKFLOWS"].split(","))
-    assert names == {path.name.removesuffix(".asl.json") for path in (ROOT / "statemachines").iterdir()}
+    assert names == set(statemachines.names())
     allowed = json.dumps(_statements(aws, "states:StartExecution"))
     assert all(logical_id in allowed for logical_id in machines)
 
@@ -150,9 +153,20 @@ def test_requests_are_logged_and_throttled(aws: Assembly) -> None:
     assert "*" not in json.dumps(stage["AccessLogSettings"]["DestinationArn"])
 
 
-def test_no_other_site_may_read_by_a_visitors_browser(aws: Assembly) -> None:
+def test_no_other_site_may_read_by_a_visitors_browser(aws: Assembly, tmp_path: Path) -> None:
     (api,) = aws.properties("AWS::ApiGatewayV2::Api")
     assert "CorsConfiguration" not in api
+    named = synthesize(tmp_path, Target.LAMBDA, cors_origins="https://app.example, http://localhost:5173")
+    (api,) = named.properties("AWS::ApiGatewayV2::Api")
+    cors = api["CorsConfiguration"]
+    assert cors["AllowOrigins"] == ["https://app.example", "http://localhost:5173"]
+    assert {"GET", "HEAD", "POST", "PATCH", "DELETE"} <= set(cors["AllowMethods"])
+    assert {"authorization", "idempotency-key", "if-none-match"} <= set(cors["AllowHeaders"])
+    assert not cors.get("AllowCredentials")
+
+
+def test_the_address_that_the_stack_prints_has_no_slash_at_its_end(aws: Assembly) -> None:
+    assert "ApiEndpoint" in json.dumps(aws.pipeline["Outputs"]["ApiUrl"])
 
 
 def test_the_function_gives_up_before_the_gateway_does(aws: Assembly) -> None:

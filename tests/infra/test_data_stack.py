@@ -9,6 +9,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from sourcebook.search.days import PREFIX
 from sourcebook.table import keys
 from tests.templates import data_template, table_definition
 
@@ -100,7 +101,11 @@ def test_the_bucket_is_private_encrypted_and_keeps_what_was_overwritten(aws: Ass
         {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
     ]
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
-    (rule,) = bucket["LifecycleConfiguration"]["Rules"]
+    rule, search = bucket["LifecycleConfiguration"]["Rules"]
+    # What can be made again from the table is not kept when it is replaced every few minutes.
+    assert (search["Prefix"], search["NoncurrentVersionExpiration"]) == ("search/", {"NoncurrentDays": 1})
+    assert PREFIX.startswith("search/")
+    assert "Prefix" not in rule
     assert rule["Status"] == "Enabled"
     assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 90}
     assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}

@@ -57,6 +57,8 @@ def test_an_empty_list_of_networks_closes_loopback_too() -> None:
     [
         ({"target": "aws"}, "target='aws': expected one of lambda, local"),
         ({"allowed_networks": "10.0.0.1/8"}, "allowed_networks: '10.0.0.1/8' is not a network"),
+        ({"cors_origins": "https://a.example/path"}, "'https://a.example/path' is not an origin"),
+        ({"cors_origins": "*,https://a.example"}, "either * for any site"),
         ({"public_read": "yes"}, "public_read='yes': expected true or false"),
         ({"feeds": {"max_interval": 3}}, "feeds.max_interval: 3 is not valid; expected one of the settings"),
         (

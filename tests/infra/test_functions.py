@@ -24,6 +24,7 @@ FUNCTIONS = (
     "analyze_sentiment",
     "api",
     "claim_spectra",
+    "close_runs",
     "date_discovery",
     "discover_spectra",
     "dispatch_sources",
@@ -36,6 +37,7 @@ FUNCTIONS = (
     "heal_articles",
     "hold_for_review",
     "hold_spectrum",
+    "index_articles",
     "invalidate_sentiment",
     "load_spectrum",
     "page",
@@ -127,6 +129,7 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:Query", f"table/index/{keys.TAG_INDEX}"),
     },
     "refresh_sentiment": {
+        ("dynamodb:BatchGetItem", TABLE),
         ("dynamodb:BatchWriteItem", TABLE),
         ("dynamodb:DeleteItem", TABLE),
         ("dynamodb:PutItem", TABLE),
@@ -236,6 +239,14 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
     },
     "record_spectrum": {*RECORDING, ("dynamodb:GetItem", TABLE)},
     "claim_spectra": {*RECORDING, ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}")},
+    "close_runs": {
+        ("dynamodb:DeleteItem", TABLE),
+        ("dynamodb:GetItem", TABLE),
+        ("dynamodb:PutItem", TABLE),
+        ("dynamodb:UpdateItem", TABLE),
+        ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}"),
+        ("states:DescribeExecution", "executions"),
+    },
     "sweep_spectra": {
         ("dynamodb:GetItem", TABLE),
         ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}"),
@@ -254,10 +265,27 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("s3:GetObject", "bucket/derived/photometry/*"),
         ("s3:PutObject", "bucket/derived/photometry/*"),
     },
+    "index_articles": {
+        *(
+            (f"dynamodb:{action}", "table stream")
+            for action in ("DescribeStream", "GetRecords", "GetShardIterator")
+        ),
+        ("dynamodb:BatchGetItem", TABLE),
+        # The place up to which the stream has been read, and nothing else.
+        ("dynamodb:GetItem", TABLE),
+        ("dynamodb:PutItem", TABLE),
+        ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}"),
+        ("s3:GetObject", "bucket/search/v1/*"),
+        ("s3:PutObject", "bucket/search/v1/*"),
+        ("s3:ListBucket", "bucket"),
+    },
     "api": {
-        # Light curves and spectra.
+        # Light curves and spectra, and the search index.
+        ("s3:GetObject", "bucket/search/v1/*"),
+        ("s3:ListBucket", "bucket"),
         ("s3:GetObject", "bucket/derived/photometry/*/points.json.gz"),
         ("s3:GetObject", "bucket/derived/spectra/*"),
+        ("s3:GetObject", "bucket/raw/spectra/*"),
         # A person's decision on what is in quarantine, and the workflows that may be started.
         ("dynamodb:UpdateItem", TABLE),
         *(
@@ -404,6 +432,10 @@ def test_names_of_actions_that_only_the_embedded_cloud_knows_stay_there(
             "sqs:SendMessageBatch",
             "sns:PublishBatch",
             "dynamodb:BatchExecuteStatement",
+            # Requests to a stream name no resource there (infra/search.py).
+            "dynamodb:DescribeStream",
+            "dynamodb:GetRecords",
+            "dynamodb:GetShardIterator",
         }
 
 
@@ -499,6 +531,8 @@ def _resource_name(arn: Any, own_group: str) -> str:
             known := next((name for part, name in NAMES.items() if part in logical_id), None)
         ):
             return known
+        case {"Fn::ImportValue": name} if "TableStreamArn" in name:
+            return "table stream"
         case {"Fn::ImportValue": name} if "TableArn" in name:
             return TABLE
         case {"Fn::Join": ["", [{"Fn::ImportValue": name}, path]]} if "TableArn" in name:
@@ -507,6 +541,8 @@ def _resource_name(arn: Any, own_group: str) -> str:
             return "bucket"
         case {"Fn::Join": ["", [{"Fn::ImportValue": name}, path]]} if "DataBucketArn" in name:
             return f"bucket{path}"
+        case {"Fn::Join": ["", [*_, str(path)]]} if path.endswith(":execution:SourcebookPipeline-*"):
+            return "executions"
         case _:
             return json.dumps(arn)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from infra.deployment import Target
+from sourcebook_cli.local import up
 from sourcebook_cli.redrive import dead_letter_queues
 from tests.infra.conftest import synthesize
 
@@ -41,6 +42,8 @@ SCHEDULED = {
     "trigger_grouping": "rate(1 minute)",
     "refresh_sentiment": "rate(15 minutes)",
     "sweep_spectra": "rate(15 minutes)",
+    "index_articles": "rate(3 minutes)",
+    "close_runs": "rate(15 minutes)",
 }
 
 
@@ -73,7 +76,8 @@ def test_a_failed_run_waits_for_the_next_one(aws: Assembly) -> None:
         config["FunctionName"]["Ref"]: config["MaximumRetryAttempts"]
         for config in aws.properties("AWS::Lambda::EventInvokeConfig")
     }
-    assert retries == {aws.function_resource(name)[0]: 0 for name in SCHEDULED}
+    # close_runs is called by events of executions too, and none of those comes again by the clock.
+    assert retries == {aws.function_resource(name)[0]: 2 if name == "close_runs" else 0 for name in SCHEDULED}
 
 
 def test_a_dispatch_ends_before_the_next_one_begins(aws: Assembly) -> None:
@@ -100,6 +104,14 @@ def test_a_queue_feeds_its_function_in_partial_batches_and_gives_up_into_dead_le
 @pytest.mark.parametrize("name", ["fetch_sources", "analyze_sentiment"])
 def test_a_message_stays_hidden_six_times_as_long_as_its_function_may_run(aws: Assembly, name: str) -> None:
     assert _queue_of(aws, name)["VisibilityTimeout"] >= 6 * aws.function(name)["Timeout"]
+
+
+@pytest.mark.parametrize("name", ["fetch_sources", "analyze_sentiment"])
+def test_the_work_of_a_killed_process_comes_again_while_make_up_waits(local: Assembly, name: str) -> None:
+    patience = next(option.default for option in up.params if option.name == "timeout")
+    hidden = _queue_of(local, name)["VisibilityTimeout"]
+    assert local.function(name)["Timeout"] < hidden
+    assert 2 * hidden < patience, "it may happen to a fetch and to the analysis of what was fetched"
 
 
 def test_a_fetch_has_two_minutes(aws: Assembly) -> None:

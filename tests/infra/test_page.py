@@ -26,7 +26,12 @@ def test_the_whole_page_is_small(folder: Path) -> None:
 def test_the_page_names_its_bundles_and_nothing_from_elsewhere(folder: Path) -> None:
     index = (folder / "index.html").read_text("utf-8")
     assert "{{" not in index
-    loaded = re.findall(r'(?:src|href)="([^"]+)"', index)
+    named = re.findall(r'(?:src|href)="([^"]+)"', index)
+    followed = re.findall(
+        r'<link rel="alternate" href="([^"]+)" type="application/(?:atom\+xml|feed\+json)"', index
+    )
+    assert followed == ["articles.atom", "articles.json"], "readers find what can be followed"
+    loaded = [address for address in named if address not in followed]
     assert len(loaded) == 3
     for address in loaded:
         assert address.startswith("assets/")

@@ -33,6 +33,11 @@ def engines(assembly: Assembly) -> dict[str, str]:
     }
 
 
+def test_a_function_that_labels_reports_to_nobody(aws: Assembly) -> None:
+    for name in LABELLING:
+        assert aws.function(name)["Environment"]["Variables"]["ORT_DISABLE_TELEMETRY"] == "1"
+
+
 def asking_comprehend(assembly: Assembly) -> dict[str, list[dict[str, Any]]]:
     """Return the statements that name Comprehend, by the logical id of the role they stand for."""
     found: dict[str, list[dict[str, Any]]] = {}

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
+import { day } from "./format";
 
 export type Data = uPlot.AlignedData;
 
@@ -22,6 +23,8 @@ export interface Plot {
   lines: readonly Line[];
   /** Whether x is a time in seconds; else it is a number with this unit. */
   time: boolean;
+  /** Whether each x is the beginning of a day in UTC: then days are written, in no viewer's zone. */
+  days?: boolean;
   xLabel?: string;
   yLabel?: string;
   /** Astronomers' magnitudes grow downwards. */
@@ -30,6 +33,9 @@ export interface Plot {
   rightScale?: { label: string; range?: [number, number] };
   height?: number;
 }
+
+const DAY = 86_400;
+const DAY_STEPS = [1, 2, 3, 7, 14, 30, 90, 180, 365, 730, 1825].map((days) => days * DAY);
 
 const COLORS = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6"];
 
@@ -85,8 +91,9 @@ function draw(element: HTMLElement, plot: Plot): uPlot {
         ? { right: plot.rightScale.range ? { range: plot.rightScale.range } : {} }
         : {}),
     },
+    ...(plot.days ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") } : {}),
     axes: [
-      { ...axis, ...(plot.xLabel ? { label: plot.xLabel, labelFont: "12px system-ui, sans-serif" } : {}) },
+      { ...axis, ...(plot.days ? { incrs: DAY_STEPS } : {}), ...(plot.xLabel ? { label: plot.xLabel, labelFont: "12px system-ui, sans-serif" } : {}) },
       {
         ...axis,
         size: 60,
@@ -99,7 +106,9 @@ function draw(element: HTMLElement, plot: Plot): uPlot {
         : []),
     ],
     series: [
-      {},
+      plot.days
+        ? { label: "Day (UTC)", value: (_: uPlot, seconds: number | null) => (seconds === null ? "–" : day(new Date(seconds * 1000).toISOString())) }
+        : {},
       ...plot.lines.map((line): uPlot.Series => ({
         label: line.label,
         stroke: line.color,

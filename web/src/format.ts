@@ -1,6 +1,10 @@
 /** Times and numbers as people read them. */
 
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+/** A day of the record is a day in UTC: in the viewer's own zone it would often be the one before. */
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+const A_DAY = /^\d{4}-\d{2}-\d{2}$/;
+const BEGINNING_OF_A_DAY = /T00:00(:00(\.0+)?)?Z$/;
 const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 const STEPS: readonly [number, Intl.RelativeTimeFormatUnit][] = [
   [60, "second"],
@@ -13,8 +17,20 @@ const STEPS: readonly [number, Intl.RelativeTimeFormatUnit][] = [
 
 export function moment(iso: string | null | undefined): string {
   if (!iso) return "–";
+  if (A_DAY.test(iso)) return day(iso);
   const time = new Date(iso);
   return Number.isNaN(time.getTime()) ? iso : DATE.format(time);
+}
+
+/** A day in UTC, by its date or by the moment at which it begins: "Nov 26, 2026". */
+export function day(iso: string): string {
+  const time = new Date(iso);
+  return Number.isNaN(time.getTime()) ? iso : DAY.format(time);
+}
+
+/** When something was published. Midnight in UTC, to the second, is what a source means that gives only a day. */
+export function published(iso: string | null | undefined): string {
+  return iso && BEGINNING_OF_A_DAY.test(iso) ? day(iso) : moment(iso);
 }
 
 /** "3 min. ago", "in 12 min." */

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import type { Answer, List } from "./hooks";
-import { moment, relative, safeLink } from "./format";
+import { day, moment, published, relative, safeLink } from "./format";
 import { openAccess } from "./access";
 
 export function Heading({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
@@ -52,6 +52,25 @@ export function Time({ at, exact = false }: { at: string | null | undefined; exa
   return (
     <time dateTime={at} title={moment(at)}>
       {exact ? moment(at) : relative(at)}
+    </time>
+  );
+}
+
+/** When an article was published, which may be known by its day alone. */
+export function Published({ at, exact = false }: { at: string | null | undefined; exact?: boolean }): JSX.Element {
+  if (!at) return <span>–</span>;
+  return (
+    <time dateTime={at} title={published(at)}>
+      {exact ? published(at) : relative(at)}
+    </time>
+  );
+}
+
+/** A day in UTC: nobody's zone makes another one of it. */
+export function Day({ of }: { of: string }): JSX.Element {
+  return (
+    <time class="day" dateTime={of.slice(0, 10)}>
+      {day(of)}
     </time>
   );
 }

@@ -16,6 +16,7 @@ from sourcebook.catalog.photometry_table import TableRebuilder
 from sourcebook.catalog.photometry_upload import UploadValidator
 from sourcebook.catalog.replacing import Objects
 from sourcebook.catalog.store import NovaStore
+from sourcebook_cli.main import main
 from sourcebook_cli.photometry import photometry
 from sourcebook_cli.stack import Stack
 from tests.integration.cli.conftest import BUCKET
@@ -72,3 +73,27 @@ def test_a_table_is_made_anew_without_an_upload(stack: Stack, nova_id: str) -> N
     result = call("rebuild", nova_id, "--without", told["file_id"])
     assert result.output == "1 measurements of 1 uploads\n"
     assert "the name or id of one nova; none is known" in str(call("rebuild", "V1 Sco").exception)
+
+
+def test_check_shows_the_rows_that_it_has_read(tmp_path: Path) -> None:
+    file = tmp_path / "night.csv"
+    file.write_text("mjd,mag,err,band,fainterthan\n59300.5,13.9,99.99,V,True\n59301.5,9.8,0.05,V,False\n")
+    result = call("check", "--rows", str(file))
+    assert result.exit_code == 0, result.output
+    (report,) = json.loads(result.stdout)
+    kept = ("row", "mjd", "band", "magnitude", "limit", "error", "is_upper_limit")
+    assert [tuple(row[name] for name in kept) for row in report["rows_read"]] == [
+        (2, 59300.5, "V", None, 13.9, None, True),
+        (3, 59301.5, "V", 9.8, None, 0.05, False),
+    ]
+    assert "rows_read" not in json.loads(call("check", "--json", str(file)).stdout)[0]
+
+
+@pytest.mark.usefixtures("stack", "nova_id")
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_an_unknown_nova_is_an_error_that_names_the_known_ones(options: tuple[str, ...]) -> None:
+    found = CliRunner().invoke(main, ["nova", "show", "V1324 Scorpii", *options])
+    assert found.exit_code == 0, found.output
+    missing = CliRunner().invoke(main, ["nova", "show", "V1325 Sco", *options])
+    assert missing.exit_code != 0
+    assert "Did you mean V1324 Sco?" in missing.output

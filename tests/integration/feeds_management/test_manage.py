@@ -275,7 +275,9 @@ def test_the_registry_enables_disables_and_orders_any_source(registry: SourceReg
     )
 
 
-@pytest.mark.parametrize("values", [{}, {"url": URL}, {"feed_id": "x"}, {"priority": 10_000}, {"enabled": 1}])
+@pytest.mark.parametrize(
+    "values", [{}, {"url": "ftp://a"}, {"feed_id": "x"}, {"priority": 10_000}, {"enabled": 1}]
+)
 def test_what_cannot_be_changed_is_refused(
     manager: FeedManager, table: Table, values: dict[str, Any]
 ) -> None:
@@ -411,3 +413,75 @@ def test_a_list_that_is_too_long_is_refused_whole(manager: FeedManager) -> None:
     with pytest.raises(InvalidInput, match=f"{MOST_IMPORTED + 1} feeds"):
         manager.import_opml(document)
     assert list(manager.feeds()) == []
+
+
+def test_a_feed_that_has_moved_keeps_its_id_and_is_fetched_at_once_as_if_for_the_first_time(
+    manager: FeedManager, table: Table, clock: Clock
+) -> None:
+    manager.add({"url": URL, "priority": 3})
+    learned = {"etag": "x", "body_hash": "y", "redirect_url": "https://r.example/", "fetch_count": 9}
+    table.update(keys.source(ID), assign={**learned, "consecutive_errors": 4})
+    clock.now += timedelta(hours=1)
+
+    assert manager.change(ID, {"url": " https://new.example/feed "}) is not None
+
+    item = state(table)
+    assert (item["url"], item["host"], item["previous_url"]) == (
+        "https://new.example/feed",
+        "new.example",
+        URL,
+    )
+    assert not {"etag", "body_hash", "redirect_url"} & {
+        name for name, value in item.items() if value is not None
+    }
+    assert (item["priority"], item["fetch_count"], item["consecutive_errors"]) == (3, 9, 0)
+    assert item["GSI1SK"] == f"{isoformat(clock.now)}#{ID}"
+    assert manager.add({"url": URL}).feed_id == ID, "it is known by its old address"
+
+    clock.now += timedelta(hours=1)
+    assert manager.change(ID, {"url": "https://new.example/feed"}) is not None
+    assert state(table) == item, "the same again changes nothing"
+
+
+def test_a_feed_that_is_stopped_stays_stopped_when_it_moves(manager: FeedManager, table: Table) -> None:
+    manager.add({"url": URL, "enabled": False})
+    manager.change(ID, {"url": "https://new.example/feed"})
+    assert state(table)["next_fetch_time"] == NEVER
+    manager.change(ID, {"url": "https://third.example/feed", "enabled": True})
+    item = state(table)
+    assert (item["enabled"], item["next_fetch_time"], item["url"]) == (
+        True,
+        isoformat(NOW),
+        "https://third.example/feed",
+    )
+    manager.change(ID, {"url": URL, "enabled": False})
+    assert (state(table)["url"], state(table)["next_fetch_time"]) == (URL, NEVER)
+
+
+def test_an_address_that_another_feed_has_is_a_conflict(manager: FeedManager, table: Table) -> None:
+    manager.add({"url": URL})
+    manager.add({"url": "https://other.example/feed"})
+    before = state(table)
+    with pytest.raises(AlreadyRegistered) as refused:
+        manager.change(ID, {"url": "HTTPS://other.example:443/feed"})
+    assert refused.value.field == "url"
+    for wrong in ("", "ftp://a.example/", "https://u:p@a.example/", 5, None):
+        with pytest.raises(InvalidInput) as refused_too:
+            manager.change(ID, {"url": wrong})
+        assert refused_too.value.field == "url"
+    assert state(table) == before
+
+
+def test_a_shorter_interval_counts_from_now_and_a_longer_one_from_the_next_fetch(
+    manager: FeedManager, table: Table, clock: Clock
+) -> None:
+    manager.add({"url": URL, "interval_minutes": 60})
+    clock.now += timedelta(minutes=1)
+    manager.change(ID, {"interval_minutes": 600})
+    assert (state(table)["interval_minutes"], state(table)["next_fetch_time"]) == (600, isoformat(NOW))
+    manager.change(ID, {"interval_minutes": 5})
+    assert (state(table)["interval_minutes"], state(table)["next_fetch_time"]) == (5, isoformat(clock.now))
+    for wrong in (0, 1441, True, "5", 5.5):
+        with pytest.raises(InvalidInput) as refused:
+            manager.change(ID, {"interval_minutes": wrong})
+        assert refused.value.field == "interval_minutes"

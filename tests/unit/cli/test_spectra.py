@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from sourcebook.spectra.profiles import PROFILES
 from sourcebook_cli.main import main
 from tests.unit.spectra import made
+
+BESS = next(profile.id for profile in PROFILES if profile.name == "bess")
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def test_each_file_is_one_object_of_the_list(files: dict[str, Path]) -> None:
         "outcome": "VALID",
         "reason": "",
         "message": "",
-        "profile": "bess@1.0.0",
+        "profile": BESS,
         "orders": 1,
         "samples": made.SAMPLES,
         "wavelength_min": pytest.approx(4e-7),
@@ -83,5 +86,5 @@ def test_artifacts_of_the_valid_ones_are_written(files: dict[str, Path], tmp_pat
         "valid.fits/metadata.json",
         "valid.fits/preview.png",
     }
-    assert "valid.fits: VALID, bess@1.0.0, 1 x 200, 400.000 to 499.500 nm" in told.output
+    assert f"valid.fits: VALID, {BESS}, 1 x 200, 400.000 to 499.500 nm" in told.output
     assert "HTML_BODY" in told.output

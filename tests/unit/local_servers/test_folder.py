@@ -15,9 +15,11 @@ from pathlib import Path
 import pytest
 
 from sourcebook.errors import InvalidInput
+from sourcebook.http.policy import ports_in
 from sourcebook_local import process
 from sourcebook_local.folder import (
     SAMPLES,
+    SERVED_PORTS,
     feeds_in,
     forget,
     remembered,
@@ -196,6 +198,17 @@ def test_a_stopped_server_comes_back_on_its_port(home: Path, folder: Path) -> No
     assert failed == []
     assert {server.name: server.url for server in started} == {str(folder): first.url, SAMPLES: samples.url}
     assert get(first.url)[0] == 200
+
+
+def test_the_ports_that_functions_may_fetch_from_are_those_of_servers_that_were_not_stopped(
+    home: Path, folder: Path
+) -> None:
+    first, samples = start_server(home, folder), start_server(home)
+    assert ports_in(home / SERVED_PORTS) == {first.port, samples.port}
+    forget(home, folder)
+    assert ports_in(home / SERVED_PORTS) == {samples.port}
+    stop_servers(home)
+    assert ports_in(home / SERVED_PORTS) == frozenset()
 
 
 def test_a_port_that_is_taken_by_now_is_replaced(home: Path, folder: Path) -> None:

@@ -11,6 +11,8 @@ from time import struct_time
 import feedparser
 import pytest
 
+from sourcebook.sentiment.matching import Matcher
+from sourcebook.sentiment.subjects import default_subjects
 from sourcebook_local import samples
 from sourcebook_local.folder import feeds_in
 from tests.unit.local_servers.conftest import NOW
@@ -220,3 +222,19 @@ def test_every_publisher_is_invented() -> None:
         hosts = set(re.findall(r"https?://([^/\"<\s]+)", Path(path).read_text(encoding="utf-8")))
         standards = {"www.w3.org", "purl.org", "jsonfeed.org"}
         assert all(host.endswith(".example") for host in hosts - standards), path.name
+
+
+def test_the_sample_news_speak_of_at_least_ten_subjects_that_are_loaded() -> None:
+    """So that the first evening has a chart, a cache and numbers."""
+    matcher = Matcher([*default_subjects(), *samples.sample_subjects()])
+    told = [title for name in samples.feed_names() for title, _ in entries(name, NOW)]
+    told += [str(item["title"]) for item in samples.tiingo_news(NOW)]
+    counts = Counter(tool_id for title in told for tool_id in matcher.find(title))
+    assert len([tool_id for tool_id, count in counts.items() if count >= 2]) >= 10, counts
+
+
+def test_the_subjects_of_the_samples_stand_beside_the_default_ones() -> None:
+    own, default = samples.sample_subjects(), default_subjects()
+    assert {subject.ticker for subject in own} == set(samples.COMPANIES)
+    assert not {subject.tool_id for subject in own} & {subject.tool_id for subject in default}
+    assert not {subject.ticker for subject in own} & {subject.ticker for subject in default}

@@ -2,8 +2,9 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { address } from "../api";
 import { hashOf, useGet, useList, type Place, go } from "../hooks";
-import { Chip, Choice, Empty, Feeling, Heading, More, Outside, Shown, Time } from "../parts";
+import { Chip, Choice, Empty, Feeling, Heading, More, Outside, Published, Shown, Time } from "../parts";
 
 interface Attribution {
   url: string | null;
@@ -41,8 +42,10 @@ export function Articles({ place }: { place: Place }): JSX.Element {
 function Newest({ place }: { place: Place }): JSX.Element {
   const sentiment = place.query.get("sentiment") ?? "";
   const tag = place.query.get("tag") ?? "";
-  const list = useList<Article>("/articles", { sentiment, tag });
+  const q = place.query.get("q") ?? "";
+  const list = useList<Article>("/articles", { q, sentiment, tag });
   const [typed, setTyped] = useState(tag);
+  const [asked, setAsked] = useState(q);
   return (
     <>
       <Heading title="Articles">The newest first. Each story stands here once, with what every source said of it.</Heading>
@@ -51,26 +54,36 @@ function Newest({ place }: { place: Place }): JSX.Element {
         role="search"
         onSubmit={(event) => {
           event.preventDefault();
-          go("articles", "", { sentiment, tag: typed.trim() });
+          go("articles", "", { q: asked.trim(), sentiment, tag: typed.trim() });
         }}
       >
         <Choice
           label="Sentiment"
           value={sentiment}
           options={SENTIMENTS}
-          onChange={(value) => go("articles", "", { sentiment: value, tag })}
+          onChange={(value) => go("articles", "", { q, sentiment: value, tag })}
         />
+        <label class="field">
+          <span>Search</span>
+          <input
+            type="search"
+            value={asked}
+            onInput={(event) => setAsked(event.currentTarget.value)}
+            placeholder={'ferry "record orders" -strike since:7d'}
+          />
+        </label>
         <label class="field">
           <span>Tag or ticker</span>
           <input value={typed} onInput={(event) => setTyped(event.currentTarget.value)} placeholder="AAPL" />
         </label>
         <button type="submit">Filter</button>
+        <a href={address("/articles.atom", { q, sentiment, tag })}>Follow</a>
       </form>
       <Shown of={list}>
         {(articles) =>
           articles.length === 0 ? (
             <Empty>
-              No article fits. {tag !== "" || sentiment !== "" ? "Loosen the filter" : "The first come with the next poll of a source"}.
+              No article fits. {q !== "" || tag !== "" || sentiment !== "" ? "Loosen the filter" : "The first come with the next poll of a source"}.
             </Empty>
           ) : (
             <ol class="articles">
@@ -115,7 +128,7 @@ function Story({ article, open = false }: { article: Article; open?: boolean }):
         <a href={hashOf("articles", article.dedup_key)}>{article.headline}</a>
       </h2>
       <p class="about">
-        <Time at={article.timestamp} /> <Feeling label={article.sentiment} score={article.score} />{" "}
+        <Published at={article.timestamp} /> <Feeling label={article.sentiment} score={article.score} />{" "}
         {article.tags.map((tag) => (
           <a key={tag} class="chip plain" href={hashOf("articles", "", { tag })}>
             {tag}
@@ -139,7 +152,7 @@ function Story({ article, open = false }: { article: Article; open?: boolean }):
                 <Outside url={word.url}>{word.original_headline}</Outside>
               </blockquote>
               <p class="about">
-                published <Time at={word.published_at} exact />, seen <Time at={word.crawl_timestamp} />
+                published <Published at={word.published_at} exact />, seen <Time at={word.crawl_timestamp} />
               </p>
             </li>
           ))}

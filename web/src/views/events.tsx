@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { hashOf, useGet, useList, type Place } from "../hooks";
-import { Empty, Feeling, Heading, More, Shown, Table, Time } from "../parts";
+import { Empty, Feeling, Heading, More, Published, Shown, Table, Time } from "../parts";
 
 interface Idea {
   time: string;
@@ -51,7 +51,7 @@ function Newest(): JSX.Element {
                       <a href={hashOf("events", event.event_id)}>{event.headline}</a>
                     </h2>
                     <p class="about">
-                      <Time at={event.last_published_at} /> · {event.member_count} articles{" "}
+                      <Published at={event.last_published_at} /> · {event.member_count} articles{" "}
                       {event.tickers.map((ticker) => (
                         <a key={ticker} class="chip plain" href={hashOf("articles", "", { tag: ticker })}>
                           {ticker}
@@ -83,7 +83,7 @@ function One({ id }: { id: string }): JSX.Element {
             rows={event.members}
             rowKey={(member) => member.dedup_key}
             columns={[
-              { name: "Published", of: (member) => <Time at={member.published_at} exact /> },
+              { name: "Published", of: (member) => <Published at={member.published_at} exact /> },
               { name: "Headline", of: (member) => <a href={hashOf("articles", member.dedup_key)}>{member.headline}</a> },
               { name: "Sources", of: (member) => (member.sources ?? []).join(", ") },
               { name: "Sentiment", of: (member) => <Feeling label={member.sentiment} score={member.score} /> },

@@ -59,7 +59,7 @@ interface Point {
 }
 
 interface Photometry {
-  points: Point[];
+  items: Point[];
   matched: number;
   table_rows: number;
   thinned: boolean;
@@ -104,7 +104,7 @@ function Found({ query }: { query: Record<string, string | number> }): JSX.Eleme
       {(found) =>
         found.items.length === 0 ? (
           <Empty>
-            None is known. Make it one: <code>sourcebook nova init NAME</code>.
+            None is known. Make it one: <code>sourcebook nova initialize NAME</code>.
           </Empty>
         ) : (
           <>
@@ -149,7 +149,7 @@ function Lately(): JSX.Element {
         const novae = [...new Map(all.filter((run) => run.nova_id !== null).map((run) => [run.nova_id, run])).values()];
         return novae.length === 0 ? (
           <Empty>
-            None yet. Make a name one: <code>sourcebook nova init "V1324 Sco"</code>.
+            None yet. Make a name one: <code>sourcebook nova initialize "V1324 Sco"</code>.
           </Empty>
         ) : (
           <>
@@ -214,8 +214,8 @@ function LightCurve({ path }: { path: string }): JSX.Element {
   const answer = useGet<Photometry>(`${path}/photometry`);
   return (
     <Shown of={answer}>
-      {({ points, matched, thinned }) => {
-        const measured = points.filter((one) => one.magnitude !== null);
+      {({ items, matched, thinned }) => {
+        const measured = items.filter((one) => one.magnitude !== null);
         return measured.length === 0 ? (
           <Empty>
             No photometry. Bring some: <code>sourcebook photometry ingest NOVA FILE</code>.
@@ -224,7 +224,7 @@ function LightCurve({ path }: { path: string }): JSX.Element {
           <>
             <Magnitudes measured={measured} />
             <p class="soft">
-              {number(matched)} measurements{thinned ? `, ${number(points.length)} of them drawn` : ""}
+              {number(matched)} measurements{thinned ? `, ${number(items.length)} of them drawn` : ""}
             </p>
           </>
         );

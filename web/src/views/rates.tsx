@@ -5,8 +5,8 @@ import { useMemo } from "preact/hooks";
 import { Chart, color, type Plot } from "../chart";
 import { number } from "../format";
 import { go, hashOf, useGet, useLoad, type Place } from "../hooks";
-import { get } from "../api";
-import { Chip, Choice, Empty, Heading, Shown, Table, Time } from "../parts";
+import { get, type Page } from "../api";
+import { Chip, Choice, Day, Empty, Heading, Shown, Table, Time } from "../parts";
 
 interface Considered {
   source_id: string;
@@ -53,18 +53,18 @@ const DECIDED: Record<string, string> = {
 };
 
 export function Rates({ place }: { place: Place }): JSX.Element {
-  const known = useGet<{ series: Series[] }>("/series");
+  const known = useGet<Page<Series>>("/series");
   return (
     <>
       <Heading title="Rates">The figure that counts of each bank and term. Every source's own figure is kept.</Heading>
       <Shown of={known}>
-        {({ series }) =>
-          series.length === 0 ? (
+        {({ items }) =>
+          items.length === 0 ? (
             <Empty>
-              No figures yet. Declare sources with <code>sourcebook observations load FILE</code>.
+              No figures yet. Declare sources with <code>sourcebook sources add FILE</code>.
             </Empty>
           ) : (
-            <Latest place={place} series={series} />
+            <Latest place={place} series={items} />
           )
         }
       </Shown>
@@ -76,7 +76,7 @@ function Latest({ place, series }: { place: Place; series: Series[] }): JSX.Elem
   const code = place.query.get("series") ?? series[0]?.series_code ?? "";
   const term = place.query.get("term") ?? "";
   const bank = place.query.get("bank") ?? "";
-  const latest = useGet<{ rows: Row[] }>("/latest", { series_code: code });
+  const latest = useGet<Page<Row>>("/latest", { series_code: code });
   return (
     <>
       <div class="filters">
@@ -89,10 +89,10 @@ function Latest({ place, series }: { place: Place; series: Series[] }): JSX.Elem
       </div>
       {bank === "" ? null : <History bank={bank} code={code} term={term} />}
       <Shown of={latest}>
-        {({ rows }) => (
+        {({ items }) => (
           <Table
             caption="The newest figure of each bank and term"
-            rows={rows}
+            rows={items}
             rowKey={(row) => `${row.bank_name} ${row.term ?? ""}`}
             columns={[
               {
@@ -103,7 +103,7 @@ function Latest({ place, series }: { place: Place; series: Series[] }): JSX.Elem
               },
               { name: "Term", of: (row) => row.term ?? "–" },
               { name: "Percent", of: (row) => <Figure row={row} />, right: true },
-              { name: "Day", of: (row) => <span class="day">{row.observed_day}</span> },
+              { name: "Day", of: (row) => <Day of={row.observed_day} /> },
               {
                 name: "Source",
                 of: (row) => (
@@ -144,8 +144,8 @@ function History({ bank, code, term }: { bank: string; code: string; term: strin
     let cursor: string | null = null;
     do {
       const query = { bank_name: bank, series_code: code, term_months: term, cursor };
-      const page: { points: Point[]; next_cursor: string | null } = await get("/history", query, signal);
-      points.push(...page.points);
+      const page: Page<Point> = await get("/history", query, signal);
+      points.push(...page.items);
       cursor = page.next_cursor;
     } while (cursor !== null);
     return points;
@@ -178,6 +178,7 @@ function Course({ points, bank }: { points: Point[]; bank: string }): JSX.Elemen
         ...sources.map((source, index) => ({ label: `from ${source}`, color: color(index + 1), kind: "points" as const })),
       ],
       time: true,
+      days: true,
       yLabel: "percent a year",
     };
   }, [points]);
@@ -191,7 +192,7 @@ function Course({ points, bank }: { points: Point[]; bank: string }): JSX.Elemen
           rows={[...points].reverse()}
           rowKey={(point) => point.observed_day}
           columns={[
-            { name: "Day", of: (point) => point.observed_day },
+            { name: "Day", of: (point) => <Day of={point.observed_day} /> },
             { name: "Percent", of: (point) => number(point.rate_pct, 2), right: true },
             { name: "Won by", of: (point) => point.source_id },
           ]}

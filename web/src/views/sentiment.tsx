@@ -6,7 +6,7 @@ import { all } from "../api";
 import { Chart, css, type Plot } from "../chart";
 import { number } from "../format";
 import { go, hashOf, useGet, useLoad, type Place } from "../hooks";
-import { Chip, Choice, Empty, Facts, Heading, Shown, Table, Time } from "../parts";
+import { Chip, Choice, Day, Empty, Facts, Heading, Shown, Table, Time } from "../parts";
 
 interface Subject {
   tool_id: string;
@@ -200,11 +200,12 @@ function Over({ buckets, name, bucket }: { buckets: Bucket[]; name: string; buck
         { label: "average", color: css("--ink"), kind: "line", scale: "right" },
       ],
       time: true,
+      days: bucket === "day",
       yLabel: "mentions",
       range: [0, Math.max(4, ...top)],
       rightScale: { label: "average sentiment", range: [-1, 1] },
     };
-  }, [buckets]);
+  }, [buckets, bucket]);
   return (
     <>
       <Chart plot={plot} />
@@ -215,7 +216,9 @@ function Over({ buckets, name, bucket }: { buckets: Bucket[]; name: string; buck
           rows={buckets.filter((b) => b.total_mentions > 0)}
           rowKey={(b) => b.start}
           columns={[
-            { name: bucket === "hour" ? "Hour from" : "Day (UTC)", of: (b) => <Time at={b.start} exact /> },
+            bucket === "hour"
+              ? { name: "Hour from", of: (b: Bucket) => <Time at={b.start} exact /> }
+              : { name: "Day (UTC)", of: (b: Bucket) => <Day of={b.start} /> },
             { name: "Positive", of: (b) => number(b.positive_count), right: true },
             { name: "Neutral", of: (b) => number(b.neutral_count), right: true },
             { name: "Negative", of: (b) => number(b.negative_count), right: true },
