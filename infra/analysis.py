@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -15,13 +15,11 @@ from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction, WorkQueue, allow_partiql, with_batches
 from infra.layers import Layers
+from infra.monitoring import Monitoring, Watched
 from infra.nag import accept
 from sourcebook.sentiment.engines.loading import COMPREHEND, SENTIMENT_ENGINE
 from sourcebook.sentiment.engines.model import NO_TELEMETRY
 from sourcebook.table.keys import ELIGIBILITY_INDEX, STATUS_INDEX
-
-if TYPE_CHECKING:
-    from infra.monitoring import Monitoring
 
 ANALYZING: Final = (
     "dynamodb:BatchGetItem",
@@ -127,29 +125,24 @@ class Analysis(Construct):
         return heal
 
     def add_monitoring(self, monitoring: Monitoring) -> None:
-        """Add the alarms on articles that wait too long, and on an engine that had to be replaced."""
-        monitoring.alarm(
-            "articles-waiting",
-            metric=cloudwatch.Metric(
-                namespace="Sourcebook",
-                metric_name="ArticlesHealed",
-                dimensions_map={"service": self.heal.name},
-                statistic="Sum",
-                period=cdk.Duration.minutes(15),
-            ),
-            periods=(2, 3),
-            meaning="Articles are pending for over an hour, and announcing them again did not help.",
-            action="See whether analyze_sentiment runs, fails or is only outnumbered.",
-        )
+        """Add the alarm on an engine that had to be replaced."""
         monitoring.alarm(
             "sentiment-fallback",
-            metric=cloudwatch.Metric(
-                namespace="Sourcebook",
-                metric_name="SentimentFallback",
-                dimensions_map={"service": self.analyze.name},
-                statistic="Sum",
-                period=cdk.Duration.minutes(15),
-            ),
+            metric=self._metric(self.analyze, "SentimentFallback"),
             meaning="The sentiment model could not be loaded, so a simpler engine labels the articles.",
             action="See why in the log, and deploy again.",
+        )
+
+    def waiting(self) -> Watched:
+        """Return the metric of articles that are pending too long though they were announced again."""
+        return Watched(self._metric(self.heal, "ArticlesHealed"))
+
+    @staticmethod
+    def _metric(function: PythonFunction, name: str) -> cloudwatch.Metric:
+        return cloudwatch.Metric(
+            namespace="Sourcebook",
+            metric_name=name,
+            dimensions_map={"service": function.name},
+            statistic="Sum",
+            period=cdk.Duration.minutes(15),
         )

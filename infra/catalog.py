@@ -15,7 +15,6 @@ from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction
 from infra.layers import Layers
-from infra.monitoring import Monitoring
 from infra.nag import accept
 from infra.photometry import Photometry
 from infra.spectra import Spectra
@@ -201,14 +200,6 @@ class Catalog(Construct):
     def add_review(self, api: Api) -> None:
         """Let the API read spectra and light curves."""
         self.photometry.add_reading(api)
-
-    def add_monitoring(self, monitoring: Monitoring) -> None:
-        """Add the alarms of this part."""
-        theirs = {*self.spectra.workflows, "ingest_photometry"}
-        own = tuple(flow for name, flow in self.workflows.items() if name not in theirs)
-        monitoring.watch(workflow_tasks=tuple(self.tasks.values()), workflows=own)
-        self.spectra.add_monitoring(monitoring)
-        self.photometry.add_monitoring(monitoring)
 
     def outputs(self) -> dict[str, str]:
         """Return what the stack tells of this part, by the outputs' names."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -14,11 +14,9 @@ from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction, WorkQueue, allow_partiql, with_batches
 from infra.layers import Layers
+from infra.monitoring import Monitoring, Watched
 from sourcebook.sources.dispatch import MOST_PER_DISPATCH
 from sourcebook.table.keys import ELIGIBILITY_INDEX
-
-if TYPE_CHECKING:
-    from infra.monitoring import Monitoring
 
 SLOW_SECONDS: Final = 5
 """A fetch that takes longer is logged as slow; most of them should not (`sourcebook.sources.report`)."""
@@ -125,14 +123,14 @@ class Ingestion(Construct):
         """Add the alarms on the metrics of feeds and of what waits for its fetch."""
         period = cdk.Duration.minutes(15)
         duration = self._metric(self.fetch, "feed_fetch_duration_seconds", statistic="p95", period=period)
-        monitoring.alarm(
-            "feed-fetches-slow",
-            metric=duration,
-            threshold=SLOW_SECONDS,
-            comparison=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-            periods=(3, 4),
-            meaning=f"Of the fetches of feeds, more than one in twenty took over {SLOW_SECONDS} seconds.",
-            action="See which hosts are slow, and whether it is they or our way out.",
+        memory = self._metric(self.fetch, "memory_usage_bytes", statistic="Maximum", period=period)
+        monitoring.alarm_on_any(
+            "feed-fetches-strained",
+            [Watched(duration, limit=SLOW_SECONDS), Watched(memory, limit=0.9 * _FETCH_MEMORY * 1024**2)],
+            periods=(2, 3),
+            meaning=f"One in twenty fetches of feeds took {SLOW_SECONDS} seconds or more, or fetch_sources "
+            f"used over 90 % of its {_FETCH_MEMORY} MB, beyond which it is killed.",
+            action="See which of both, and which hosts or documents it comes from.",
         )
         monitoring.alarm(
             "feed-queue-size",
@@ -140,14 +138,6 @@ class Ingestion(Construct):
             threshold=MOST_PER_DISPATCH,
             meaning=f"For 15 minutes {MOST_PER_DISPATCH:,} sources or more were due: fetching falls behind.",
             action="Raise fetch_concurrency, or ask feeds less often.",
-        )
-        monitoring.alarm(
-            "fetch-memory",
-            metric=self._metric(self.fetch, "memory_usage_bytes", statistic="Maximum", period=period),
-            threshold=0.9 * _FETCH_MEMORY * 1024**2,
-            periods=(2, 3),
-            meaning=f"fetch_sources used over 90 % of its {_FETCH_MEMORY} MB; beyond them it is killed.",
-            action="See which document was large, and raise its memory.",
         )
         if not deployment.is_local:  # the embedded cloud knows no metric math
             self._watch_failures(monitoring, period)

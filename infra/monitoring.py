@@ -3,34 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import aws_cdk as cdk
+from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.analysis import Analysis
-from infra.api import Api
+from infra.deployment import Deployment
 from infra.functions import PythonFunction, WorkQueue
-from infra.ingestion import Ingestion
 from infra.workflows import Workflow
 
 RUNBOOK: Final = "docs/operations.md"
+FAILED_RUNS: Final = "workflow-failed"
+"""Anchor of the runbook's entry on executions that failed."""
+COUNTED_WORKFLOWS: Final = frozenset({"acquire_and_validate_spectra"})
+"""Workflows of which a single failure is ordinary: an alarm counts them instead."""
 
 _FIVE_MINUTES = cdk.Duration.minutes(5)
 _SLOW = cdk.Duration.seconds(3)
 _LATE = cdk.Duration.minutes(30)
 """Twice and a half the longest visibility timeout, so a message that is only being repeated is not late."""
+_ENDED_BADLY = ("FAILED", "TIMED_OUT")
+_MOST_METRICS = 10
+"""Metrics that an alarm may be made of (CloudWatch, alarms on metric math)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A metric that an alarm watches beside others.
+
+    Attributes:
+        metric: its values.
+        limit: the first value that is bad.
+    """
+
+    metric: cloudwatch.Metric
+    limit: float = 1
 
 
 class Monitoring(Construct):
     """The alarms, the topic they report to, and the dashboard.
 
+    It finds the queues, scheduled functions and workflows of its stack by itself, so make it after them. One
+    alarm stands for all of a kind: its entry in the runbook says how to see which one it is. What fails in a
+    function that a queue feeds is seen by its dead letters, in a task of a workflow by the execution, in one
+    that answers requests by the API's errors. docs/decisions/0270 says what an alarm costs.
+
     Attributes:
-        topic: subscribe an address to it to hear of alarms.
+        topic: subscribe an address to it to hear of alarms and of executions that failed.
     """
 
     def __init__(
@@ -38,25 +65,39 @@ class Monitoring(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        ingestion: Ingestion,
-        analysis: Analysis,
-        api: Api,
-        workflows: Sequence[Workflow],
+        deployment: Deployment,
+        dispatch: PythonFunction,
+        api: apigateway.HttpApi,
+        shown: Sequence[PythonFunction],
     ) -> None:
+        """Make the alarms that every deployment has.
+
+        Args:
+            scope: the construct it belongs to.
+            construct_id: its name in there.
+            deployment: on the embedded cloud, which has no metrics, some alarms are left out.
+            dispatch: the function that the clock calls each minute.
+            api: the HTTP API.
+            shown: functions of the dashboard.
+        """
         super().__init__(scope, construct_id)
+        parts = cdk.Stack.of(self).node.find_all()
+        queues = [part for part in parts if isinstance(part, WorkQueue)]
+        functions = [part for part in parts if isinstance(part, PythonFunction)]
+        self._knows_math = not deployment.is_local  # the embedded cloud deploys no alarm on metric math
         self.topic = self._build_topic()
-        functions = (ingestion.dispatch, ingestion.fetch, analysis.analyze, analysis.heal, api.function)
-        self._watch_queue("fetch", ingestion.work)
-        self._watch_queue("analyze", analysis.work)
-        for function in functions:
-            self._watch_errors(function)
-            self._watch_throttles(function)
-        self._watch_schedule(ingestion.dispatch)
+        self._watch_queues(queues)
+        self._watch_schedules([function for function in functions if function.period])
+        self._watch_throttles()
+        self._watch_dispatch(dispatch)
         self._watch_api(api)
-        self._watch_recursion(ingestion.fetch, analysis.analyze)
-        for workflow in workflows:
-            self._watch_workflow(workflow)
-        self._dashboard = self._build_dashboard(ingestion, analysis, api, functions)
+        workflows = [part for part in parts if isinstance(part, Workflow)]
+        self.announce(
+            "FailedRuns",
+            [workflow for workflow in workflows if workflow.name not in COUNTED_WORKFLOWS],
+            *_ENDED_BADLY,
+        )
+        self._dashboard = self._build_dashboard(queues, api, shown)
 
     def show(self, graphs: Mapping[str, Sequence[cloudwatch.IMetric]]) -> None:
         """Add a row to the dashboard.
@@ -65,34 +106,6 @@ class Monitoring(Construct):
             graphs: what each shows, by its title; three fill a row.
         """
         self._dashboard.add_widgets(*(_graph(title, metrics) for title, metrics in graphs.items()))
-
-    def watch(
-        self,
-        *,
-        functions: Sequence[PythonFunction] = (),
-        queues: Mapping[str, WorkQueue] | None = None,
-        workflow_tasks: Sequence[PythonFunction] = (),
-        workflows: Sequence[Workflow] = (),
-    ) -> None:
-        """Add the alarms that every function and queue has, for those of another construct.
-
-        Args:
-            functions: each gets an alarm for errors and one for throttles.
-            queues: by job; each gets an alarm for dead letters and one for a backlog.
-            workflow_tasks: as `functions`, with one entry of the runbook for all: their errors are retried
-                and recorded by the workflow that calls them.
-            workflows: each gets an alarm for failures and one for time-outs; one entry each for all.
-        """
-        for task in workflow_tasks:
-            self._watch_errors(task, entry="workflow-task-errors")
-            self._watch_throttles(task)
-        for workflow in workflows:
-            self._watch_workflow(workflow, entry="workflow")
-        for function in functions:
-            self._watch_errors(function)
-            self._watch_throttles(function)
-        for job, work in (queues or {}).items():
-            self._watch_queue(job, work)
 
     def _build_topic(self) -> sns.Topic:
         topic = sns.Topic(self, "Alarms", enforce_ssl=True, display_name="Sourcebook alarms")
@@ -108,47 +121,64 @@ class Monitoring(Construct):
         )
         return topic
 
-    def _watch_queue(self, job: str, work: WorkQueue) -> None:
-        self.alarm(
-            f"{job}-dead-letters",
-            metric=work.dead_letters.metric_approximate_number_of_messages_visible(
-                period=_FIVE_MINUTES, statistic="Maximum"
-            ),
-            meaning=f"Messages of the {job} queue failed too often and wait in its dead-letter queue.",
-            action="Read one, mend the cause, send them back.",
+    def _watch_queues(self, queues: Sequence[WorkQueue]) -> None:
+        self.alarm_on_any(
+            "dead-letters",
+            [
+                Watched(
+                    work.dead_letters.metric_approximate_number_of_messages_visible(
+                        period=_FIVE_MINUTES, statistic="Maximum"
+                    )
+                )
+                for work in queues
+            ],
+            meaning="Messages failed too often, or were taken for an endless loop, and were set aside.",
+            action="See which queue, read one, mend the cause, send them back.",
         )
-        self.alarm(
-            f"{job}-backlog",
-            metric=work.queue.metric_approximate_age_of_oldest_message(
-                period=_FIVE_MINUTES, statistic="Maximum"
-            ),
-            threshold=_LATE.to_seconds(),
-            meaning=f"The oldest message of the {job} queue waits longer than {_LATE.to_minutes():.0f} min.",
-            action="See whether its function fails, is throttled, or is only outnumbered.",
+        self.alarm_on_any(
+            "backlog",
+            [
+                Watched(
+                    work.queue.metric_approximate_age_of_oldest_message(
+                        period=_FIVE_MINUTES, statistic="Maximum"
+                    ),
+                    limit=_LATE.to_seconds(),
+                )
+                for work in queues
+            ],
+            meaning=f"The oldest message of a queue waits longer than {_LATE.to_minutes():.0f} minutes.",
+            action="See which queue, and whether its function fails, is throttled, or is only outnumbered.",
         )
 
-    def _watch_errors(self, function: PythonFunction, entry: str | None = None) -> None:
-        self.alarm(
-            f"{_dashed(function.name)}-errors",
-            # Two bad periods of three mean two failed runs, so a period is no shorter than from run to run.
-            metric=function.function.metric_errors(period=function.period or _FIVE_MINUTES, statistic="Sum"),
+    def _watch_schedules(self, functions: Sequence[PythonFunction]) -> None:
+        # Two bad periods of three mean two failed runs, so a period is no shorter than from run to run.
+        longest = max(int(function.period.to_seconds()) for function in functions if function.period)
+        period = cdk.Duration.seconds(longest)
+        self.alarm_on_any(
+            "scheduled-function-errors",
+            [
+                Watched(function.function.metric_errors(period=period, statistic="Sum"))
+                for function in functions
+            ],
             periods=(2, 3),
-            meaning=f"{function.name} raised, was killed at its timeout or ran out of memory, repeatedly.",
-            action="Read its log; after a deployment, deploy the version before.",
-            entry=entry,
+            meaning="A function that runs by the clock raised, was killed at its timeout or lacked memory.",
+            action="See which one, read its log; after a deployment, deploy the version before.",
         )
 
-    def _watch_throttles(self, function: PythonFunction) -> None:
+    def _watch_throttles(self) -> None:
         self.alarm(
-            f"{_dashed(function.name)}-throttles",
-            metric=function.function.metric_throttles(period=_FIVE_MINUTES, statistic="Sum"),
+            "function-throttles",
+            # Of all functions of the account in this region, since it is the account's concurrency that they
+            # share. So it is one metric, whatever the number of functions.
+            metric=cloudwatch.Metric(
+                namespace="AWS/Lambda", metric_name="Throttles", period=_FIVE_MINUTES, statistic="Sum"
+            ),
             periods=(2, 3),
-            meaning=f"Lambda refuses calls of {function.name}: the account's concurrency is used up.",
+            meaning="Lambda refuses calls: the concurrency of the account in this region is used up.",
             action="Lower fetch_concurrency or ask for a higher account limit.",
-            entry="function-throttles",
         )
 
-    def _watch_schedule(self, dispatch: PythonFunction) -> None:
+    def _watch_dispatch(self, dispatch: PythonFunction) -> None:
         self.alarm(
             "schedule-not-ticking",
             metric=dispatch.function.metric_invocations(period=_FIVE_MINUTES, statistic="Sum"),
@@ -158,52 +188,97 @@ class Monitoring(Construct):
             action="See whether its EventBridge rule is enabled and may call it.",
         )
 
-    def _watch_api(self, api: Api) -> None:
+    def _watch_api(self, api: apigateway.HttpApi) -> None:
         self.alarm(
             "api-server-errors",
-            metric=api.api.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
+            metric=api.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
             periods=(2, 3),
             meaning="The HTTP API answers with 5xx.",
             action="Find the requests in its access log, then the function's log.",
         )
         self.alarm(
             "api-slow",
-            metric=api.api.metric_latency(period=_FIVE_MINUTES, statistic="p95"),
+            metric=api.metric_latency(period=_FIVE_MINUTES, statistic="p95"),
             threshold=_SLOW.to_milliseconds(),
             periods=(3, 3),
             meaning=f"For a quarter of an hour, one of twenty requests took over {_SLOW.to_seconds():.0f} s.",
             action="See in the log which operation is slow, and whether the table throttles.",
         )
 
-    def _watch_recursion(self, *functions: PythonFunction) -> None:
-        """Hear of it when Lambda takes a loop of messages for endless and drops one."""
-        for function in functions:
-            self.alarm(
-                f"{_dashed(function.name)}-recursion",
-                metric=function.function.metric(
-                    "RecursiveInvocationsDropped", period=_FIVE_MINUTES, statistic="Sum"
-                ),
-                meaning=f"Lambda took calls of {function.name} for an endless loop and dropped a message.",
-                action="See what publishes to its own trigger, and deploy the commit before.",
-                entry="recursion",
-            )
+    def announce(self, construct_id: str, workflows: Sequence[Workflow], *statuses: str) -> None:
+        """Publish each execution of these workflows that ends in one of these ways; an event costs nothing.
 
-    def _watch_workflow(self, workflow: Workflow, entry: str | None = None) -> None:
-        # An alarm for each, where metric math would do with one: the embedded cloud deploys no math.
-        name = _dashed(workflow.name)
-        self.alarm(
-            f"{name}-failed",
-            metric=workflow.machine.metric_failed(period=_FIVE_MINUTES, statistic="Sum"),
-            meaning=f"An execution of {workflow.name} failed.",
-            action="Open the execution: its cause says what to do.",
-            entry=f"{entry}-failed" if entry else None,
+        Args:
+            construct_id: name of the rule.
+            workflows: whose executions.
+            statuses: of Step Functions, such as ``FAILED``.
+        """
+        field = events.EventField.from_path
+        events.Rule(
+            self,
+            construct_id,
+            description=f"Publishes executions that ended as {' or '.join(statuses)} to the topic of alarms",
+            event_pattern=events.EventPattern(
+                source=["aws.states"],
+                detail_type=["Step Functions Execution Status Change"],
+                detail={
+                    "status": list(statuses),
+                    "stateMachineArn": [workflow.machine.state_machine_arn for workflow in workflows],
+                },
+            ),
+            targets=[
+                targets.SnsTopic(
+                    self.topic,
+                    message=events.RuleTargetInput.from_text(
+                        f"{field('$.detail.status')}: {field('$.detail.executionArn')}. "
+                        f"Open the execution: its cause says what to do. Runbook: {RUNBOOK}#{FAILED_RUNS}"
+                    ),
+                )
+            ],
         )
+
+    def alarm_on_any(
+        self,
+        name: str,
+        watched: Sequence[Watched],
+        *,
+        meaning: str,
+        action: str,
+        periods: tuple[int, int] = (1, 1),
+    ) -> None:
+        """Make one alarm that rings when any of several metrics is bad.
+
+        It costs what an alarm on each would cost, and is one resource and one entry of the runbook. The
+        embedded cloud, which has no metrics, does without.
+
+        Args:
+            name: its name, after the stack's.
+            watched: the metrics, all of the same period.
+            meaning: what is the matter when it rings.
+            action: what to do first.
+            periods: how many periods must be bad, out of how many.
+
+        Raises:
+            ValueError: if there are more metrics than CloudWatch lets an alarm have, or of several periods.
+        """
+        if len(watched) > _MOST_METRICS:
+            raise ValueError(f"{name}: {len(watched)} metrics are more than {_MOST_METRICS}: make two alarms")
+        (period,) = {one.metric.period.to_seconds() for one in watched}
+        if not self._knows_math:
+            return
+        # A metric without a value in a period counts as 0, so that the others of that period still count.
+        shares = [f"FILL(m{number}, 0) / {one.limit:g}" for number, one in enumerate(watched)]
         self.alarm(
-            f"{name}-timed-out",
-            metric=workflow.machine.metric_timed_out(period=_FIVE_MINUTES, statistic="Sum"),
-            meaning=f"An execution of {workflow.name} ran out of time.",
-            action="Open the execution and see which state it stood in.",
-            entry=f"{entry}-timed-out" if entry else None,
+            name,
+            metric=cloudwatch.MathExpression(
+                label="The worst of all, as a share of its limit",
+                expression=f"MAX([{', '.join(shares)}])",
+                using_metrics={f"m{number}": one.metric for number, one in enumerate(watched)},
+                period=cdk.Duration.seconds(period),
+            ),
+            meaning=meaning,
+            action=action,
+            periods=periods,
         )
 
     def alarm(
@@ -213,7 +288,6 @@ class Monitoring(Construct):
         metric: cloudwatch.IMetric,
         meaning: str,
         action: str,
-        entry: str | None = None,
         threshold: float = 1,
         periods: tuple[int, int] = (1, 1),
         comparison: cloudwatch.ComparisonOperator = (
@@ -224,11 +298,10 @@ class Monitoring(Construct):
         """Make an alarm.
 
         Args:
-            name: its name, after the stack's.
+            name: its name, after the stack's, and the anchor of its entry in the runbook.
             metric: what it watches.
             meaning: what is the matter when it rings.
             action: what to do first.
-            entry: anchor of its entry in the runbook; its name when None.
             threshold: the first value that is bad, or with another `comparison` the last that is good.
             periods: how many periods must be bad, out of how many.
             comparison: how a value is held against the threshold.
@@ -239,7 +312,7 @@ class Monitoring(Construct):
             self,
             "".join(part.capitalize() for part in name.split("-")),
             alarm_name=f"{cdk.Stack.of(self).stack_name}-{name}",
-            alarm_description=f"{meaning} {action} Runbook: {RUNBOOK}#{entry or name}",
+            alarm_description=f"{meaning} {action} Runbook: {RUNBOOK}#{name}",
             metric=metric,
             threshold=threshold,
             datapoints_to_alarm=bad,
@@ -251,9 +324,8 @@ class Monitoring(Construct):
         alarm.add_ok_action(actions.SnsAction(self.topic))
 
     def _build_dashboard(
-        self, ingestion: Ingestion, analysis: Analysis, api: Api, functions: Sequence[PythonFunction]
+        self, queues: Sequence[WorkQueue], api: apigateway.HttpApi, functions: Sequence[PythonFunction]
     ) -> cloudwatch.Dashboard:
-        queues = (ingestion.work, analysis.work)
         dashboard = cloudwatch.Dashboard(
             self,
             "Dashboard",
@@ -283,18 +355,12 @@ class Monitoring(Construct):
             ),
         )
         dashboard.add_widgets(
-            _graph("Requests", [api.api.metric_count()]),
-            _graph(
-                "Client and server errors", [api.api.metric_client_error(), api.api.metric_server_error()]
-            ),
-            _graph("Latency, 95th percentile", [api.api.metric_latency(statistic="p95")]),
+            _graph("Requests", [api.metric_count()]),
+            _graph("Client and server errors", [api.metric_client_error(), api.metric_server_error()]),
+            _graph("Latency, 95th percentile", [api.metric_latency(statistic="p95")]),
         )
         return dashboard
 
 
 def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
     return cloudwatch.GraphWidget(title=title, left=list(metrics), width=8)
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")

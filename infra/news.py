@@ -169,7 +169,6 @@ class News(Construct):
 
     def add_monitoring(self, monitoring: Monitoring, fetch: PythonFunction, deployment: Deployment) -> None:
         """Add the alarms of this part."""
-        monitoring.watch(functions=(self.trigger, self.group, self.ideas), queues=self.queues)
         if not deployment.is_local:  # the embedded cloud knows no metric math
             _watch_collisions(monitoring, fetch)
 

@@ -68,7 +68,6 @@ class Observations(Construct):
 
     def add_monitoring(self, monitoring: Monitoring, fetch: PythonFunction) -> None:
         """Add the alarms of this part."""
-        monitoring.watch(functions=(self.rebuild,))
         monitoring.alarm(
             "scrape-anomaly",
             metric=cloudwatch.Metric(

@@ -20,7 +20,6 @@ from infra.api import Api
 from infra.deployment import ROOT
 from infra.functions import PythonFunction
 from infra.layers import ARCHITECTURE, RUNTIME, Layers, built_aside
-from infra.monitoring import Monitoring
 from infra.nag import accept
 
 PACKAGE: Final = "sourcebook_page"
@@ -70,10 +69,6 @@ class Page(Construct):
             compatible_runtimes=[RUNTIME],
             compatible_architectures=[ARCHITECTURE],
         )
-
-    def add_monitoring(self, monitoring: Monitoring) -> None:
-        """Add the alarms of this part."""
-        monitoring.watch(functions=(self.function,))
 
 
 def build(cache: Path = _CACHE) -> Path:

@@ -12,7 +12,6 @@ from infra.api import Api
 from infra.data_stack import DataStack
 from infra.functions import PythonFunction
 from infra.layers import Layers
-from infra.monitoring import Monitoring
 from infra.nag import accept
 from infra.workflows import Workflow
 
@@ -111,7 +110,3 @@ class Photometry(Construct):
         self._may(api.function, "s3:GetObject", "derived/photometry/*/points.json.gz")
         self._may(api.function, "s3:GetObject", "derived/spectra/*")
         self._may(api.function, "s3:GetObject", "raw/spectra/*")
-
-    def add_monitoring(self, monitoring: Monitoring) -> None:
-        """Add the alarms of this part."""
-        monitoring.watch(workflow_tasks=tuple(self.tasks.values()), workflows=(self.workflow,))

@@ -48,7 +48,7 @@ class PipelineStack(cdk.Stack):
         api = Api(self, "Api", deployment=deployment, data=data, layers=layers)
         search = Search(self, "Search", deployment=deployment, data=data, layers=layers)
         search.add_reading(api)
-        page = Page(self, "Page", api=api, layers=layers)
+        Page(self, "Page", api=api, layers=layers)
         sentiment = Sentiment(self, "Sentiment", deployment=deployment, data=data, layers=layers)
         sentiment.add_reading(api)
         refresh = Workflow(
@@ -66,22 +66,24 @@ class PipelineStack(cdk.Stack):
         monitoring = Monitoring(
             self,
             "Monitoring",
-            ingestion=ingestion,
-            analysis=analysis,
-            api=api,
-            workflows=[refresh, observations.workflow],
+            deployment=deployment,
+            dispatch=ingestion.dispatch,
+            api=api.api,
+            shown=(ingestion.dispatch, ingestion.fetch, analysis.analyze, analysis.heal, api.function),
         )
-        monitoring.watch(
-            functions=(closing.function,), workflow_tasks=declared.tasks, workflows=declared.workflows
+        monitoring.alarm_on_any(
+            "work-overdue",
+            [analysis.waiting(), catalog.spectra.overdue()],
+            periods=(2, 3),
+            meaning="Articles wait for over an hour though they were announced again, or a spectrum has been "
+            "due for over an hour.",
+            action="See which of both, and whether what works it off runs, fails or is only outnumbered.",
         )
         ingestion.add_monitoring(monitoring, deployment)
         news.add_monitoring(monitoring, ingestion.fetch, deployment)
-        catalog.add_monitoring(monitoring)
+        catalog.spectra.add_monitoring(monitoring)
         observations.add_monitoring(monitoring, ingestion.fetch)
-        sentiment.add_monitoring(monitoring)
         analysis.add_monitoring(monitoring)
-        page.add_monitoring(monitoring)
-        search.add_monitoring(monitoring)
         for name, value in {
             "Version": version("sourcebook"),
             "ApiId": api.api.api_id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -16,9 +16,6 @@ from infra.layers import Layers
 from infra.nag import accept
 from sourcebook.search.days import PREFIX
 from sourcebook.table.keys import STATUS_INDEX, search_mark
-
-if TYPE_CHECKING:
-    from infra.monitoring import Monitoring
 
 PERIOD: Final = cdk.Duration.minutes(3)
 """With a run, and the minute for which readers keep what they know, an article is found in five minutes."""
@@ -74,10 +71,6 @@ class Search(Construct):
     def add_reading(self, api: Api) -> None:
         """Let the API read the index."""
         self._may_use(api.function, "s3:GetObject")
-
-    def add_monitoring(self, monitoring: Monitoring) -> None:
-        """Add the alarms of this part."""
-        monitoring.watch(functions=(self.index,))
 
     def outputs(self) -> dict[str, str]:
         """Return the stack's outputs of this part."""

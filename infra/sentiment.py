@@ -12,7 +12,6 @@ from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction, allow_partiql
 from infra.layers import Layers
-from infra.monitoring import Monitoring
 from infra.workflows import Workflow
 from sourcebook.table import keys
 
@@ -57,14 +56,6 @@ class Sentiment(Construct):
                     }
                 },
             )
-        )
-
-    def add_monitoring(self, monitoring: Monitoring) -> None:
-        """Add the alarms of this part."""
-        monitoring.watch(
-            functions=(self.refresh,),
-            workflow_tasks=(self.reanalyze, self.invalidate),
-            workflows=(self.workflow,),
         )
 
     def outputs(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction
 from infra.layers import Layers
-from infra.monitoring import Monitoring
+from infra.monitoring import Monitoring, Watched
 from infra.nag import accept
 from infra.workflows import Workflow, pascal
 from sourcebook.table.keys import STATUS_INDEX
@@ -209,39 +209,26 @@ class Spectra(Construct):
     def add_monitoring(self, monitoring: Monitoring) -> None:
         """Add the alarms of this part."""
         acquire = self.workflows["acquire_and_validate_spectra"]
-        monitoring.watch(
-            functions=(self.sweep,),
-            workflow_tasks=tuple(self.tasks.values()),
-            workflows=tuple(flow for flow in self.workflows.values() if flow is not acquire),
-        )
         monitoring.alarm(
-            "acquire-and-validate-spectra-failed",
+            "spectra-acquisition-failed",
             # One provider that is down for a moment is ordinary, and each spectrum is tried again.
             metric=acquire.machine.metric_failed(period=SWEEP_EVERY, statistic="Sum"),
             threshold=10,
             periods=(2, 4),
             meaning="Ten or more acquisitions failed in a quarter of an hour, twice within the hour.",
             action="See which provider it is, and whether it is down or we ask it wrongly.",
-            entry="spectra-acquisition-failed",
         )
-        monitoring.alarm(
-            "acquire-and-validate-spectra-timed-out",
-            metric=acquire.machine.metric_timed_out(period=SWEEP_EVERY, statistic="Sum"),
-            meaning="An execution of acquire_and_validate_spectra ran out of time.",
-            action="Open the execution and see which state it stood in.",
-            entry="workflow-timed-out",
-        )
-        monitoring.alarm(
-            "spectra-overdue",
-            metric=cloudwatch.Metric(
+        monitoring.announce("TimedOutAcquisitions", [acquire], "TIMED_OUT")
+
+    def overdue(self) -> Watched:
+        """Return the metric of the spectrum that is due longest, and from when on that is too long."""
+        return Watched(
+            cloudwatch.Metric(
                 namespace="Sourcebook",
                 metric_name="SpectraOverdueMinutes",
                 dimensions_map={"service": self.sweep.name},
                 statistic="Maximum",
                 period=SWEEP_EVERY,
             ),
-            threshold=OVERDUE_MINUTES,
-            periods=(2, 2),
-            meaning=f"The spectrum that is due longest has been so for more than {OVERDUE_MINUTES} minutes.",
-            action="See whether the sweep runs, or is only outnumbered.",
+            limit=OVERDUE_MINUTES,
         )

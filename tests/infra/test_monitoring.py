@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from infra.monitoring import FAILED_RUNS
 from sourcebook.sources.dispatch import MOST_PER_DISPATCH
 from tests.templates import ROOT
 
@@ -17,116 +18,40 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.infra
 
 ALARMS = {
-    "fetch-dead-letters": "ApproximateNumberOfMessagesVisible",
-    "analyze-dead-letters": "ApproximateNumberOfMessagesVisible",
-    "fetch-backlog": "ApproximateAgeOfOldestMessage",
-    "analyze-backlog": "ApproximateAgeOfOldestMessage",
-    **{
-        f"{job}-{what}": metric
-        for job in ("new-articles", "group", "ideas")
-        for what, metric in (
-            ("dead-letters", "ApproximateNumberOfMessagesVisible"),
-            ("backlog", "ApproximateAgeOfOldestMessage"),
-        )
-    },
-    **{
-        f"{name}-{what}": what.capitalize()
-        for name in ("trigger-grouping", "group-headlines", "generate-ideas")
-        for what in ("errors", "throttles")
-    },
-    **{
-        f"{name}-{what}": what.capitalize()
-        for name in ("refresh-sentiment", "reanalyze-articles", "invalidate-sentiment")
-        for what in ("errors", "throttles")
-    },
-    "reanalyze-subject-failed": "ExecutionsFailed",
-    "reanalyze-subject-timed-out": "ExecutionsTimedOut",
-    **{
-        f"{name}-{what}": what.capitalize()
-        for name in (
-            "find-nova",
-            "resolve-name",
-            "establish-nova",
-            "prepare-nova",
-            "fetch-references",
-            "store-references",
-            "date-discovery",
-            "plan-discovery",
-            "discover-spectra",
-            "validate-photometry",
-            "rebuild-photometry",
-            "reconcile-names",
-            "hold-for-review",
-        )
-        for what in ("errors", "throttles")
-    },
-    **{
-        f"{name}-{what}": metric
-        for name in (
-            "initialize-nova",
-            "ingest-new-nova",
-            "refresh-references",
-            "discover-spectra-products",
-            "ingest-photometry",
-            "name-check-and-reconcile",
-        )
-        for what, metric in (("failed", "ExecutionsFailed"), ("timed-out", "ExecutionsTimedOut"))
-    },
-    **{
-        f"{name}-{what}": what.capitalize()
-        for name in (
-            "load-spectrum",
-            "acquire-spectrum",
-            "validate-spectrum",
-            "hold-spectrum",
-            "record-spectrum",
-            "claim-spectra",
-            "sweep-spectra",
-        )
-        for what in ("errors", "throttles")
-    },
-    **{
-        f"{name}-{what}": metric
-        for name in ("acquire-and-validate-spectra", "acquire-due-spectra")
-        for what, metric in (("failed", "ExecutionsFailed"), ("timed-out", "ExecutionsTimedOut"))
-    },
-    "spectra-overdue": "SpectraOverdueMinutes",
-    "collision-rate": "ArticlesFetched ArticlesMerged",
-    "feed-fetches-failing": "feed_fetch_duration_seconds feed_fetch_errors_total",
-    "feed-fetches-slow": "feed_fetch_duration_seconds",
-    "feed-queue-size": "queue_size",
-    "fetch-memory": "memory_usage_bytes",
-    "dispatch-sources-errors": "Errors",
-    "fetch-sources-errors": "Errors",
-    "analyze-sentiment-errors": "Errors",
-    "heal-articles-errors": "Errors",
-    "index-articles-errors": "Errors",
-    "close-runs-errors": "Errors",
-    "close-runs-throttles": "Throttles",
-    "api-errors": "Errors",
-    "page-errors": "Errors",
-    "page-throttles": "Throttles",
-    "api-slow": "Latency",
-    "articles-waiting": "ArticlesHealed",
-    "fetch-sources-recursion": "RecursiveInvocationsDropped",
-    "analyze-sentiment-recursion": "RecursiveInvocationsDropped",
-    "dispatch-sources-throttles": "Throttles",
-    "fetch-sources-throttles": "Throttles",
-    "analyze-sentiment-throttles": "Throttles",
-    "heal-articles-throttles": "Throttles",
-    "index-articles-throttles": "Throttles",
-    "api-throttles": "Throttles",
-    "schedule-not-ticking": "Invocations",
-    "api-server-errors": "5xx",
-    "rebuild-canonical-errors": "Errors",
-    "rebuild-canonical-throttles": "Throttles",
-    "rebuild-canonical-failed": "ExecutionsFailed",
-    "rebuild-canonical-timed-out": "ExecutionsTimedOut",
-    "scrape-anomaly": "ScrapeAnomalies",
-    "sentiment-fallback": "SentimentFallback",
-    "refresh-sources-failed": "ExecutionsFailed",
-    "refresh-sources-timed-out": "ExecutionsTimedOut",
+    "dead-letters": {"ApproximateNumberOfMessagesVisible"},
+    "backlog": {"ApproximateAgeOfOldestMessage"},
+    "scheduled-function-errors": {"Errors"},
+    "function-throttles": {"Throttles"},
+    "schedule-not-ticking": {"Invocations"},
+    "work-overdue": {"ArticlesHealed", "SpectraOverdueMinutes"},
+    "feed-fetches-failing": {"feed_fetch_duration_seconds", "feed_fetch_errors_total"},
+    "feed-fetches-strained": {"feed_fetch_duration_seconds", "memory_usage_bytes"},
+    "feed-queue-size": {"queue_size"},
+    "collision-rate": {"ArticlesFetched", "ArticlesMerged"},
+    "scrape-anomaly": {"ScrapeAnomalies"},
+    "sentiment-fallback": {"SentimentFallback"},
+    "spectra-acquisition-failed": {"ExecutionsFailed"},
+    "api-slow": {"Latency"},
+    "api-server-errors": {"5xx"},
 }
+MOST_ALARMS = 15
+MOST_RESOURCES = 500
+"""What CloudFormation takes in one stack."""
+MOST_RENT = 6.0
+"""US dollars a month that an idle deployment may cost by list price (us-east-1, November 2026)."""
+MINUTES = 30 * 24 * 60
+ALARM_METRIC = 0.10
+"""Of an alarm, for each metric that it watches (CloudWatch pricing)."""
+SECRET = 0.40
+DASHBOARD = 3.00
+FREE_DASHBOARDS = 3
+FREE_DASHBOARD_METRICS = 50
+"""A dashboard of more metrics is not among the free ones."""
+SQS_REQUESTS, LAMBDA_REQUESTS, GIGABYTE_SECONDS = 0.40 / 1e6, 0.20 / 1e6, 0.0000133334
+POLLS_A_MINUTE = 15
+"""Receives of an idle event source: five pollers, each of which waits for 20 seconds."""
+IDLE_SECONDS = 0.15
+"""That a scheduled function takes when there is nothing to do."""
 
 
 def _alarms(assembly: Assembly) -> dict[str, dict[str, Any]]:
@@ -136,10 +61,23 @@ def _alarms(assembly: Assembly) -> dict[str, dict[str, Any]]:
     }
 
 
-def _metric(alarm: dict[str, Any]) -> str:
-    """Return the metric that an alarm watches; of an expression, all that it is made of."""
-    parts = [part["MetricStat"]["Metric"] for part in alarm.get("Metrics", ()) if "MetricStat" in part]
-    return " ".join(sorted(part["MetricName"] for part in parts)) or str(alarm["MetricName"])
+def _metrics(alarm: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the metrics that an alarm watches, each with its period."""
+    if "MetricName" in alarm:
+        return [alarm]
+    return [
+        {**part["MetricStat"]["Metric"], "Period": part["MetricStat"]["Period"]}
+        for part in alarm["Metrics"]
+        if "MetricStat" in part
+    ]
+
+
+def _referred(value: object) -> set[str]:
+    """Return the logical ids that a piece of a template refers to."""
+    text = json.dumps(value)
+    return set(re.findall(r'"(?:Fn::GetAtt": \["|Ref": ")(\w+)"', text)) | set(
+        re.findall(r"\$\{(\w+)[.}]", text)
+    )
 
 
 def _entries() -> dict[str, str]:
@@ -155,7 +93,34 @@ def _entries() -> dict[str, str]:
 
 
 def test_every_trouble_has_its_alarm(aws: Assembly) -> None:
-    assert {name: _metric(alarm) for name, alarm in _alarms(aws).items()} == ALARMS
+    found = {
+        name: {metric["MetricName"] for metric in _metrics(alarm)} for name, alarm in _alarms(aws).items()
+    }
+    assert found == ALARMS
+    assert len(found) <= MOST_ALARMS
+
+
+def test_a_deployment_at_rest_costs_little(aws: Assembly) -> None:
+    alarms = ALARM_METRIC * sum(len(_metrics(alarm)) for alarm in aws.properties("AWS::CloudWatch::Alarm"))
+    secrets = SECRET * len(aws.resources("AWS::SecretsManager::Secret"))
+    dashboards = aws.properties("AWS::CloudWatch::Dashboard")
+    shown = json.dumps(dashboards).count('\\"stat\\"')
+    assert len(dashboards) <= FREE_DASHBOARDS
+    assert shown <= FREE_DASHBOARD_METRICS, "a dashboard of so many metrics costs DASHBOARD a month"
+    polling = len(aws.resources("AWS::Lambda::EventSourceMapping")) * POLLS_A_MINUTE * MINUTES * SQS_REQUESTS
+    runs = 0.0
+    for rule in aws.properties("AWS::Events::Rule"):
+        if "ScheduleExpression" not in rule:
+            continue
+        found = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", rule["ScheduleExpression"])
+        assert found, rule["ScheduleExpression"]
+        times = MINUTES / (int(found[1]) * {"minute": 1, "hour": 60, "day": 1440}[found[2]])
+        (function,) = _referred(rule["Targets"]) & set(aws.resources("AWS::Lambda::Function"))
+        memory = aws.resources("AWS::Lambda::Function")[function]["Properties"]["MemorySize"] / 1024
+        runs += times * (LAMBDA_REQUESTS + memory * IDLE_SECONDS * GIGABYTE_SECONDS)
+    rent = {"alarms": alarms, "secrets": secrets, "polling": polling, "runs": runs}
+    assert sum(rent.values()) <= MOST_RENT, rent
+    assert len(aws.pipeline["Resources"]) <= MOST_RESOURCES
 
 
 def test_the_collision_rate_is_watched_where_there_are_enough_articles(
@@ -178,28 +143,80 @@ def test_failing_feeds_are_an_alarm_where_enough_were_fetched(aws: Assembly, loc
     assert "feed-fetches-failing" not in _alarms(local), "the embedded cloud knows no metric math"
 
 
+def _limits(alarm: dict[str, Any]) -> dict[str, float]:
+    """Return the limit of each metric of an alarm that rings when any of them is bad."""
+    (expression,) = (part["Expression"] for part in alarm["Metrics"] if "Expression" in part)
+    whole = re.fullmatch(r"MAX\(\[(.+)\]\)", expression)
+    assert whole
+    shares = dict(re.findall(r"FILL\((m\d+), 0\) / ([\d.e+]+)", whole[1]))
+    names = {part["Id"]: part["MetricStat"]["Metric"] for part in alarm["Metrics"] if "MetricStat" in part}
+    assert set(shares) == set(names)
+    assert alarm["Threshold"] == 1
+    assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
+    return {metric["MetricName"]: float(shares[number]) for number, metric in names.items()}
+
+
 def test_the_alarms_on_feeds_have_the_bounds_of_what_they_watch(aws: Assembly) -> None:
     alarms = _alarms(aws)
-    assert (alarms["feed-fetches-slow"]["ExtendedStatistic"], alarms["feed-fetches-slow"]["Threshold"]) == (
-        "p95",
-        5,
-    )
-    assert alarms["feed-queue-size"]["Threshold"] == MOST_PER_DISPATCH
     memory = aws.function("fetch_sources")["MemorySize"] * 1024**2
-    assert 0.8 * memory < alarms["fetch-memory"]["Threshold"] < memory
-    for name in ("feed-fetches-slow", "feed-queue-size", "fetch-memory"):
-        (dimension,) = alarms[name]["Dimensions"]
-        environment = aws.function(dimension["Value"])["Environment"]["Variables"]
-        # What Powertools puts beside every metric of a function.
-        assert dimension == {"Name": "service", "Value": environment["POWERTOOLS_SERVICE_NAME"]}
-        assert alarms[name]["Namespace"] == environment["POWERTOOLS_METRICS_NAMESPACE"]
+    limits = _limits(alarms["feed-fetches-strained"])
+    assert limits["feed_fetch_duration_seconds"] == 5
+    assert 0.8 * memory < limits["memory_usage_bytes"] < memory
+    assert alarms["feed-queue-size"]["Threshold"] == MOST_PER_DISPATCH
+    for name in ("feed-fetches-strained", "feed-queue-size"):
+        for metric in _metrics(alarms[name]):
+            (dimension,) = metric["Dimensions"]
+            environment = aws.function(dimension["Value"])["Environment"]["Variables"]
+            # What Powertools puts beside every metric of a function.
+            assert dimension == {"Name": "service", "Value": environment["POWERTOOLS_SERVICE_NAME"]}
+            assert metric["Namespace"] == environment["POWERTOOLS_METRICS_NAMESPACE"]
 
 
-def test_every_queue_and_function_and_workflow_is_watched(aws: Assembly) -> None:
-    text = json.dumps([alarm.get("Dimensions", ()) for alarm in _alarms(aws).values()])
-    for kind in ("AWS::SQS::Queue", "AWS::Lambda::Function", "AWS::StepFunctions::StateMachine"):
-        for logical_id in aws.resources(kind):
-            assert f'"{logical_id}"' in text
+def test_every_queue_is_watched_for_its_age_or_its_dead_letters(aws: Assembly) -> None:
+    alarms = _alarms(aws)
+    watched = _referred([_metrics(alarms[name]) for name in ("dead-letters", "backlog")])
+    assert set(aws.resources("AWS::SQS::Queue")) <= watched
+
+
+def test_nobody_misses_a_function_that_fails(aws: Assembly) -> None:
+    """Who is called by the clock, by a queue, in a workflow or by the API is watched there."""
+    by_the_clock = _referred(_metrics(_alarms(aws)["scheduled-function-errors"]))
+    by_a_queue = _referred(aws.properties("AWS::Lambda::EventSourceMapping"))
+    in_a_workflow = _referred(aws.properties("AWS::StepFunctions::StateMachine"))
+    by_the_api = _referred(aws.properties("AWS::ApiGatewayV2::Integration"))
+    functions = set(aws.resources("AWS::Lambda::Function"))
+    assert functions <= by_the_clock | by_a_queue | in_a_workflow | by_the_api
+    for rule in aws.properties("AWS::Events::Rule"):
+        if "ScheduleExpression" in rule:
+            assert _referred(rule["Targets"]) & functions <= by_the_clock
+
+
+def test_every_execution_that_failed_is_a_message_to_the_topic_of_alarms(aws: Assembly) -> None:
+    (topic,) = (key for key in aws.resources("AWS::SNS::Topic") if "Alarms" in key)
+    told: dict[str, set[str]] = {}
+    for rule in aws.properties("AWS::Events::Rule"):
+        if {"Ref": topic} not in [target["Arn"] for target in rule["Targets"]]:
+            continue
+        (target,) = rule["Targets"]
+        assert "docs/operations.md#workflow-failed" in json.dumps(target["InputTransformer"])
+        for machine in _referred(rule["EventPattern"]["detail"]["stateMachineArn"]):
+            told.setdefault(machine, set()).update(rule["EventPattern"]["detail"]["status"])
+    machines = set(aws.resources("AWS::StepFunctions::StateMachine"))
+    (acquiring,) = _referred(_metrics(_alarms(aws)["spectra-acquisition-failed"])) & machines
+    assert told == {
+        machine: {"TIMED_OUT"} if machine == acquiring else {"FAILED", "TIMED_OUT"} for machine in machines
+    }
+    (policy,) = (
+        policy["PolicyDocument"]["Statement"]
+        for policy in aws.properties("AWS::SNS::TopicPolicy")
+        if {"Ref": topic} in policy["Topics"]
+    )
+    publishers = {
+        statement["Principal"].get("Service")
+        for statement in policy
+        if statement["Effect"] == "Allow" and isinstance(statement["Principal"], dict)
+    }
+    assert {"cloudwatch.amazonaws.com", "events.amazonaws.com"} <= publishers
 
 
 def test_every_alarm_says_what_to_do_and_where_to_read_on(aws: Assembly) -> None:
@@ -210,7 +227,8 @@ def test_every_alarm_says_what_to_do_and_where_to_read_on(aws: Assembly) -> None
         assert found, name
         assert found[2] in entries, name
         named.add(found[2])
-    assert named == set(entries), "an entry without an alarm"
+    # An execution that failed is told of by an event and not by an alarm.
+    assert named | {FAILED_RUNS} == set(entries), "an entry without an alarm"
 
 
 def test_every_entry_has_a_meaning_something_to_look_at_and_something_to_do() -> None:
@@ -222,10 +240,9 @@ def test_every_entry_has_a_meaning_something_to_look_at_and_something_to_do() ->
 
 def test_links_within_the_runbook_lead_somewhere() -> None:
     text = (ROOT / "docs" / "operations.md").read_text("utf-8")
-    chapters = {
-        heading.lower().replace(" ", "-") for heading in re.findall(r"^## (.+)$", text, flags=re.MULTILINE)
-    }
-    assert set(re.findall(r"\]\(#([\w-]+)\)", text)) <= set(_entries()) | chapters
+    headings = re.findall(r"^#{2,4} (.+)$", text, flags=re.MULTILINE)
+    anchors = {heading.lower().replace(" ", "-") for heading in headings}
+    assert set(re.findall(r"\]\(#([\w-]+)\)", text)) <= anchors
 
 
 def test_the_runbooks_commands_name_outputs_and_log_groups_that_exist(aws: Assembly) -> None:
@@ -256,16 +273,20 @@ def test_silence_of_the_schedule_is_an_alarm_and_silence_of_all_else_is_none(aws
 
 def test_a_message_that_is_only_being_repeated_is_not_late(aws: Assembly) -> None:
     longest = max(queue.get("VisibilityTimeout", 30) for queue in aws.properties("AWS::SQS::Queue"))
-    for name in ("fetch-backlog", "analyze-backlog"):
-        assert _alarms(aws)[name]["Threshold"] > 2 * longest
+    assert _limits(_alarms(aws)["backlog"])["ApproximateAgeOfOldestMessage"] > 2 * longest
 
 
 def test_an_alarm_of_a_scheduled_function_can_ring_at_all(aws: Assembly) -> None:
     # Two of three periods without a run in them would never be bad.
-    periods = {name: alarm.get("Period") for name, alarm in _alarms(aws).items()}
-    assert periods["dispatch-sources-errors"] == 60
-    assert periods["heal-articles-errors"] == 15 * 60
-    assert periods["sweep-spectra-errors"] == periods["spectra-overdue"] == 15 * 60
+    rates = [
+        rule["ScheduleExpression"]
+        for rule in aws.properties("AWS::Events::Rule")
+        if "ScheduleExpression" in rule
+    ]
+    longest = max(int(re.findall(r"rate\((\d+) minute", rate)[0]) for rate in rates)
+    metrics = _metrics(_alarms(aws)["scheduled-function-errors"])
+    assert {metric["Period"] for metric in metrics} == {longest * 60}
+    assert {metric["Period"] for metric in _metrics(_alarms(aws)["work-overdue"])} == {15 * 60}
 
 
 def test_there_is_a_dashboard(aws: Assembly) -> None:
