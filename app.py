@@ -1,5 +1,6 @@
 """Entry point of the CDK command line; see cdk.json."""
 
 from infra.application import build_app
+from infra.deployment import CHOICES
 
-build_app().synth()
+build_app(choices=CHOICES).synth()

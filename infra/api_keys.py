@@ -42,7 +42,9 @@ class ApiKeys(Construct):
             secret_name=self.name(kind),
             description=f"The API key of {kind.capitalize()}, as plain text; an empty api_key means none yet",
             secret_string_value=cdk.SecretValue.unsafe_plain_text('{"api_key":""}'),
-            removal_policy=cdk.RemovalPolicy.RETAIN,
+            # Kept when the stack goes, but not when its first creation fails: under its fixed name it would
+            # stop the second one.
+            removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         accept(
             secret,

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import aws_cdk as cdk
 
 from infra.data_stack import DataStack
-from infra.deployment import Deployment
+from infra.deployment import Deployment, take_choices
 from infra.pipeline_stack import PipelineStack
 
 
 def build_app(
-    *, outdir: Path | None = None, context: Mapping[str, object] | None = None, validate: bool = True
+    *,
+    outdir: Path | None = None,
+    context: Mapping[str, object] | None = None,
+    choices: Path | None = None,
+    validate: bool = True,
 ) -> cdk.App:
     """Return the app with both stacks, ready for ``synth()``.
 
@@ -22,6 +27,7 @@ def build_app(
     Args:
         outdir: where the assembly goes; the CDK command line's choice, or ``cdk.out``, when None.
         context: context values, as with ``cdk -c``; the command line brings those of cdk.json itself.
+        choices: the file that holds what was chosen for AWS; None, and only the context counts.
         validate: whether the CDK checks the templates against CloudFormation's schemas; half of a
             synth's CPU. The environment variable ``CDK_VALIDATION=false`` also switches it off.
 
@@ -34,7 +40,11 @@ def build_app(
         analytics_reporting=False,
         builtin_cloud_formation_validation=validate,
     )
+    if choices is not None:
+        take_choices(app.node, choices)
     deployment = Deployment.from_context(app.node)
+    if choices is not None and not deployment.is_local:
+        sys.stderr.write(f"Choices of {choices.name} and defaults: {deployment}\n")
     data = DataStack(app, "SourcebookData", deployment=deployment)
     PipelineStack(app, "SourcebookPipeline", deployment=deployment, data=data)
     cdk.Tags.of(app).add("project", "sourcebook")

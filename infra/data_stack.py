@@ -105,7 +105,7 @@ class DataStack(cdk.Stack):
                     noncurrent_version_expiration=cdk.Duration.days(1),
                 ),
             ],
-            removal_policy=cdk.RemovalPolicy.RETAIN,
+            removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         accept(
             bucket,

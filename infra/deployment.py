@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from ipaddress import ip_network
 from pathlib import Path
@@ -19,6 +19,8 @@ from sourcebook.sentiment.engines.loading import COMPREHEND, ENGINES, MODEL
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 """The checkout: where lambdas/, layers/ and statemachines/ lie."""
+CHOICES: Final = ROOT / "deployment.json"
+"""What the operator has chosen for AWS, kept under version control (docs/decisions/0271)."""
 
 
 class Target(StrEnum):
@@ -35,7 +37,7 @@ _LOOPBACK = "127.0.0.0/8,::1/128"
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """The choices of one deployment, each a context value (``cdk deploy -c name=value``).
+    """The choices of one deployment: on AWS from `CHOICES`, each a context value of the app.
 
     Attributes:
         target: what the layers are built for.
@@ -97,6 +99,61 @@ class Deployment:
             feeds=_feeds(node),
             bytecode=_compiler(node, local=local),
         )
+
+
+_OF_THIS_MACHINE = frozenset({"target", "bytecode"})
+"""Choices that say how to build and nothing about the deployment, so they may differ from one to the next."""
+
+
+def take_choices(node: Node, file: Path) -> dict[str, object]:
+    """Set the context values that a file of choices holds; return them. The embedded cloud goes without.
+
+    A choice that is given in another way is refused: the next deployment without it would quietly undo it.
+
+    Args:
+        node: of the app, before anything is built.
+        file: an object of choices by their names; without the file none are made.
+
+    Raises:
+        ValueError: if the file is no such object, or a choice was given elsewhere that it does not hold.
+    """
+    if _target(node) is Target.LOCAL:
+        return {}
+    names = {field.name for field in fields(Deployment)} - _OF_THIS_MACHINE
+    chosen = _choices_in(file, names)
+    for name in sorted(names):
+        given = node.try_get_context(name)
+        if given is not None and (name not in chosen or _as_text(given) != _as_text(chosen[name])):
+            raise ValueError(
+                f"context {name}={given!r}: the next deployment would forget it; "
+                f"write {json.dumps(name)}: {json.dumps(given)} into {file.name} and deploy without it"
+            )
+    for name, value in chosen.items():
+        node.set_context(name, value)
+    return chosen
+
+
+def _choices_in(file: Path, names: set[str]) -> dict[str, object]:
+    try:
+        chosen = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ValueError(f"{file.name} is not JSON: {error}") from None
+    if not isinstance(chosen, dict):
+        raise ValueError(  # noqa: TRY004 - what the file says is wrong, not how this is called
+            f'{file.name}: expected an object of choices such as {{"contact": "you@example.org"}}'
+        )
+    if unknown := sorted(set(chosen) - names):
+        raise ValueError(
+            f"{file.name}: {unknown[0]!r} is no choice; expected some of {', '.join(sorted(names))}"
+        )
+    return chosen
+
+
+def _as_text(value: object) -> str:
+    """Return a value as the command line would have it, which knows only text."""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
 def _target(node: Node) -> Target:

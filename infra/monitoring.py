@@ -267,7 +267,7 @@ class Monitoring(Construct):
         if not self._knows_math:
             return
         # A metric without a value in a period counts as 0, so that the others of that period still count.
-        shares = [f"FILL(m{number}, 0) / {one.limit:g}" for number, one in enumerate(watched)]
+        shares = [f"FILL(m{number}, 0) / {one.limit:.0f}" for number, one in enumerate(watched)]
         self.alarm(
             name,
             metric=cloudwatch.MathExpression(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
 
-from infra.deployment import Deployment, Target
+from infra.deployment import CHOICES, Deployment, Target, take_choices
 from sourcebook.feeds.settings import FeedSettings
 
 pytestmark = pytest.mark.infra
@@ -89,3 +91,58 @@ def test_an_empty_list_of_networks_closes_loopback_too() -> None:
 def test_a_wrong_value_is_named_with_what_would_be_right(context: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         _deployment(**context)
+
+
+def _chosen(file: Path, **context: object) -> Deployment:
+    node = cdk.App(context=context, analytics_reporting=False).node
+    take_choices(node, file)
+    return Deployment.from_context(node)
+
+
+def test_choices_come_from_their_file(tmp_path: Path) -> None:
+    file = tmp_path / "deployment.json"
+    file.write_text(json.dumps({"contact": "you@example.org", "public_read": True, "fetch_concurrency": 20}))
+    chosen = _chosen(file)
+    assert (chosen.contact, chosen.public_read, chosen.fetch_concurrency) == ("you@example.org", True, 20)
+    # The same said again does no harm, however the command line spells it.
+    assert _chosen(file, public_read="true", fetch_concurrency="20") == chosen
+    assert _chosen(tmp_path / "none.json") == _deployment()
+
+
+def test_the_embedded_cloud_does_not_read_them(tmp_path: Path) -> None:
+    file = tmp_path / "deployment.json"
+    file.write_text('{"fetch_concurrency": 20}')
+    assert _chosen(file, target="local", fetch_concurrency="4").fetch_concurrency == 4
+
+
+def test_how_a_machine_builds_is_its_own_matter(tmp_path: Path) -> None:
+    assert _chosen(tmp_path / "none.json", bytecode="python3.13").bytecode == "python3.13"
+
+
+@pytest.mark.parametrize(
+    ("written", "context", "message"),
+    [
+        ({}, {"contact": "you@example.org"}, 'write "contact": "you@example.org" into deployment.json'),
+        ({"public_read": True}, {"public_read": "false"}, "the next deployment would forget it"),
+        (
+            {"publicread": True},
+            {},
+            "deployment.json: 'publicread' is no choice; expected some of acquire_con",
+        ),
+        ({"target": "local"}, {}, "'target' is no choice"),
+        ({"fetch_concurrency": 1}, {}, "fetch_concurrency=1: expected a whole number from 2 to 1000"),
+        ([], {}, "expected an object of choices"),
+        ("{", {}, "deployment.json is not JSON"),
+    ],
+)
+def test_a_choice_that_the_next_deployment_would_drop_is_refused(
+    tmp_path: Path, written: object, context: dict[str, object], message: str
+) -> None:
+    file = tmp_path / "deployment.json"
+    file.write_text(written if isinstance(written, str) else json.dumps(written))
+    with pytest.raises(ValueError, match=re.escape(message)):
+        _chosen(file, **context)
+
+
+def test_the_file_of_this_checkout_is_valid() -> None:
+    assert _chosen(CHOICES).target is Target.LAMBDA

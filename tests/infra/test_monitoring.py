@@ -148,7 +148,7 @@ def _limits(alarm: dict[str, Any]) -> dict[str, float]:
     (expression,) = (part["Expression"] for part in alarm["Metrics"] if "Expression" in part)
     whole = re.fullmatch(r"MAX\(\[(.+)\]\)", expression)
     assert whole
-    shares = dict(re.findall(r"FILL\((m\d+), 0\) / ([\d.e+]+)", whole[1]))
+    shares = dict(re.findall(r"FILL\((m\d+), 0\) / (\d+)", whole[1]))
     names = {part["Id"]: part["MetricStat"]["Metric"] for part in alarm["Metrics"] if "MetricStat" in part}
     assert set(shares) == set(names)
     assert alarm["Threshold"] == 1
