@@ -24,6 +24,12 @@ OLDEST_PYTHON: Final = (3, 11)
 NEWEST_PYTHON: Final = (3, 13)
 OLDEST_NODE: Final = 18
 FREE_DISK_MB: Final = 2_000
+OTHER_FUNCTIONS: Final = 24
+"""Concurrent functions to leave to the API, the schedules and the tasks of workflows."""
+SMALL_QUEUES: Final = 6
+"""Concurrent functions of the queues whose concurrency is not a choice (infra/news.py: three of two each)."""
+QUOTA_CODE: Final = "L-B99A9384"
+"""Of "Concurrent executions" in Service Quotas."""
 
 Verdict = Literal["ok", "look", "wrong"]
 _COLORS: Final[dict[Verdict, Style]] = {"ok": "green", "look": "yellow", "wrong": "red"}
@@ -136,6 +142,20 @@ def on_account() -> Iterator[Finding]:
         return
     yield Finding("Credentials", "ok", identity["Arn"])
     name = chosen().stack
+    functions = session.client("lambda", config=aws_config())
+    try:
+        quota = functions.get_account_settings()["AccountLimit"]["ConcurrentExecutions"]
+        pages = functions.get_paginator("list_event_source_mappings").paginate()
+        asked = sum(
+            mapping.get("ScalingConfig", {}).get("MaximumConcurrency", 0)
+            for page in pages
+            for mapping in page["EventSourceMappings"]
+            if f":function:{name}-" in mapping.get("FunctionArn", "")
+        )
+    except (BotoCoreError, ClientError) as error:
+        yield Finding("Concurrency", "look", _short(error), "needs lambda:GetAccountSettings")
+    else:
+        yield _concurrency(quota, asked)
     try:
         stack = session.client("cloudformation", config=aws_config()).describe_stacks(StackName=name)[
             "Stacks"
@@ -148,6 +168,28 @@ def on_account() -> Iterator[Finding]:
     yield _status(stack["StackStatus"])
     outputs = {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
     yield _version(outputs.get("Version"), importlib.metadata.version("sourcebook"))
+
+
+def _concurrency(quota: int, asked: int) -> Finding:
+    """Judge how many functions the account may run at once.
+
+    Args:
+        quota: of the account in this region; new accounts may have 10.
+        asked: how many the queues of the stack may run at once; 0 before the first deployment.
+    """
+    found = f"{quota:,} functions at once, of which the queues may take {asked or 'none yet'}"
+    if asked + OTHER_FUNCTIONS <= quota and (asked or quota >= 100):
+        return Finding("Concurrency", "ok", found)
+    room = max(4, quota - min(OTHER_FUNCTIONS, quota // 4) - SMALL_QUEUES)
+    analyze = max(2, room * 2 // 7)
+    choices = f'{{"fetch_concurrency": {max(2, room - analyze)}, "analyze_concurrency": {analyze}}}'
+    return Finding(
+        "Concurrency",
+        "look",
+        found,
+        f"put {choices} into deployment.json and deploy, or ask for more: aws service-quotas request-service-"
+        f"quota-increase --service-code lambda --quota-code {QUOTA_CODE} --desired-value 1000",
+    )
 
 
 def _python() -> Finding:

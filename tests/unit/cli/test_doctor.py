@@ -55,6 +55,23 @@ def test_another_version_is_told_of() -> None:
     assert "0.0.9 is deployed" in doctor._version("0.0.9", "0.1.0").found
 
 
+@pytest.mark.parametrize(
+    ("quota", "asked", "verdict"),
+    [(1000, 76, "ok"), (1000, 0, "ok"), (100, 76, "ok"), (50, 76, "look"), (50, 0, "look"), (10, 76, "look")],
+)
+def test_what_the_queues_may_take_is_held_against_the_accounts_quota(
+    quota: int, asked: int, verdict: str
+) -> None:
+    finding = doctor._concurrency(quota, asked)
+    assert finding.verdict == verdict
+    if verdict == "look":
+        assert "service-quotas" in finding.todo
+        choices = json.loads(finding.todo[finding.todo.index("{") : finding.todo.index("}") + 1])
+        assert set(choices) == {"fetch_concurrency", "analyze_concurrency"}
+        assert min(choices.values()) >= 2, "the least that an event source takes"
+        assert sum(choices.values()) + doctor.SMALL_QUEUES <= quota
+
+
 def test_without_a_cloud_the_next_step_is_named(tmp_path: Path) -> None:
     first = next(doctor.local_stack(tmp_path))
     assert (first.verdict, first.todo) == ("look", "`make up` starts it")
