@@ -107,7 +107,7 @@ node_modules/.installed: package.json package-lock.json
 	@touch $@
 
 lock: install ## Compile the requirement files again, with hashes and without addresses
-	for name in layers/core/requirements layers/sentiment/requirements layers/parquet/requirements requirements/dev requirements/cloud requirements/bench requirements/words; do \
+	for name in layers/core/requirements layers/sentiment/requirements layers/parquet/requirements requirements/dev requirements/cloud requirements/mcp requirements/bench requirements/words; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 			$$([ $$name = layers/sentiment/requirements ] && echo --constraint layers/core/requirements.txt --no-emit-package requests \
 			--no-emit-package urllib3 --no-emit-package certifi --no-emit-package idna --no-emit-package charset-normalizer \

@@ -34,6 +34,8 @@ ARCHITECTURE: Final = lambda_.Architecture.ARM_64
 
 NOT_SOURCE: Final = ("__pycache__", "*.pyc", ".*", "*~", "*.egg-info")
 """Patterns of what lies in a source folder without belonging to it."""
+NOT_IN_LAMBDA: Final = ("client",)
+"""Folders of the package that are for the API's callers."""
 
 _CACHE = ROOT / ".sourcebook" / "build" / "layers"
 
@@ -177,7 +179,11 @@ class Layers(Construct):
             return lambda_.Code.from_asset(str(compiled(package, self._compiler)))
         return lambda_.Code.from_asset(
             str(ROOT / "layers" / "core"),
-            exclude=["/requirements.*", *NOT_SOURCE],
+            exclude=[
+                "/requirements.*",
+                *(f"/python/sourcebook/{name}/" for name in NOT_IN_LAMBDA),
+                *NOT_SOURCE,
+            ],
             ignore_mode=cdk.IgnoreMode.GIT,
         )
 
@@ -259,7 +265,8 @@ def compiled(package: Path, compiler: Compiler, *, cache: Path = _CACHE) -> Path
     place = cache / f"{prefix}{digest.hexdigest()[:16]}"
     if not place.is_dir():
         with built_aside(place) as unfinished:
-            shutil.copytree(package, unfinished / "python", ignore=shutil.ignore_patterns(*NOT_SOURCE))
+            ignored = shutil.ignore_patterns(*NOT_SOURCE, *NOT_IN_LAMBDA)
+            shutil.copytree(package, unfinished / "python", ignore=ignored)
             compiler.compile(unfinished / "python")
     _forget_others(place, prefix)
     return place
@@ -362,8 +369,9 @@ def _key(requirements: str, target: Target, files: Path | None, compiler: Compil
 
 def _add_files(digest: hashlib._Hash, folder: Path) -> None:
     for file in sorted(folder.rglob("*")):
-        if file.is_file() and "__pycache__" not in file.parts:
-            digest.update(f"\n{file.relative_to(folder)}\n".encode() + file.read_bytes())
+        inside = file.relative_to(folder)
+        if file.is_file() and not {"__pycache__", *NOT_IN_LAMBDA} & set(inside.parts):
+            digest.update(f"\n{inside}\n".encode() + file.read_bytes())
 
 
 def _install(name: str, requirements: str, target: Target, place: Path) -> None:

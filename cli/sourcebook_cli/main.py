@@ -38,6 +38,7 @@ _COMMANDS = {
     "observations": "sourcebook_cli.observations:observations",
     "canonical": "sourcebook_cli.canonical:canonical",
     "migrate": "sourcebook_cli.migrate:migrate",
+    "mcp": "sourcebook_cli.assistants:mcp",
     "search": "sourcebook_cli.search:search",
     "verify": "sourcebook_cli.verify:verify",
     "restore": "sourcebook_cli.restore:restore",

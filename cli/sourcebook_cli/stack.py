@@ -86,7 +86,14 @@ class Stack:
                 ) from error
         cloud = running_cloud()
         session = cloud.session()
-        return cls(session, _outputs(session))
+        outputs = _outputs(session)
+        # The stack's own output is an address of AWS's, which the embedded cloud answers under another one.
+        return cls(session, outputs | {"ApiUrl": cloud.api_url(outputs.get("ApiId", ""))})
+
+    @property
+    def api_url(self) -> str:
+        """The address of the API, without a slash at its end."""
+        return self.outputs["ApiUrl"].rstrip("/")
 
     @cached_property
     def table(self) -> Table:

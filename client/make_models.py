@@ -1,0 +1,158 @@
+"""Make ``sourcebook/client/models.py`` of the API's own description: ``python client/make_models.py``.
+
+The declarations in ``sourcebook.api.schemas`` are the only place where a field is declared; a test compares
+the file with what this makes.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from sourcebook.api.openapi import description
+from sourcebook.api.parts import operations
+
+PLACE: Final = Path(__file__).parents[1] / "layers/core/python/sourcebook/client/models.py"
+_HEAD: Final = '''\
+"""The records of the API. Made by client/make_models.py of the API's description; do not edit."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+from pydantic import Field
+
+from sourcebook.client._base import Record, Table
+'''
+_SIMPLE: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+_FORMATS: Final = {"date-time": "datetime", "date": "date"}
+_ABSENT: Final = {"str": '""', "list": "Field(default_factory=list)", "dict": "Field(default_factory=dict)"}
+"""What stands for a field that only some records of a list have: empty, rather than None, so that it can be
+used without asking first."""
+
+
+def source() -> str:
+    """Return the text of the module."""
+    described = description(operations(), names=())
+    schemas: dict[str, Any] = described["components"]["schemas"]
+    wanted = [name for answer in _answers(described) for name in _reached(answer, schemas)]
+    classes: dict[str, str] = {}
+    # The kinds of a record are one class.
+    kinds = {_named(one) for schema in schemas.values() for one in schema.get("anyOf", ())}
+    for name in schemas:
+        if name in wanted and name not in kinds and not name.endswith("Page"):
+            _add(name, schemas, classes)
+    text = "\n\n".join([_HEAD, *classes.values()])
+    command = [sys.executable, "-m", "ruff", "format", "--line-length", "110", "-"]
+    made = subprocess.run(command, input=text, capture_output=True, text=True, check=True)  # noqa: S603
+    return made.stdout
+
+
+def _answers(described: Mapping[str, Any]) -> Iterator[str]:
+    for methods in described["paths"].values():
+        for operation in methods.values():
+            for status, answer in operation["responses"].items():
+                found = answer.get("content", {}).get("application/json", {}).get("schema", {})
+                if status.startswith("2") and "$ref" in found:
+                    yield _named(found)
+
+
+def _reached(name: str, schemas: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a schema and those within it."""
+    yield name
+    pending: list[Any] = [schemas[name]]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, dict):
+            if "$ref" in one:
+                yield from _reached(_named(one), schemas)
+            pending += [value for key, value in one.items() if key != "examples"]
+        elif isinstance(one, list):
+            pending += one
+
+
+def _named(schema: Mapping[str, Any]) -> str:
+    return str(schema["$ref"].rpartition("/")[2])
+
+
+def _class(name: str) -> str:
+    return f"{name.removesuffix('s')}" if name.endswith("Items") else name
+
+
+def _kinds(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the objects that a record may be; several where records are of several kinds."""
+    return [schemas[_named(one)] for one in schema.get("anyOf", ())] or [schema]
+
+
+def _add(name: str, schemas: Mapping[str, Any], classes: dict[str, str]) -> None:
+    """Add the class of a schema after those of what stands within it."""
+    kinds = _kinds(schemas[name], schemas)
+    fields = {field: value for kind in kinds for field, value in kind.get("properties", {}).items()}
+    if not fields or _class(name) in classes:
+        return
+    for value in fields.values():
+        for inner in _within(value):
+            _add(inner, schemas, classes)
+    always = set.intersection(*(set(kind.get("required", ())) for kind in kinds))
+    lines = [_line(field, value, required=field in always) for field, value in fields.items()]
+    base = "Table" if "items" in fields else "Record"
+    about = schemas[name].get("description", f"`{name}` of the API's description.")
+    classes[_class(name)] = "\n".join([f"class {_class(name)}({base}):", f'    """{about}"""', "", *lines])
+
+
+def _within(schema: Mapping[str, Any]) -> Iterator[str]:
+    if "$ref" in schema:
+        yield _named(schema)
+    for one in (*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties")):
+        if isinstance(one, dict):
+            yield from _within(one)
+
+
+def _line(field: str, schema: Mapping[str, Any], *, required: bool) -> str:
+    kind = _type(schema)
+    name = field.lstrip("_")
+    settings = {}
+    if not required:
+        absent = None if kind.endswith("None") else _ABSENT.get(kind.partition("[")[0])
+        kind = kind if absent or kind.endswith("None") else f"{kind} | None"
+        settings["default"] = absent or "None"
+    if name != field:
+        settings["alias"] = f'"{field}"'
+    words = [str(word) for word in schema.get("enum", ()) if word is not None]
+    about = schema.get("description") or (f"One of {', '.join(words)}." if words else "")
+    given = ", ".join(f"{key}={value}" for key, value in settings.items())
+    default = f" = Field({given})" if "alias" in settings else f" = {settings['default']}" if settings else ""
+    docs = f'\n    """{about}"""' if about else ""
+    return f"    {name}: {kind}{default}{docs}"
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        return _class(_named(schema))
+    if "anyOf" in schema:
+        return " | ".join(
+            dict.fromkeys("None" if one == {"type": "null"} else _type(one) for one in schema["anyOf"])
+        )
+    if "const" in schema:
+        return type(schema["const"]).__name__
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    plain = [_plain(kind, schema) for kind in kinds if kind != "null"]
+    return " | ".join([*plain, *(["None"] if "null" in kinds else [])]) or "Any"
+
+
+def _plain(kind: str, schema: Mapping[str, Any]) -> str:
+    if kind == "array":
+        return f"list[{_type(schema['items'])}]"
+    if kind == "object":
+        values = schema.get("additionalProperties")
+        return f"dict[str, {_type(values) if isinstance(values, dict) else 'Any'}]"
+    return _FORMATS.get(schema.get("format", ""), _SIMPLE[kind])
+
+
+if __name__ == "__main__":
+    PLACE.write_text(source(), "utf-8")

@@ -1,0 +1,461 @@
+"""The operations of the API: each function is a method of `Client` and `AsyncClient` with the same name.
+
+Paths, parameters and fields are those of the API's description; a test holds one against the other. What
+they mean, ``/docs`` of the API says. ``size`` is how many items each page has, 1 to 100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from pydantic import JsonValue
+
+from sourcebook.client import models
+from sourcebook.client._asking import Many, One, When
+
+Words: TypeAlias = str | Sequence[str]
+"""One word, or several of which any will do."""
+
+_FULL: Final = 100
+
+
+def article(key: str) -> One[models.Article]:
+    """Return one article, by its ``dedup_key`` or as ``<source>:<article id>``."""
+    return One(operation="getArticle", path="/articles/{key}", variables={"key": key}, model=models.Article)
+
+
+def articles(
+    q: str | None = None,
+    *,
+    order: str | None = None,
+    status: str | None = None,
+    sentiment: Words | None = None,
+    source: Words | None = None,
+    subject: Words | None = None,
+    tag: str | None = None,
+    lang: Words | None = None,
+    since: When | None = None,
+    until: When | None = None,
+    size: int = _FULL,
+) -> Many[models.Article]:
+    """List articles, the newest first, or those that a search finds (docs/search.md)."""
+    query = {
+        "q": q,
+        "order": order,
+        "status": status,
+        "sentiment": sentiment,
+        "source": source,
+        "subject": subject,
+        "tag": tag,
+        "lang": lang,
+        "since": since,
+        "until": until,
+        "limit": size,
+    }
+    return Many(operation="listArticles", path="/articles", query=query, model=models.Article)
+
+
+def events(*, size: int = _FULL) -> Many[models.EventSummary]:
+    """List events, the one with the newest article first."""
+    return Many(operation="listEvents", path="/events", query={"limit": size}, model=models.EventSummary)
+
+
+def event(event_id: str) -> One[models.Event]:
+    """Return one event with its articles and ideas."""
+    variables = {"event_id": event_id}
+    return One(operation="getEvent", path="/events/{event_id}", variables=variables, model=models.Event)
+
+
+def subjects(*, size: int = _FULL) -> Many[models.Subject]:
+    """List the subjects whose sentiment is kept."""
+    return Many(operation="listSubjects", path="/api/v1/tools", query={"limit": size}, model=models.Subject)
+
+
+def sentiment(tool_id: str, *, hours: int | None = None) -> One[models.Sentiment]:
+    """Return what the mentions of a subject in the last hours felt."""
+    return One(
+        operation="getSentiment",
+        path="/api/v1/tools/{tool_id}/sentiment",
+        variables={"tool_id": tool_id},
+        query={"hours": hours},
+        model=models.Sentiment,
+    )
+
+
+def sentiment_series(
+    tool_id: str, *, hours: int | None = None, bucket: str | None = None
+) -> One[models.SentimentSeries]:
+    """Return the same in whole hours or days, oldest first."""
+    return One(
+        operation="getSentimentSeries",
+        path="/api/v1/tools/{tool_id}/sentiment/series",
+        variables={"tool_id": tool_id},
+        query={"hours": hours, "bucket": bucket},
+        model=models.SentimentSeries,
+    )
+
+
+def subject_ranking(*, hours: int | None = None, order: str | None = None) -> One[models.SubjectRanking]:
+    """Return the subjects by mentions, or by change of sentiment (``order="change"``)."""
+    return One(
+        operation="rankSubjects",
+        path="/overviews/subjects",
+        query={"hours": hours, "order": order},
+        model=models.SubjectRanking,
+    )
+
+
+def best_rates(series_code: str | None = None) -> One[models.BestRates]:
+    """Return the best rate of each series and term, and the banks that offer it."""
+    return One(
+        operation="listBestRates",
+        path="/overviews/rates",
+        query={"series_code": series_code},
+        model=models.BestRates,
+    )
+
+
+def rate_moves(series_code: str, *, days: int | None = None) -> One[models.RateMoves]:
+    """Return the rates of a series that have moved in the last days."""
+    return One(
+        operation="listMoves",
+        path="/overviews/moves",
+        query={"series_code": series_code, "days": days},
+        model=models.RateMoves,
+    )
+
+
+def latest(
+    series_code: str | None = None,
+    *,
+    term_months: float | None = None,
+    bank_name: str | None = None,
+    max_age_days: int | None = None,
+) -> Many[models.LatestItem]:
+    """List the newest figure of each bank, series and term."""
+    query = {
+        "series_code": series_code,
+        "term_months": term_months,
+        "bank_name": bank_name,
+        "max_age_days": max_age_days,
+    }
+    return Many(operation="getLatest", path="/latest", query=query, model=models.LatestItem)
+
+
+def rate_history(
+    bank_name: str,
+    series_code: str,
+    term_months: float | None = None,
+    *,
+    first_day: When | None = None,
+    last_day: When | None = None,
+) -> Many[models.HistoryItem]:
+    """List the figure of each day of one bank, series and term."""
+    query = {
+        "bank_name": bank_name,
+        "series_code": series_code,
+        "term_months": term_months,
+        "from": first_day,
+        "to": last_day,
+    }
+    return Many(operation="getHistory", path="/history", query=query, model=models.HistoryItem)
+
+
+def observations(
+    series_code: str | None = None,
+    *,
+    term_months: float | None = None,
+    bank_name: str | None = None,
+    source_id: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+    size: int = _FULL,
+) -> Many[models.Observation]:
+    """List what each source said of each day."""
+    query = {
+        "series_code": series_code,
+        "term_months": term_months,
+        "bank_name": bank_name,
+        "source_id": source_id,
+        "since": since,
+        "until": until,
+        "limit": size,
+    }
+    return Many(operation="listObservations", path="/observations", query=query, model=models.Observation)
+
+
+def banks() -> Many[models.BanksItem]:
+    """List the banks of which there are figures."""
+    return Many(operation="listBanks", path="/banks", model=models.BanksItem)
+
+
+def series() -> Many[models.SeriesListItem]:
+    """List the series of figures."""
+    return Many(operation="listSeries", path="/series", model=models.SeriesListItem)
+
+
+def figures_meta() -> One[models.Meta]:
+    """Return how fresh the figures are, and how each source's last scrape went."""
+    return One(operation="getMeta", path="/meta/latest", model=models.Meta)
+
+
+def novae(
+    name: str | None = None,
+    *,
+    ra: float | None = None,
+    dec: float | None = None,
+    radius: float | None = None,
+) -> One[models.NovaSearch]:
+    """Find novae by name, or by place: ``ra``, ``dec`` and ``radius`` as the API takes them."""
+    query = {"name": name, "ra": ra, "dec": dec, "radius": radius}
+    return One(operation="findNovae", path="/novae", query=query, model=models.NovaSearch)
+
+
+def nova(nova_id: str) -> One[models.Nova]:
+    """Return one nova with its names."""
+    return One(
+        operation="getNova", path="/novae/{nova_id}", variables={"nova_id": nova_id}, model=models.Nova
+    )
+
+
+def nova_runs(nova_id: str, *, size: int = _FULL) -> Many[models.JobRunSummary]:
+    """List what ran for a nova."""
+    return Many(
+        operation="listNovaJobRuns",
+        path="/novae/{nova_id}/job-runs",
+        variables={"nova_id": nova_id},
+        query={"limit": size},
+        model=models.JobRunSummary,
+    )
+
+
+def products(
+    nova_id: str,
+    *,
+    product_type: str | None = None,
+    provider: str | None = None,
+    validation_status: str | None = None,
+    size: int = _FULL,
+) -> Many[models.ProductSummary]:
+    """List the data products of a nova: its photometry table, and its spectra."""
+    query = {
+        "product_type": product_type,
+        "provider": provider,
+        "validation_status": validation_status,
+        "limit": size,
+    }
+    return Many(
+        operation="listProducts",
+        path="/novae/{nova_id}/products",
+        variables={"nova_id": nova_id},
+        query=query,
+        model=models.ProductSummary,
+    )
+
+
+def product(nova_id: str, data_product_id: str) -> One[models.Product]:
+    """Return one data product with its files."""
+    return One(
+        operation="getProduct",
+        path="/novae/{nova_id}/products/{data_product_id}",
+        variables={"nova_id": nova_id, "data_product_id": data_product_id},
+        model=models.Product,
+    )
+
+
+def spectrum(nova_id: str, data_product_id: str, *, points: int | None = None) -> One[models.Spectrum]:
+    """Return the samples of a valid spectrum."""
+    return One(
+        operation="getSpectrum",
+        path="/novae/{nova_id}/products/{data_product_id}/spectrum",
+        variables={"nova_id": nova_id, "data_product_id": data_product_id},
+        query={"points": points},
+        model=models.Spectrum,
+    )
+
+
+def light_curve(
+    nova_id: str,
+    *,
+    band: Words | None = None,
+    since: When | None = None,
+    until: When | None = None,
+    include_upper_limits: bool | None = None,
+    points: int | None = None,
+) -> One[models.Photometry]:
+    """Return the light curve of a nova."""
+    query = {
+        "band": band,
+        "since": since,
+        "until": until,
+        "include_upper_limits": include_upper_limits,
+        "points": points,
+    }
+    return One(
+        operation="getPhotometry",
+        path="/novae/{nova_id}/photometry",
+        variables={"nova_id": nova_id},
+        query=query,
+        model=models.Photometry,
+    )
+
+
+def sources(*, kind: str | None = None, health: str | None = None, size: int = _FULL) -> Many[models.Source]:
+    """List the sources of every kind, and how they do."""
+    query = {"kind": kind, "health": health, "limit": size}
+    return Many(operation="listSources", path="/sources", query=query, model=models.Source)
+
+
+def feeds(*, health: str | None = None, size: int = _FULL) -> Many[models.Feed]:
+    """List the feeds, by the time they are due."""
+    query = {"health": health, "limit": size}
+    return Many(operation="listFeeds", path="/feeds", query=query, model=models.Feed)
+
+
+def feed(feed_id: str) -> One[models.Feed]:
+    """Return one feed."""
+    variables = {"feed_id": feed_id}
+    return One(operation="getFeed", path="/feeds/{feed_id}", variables=variables, model=models.Feed)
+
+
+def fetches(feed_id: str, *, size: int = _FULL) -> Many[models.Fetch]:
+    """List what fetching a feed found, the newest first."""
+    return Many(
+        operation="listFetches",
+        path="/feeds/{feed_id}/history",
+        variables={"feed_id": feed_id},
+        query={"limit": size},
+        model=models.Fetch,
+    )
+
+
+def feed_schedule(feed_id: str) -> One[models.FeedSchedule]:
+    """Return why a feed's next fetch is when it is."""
+    return One(
+        operation="explainSchedule",
+        path="/feeds/{feed_id}/schedule",
+        variables={"feed_id": feed_id},
+        model=models.FeedSchedule,
+    )
+
+
+def add_feed(
+    url: str | None = None, *, site: str | None = None, **fields: JsonValue
+) -> One[models.AddedFeed]:
+    """Add a feed by its own address, or by a page that announces it; ``fields`` are those of NewFeed."""
+    given: dict[str, JsonValue] = {"url": url, "site": site, **fields}
+    body = {name: value for name, value in given.items() if value is not None}
+    return One(operation="addFeed", method="POST", path="/feeds", body=body, model=models.AddedFeed)
+
+
+def change_feed(feed_id: str, **fields: JsonValue) -> One[models.Feed]:
+    """Change what the fields name, those of FeedChange: ``enabled``, ``priority``, ``url`` and others."""
+    return One(
+        operation="changeFeed",
+        method="PATCH",
+        path="/feeds/{feed_id}",
+        variables={"feed_id": feed_id},
+        body=fields,
+        model=models.Feed,
+    )
+
+
+def remove_feed(feed_id: str) -> One[models.RemovedFeed]:
+    """Remove a feed; its articles stay."""
+    return One(
+        operation="removeFeed",
+        method="DELETE",
+        path="/feeds/{feed_id}",
+        variables={"feed_id": feed_id},
+        model=models.RemovedFeed,
+    )
+
+
+def import_feeds(opml: str) -> One[models.ImportReport]:
+    """Add the feeds of an OPML document."""
+    return One(
+        operation="importFeeds",
+        method="POST",
+        path="/feeds/import",
+        body=opml,
+        media_type="text/x-opml",
+        model=models.ImportReport,
+    )
+
+
+def health() -> One[models.Health]:
+    """Return how the stack does."""
+    return One(operation="getHealth", path="/health", model=models.Health, also=(503,))
+
+
+def cache_health() -> One[models.SentimentCacheHealth]:
+    """Return how the cache of sentiment does."""
+    return One(
+        operation="getSentimentCacheHealth", path="/api/v1/cache/health", model=models.SentimentCacheHealth
+    )
+
+
+def workflows() -> Many[models.WorkflowsItem]:
+    """List the workflows that can be started, and what each takes."""
+    return Many(operation="listWorkflows", path="/workflows", model=models.WorkflowsItem)
+
+
+def start(workflow: str, **fields: JsonValue) -> One[models.StartedRun]:
+    """Start a workflow; ``fields`` are those of its input."""
+    return One(
+        operation="startWorkflow",
+        method="POST",
+        path="/workflows/{name}/executions",
+        variables={"name": workflow},
+        body=fields,
+        model=models.StartedRun,
+    )
+
+
+def add_nova(candidate_name: str) -> One[models.StartedRun]:
+    """Make a name a nova; the answer names the run to watch."""
+    body = {"candidate_name": candidate_name}
+    return One(operation="initializeNova", method="POST", path="/novae", body=body, model=models.StartedRun)
+
+
+def runs(
+    *, status: str | None = None, workflow: str | None = None, size: int = _FULL
+) -> Many[models.JobRunSummary]:
+    """List executions of workflows, the newest first."""
+    query = {"status": status, "workflow": workflow, "limit": size}
+    return Many(operation="listJobRuns", path="/job-runs", query=query, model=models.JobRunSummary)
+
+
+def run(job_run_id: str) -> One[models.JobRun]:
+    """Return one execution with its attempts."""
+    variables = {"job_run_id": job_run_id}
+    return One(operation="getJobRun", path="/job-runs/{job_run_id}", variables=variables, model=models.JobRun)
+
+
+def quarantine(*, review: str | None = None, size: int = _FULL) -> Many[models.QuarantineCase]:
+    """List what waits for a person, the newest first."""
+    query = {"review": review, "limit": size}
+    return Many(operation="listQuarantine", path="/quarantine", query=query, model=models.QuarantineCase)
+
+
+def quarantine_case(quarantine_id: str) -> One[models.QuarantineCase]:
+    """Return one case."""
+    return One(
+        operation="getQuarantineCase",
+        path="/quarantine/{quarantine_id}",
+        variables={"quarantine_id": quarantine_id},
+        model=models.QuarantineCase,
+    )
+
+
+def review(quarantine_id: str, **fields: JsonValue) -> One[models.ReviewedCase]:
+    """Record a person's decision on a case; ``fields`` are those that the API takes."""
+    return One(
+        operation="reviewQuarantineCase",
+        method="POST",
+        path="/quarantine/{quarantine_id}/review",
+        variables={"quarantine_id": quarantine_id},
+        body=fields,
+        model=models.ReviewedCase,
+    )

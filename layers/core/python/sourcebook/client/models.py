@@ -1,0 +1,937 @@
+"""The records of the API. Made by client/make_models.py of the API's description; do not edit."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+from pydantic import Field
+
+from sourcebook.client._base import Record, Table
+
+
+class HealthChecks(Record):
+    """`HealthChecks` of the API's description."""
+
+    table: str
+    """One of ok, unavailable."""
+    scheduler: int | None
+    overdue: int | None
+    active_feeds: int | None
+    last_successful_fetch: datetime | None
+
+
+class Health(Record):
+    """`Health` of the API's description."""
+
+    status: str
+    """One of healthy, degraded."""
+    checks: HealthChecks
+    timestamp: datetime
+
+
+class MergedArticleSourceAttribution(Record):
+    """`MergedArticleSourceAttribution` of the API's description."""
+
+    article_id: str
+    url: str | None = None
+    crawl_timestamp: datetime
+    original_headline: str
+    published_at: datetime | None = None
+    source_name: str | None = None
+
+
+class Article(Record):
+    """`Article` of the API's description."""
+
+    source_id: str
+    timestamp: datetime
+    dedup_key: str = ""
+    headline: str = ""
+    normalized_headline: str = ""
+    sources: list[str] = Field(default_factory=list)
+    source_attribution: dict[str, MergedArticleSourceAttribution] = Field(default_factory=dict)
+    """What each source said, by its id."""
+    status: str = ""
+    """One of analyzed, error, pending."""
+    sentiment: str | None = None
+    """One of negative, neutral, positive."""
+    score: float | None = None
+    matched_tickers: list[str] = Field(default_factory=list)
+    tags: list[str] = Field(default_factory=list)
+    text_for_analysis: str | None = None
+    metadata: dict[str, Any] | None = None
+    event_id: str | None = None
+    ttl_timestamp: int | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+class EventIdea(Record):
+    """`EventIdea` of the API's description."""
+
+    time: datetime
+    subjects: list[str]
+    direction: str
+    score: float
+    independent_sources: int
+    articles: int
+    velocity: float
+    why: str
+
+
+class EventMembers(Record):
+    """`EventMembers` of the API's description."""
+
+    dedup_key: str
+    headline: str
+    published_at: datetime
+    tickers: list[str]
+    sources: list[str] | None
+    sentiment: str | None
+    score: float | None
+
+
+class EventIdeas(Record):
+    """`EventIdeas` of the API's description."""
+
+    engine: str
+    time: datetime
+    subjects: list[str]
+    direction: str
+    score: float
+    independent_sources: int
+    articles: int
+    velocity: float
+    why: str
+
+
+class Event(Record):
+    """`Event` of the API's description."""
+
+    event_id: str
+    headline: str
+    tickers: list[str]
+    member_count: int
+    first_published_at: datetime
+    last_published_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    idea: EventIdea | None
+    members: list[EventMembers]
+    ideas: list[EventIdeas]
+
+
+class EventSummary(Record):
+    """`EventSummary` of the API's description."""
+
+    event_id: str
+    headline: str
+    tickers: list[str]
+    member_count: int
+    first_published_at: datetime
+    last_published_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    idea: EventIdea | None
+
+
+class Feed(Record):
+    """`Feed` of the API's description."""
+
+    feed_id: str
+    health: str
+    """One of new, healthy, failing, disabled."""
+    url: str
+    name: str | None
+    kind: str
+    priority: int
+    tags: list[str]
+    enabled: bool
+    interval_minutes: int
+    created_at: datetime
+    next_fetch_time: datetime
+    last_fetch_at: datetime | None
+    last_success_at: datetime | None
+    last_change_at: datetime | None
+    last_cause: str | None
+    last_error: str | None
+    unchanged_since: datetime | None
+    previous_url: str | None
+    consecutive_errors: int
+    unchanged_count: int
+    fetch_count: int
+    last_entries: int
+    created_total: int
+    merged_total: int
+    rate: float
+    hint_minutes: float
+    publications_by_hour: list[int]
+
+
+class Source(Record):
+    """`Source` of the API's description."""
+
+    source_id: str
+    health: str
+    """One of new, healthy, failing, disabled."""
+    kind: str
+    name: str | None
+    url: str
+    enabled: bool
+    priority: int
+    created_at: datetime
+    next_fetch_time: datetime
+    last_fetch_at: datetime | None
+    last_success_at: datetime | None
+    last_change_at: datetime | None
+    last_cause: str | None
+    last_error: str | None
+    consecutive_errors: int
+    fetch_count: int
+    articles: int
+
+
+class SubjectRankingItem(Record):
+    """`SubjectRankingItems` of the API's description."""
+
+    tool_id: str
+    name: str
+    total_mentions: int
+    mentions_before: int
+    average_sentiment: float
+    average_before: float | None
+    change: float | None
+
+
+class SubjectRanking(Table):
+    """`SubjectRanking` of the API's description."""
+
+    start: datetime
+    end: datetime
+    left_out: bool
+    items: list[SubjectRankingItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class BestRatesItem(Record):
+    """`BestRatesItems` of the API's description."""
+
+    series_code: str
+    term_months: float | None
+    term: str | None
+    rate_pct: float
+    observed_day: date
+    source_id: str
+    kind: str
+    banks: list[str]
+
+
+class BestRates(Table):
+    """`BestRates` of the API's description."""
+
+    items: list[BestRatesItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class RateMovesItem(Record):
+    """`RateMovesItems` of the API's description."""
+
+    bank_name: str
+    term_months: float | None
+    term: str | None
+    rate_before_pct: float
+    rate_pct: float
+    change_pct: float
+    day_before: date
+    observed_day: date
+
+
+class RateMoves(Table):
+    """`RateMoves` of the API's description."""
+
+    series_code: str
+    first_day: date
+    left_out: bool
+    items: list[RateMovesItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class FeedScheduleSettings(Record):
+    """`FeedScheduleSettings` of the API's description."""
+
+    max_concurrent_requests: int
+    request_timeout_seconds: float
+    user_agent: str
+    min_refresh_interval_minutes: int
+    max_refresh_interval_minutes: int
+    target_articles_per_fetch: int
+    parser: str
+    """One of fast, reference."""
+    parser_sample_percent: float
+
+
+class FeedSchedule(Record):
+    """`FeedSchedule` of the API's description."""
+
+    feed_id: str
+    next_fetch_time: datetime
+    reasons: list[str]
+    settings: FeedScheduleSettings
+
+
+class Fetch(Record):
+    """`Fetch` of the API's description."""
+
+    due_at: datetime
+    fetched_at: datetime | None
+    verdict: str | None
+    cause: str | None
+    message: str | None
+    http_status: int | None
+    entries: int | None
+    created: int | None
+    merged: int | None
+    updated: int | None
+    rejected: int | None
+    rejections: list[str] | None
+    dropped: dict[str, int] | None
+    duration_ms: int | None
+
+
+class AddedFeedFound(Record):
+    """`AddedFeedFound` of the API's description."""
+
+    how: str
+    others: list[str]
+
+
+class AddedFeed(Record):
+    """`AddedFeed` of the API's description."""
+
+    feed_id: str
+    health: str
+    """One of new, healthy, failing, disabled."""
+    url: str
+    name: str | None
+    kind: str
+    priority: int
+    tags: list[str]
+    enabled: bool
+    interval_minutes: int
+    created_at: datetime
+    next_fetch_time: datetime
+    last_fetch_at: datetime | None
+    last_success_at: datetime | None
+    last_change_at: datetime | None
+    last_cause: str | None
+    last_error: str | None
+    unchanged_since: datetime | None
+    previous_url: str | None
+    consecutive_errors: int
+    unchanged_count: int
+    fetch_count: int
+    last_entries: int
+    created_total: int
+    merged_total: int
+    rate: float
+    hint_minutes: float
+    publications_by_hour: list[int]
+    created: bool
+    found: AddedFeedFound | None = None
+
+
+class RemovedFeed(Record):
+    """`RemovedFeed` of the API's description."""
+
+    feed_id: str
+    deleted: bool
+
+
+class ImportReportProblems(Record):
+    """`ImportReportProblems` of the API's description."""
+
+    line: int
+    message: str
+
+
+class ImportReport(Record):
+    """`ImportReport` of the API's description."""
+
+    added: list[str]
+    known: list[str]
+    problem_count: int
+    problems: list[ImportReportProblems]
+    mended: str | None
+
+
+class Subject(Record):
+    """`Subject` of the API's description."""
+
+    tool_id: str
+    name: str
+    kind: str
+    aliases: list[str] | None
+    ticker: str | None
+    active: bool
+
+
+class Sentiment(Record):
+    """`Sentiment` of the API's description."""
+
+    id: str | None
+    tool_id: str
+    period: str | None
+    total_mentions: int
+    positive_count: int
+    negative_count: int
+    neutral_count: int
+    positive_percentage: float
+    negative_percentage: float
+    neutral_percentage: float
+    average_sentiment: float
+    period_start_ts: int
+    period_end_ts: int
+    last_updated_ts: int
+    ts: int | None = Field(alias="_ts")
+    hours: int
+    is_stale: bool
+    is_cached: bool
+    cached_at: datetime | None
+
+
+class SentimentSeriesItem(Record):
+    """`SentimentSeriesItems` of the API's description."""
+
+    start: datetime
+    total_mentions: int
+    positive_count: int
+    negative_count: int
+    neutral_count: int
+    average_sentiment: float
+
+
+class SentimentSeries(Table):
+    """`SentimentSeries` of the API's description."""
+
+    tool_id: str
+    hours: int
+    bucket: str
+    """One of hour, day."""
+    items: list[SentimentSeriesItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class SentimentCacheHealth(Record):
+    """`SentimentCacheHealth` of the API's description."""
+
+    status: str
+    """One of waiting, healthy, degraded."""
+    id: str
+    last_refresh_ts: int | None
+    last_refresh_duration_ms: int | None
+    total_entries: int
+    cache_hits_24h: int
+    cache_misses_24h: int
+    cache_hit_rate: float | None
+    error_count_24h: int
+    tools_refreshed: list[str]
+    ts: int | None = Field(alias="_ts")
+
+
+class LatestItemsSourcesConsidered(Record):
+    """`LatestItemsSourcesConsidered` of the API's description."""
+
+    source_id: str
+    source_priority: int | None
+    rate_pct: float | None
+    observed_day: date
+    scraped_at: datetime
+    stale: bool
+
+
+class LatestItem(Record):
+    """`LatestItems` of the API's description."""
+
+    bank_name: str
+    series_code: str
+    term_months: float | None
+    term: str | None
+    rate_pct: float | None
+    rate_min_pct: float | None
+    rate_max_pct: float | None
+    raw_value: str
+    parse_warnings: list[str]
+    observed_day: date
+    scraped_at: datetime
+    source_id: str
+    source_priority: int | None
+    stale: bool
+    decided_by: str
+    sources_considered: list[LatestItemsSourcesConsidered]
+
+
+class Latest(Table):
+    """`Latest` of the API's description."""
+
+    items: list[LatestItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class HistoryItem(Record):
+    """`HistoryItems` of the API's description."""
+
+    observed_day: date
+    scraped_at: datetime
+    rate_pct: float | None
+    rate_min_pct: float | None
+    rate_max_pct: float | None
+    source_id: str
+    source_priority: int | None
+
+
+class History(Table):
+    """`History` of the API's description."""
+
+    bank_name: str
+    series_code: str
+    term_months: float | None
+    items: list[HistoryItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class Observation(Record):
+    """`Observation` of the API's description."""
+
+    bank_name: str
+    series_code: str
+    term_months: float | None
+    term: str | None
+    observed_day: date
+    rate_pct: float | None
+    rate_min_pct: float | None
+    rate_max_pct: float | None
+    raw_value: str
+    parse_warnings: list[str]
+    source_id: str
+    source_priority: int | None
+    first_seen_at: datetime
+    scraped_at: datetime
+
+
+class BanksItem(Record):
+    """`BanksItems` of the API's description."""
+
+    bank_name: str
+
+
+class Banks(Table):
+    """`Banks` of the API's description."""
+
+    items: list[BanksItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class SeriesListItem(Record):
+    """`SeriesListItems` of the API's description."""
+
+    series_code: str
+    kind: str
+    name: str | None
+
+
+class SeriesList(Table):
+    """`SeriesList` of the API's description."""
+
+    items: list[SeriesListItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class MetaSources(Record):
+    """`MetaSources` of the API's description."""
+
+    source_id: str
+    name: str | None
+    series: list[str] | None
+    scraped_at: datetime | None
+    observed_day: date | None
+    rows: int | None
+    dropped: Any
+    notes: Any
+    anomaly: Any
+    snapshot: str | None
+
+
+class Meta(Record):
+    """`Meta` of the API's description."""
+
+    scraped_at: datetime | None
+    observed_day: date | None
+    banks: int
+    series: int
+    sources: list[MetaSources]
+
+
+class WorkflowsItem(Record):
+    """`WorkflowsItems` of the API's description."""
+
+    workflow_name: str
+    input: dict[str, Any]
+    start: str
+
+
+class Workflows(Table):
+    """`Workflows` of the API's description."""
+
+    items: list[WorkflowsItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class StartedRun(Record):
+    """`StartedRun` of the API's description."""
+
+    job_run_id: str
+    workflow_name: str
+    status: str
+    execution_arn: str
+    watch: str
+    """Path of the run: `GET` it to see how far it is."""
+
+
+class JobRunSummary(Record):
+    """`JobRunSummary` of the API's description."""
+
+    job_run_id: str
+    workflow_name: str
+    subject: str | None
+    nova_id: str | None
+    status: str
+    """One of RUNNING, SUCCEEDED, FAILED."""
+    outcome: str | None
+    started_at: datetime
+    ended_at: datetime | None
+    correlation_id: str | None
+    execution_arn: str | None
+    error_type: str | None
+    error_message: str | None
+    result: Any
+    """What the run came to, in the workflow's own terms."""
+    lost: bool
+
+
+class JobRunAttempts(Record):
+    """`JobRunAttempts` of the API's description."""
+
+    task_name: str | None
+    attempt_no: int | None
+    status: str | None
+    error_type: str | None
+    error_message: str | None
+    error_fingerprint: str | None
+    duration_ms: float | None
+    created_at: datetime
+
+
+class JobRun(Record):
+    """`JobRun` of the API's description."""
+
+    job_run_id: str
+    workflow_name: str
+    subject: str | None
+    nova_id: str | None
+    status: str
+    """One of RUNNING, SUCCEEDED, FAILED."""
+    outcome: str | None
+    started_at: datetime
+    ended_at: datetime | None
+    correlation_id: str | None
+    execution_arn: str | None
+    error_type: str | None
+    error_message: str | None
+    result: Any
+    """What the run came to, in the workflow's own terms."""
+    lost: bool
+    attempts: list[JobRunAttempts]
+    attempts_left_out: bool
+
+
+class NovaSearchItem(Record):
+    """`NovaSearchItems` of the API's description."""
+
+    nova_id: str
+    primary_name: str | None
+    ra_deg: float | None
+    dec_deg: float | None
+    coord_frame: str | None
+    coord_epoch: str | None
+    discovery_date: str | None
+    status: str
+    merged_into: str | None
+    object_type: str | None
+    created_at: datetime
+    updated_at: datetime
+    separation_arcsec: float | None = None
+
+
+class NovaSearch(Table):
+    """`NovaSearch` of the API's description."""
+
+    match: str = ""
+    """One of NONE, ONE, AMBIGUOUS."""
+    normalized: str = ""
+    items: list[NovaSearchItem]
+    left_out: int | None = None
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class NovaNames(Record):
+    """`NovaNames` of the API's description."""
+
+    name: str
+    kind: str
+    """One of PRIMARY, ALIAS."""
+    source: str
+
+
+class Nova(Record):
+    """`Nova` of the API's description."""
+
+    nova_id: str
+    primary_name: str | None
+    ra_deg: float | None
+    dec_deg: float | None
+    coord_frame: str | None
+    coord_epoch: str | None
+    discovery_date: str | None
+    status: str
+    merged_into: str | None
+    object_type: str | None
+    created_at: datetime
+    updated_at: datetime
+    names: list[NovaNames]
+
+
+class ProductSummary(Record):
+    """`ProductSummary` of the API's description."""
+
+    data_product_id: str
+    nova_id: str
+    product_type: str
+    """One of SPECTRA, PHOTOMETRY_TABLE."""
+    provider: str | None
+    provider_product_id: str | None
+    title: str | None
+    collection: str | None
+    hints: dict[str, Any] | None
+    acquisition_status: str | None
+    validation_status: str | None
+    """One of UNVALIDATED, VALID, QUARANTINED, TERMINAL_INVALID."""
+    eligibility: str | None
+    attempt_count: int | None
+    last_attempt_at: datetime | None
+    next_eligible_attempt_at: datetime | None
+    fits_profile_id: str | None
+    quarantine_reason_code: str | None
+    quarantine_id: str | None
+    manual_review_status: str | None
+    terminal_reason: str | None
+    duplicate_of: str | None
+    byte_length: int | None
+    sha256: str | None
+    row_count: int | None
+    bands: dict[str, Any] | None
+    mjd_min: float | None
+    mjd_max: float | None
+    ingestion_count: int | None
+    last_ingestion_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class ProductFiles(Record):
+    """`ProductFiles` of the API's description."""
+
+    role: str
+    name: str
+    key: str
+    content_type: str
+    byte_length: int | None
+    etag: str | None
+    sha256: str | None
+    created_at: datetime
+
+
+class Product(Record):
+    """`Product` of the API's description."""
+
+    data_product_id: str
+    nova_id: str
+    product_type: str
+    """One of SPECTRA, PHOTOMETRY_TABLE."""
+    provider: str | None
+    provider_product_id: str | None
+    title: str | None
+    collection: str | None
+    hints: dict[str, Any] | None
+    acquisition_status: str | None
+    validation_status: str | None
+    """One of UNVALIDATED, VALID, QUARANTINED, TERMINAL_INVALID."""
+    eligibility: str | None
+    attempt_count: int | None
+    last_attempt_at: datetime | None
+    next_eligible_attempt_at: datetime | None
+    fits_profile_id: str | None
+    quarantine_reason_code: str | None
+    quarantine_id: str | None
+    manual_review_status: str | None
+    terminal_reason: str | None
+    duplicate_of: str | None
+    byte_length: int | None
+    sha256: str | None
+    row_count: int | None
+    bands: dict[str, Any] | None
+    mjd_min: float | None
+    mjd_max: float | None
+    ingestion_count: int | None
+    last_ingestion_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    locators: list[dict[str, Any]] | None
+    locator_identity: str | None
+    identity_kind: str | None
+    release_date: datetime | None
+    auth_required: bool | None
+    provenance: dict[str, Any] | None
+    last_error_fingerprint: str | None
+    header_signature_hash: str | None
+    profile_selection_inputs: dict[str, Any] | None
+    normalization_notes: list[str] | None
+    overrides: dict[str, Any] | None
+    verdict: dict[str, Any] | None
+    files: list[ProductFiles]
+
+
+class SpectrumOrders(Record):
+    """`SpectrumOrders` of the API's description."""
+
+    order: int
+    wavelength_m: list[float]
+    flux: list[float]
+
+
+class Spectrum(Record):
+    """`Spectrum` of the API's description."""
+
+    nova_id: str
+    data_product_id: str
+    provider: str
+    orders: list[SpectrumOrders]
+    flux_unit: str | None
+    object: str | None
+    medium: str | None
+    frame: str | None
+    samples: int
+    points: int
+    downsampled: bool
+    orders_left_out: int
+
+
+class PhotometryItem(Record):
+    """`PhotometryItems` of the API's description."""
+
+    mjd: float
+    time_system: str
+    """One of JD, HJD, BJD, MJD, HMJD, BMJD, DATE."""
+    time_scale: str | None
+    """One of UTC, TT, TDB, TAI."""
+    band: str
+    magnitude: float | None
+    magnitude_error: float | None
+    magnitude_system: str | None
+    """One of Vega, AB."""
+    flux: float | None
+    flux_error: float | None
+    flux_unit: str | None
+    upper_limit: bool
+    observer: str | None
+
+
+class Photometry(Table):
+    """`Photometry` of the API's description."""
+
+    nova_id: str
+    data_product_id: str | None
+    table_rows: int
+    ingestion_count: int
+    last_ingestion_at: datetime | None
+    matched: int
+    bands: dict[str, int]
+    thinned: bool
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+    items: list[PhotometryItem]
+
+
+class QuarantineCase(Record):
+    """`QuarantineCase` of the API's description."""
+
+    quarantine_id: str
+    workflow_name: str
+    subject: str | None
+    nova_id: str | None
+    data_product_id: str | None
+    reason_code: str
+    message: str
+    context: Any
+    occurrences: int
+    manual_review_status: str
+    """One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
+    merged_into: str | None
+    overrides: Any | None
+    reviewed_at: datetime | None
+    reviewed_by: str | None
+    reviewer: str | None
+    review_note: str | None
+    job_run_id: str | None
+    correlation_id: str | None
+    error_fingerprint: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class ReviewedCase(Record):
+    """`ReviewedCase` of the API's description."""
+
+    quarantine_id: str
+    workflow_name: str
+    subject: str | None
+    nova_id: str | None
+    data_product_id: str | None
+    reason_code: str
+    message: str
+    context: Any
+    occurrences: int
+    manual_review_status: str
+    """One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
+    merged_into: str | None
+    overrides: Any | None
+    reviewed_at: datetime | None
+    reviewed_by: str | None
+    reviewer: str | None
+    review_note: str | None
+    job_run_id: str | None
+    correlation_id: str | None
+    error_fingerprint: str | None
+    created_at: datetime
+    updated_at: datetime
+    execution_arn: str = ""
