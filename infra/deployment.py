@@ -51,6 +51,7 @@ class Deployment:
         analyze_concurrency: how many analyze_sentiment run at once, at most.
         acquire_concurrency: how many spectra a sweep acquires at once, at most.
         sentiment_engine: what labels articles; one of ENGINES.
+        traces: whether X-Ray records each run of functions and workflows (docs/decisions/0272).
         feeds: how feeds are fetched and scheduled.
         bytecode: an interpreter of Lambda's Python that compiles the layers; empty, and each cold start
             compiles what it imports (docs/decisions/0011).
@@ -65,6 +66,7 @@ class Deployment:
     analyze_concurrency: int
     acquire_concurrency: int
     sentiment_engine: str
+    traces: bool
     feeds: FeedSettings
     bytecode: str
 
@@ -96,6 +98,7 @@ class Deployment:
                 node, "acquire_concurrency", default=3 if local else 10, most=40
             ),
             sentiment_engine=_engine(node, local=local),
+            traces=_boolean(node, "traces", default=False),
             feeds=_feeds(node),
             bytecode=_compiler(node, local=local),
         )

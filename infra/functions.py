@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
@@ -106,8 +106,8 @@ class PythonFunction(Construct):
             log_group=self.log_group,
             timeout=timeout,
             memory_size=memory_size,
-            # Every message carries a correlation id that joins the logs of one run; traces would say
-            # it again, for money. Switch to ACTIVE when latency between the steps is the question.
+            # Every message carries a correlation id that joins the logs of one run; traces say it again,
+            # for money, and are a choice of the deployment.
             tracing=lambda_.Tracing.DISABLED,
             environment={
                 "POWERTOOLS_SERVICE_NAME": name,
@@ -129,6 +129,12 @@ class PythonFunction(Construct):
         self.role.add_to_principal_policy(
             iam.PolicyStatement(actions=list(actions), resources=list(resource_arns))
         )
+
+    def trace(self) -> None:
+        """Have X-Ray record each run; boto3 hands the trace on to what the function calls."""
+        resource = cast("lambda_.CfnFunction", self.function.node.default_child)
+        resource.tracing_config = lambda_.CfnFunction.TracingConfigProperty(mode="Active")
+        allow_tracing(self.role)
 
     def run_every(self, period: cdk.Duration, *, retries: int = 0) -> None:
         """Call the function once each `period`.
@@ -157,6 +163,18 @@ class PythonFunction(Construct):
         """
         seconds = int(self.timeout.to_seconds())
         return cdk.Duration.seconds(seconds + 15 if local else 6 * seconds)
+
+
+def allow_tracing(role: iam.IRole, *more: str) -> None:
+    """Let a function or a state machine send its traces, by actions that know no resource."""
+    actions = ["xray:PutTelemetryRecords", "xray:PutTraceSegments", *more]
+    role.add_to_principal_policy(iam.PolicyStatement(actions=actions, resources=["*"]))
+    accept(
+        role.node.find_child("DefaultPolicy"),
+        "AwsSolutions-IAM5",
+        "X-Ray's actions know no resource (Service Authorization Reference, AWS X-Ray).",
+        applies_to=("Resource::*",),
+    )
 
 
 def with_batches(action: str, deployment: Deployment) -> list[str]:

@@ -12,6 +12,7 @@ from infra.api import Api
 from infra.catalog import Catalog
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
+from infra.functions import PythonFunction
 from infra.ingestion import Ingestion
 from infra.layers import Layers
 from infra.monitoring import Monitoring
@@ -63,6 +64,10 @@ class PipelineStack(cdk.Stack):
         declared = DeclaredWorkflows(self, "Declared", data=data, layers=layers)
         closing = RunClosing(self, "RunClosing", data=data, layers=layers)
         api.add_workflows(part for part in self.node.find_all() if isinstance(part, Workflow))
+        if deployment.traces:
+            for part in self.node.find_all():
+                if isinstance(part, PythonFunction | Workflow):
+                    part.trace()
         monitoring = Monitoring(
             self,
             "Monitoring",

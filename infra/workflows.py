@@ -16,7 +16,7 @@ from constructs import Construct
 
 import statemachines
 from infra.data_stack import DataStack
-from infra.functions import LOG_RETENTION, PythonFunction
+from infra.functions import LOG_RETENTION, PythonFunction, allow_tracing
 from infra.layers import Layers
 from infra.nag import accept
 from sourcebook.table.keys import STATUS_INDEX
@@ -101,7 +101,7 @@ class Workflow(Construct):
         accept(
             self.machine,
             "AwsSolutions-SF2",
-            "An execution's history and log already show every step with its times; traces cost extra.",
+            "An execution's history and log show each step with its times; traces are a choice.",
         )
         role = self.machine.role
         role.add_to_principal_policy(
@@ -134,6 +134,14 @@ class Workflow(Construct):
             "its log know no resource (Service Authorization Reference, CloudWatch Logs).",
             applies_to=("Resource::*",),
         )
+
+    def trace(self) -> None:
+        """Have X-Ray record each execution, as part of the trace of what started it."""
+        resource = cast("stepfunctions.CfnStateMachine", self.machine.node.default_child)
+        resource.tracing_configuration = stepfunctions.CfnStateMachine.TracingConfigurationProperty(
+            enabled=True
+        )
+        allow_tracing(self.machine.role, "xray:GetSamplingRules", "xray:GetSamplingTargets")
 
     def _wait_for(self, role: iam.IRole, started: Sequence[Workflow]) -> None:
         """Let it wait for executions that it has started: Step Functions watches them by its own rule."""

@@ -52,7 +52,8 @@ def test_cfn_lint_finds_nothing(
 
 
 @pytest.mark.parametrize(
-    "choices", [{"target": "lambda"}, {"target": "local"}, {"sentiment_engine": "comprehend"}]
+    "choices",
+    [{"target": "lambda"}, {"target": "local"}, {"sentiment_engine": "comprehend", "traces": "true"}],
 )
 def test_cdk_nag_finds_nothing_that_is_not_accepted_for_a_reason(
     tmp_path: Path, choices: dict[str, str]

@@ -210,6 +210,21 @@ def test_what_is_written_is_what_boto3_writes() -> None:
     assert json.loads(ours.body) == json.loads(theirs.body)
 
 
+def test_the_trace_of_a_function_goes_on_as_with_boto3(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1"
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "fetch_sources")
+    monkeypatch.setenv("_X_AMZN_TRACE_ID", trace)
+    with serving((200, {})) as service:
+        client = service.client()
+        Table("t", client).put({"PK": "k", "SK": "s"})
+        Table("t", client._client).put({"PK": "k", "SK": "s"})
+        client.close()
+    ours, theirs = service.asked
+    assert service.short == [True, False]
+    assert ours.headers["x-amzn-trace-id"] == theirs.headers["x-amzn-trace-id"] == trace
+    assert "x-amzn-trace-id" not in ours.headers["authorization"]
+
+
 def test_an_empty_answer_is_an_answer() -> None:
     with serving((200, {})) as service:
         client = service.client()

@@ -32,6 +32,7 @@ import boto3
 import boto3.session
 from botocore.awsrequest import AWSPreparedRequest
 from botocore.exceptions import BotoCoreError
+from botocore.handlers import add_recursion_detection_header
 from botocore.httpsession import get_cert_path
 from botocore.parsers import create_parser
 from botocore.utils import get_environ_proxies
@@ -222,6 +223,8 @@ class DirectCalls:
             named = {"host": self._parts.netloc, **headers}
             signed = self._signer.sign(named, body, credentials, self._clock())
             signed["user-agent"] = self._client.meta.config.user_agent
+            # Lambda's trace, by which AWS also sees a loop of messages. It is not signed, as with boto3.
+            add_recursion_detection_header({"headers": signed})
             return self._hooked(operation, signed, body) or self._send(signed, body)
         except ssl.SSLCertVerificationError:
             self.enabled = False
