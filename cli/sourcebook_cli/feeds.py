@@ -97,7 +97,7 @@ def list_feeds(health: str | None, as_json: bool, aws: bool) -> None:
             say_json(feed)
         return
     show_table(
-        ("feed", "name", "health", "priority", "next fetch", "cause"),
+        ("feed", "name", "health", "priority", "next fetch", "articles a fetch", "cause"),
         [
             (
                 feed["feed_id"],
@@ -105,6 +105,7 @@ def list_feeds(health: str | None, as_json: bool, aws: bool) -> None:
                 feed["health"],
                 str(feed["priority"]),
                 "never: disabled by hand" if (due := feed["next_fetch_time"]) == NEVER else due,
+                f"{feed['avg_articles_per_fetch']:.2f}",
                 feed["last_cause"],
             )
             for feed in shown
@@ -237,6 +238,12 @@ def parse(files: tuple[Path, ...], url: str, as_json: bool) -> None:
         say(f"{described['file']}: {outcome} ({described['parser'] or described['message']})")
         for entry in described["entries"]:
             say(f"  {entry['headline']}  {entry['link'] or ''}")
+        for skipped in described["skipped"]:
+            say(Styled(f"  item {skipped['position']} is left out: {skipped['reason']}", "yellow"))
+        for reason, count in described["left_out"].items():
+            say(Styled(f"  {count} more are left out: {reason.replace('_', ' ')}", "yellow"))
+        for warning in described["warnings"]:
+            say(Styled(f"  {warning}", "yellow"))
 
 
 def _manager(*, aws: bool) -> FeedManager:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ from sourcebook.table.client import Table
 from sourcebook_cli import feeds as commands
 from sourcebook_cli import stack
 from sourcebook_cli.main import main
+from sourcebook_local import project
+from sourcebook_local.folder import SERVED_PORTS
 
 pytestmark = pytest.mark.integration
 
@@ -86,11 +89,18 @@ def test_a_feed_goes_through_its_life(run: Run, table: Table) -> None:
 
 
 def test_a_site_is_asked_for_its_feed(
-    run: Run, table: Table, site: Callable[[dict[str, bytes]], str]
+    run: Run,
+    table: Table,
+    site: Callable[[dict[str, bytes]], str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
+    monkeypatch.setattr(stack, "running_cloud", lambda: SimpleNamespace(port=1))
+    monkeypatch.setattr(project, "HOME", tmp_path)
     feed = b"<rss version='2.0'><channel><title>Tide</title><item><title>a</title></item></channel></rss>"
     announced = b"<link rel=alternate type=application/rss+xml href=%b>"
     address = site({"/": announced % b"/a.xml" + announced % b"/b.xml", "/a.xml": feed})
+    (tmp_path / SERVED_PORTS).write_text(address.rpartition(":")[2])
     result = run("add", address, f"{address}/nothing", code=1)
     assert f"also announced: {address}/b.xml" in result.stdout
     assert f"{address}/nothing: not_found" in result.stderr

@@ -16,6 +16,7 @@ from sourcebook.feeds.manage import MOST_IMPORTED, AlreadyRegistered, FeedManage
 from sourcebook.feeds.opml import source_id_for
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.poll import Poller, PollResult, Verdict
+from sourcebook.sources.read import public, public_source
 from sourcebook.sources.registry import NEVER, SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -167,6 +168,27 @@ def test_a_wrong_value_is_named_and_nothing_is_added(
         manager.add(values)
     assert refused.value.field == field
     assert list(manager.feeds()) == []
+
+
+def test_tags_ignore_case_and_keep_their_first_spelling(manager: FeedManager, table: Table) -> None:
+    manager.add({"url": URL, "tags": ["Ports", " ports ", "Straße", "STRASSE", "Sea"]})
+    assert state(table)["tags"] == ["Ports", "Straße", "Sea"]
+    assert not manager.add({"url": URL, "tags": ["PORTS", "strasse", "sea"]}).new
+    with pytest.raises(AlreadyRegistered):
+        manager.add({"url": URL, "tags": ["Ports", "Lake"]})
+    other = '<outline text="Ports"><outline type="rss" xmlUrl="https://o.example/" category="PORTS,x,X"/>'
+    manager.import_opml(f'<opml version="2.0"><body>{other}</outline></body></opml>')
+    assert state(table, source_id_for("https://o.example/"))["tags"] == ["PORTS", "x"]
+
+
+def test_a_feed_without_a_name_goes_by_its_own_title(manager: FeedManager, table: Table) -> None:
+    manager.add({"url": URL, "name": ""})
+    table.update(keys.source(ID), assign={"title": "Harbour News"})
+    assert public(state(table))["name"] == "Harbour News"
+    assert 'text="Harbour News"' in manager.export_opml()
+    assert not manager.add({"url": URL, "name": "Harbour News"}).new
+    manager.change(ID, {"name": "Mine"})
+    assert public(state(table))["name"] == public_source(state(table))["name"] == "Mine"
 
 
 def test_changes_leave_what_polling_has_learned(manager: FeedManager, table: Table) -> None:

@@ -5,17 +5,22 @@ What a parser alone can get right or wrong is in tests/unit/feeds/test_shapes.py
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from aws_lambda_powertools import Logger, Metrics
 from boto3.dynamodb.conditions import Key
 
 from sourcebook.clock import isoformat
 from sourcebook.events import FetchRequested, read_message
+from sourcebook.feeds.model import MOST_SKIPPED
 from sourcebook.sources.model import Source, SourceSpec
-from sourcebook.sources.poll import PollResult
+from sourcebook.sources.poll import PollResult, RoundReport
+from sourcebook.sources.read import FeedReader, shown_name
+from sourcebook.sources.report import log_round, measure_round
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.integration.sources.site import Page, Site, serve_site
@@ -50,14 +55,22 @@ class Feed:
         return self.poll_again(after)
 
     def poll_again(self, after: float = 1) -> PollResult:
+        [poll] = self.round(after).polls
+        return poll.result
+
+    def round(self, after: float = 1) -> RoundReport:
         self.stack.now += timedelta(hours=after)
         self.stack.dispatch()
         [body] = self.stack.received(self.stack.fetch_queue)
         self.stack.requests.clear()
         report = self.stack.fetch(read_message(FetchRequested, body))
         assert not report.failures
-        [poll] = report.polls
-        return poll.result
+        return report
+
+    def report(self, body: bytes) -> RoundReport:
+        """Serve this page, and return all that the next round tells."""
+        self.site.pages["/feed"] = Page(body)
+        return self.round()
 
     @property
     def state(self) -> Source:
@@ -249,3 +262,71 @@ def test_a_date_in_the_future_is_kept_and_orders_by_the_time_it_was_seen(feed: F
     [article], [word] = feed.articles(), feed.words()
     assert article["timestamp"] == isoformat(feed.stack.now)
     assert word["published_at"] == "2100-01-01T00:00:00Z"
+
+
+def test_a_feed_that_was_given_no_name_takes_its_own_title(feed: Feed) -> None:
+    feed.poll(rss(story("One", "1")))
+    assert (feed.state.name, feed.state.title) == ("", "Harbour News")
+    feed.poll(rss(story("Two", "2")).replace(b"Harbour News", b"Harbour &amp; Sea " + b"x" * 300))
+    assert feed.state.title == f"Harbour & Sea {'x' * 186}"
+    feed.stack.registry.change("harbor", {"name": "Mine"})
+    feed.poll(rss(story("Three", "3")))
+    assert shown_name(feed.state.model_dump()) == "Mine"
+
+
+def test_what_is_left_out_has_its_reason_in_history_log_and_metric(
+    feed: Feed,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Sourcebook")
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "fetch_sources")
+    empty = [f"<guid>{n}</guid>" for n in range(MOST_SKIPPED + 7)]
+    late = "<pubDate>Fri, 27 Nov 2026 09:56:07 XQZT</pubDate>"
+    report = feed.report(
+        rss(*empty, story("No such zone", "late", late), "<link>https://news.example/1</link>")
+    )
+    [poll] = report.polls
+    assert (poll.result.entries, poll.result.created) == (1, 1)
+    page = FeedReader(feed.stack.table).history("harbor", limit=5)
+    assert page is not None
+    [fetch] = page.items
+    assert (fetch["rejected"], fetch["dropped"]) == (MOST_SKIPPED, {"skipped": 8})
+    assert fetch["rejections"][0] == "entry 0: it has neither a title nor a text"
+    [warning] = fetch["warnings"]
+    assert warning.endswith(f"of item {len(empty)} cannot be read: nobody knows its zone")
+    log_round(report, Logger(service="fetch_sources", level="INFO"))
+    told = {record.message: vars(record) for record in caplog.records}
+    assert told["rows_dropped"]["skipped"] == 8
+    assert told["entry_rejected"]["reason"] == "it has neither a title nor a text"
+    assert told["document_in_doubt"]["reasons"] == tuple(fetch["warnings"])
+    metrics = Metrics()
+    measure_round(report, metrics)
+    metrics.flush_metrics()
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "articles_rejected_total" in line]
+    assert json.loads(line)["articles_rejected_total"] == [float(MOST_SKIPPED + 8)]
+
+
+def test_a_document_of_nothing_but_empty_items_is_told_of(feed: Feed) -> None:
+    """Nothing new was found, and that is not all there is to say."""
+    feed.poll(rss(story("One", "1")))
+    feed.poll(rss("<guid>2</guid>"), after=2)
+    page = FeedReader(feed.stack.table).history("harbor", limit=5)
+    assert page is not None
+    assert [(fetch["cause"], fetch["rejected"]) for fetch in page.items] == [("no_new_entries", 1), ("ok", 0)]
+
+
+def test_the_average_counts_every_fetch_and_every_article(feed: Feed) -> None:
+    feed.poll(rss(story("One", "1"), story("Two", "2"), story("Three", "3")))
+    feed.poll_again()
+    served = FeedReader(feed.stack.table).get("harbor")
+    assert served is not None
+    assert (served["fetch_count"], served["avg_articles_per_fetch"]) == (2, 1.5)
+
+
+def test_a_failed_fetch_has_its_duration(feed: Feed) -> None:
+    failed = feed.poll(b"", 503)
+    assert failed.cause == "server_error"
+    assert failed.fetch_seconds is not None
+    assert failed.fetch_seconds > 0

@@ -34,7 +34,7 @@ def test_articles_are_served_with_the_fields_of_their_model() -> None:
 def test_feeds_are_served_with_the_fields_of_their_model_but_those_that_only_polling_needs() -> None:
     kept_back = {"etag", "last_modified", "body_hash", "circuit", "options", "observed_day"}
     kept_back |= {"histogram", "entries_counted", "skip", "redirect_url", "redirect_count", "full_fetch_at"}
-    kept_back |= {"validators_stuck", "rate_lately", "entries_together", "broken_count"}
+    kept_back |= {"validators_stuck", "rate_lately", "entries_together", "broken_count", "title"}
     served = {*sources.PUBLIC_FIELDS, *sources.COUNTS}
     assert served == set(Source.model_fields) - {"source_id"} - kept_back
     assert set(sources.HEALTHS) == {health.value for health in Health}

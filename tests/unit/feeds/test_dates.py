@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sourcebook.feeds._dates import parse_date
+from sourcebook.feeds._dates import parse_date, weigh_date
 
 
 @pytest.mark.parametrize(
@@ -145,3 +145,42 @@ def test_a_zone_of_a_place_is_that_of_the_day(written: str, expected: str) -> No
 @pytest.mark.parametrize("form", ["Sat, 18 Mar 2023 20:21:00 {}", "2023-03-18T20:21:00 {}"])
 def test_a_zone_that_nobody_knows_is_no_date(zone: str, form: str) -> None:
     assert parse_date(form.format(zone)) is None
+
+
+@pytest.mark.parametrize("zone", ["A", "(R)", "N", "y", "I", "M"])
+def test_the_letter_of_a_military_zone_is_utc_and_in_doubt(zone: str) -> None:
+    reading = weigh_date(f"Sat, 18 Mar 2023 20:21:00 {zone}")
+    assert reading.moment == datetime(2023, 3, 18, 20, 21, tzinfo=UTC)
+    assert f"letter {zone.strip('()').upper()}" in reading.doubt
+
+
+@pytest.mark.parametrize("written", ["18 Mar 2023 8:21 p", "18 Mar 2023 8:21 A", "18 Mar 2023 20:21 J"])
+def test_a_letter_of_which_nobody_knows_what_it_means_is_no_date(written: str) -> None:
+    reading = weigh_date(written)
+    assert reading.moment is None
+    assert reading.doubt
+
+
+@pytest.mark.parametrize(
+    ("written", "is_in_doubt"),
+    [
+        ("03/04/2023 10:00", True),
+        ("3/4/2023", True),
+        ("04/04/2023 10:00", False),
+        ("03/14/2023 10:00", False),
+        ("14/03/2023 10:00", False),
+        ("2023/03/04 10:00", False),
+        ("03.04.2023 10:00", False),
+        ("18 Mar 2023 20:21 Uhr", False),
+        ("18 Mar 2023 20:21 h", False),
+        ("18 Mar 2023 8:21 p.m.", False),
+        ("18 Mar 2023 20:21:00 Z", False),
+        ("2023-03-18T20:21:00+05:30", False),
+        ("Sat, 18 Mar 2023 20:21:00 GMT", False),
+        ("20:21 a 18 marzo 2023", True),
+    ],
+)
+def test_a_date_that_can_be_read_in_two_ways_is_in_doubt(written: str, *, is_in_doubt: bool) -> None:
+    reading = weigh_date(written)
+    assert reading.moment is not None
+    assert bool(reading.doubt) == is_in_doubt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from typing import Literal
 
 import pytest
 
@@ -360,3 +361,15 @@ def test_entries_keep_their_order() -> None:
     body = rss(*(f"<title>t</title><guid>{n}</guid>" for n in range(50)))
 
     assert [entry.id for entry in entries_of(body)] == [str(n) for n in range(50)]
+
+
+@pytest.mark.parametrize("mode", ["fast", "reference"])
+def test_a_date_in_doubt_is_told_of_by_both_parsers(mode: Literal["fast", "reference"]) -> None:
+    written = [f"Sat, 18 Mar 2023 20:21:00 {zone}" for zone in ("R", "XQZT")]
+    items = [f"<title>a</title><guid>{date}</guid><pubDate>{date}</pubDate>" for date in written]
+    feed = parse_feed(rss(*items), url=URL, mode=mode)
+    assert [entry.published is None for entry in feed.entries] == [False, True]
+    assert feed.warnings == (
+        f"the date '{written[0]}' of item 0 is in doubt: its zone is the letter R, which is read as UTC",
+        f"the date '{written[1]}' of item 1 cannot be read: nobody knows its zone",
+    )

@@ -294,6 +294,26 @@ class TestPoliteness:
             answers = await asyncio.gather(*(client.get(server.url("/x")) for _ in range(5)))
         assert [response.status for response in answers] == [200] * 5
 
+    async def test_a_failure_says_how_long_it_took_without_the_wait_for_a_slot(self) -> None:
+        async def respond(exchange: Exchange) -> None:
+            await asyncio.sleep(60)
+
+        policy = quick(max_concurrent_per_host=1, read_timeout=0.3, total_timeout=0.3)
+        async with serve(respond) as server, HttpClient(policy) as client:
+            answers = await asyncio.gather(
+                *(client.get(server.url("/x")) for _ in range(3)), return_exceptions=True
+            )
+        for answer in answers:
+            assert isinstance(answer, FetchError)
+            assert answer.elapsed is not None
+            assert answer.elapsed > 0.25
+
+    async def test_what_was_never_asked_took_no_time(self) -> None:
+        async with HttpClient(quick()) as client:
+            with pytest.raises(FetchError) as refused:
+                await client.get("ftp://a.example/")
+        assert refused.value.elapsed is None
+
     async def test_pauses_between_starts_to_one_host(self) -> None:
         async def respond(exchange: Exchange) -> None:
             await exchange.answer()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aws_lambda_powertools import Logger, Metrics
 
-from sourcebook.sources.poll import PollReport, PollResult, RoundReport, Verdict
+from sourcebook.sources.poll import PollReport, PollResult, Rejected, RoundReport, Verdict
 from sourcebook.sources.report import log_round, measure_process, measure_round
 
 
@@ -53,7 +53,15 @@ def test_fetched_and_merged_are_counted_over_all_sources_and_for_each(
 def feed(source_id: str, verdict: Verdict, minutes: float | None = None, **found: Any) -> PollReport:
     interval = timedelta(minutes=minutes) if minutes else None
     result = PollResult(verdict, "some cause", **found)
-    return PollReport(source_id, "feed", result, duration_ms=400, committed=True, interval=interval)
+    return PollReport(
+        source_id,
+        "feed",
+        result,
+        duration_ms=400,
+        committed=True,
+        interval=interval,
+        articles_per_fetch=2.5,
+    )
 
 
 ROUND = RoundReport(
@@ -68,9 +76,12 @@ ROUND = RoundReport(
             created=3,
             merged=2,
             state={"rate": 60.0},
+            rejected=(Rejected("one", "entry 3", "it has neither a title nor a text"),),
+            dropped={"over_the_limit": 6},
         ),
         feed("two", Verdict.UNCHANGED, 15, fetch_seconds=6.5, entries=10, state={"rate": 0.5}),
-        feed("three", Verdict.FAILED, message="it did not answer"),
+        feed("three", Verdict.FAILED, message="it did not answer", fetch_seconds=10.01),
+        feed("five", Verdict.BROKEN, message="reading it failed"),
         feed("four", Verdict.DEFERRED),
         poll("tiingo", "tiingo", fresh=40, created=30, merged=10),
     ],
@@ -89,11 +100,12 @@ def test_feeds_are_measured_together_under_the_names_of_the_design(
     metrics.flush_metrics()
     [line] = [line for line in written(capsys) if "source" not in line]
     assert {name: line[name] for name in line if "_" in name and name != "_aws"} == {
-        "feed_fetch_duration_seconds": [0.25, 6.5, 0.4],
+        "feed_fetch_duration_seconds": [0.25, 6.5, 10.01, 0.4],
         "articles_parsed_total": [30.0],
         "articles_deduplicated_total": [27.0],
         "articles_inserted_total": [3.0],
-        "feed_fetch_errors_total": [1.0],
+        "articles_rejected_total": [7.0],
+        "feed_fetch_errors_total": [2.0],
         "feed_velocity_articles_per_hour": [60.0, 0.5],
         "average_refresh_interval_seconds": [300.0, 900.0],
         "memory_usage_bytes": [pytest.approx(line["memory_usage_bytes"][0])],
@@ -121,5 +133,10 @@ def test_the_log_has_the_pace_of_each_feed_and_warns_of_slow_ones(caplog: pytest
     assert fetched["one"]["velocity_articles_per_hour"] == 60.0
     assert fetched["one"]["refresh_interval_seconds"] == 300
     assert "velocity_articles_per_hour" not in fetched["tiingo"]
-    [slow] = [line for line in lines if line["message"] == "slow_fetch_detected"]
-    assert (slow["source_id"], slow["duration_ms"], slow["threshold_ms"]) == ("two", 6500, 5000)
+    slow = [line for line in lines if line["message"] == "slow_fetch_detected"]
+    assert [(line["source_id"], line["duration_ms"], line["threshold_ms"]) for line in slow] == [
+        ("two", 6500, 5000),
+        ("three", 10010, 5000),
+    ]
+    assert fetched["one"]["avg_articles_per_fetch"] == 2.5
+    assert "avg_articles_per_fetch" not in fetched["tiingo"]

@@ -23,6 +23,7 @@ interface Feed {
   consecutive_errors: number;
   unchanged_count: number;
   fetch_count: number;
+  avg_articles_per_fetch: number;
   created_total: number;
   merged_total: number;
   rate: number;
@@ -39,6 +40,9 @@ interface Fetch {
   created: number;
   merged: number;
   rejected: number;
+  rejections: string[] | null;
+  dropped: Record<string, number> | null;
+  warnings: string[] | null;
   duration_ms: number;
 }
 
@@ -80,7 +84,7 @@ function Listed({ place }: { place: Place }): JSX.Element {
               rows={feeds}
               rowKey={(feed) => feed.feed_id}
               columns={[
-                { name: "Feed", of: (feed) => <a href={hashOf("feeds", feed.feed_id)}>{feed.name ?? feed.feed_id}</a> },
+                { name: "Feed", of: (feed) => <a href={hashOf("feeds", feed.feed_id)}>{feed.name || feed.feed_id}</a> },
                 { name: "Health", of: (feed) => <Health of={feed.health} /> },
                 { name: "Next poll", of: (feed) => <Time at={feed.next_fetch_time} /> },
                 { name: "Last success", of: (feed) => <Time at={feed.last_success_at} /> },
@@ -104,7 +108,7 @@ function One({ id }: { id: string }): JSX.Element {
     <Shown of={answer}>
       {(feed) => (
         <>
-          <Heading title={feed.name ?? feed.feed_id} />
+          <Heading title={feed.name || feed.feed_id} />
           <Facts
             of={[
               ["Health", <Health of={feed.health} />],
@@ -113,6 +117,7 @@ function One({ id }: { id: string }): JSX.Element {
               ["Last success", <Time at={feed.last_success_at} />],
               ["Last change", <Time at={feed.last_change_at} />],
               ["Fetches", `${number(feed.fetch_count)}, the last ${number(feed.unchanged_count)} without news`],
+              ["Articles a fetch", number(feed.avg_articles_per_fetch, 2)],
               ["Articles", `${number(feed.created_total)} new, ${number(feed.merged_total)} told by others too`],
               ["Address", <Outside url={feed.url}>{feed.url}</Outside>],
               ...(feed.last_error ? [["Last error", feed.last_error] as const] : []),
@@ -134,13 +139,16 @@ function One({ id }: { id: string }): JSX.Element {
                     {
                       name: "Outcome",
                       of: (fetch) => (
-                        <Chip kind={fetch.verdict === "changed" ? "positive" : "warn"}>{fetch.message ?? fetch.cause}</Chip>
+                        <>
+                          <Chip kind={fetch.verdict === "changed" ? "positive" : "warn"}>{fetch.message ?? fetch.cause}</Chip>
+                          <Doubts of={fetch} />
+                        </>
                       ),
                     },
                     { name: "Entries", of: (fetch) => number(fetch.entries), right: true },
                     { name: "New", of: (fetch) => number(fetch.created), right: true },
                     { name: "Shared", of: (fetch) => number(fetch.merged), right: true },
-                    { name: "Refused", of: (fetch) => number(fetch.rejected), right: true },
+                    { name: "Refused", of: (fetch) => number(fetch.rejected + sum(fetch.dropped)), right: true },
                     { name: "Took", of: (fetch) => duration(fetch.duration_ms), right: true },
                   ]}
                 />
@@ -151,6 +159,30 @@ function One({ id }: { id: string }): JSX.Element {
         </>
       )}
     </Shown>
+  );
+}
+
+function sum(counts: Record<string, number> | null): number {
+  return Object.values(counts ?? {}).reduce((total, count) => total + count, 0);
+}
+
+/** Why entries of a fetch were left out, and what of it is in doubt. */
+function Doubts({ of: fetch }: { of: Fetch }): JSX.Element | null {
+  const reasons = [
+    ...(fetch.rejections ?? []),
+    ...Object.entries(fetch.dropped ?? {}).map(([reason, count]) => `${number(count)} ${reason.replaceAll("_", " ")}`),
+    ...(fetch.warnings ?? []),
+  ];
+  if (reasons.length === 0) return null;
+  return (
+    <details>
+      <summary>{number(reasons.length)} to look at</summary>
+      <ul>
+        {reasons.map((reason) => (
+          <li key={reason}>{reason}</li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -153,6 +153,7 @@ def _feed() -> dict[str, Schema]:
         "merged_total": COUNT,
         "rate": NUMBER,
         "hint_minutes": NUMBER,
+        "avg_articles_per_fetch": NUMBER,
         "publications_by_hour": some(COUNT),
     }
 
@@ -509,6 +510,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         rejected=maybe(COUNT),
         rejections=maybe(some(TEXT)),
         dropped=maybe({"type": "object", "additionalProperties": COUNT}),
+        warnings=maybe(some(TEXT)),
         duration_ms=maybe(COUNT),
     ),
     "FetchPage": page_of("Fetch"),

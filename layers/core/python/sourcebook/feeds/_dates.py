@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 _LONGEST = 100
@@ -67,6 +68,9 @@ _ZONE = re.compile(
     r"\s*(?:([+\u2212-])\s?(\d{1,2}):?(\d{2})?(?::\d{2})?(?!\d)(?:\s*[\[(][^\])]*[\])]?)?)?",
     re.IGNORECASE,
 )
+# The letters of military zones: all but J, that of local time, and Z. T stands between date and time, H for
+# hours.
+_MILITARY = re.compile(r"\s*[\[(]?\s*([a-gik-su-y])\b(?!\s*/)")
 _LONG_ZONE = re.compile(r"\s*(?:standard |daylight |summer )?time\b\s*[\])]?")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4})(?!\d)")
@@ -75,32 +79,59 @@ _WORDS = re.compile(r"[^\W\d_]+")
 _EAST_ASIAN = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]?")
 
 
+class Reading(NamedTuple):
+    """What a date was read as.
+
+    Attributes:
+        moment: aware UTC; None when it is no date that we can tell.
+        doubt: why it may be another time, or why its zone made it unreadable, in words; "" without a doubt.
+    """
+
+    moment: datetime | None
+    doubt: str = ""
+
+
+_UNREADABLE = Reading(None)
+
+
 def parse_date(text: str | None) -> datetime | None:
     """Return the time that a feed wrote, aware UTC; None when it is none that we can tell.
 
+    `weigh_date` says as well whether it may be another time.
+    """
+    return weigh_date(text).moment
+
+
+def weigh_date(text: str | None) -> Reading:
+    """Return the time that a feed wrote, and what speaks against it.
+
     A form without a zone is taken as UTC (RFC 822 section 5 and RFC 3339 both require one); one with a zone
     that nobody knows is no date, since it may be off by half a day. Zones are offsets, the ids of IANA, and
-    the abbreviations in use. The letters of military zones other than Z are UTC (RFC 5322 section 4.3).
+    the abbreviations in use. The letters of military zones other than Z are UTC (RFC 5322 section 4.3), and
+    in doubt: many programs have them as their offsets, or with the wrong sign of RFC 822.
     Two-digit years are 1970 to 2069. Day and month in digits are year first, day first with dots and
-    dashes, month first with slashes, unless only the other reading is a date.
+    dashes, month first with slashes, unless only the other reading is a date. With slashes that is in doubt
+    where both are dates.
     """
-    if not text:
-        return None
-    text = text.strip()
-    if len(text) > _LONGEST:
-        return None
+    text = (text or "").strip()
+    if not text or len(text) > _LONGEST:
+        return _UNREADABLE
+    moment = by_the_book(text)
+    return Reading(moment) if moment is not None else _tolerant(text)
+
+
+def by_the_book(text: str) -> datetime | None:
+    """Return the time that is written in the form of RFC 822 or RFC 3339, which leave no doubt; else None."""
     if text[4:5] == "-":
-        moment = _from_iso(text)
-    else:
-        # The usual form of RSS goes by way of the interpreter's own parser too, which is far quicker.
-        match = _RFC822.match(text)
-        moment = None
-        if match is not None:
-            day, name, year, clock, utc, offset = match.groups()
-            month = _TWO_DIGITS.get(name)
-            if month is not None:
-                moment = _from_iso(f"{year}-{month}-{day:0>2}T{clock}{'Z' if utc else offset}")
-    return moment or _tolerant(text)
+        return _from_iso(text)
+    # The usual form of RSS goes by way of the interpreter's own parser too, which is far quicker.
+    match = _RFC822.match(text)
+    if match is not None:
+        day, name, year, clock, utc, offset = match.groups()
+        month = _TWO_DIGITS.get(name)
+        if month is not None:
+            return _from_iso(f"{year}-{month}-{day:0>2}T{clock}{'Z' if utc else offset}")
+    return None
 
 
 def _from_iso(text: str) -> datetime | None:
@@ -131,32 +162,43 @@ def _build(date: tuple[int, int, int], time: tuple[int, int, int], offset: int) 
         return None
 
 
-def _tolerant(text: str) -> datetime | None:
+def _tolerant(text: str) -> Reading:
     if text.isdecimal():
-        return _from_digits(text)
+        return Reading(_from_digits(text))
     rest = text.lower()
     # The zone of a date without separators between date and time ("2016-06-29t15:07") stays readable.
     rest = re.sub(r"(?<=\d)t(?=\d)", " ", rest)
     time = (0, 0, 0)
     zone: int | ZoneInfo = 0
+    doubt = ""
     clock = _TIME.search(rest)
     if clock is not None:
         time = _clock(clock)
-        found = _zone(rest[clock.end() :])
+        after = rest[clock.end() :]
+        found = _zone(after)
         if found is None:
-            return None
+            return Reading(None, "nobody knows its zone")
         zone, tail = found
+        if zone == 0 and (letter := _MILITARY.match(after)) is not None:
+            if letter[1] in "ap" and time[0] <= 12 and not clock[4]:
+                return Reading(None, f"{letter[1]!r} may be a half of the day or a zone")
+            doubt = f"its zone is the letter {letter[1].upper()}, which is read as UTC"
         rest = f"{rest[: clock.start()]} {tail}"
-    date = _numeric_date(rest) or _named_date(rest)
+    date = _numeric_date(rest)
+    if date is not None and _is_either_way(rest):
+        doubt = doubt or "its day and its month may be the other way round"
+    date = date or _named_date(rest)
     if date is None:
-        return None
+        return _UNREADABLE
     if isinstance(zone, int):
-        return _build(date, time, zone)
-    local = _build(date, time, 0)
-    try:
-        return local.replace(tzinfo=zone).astimezone(UTC) if local else None
-    except (ValueError, OverflowError):
-        return None
+        moment = _build(date, time, zone)
+    else:
+        local = _build(date, time, 0)
+        try:
+            moment = local.replace(tzinfo=zone).astimezone(UTC) if local else None
+        except (ValueError, OverflowError):
+            moment = None
+    return Reading(moment, doubt) if moment is not None else _UNREADABLE
 
 
 def _clock(match: re.Match[str]) -> tuple[int, int, int]:
@@ -192,7 +234,7 @@ def _zone(tail: str) -> tuple[int | ZoneInfo, str] | None:
     if name in _ZONES:
         return _ZONES[name], rest
     if len(name) == 1:
-        return 0, rest
+        return None if name == "j" else (0, rest)
     if place := _place(name):
         long = _LONG_ZONE.match(rest)
         return ZoneInfo(place), rest[long.end() :] if long else rest
@@ -237,6 +279,16 @@ def _numeric_date(text: str) -> tuple[int, int, int] | None:
     elif not month_first and second > 12:
         month_first = True
     return (year, first, second) if month_first else (year, second, first)
+
+
+def _is_either_way(text: str) -> bool:
+    """Return whether a date with slashes is another one when day and month change places."""
+    if _YEAR_FIRST.search(text) or _EAST_ASIAN.search(text):
+        return False
+    match = _YEAR_LAST.search(text)
+    if match is None or match[2] != "/" or match[1].lstrip("0") == match[3].lstrip("0"):
+        return False
+    return int(match[1]) <= 12 and int(match[3]) <= 12
 
 
 def _month(word: str) -> int | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from sourcebook.errors import shorten
-from sourcebook.feeds._dates import parse_date
+from sourcebook.feeds._dates import Reading, by_the_book, weigh_date
 from sourcebook.feeds._text import shorten_text, text_of
 from sourcebook.feeds.model import NOTHING_IN_IT, Draft, FeedEntry
 
@@ -112,15 +112,24 @@ def add_entry(
     )
 
 
-def read_date(draft: Draft, position: int, *texts: str) -> datetime | None:
-    """Return the first of these dates of an item that can be read; what cannot is told of."""
-    for text in texts:
-        if text:
-            moment = parse_date(text)
-            if moment is not None:
-                return moment
-            draft.warn(f"the date {shorten(text)} of item {position} cannot be read")
-    return None
+def read_date(draft: Draft, position: int, text: str) -> datetime | None:
+    """Return a date of an item, None if it cannot be read; that, and any doubt about it, is told of."""
+    moment = by_the_book(text)
+    if moment is None and text:
+        reading = weigh_date(text)
+        moment = reading.moment
+        if moment is None or reading.doubt:
+            tell_of_date(draft, position, text, reading)
+    return moment
+
+
+def tell_of_date(draft: Draft, position: int, text: str, reading: Reading) -> None:
+    """Warn of a date of an item that could not be read, or that may mean another time."""
+    if reading.moment is None:
+        because = f": {reading.doubt}" if reading.doubt else ""
+        draft.warn(f"the date {shorten(text)} of item {position} cannot be read{because}")
+    elif reading.doubt:
+        draft.warn(f"the date {shorten(text)} of item {position} is in doubt: {reading.doubt}")
 
 
 def _title_of_address(address: str) -> str:

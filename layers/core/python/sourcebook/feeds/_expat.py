@@ -22,6 +22,7 @@ from sourcebook.feeds.model import Cause, Draft, NotAFeed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from sourcebook.feeds._document import Document
 
@@ -391,6 +392,16 @@ class _Reader:
             base = self.leaked_base
         return {**attributes, "xml:base": base}
 
+    def _date(self, first: dict[str, Element], names: tuple[str, ...], position: int) -> datetime | None:
+        """Return the first date under these names that can be read."""
+        for name in names:
+            found = first.get(name)
+            if found is not None:
+                moment = read_date(self.draft, position, found[0])
+                if moment is not None:
+                    return moment
+        return None
+
     def _joined(self, stated: str, around: str) -> str:
         """Return the base that an xml:base states inside another; of very many only the first count."""
         self.bases += 1
@@ -487,12 +498,8 @@ class _Reader:
             position,
             link=self._absolute(link),
             title=_title(item),
-            published=read_date(
-                self.draft, position, *(field(name, _NOTHING)[0] for name in _PUBLISHED if name in item.first)
-            ),
-            updated=read_date(
-                self.draft, position, *(field(name, _NOTHING)[0] for name in _UPDATED if name in item.first)
-            ),
+            published=self._date(item.first, _PUBLISHED, position),
+            updated=self._date(item.first, _UPDATED, position),
             id=guid,
             summary=summary or content or field("summary3", _NOTHING)[0],
             content=content,

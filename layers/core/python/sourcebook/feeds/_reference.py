@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from feedparser.api import LooseFeedParser, StrictFeedParser
 
-from sourcebook.feeds._dates import parse_date
+from sourcebook.feeds._dates import Reading, weigh_date
 from sourcebook.feeds._document import check_tags
-from sourcebook.feeds._entries import add_entry, is_address, resolve
+from sourcebook.feeds._entries import add_entry, is_address, resolve, tell_of_date
 from sourcebook.feeds._hints import Hints
 from sourcebook.feeds._text import clean, plain_title, unescape, without_cdata
 from sourcebook.feeds.model import Cause, Draft, FeedHints, NotAFeed
@@ -173,8 +173,8 @@ def _add(
         position,
         link=resolve(link, url),
         title=" ".join(unescape(title).split()) if literal else plain_title(title),
-        published=_date(item, "published"),
-        updated=_date(item, "updated"),
+        published=_date(draft, position, item, "published"),
+        updated=_date(draft, position, item, "updated"),
         id=guid,
         summary=_string(item, "summary") or content,
         content=content,
@@ -186,11 +186,18 @@ def _add(
     )
 
 
-def _date(item: Mapping[str, Any], key: str) -> datetime | None:
+def _date(draft: Draft, position: int, item: Mapping[str, Any], key: str) -> datetime | None:
+    """Return a date by our own reading, else by feedparser's, which takes unknown zones for UTC."""
     text = _string(item, key)
-    moment = parse_date(text)
-    if moment is not None or not text:
-        return moment
+    moment, doubt = weigh_date(text)
+    if moment is None and not doubt:
+        moment = _date_of_feedparser(item, key)
+    if text:
+        tell_of_date(draft, position, text, Reading(moment, doubt))
+    return moment
+
+
+def _date_of_feedparser(item: Mapping[str, Any], key: str) -> datetime | None:
     parts = dict.get(item, f"{key}_parsed")  # type: ignore[call-overload]
     try:
         return datetime.fromtimestamp(timegm(parts), tz=UTC) if parts else None

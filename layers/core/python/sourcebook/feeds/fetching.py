@@ -18,6 +18,7 @@ A portal or a maintenance page redirects permanently too, for an afternoon.
 SUSPICIOUS_SILENCE: Final = timedelta(days=1)
 """A feed that brings something every day and is "not modified" for so long may be stuck."""
 _LONGEST_VALIDATOR: Final = 256
+_LONGEST_TITLE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,12 @@ def address_state(source: Source, response: HttpResponse) -> dict[str, Any]:
         "redirect_url": None,
         "redirect_count": None,
     }
+
+
+def title_state(source: Source, title: str) -> dict[str, Any]:
+    """Return what a document changes in the title that is kept: of a feed that was given no name."""
+    kept = title[:_LONGEST_TITLE] or None
+    return {} if source.name or kept == source.title else {"title": kept}
 
 
 def _bounded(validator: str | None) -> str | None:

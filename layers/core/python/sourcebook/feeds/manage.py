@@ -22,12 +22,14 @@ from sourcebook.feeds.opml import (
     OpmlProblem,
     clean_url,
     declaration,
+    distinct_tags,
     parse_opml,
     same_url,
     source_id_for,
     write_opml,
 )
 from sourcebook.feeds.settings import FeedSettings
+from sourcebook.sources.read import shown_name
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -139,7 +141,13 @@ class FeedManager:
                 "feed_id", spec.source_id, f"an id that is free: it belongs to the {what}"
             )
         for given, value in checked.items():
-            present = list(existing.get("tags") or ()) if given == "tags" else existing.get(given, "")
+            present = existing.get(given)
+            if given == "tags":
+                present = list(present or ())
+                if _folded(present) == _folded(value):
+                    continue
+            elif given == "name":
+                present = shown_name(existing) or ""
             if present != value:
                 raise AlreadyRegistered(
                     given,
@@ -249,7 +257,7 @@ class FeedManager:
             {
                 "feed_id": item["source_id"],
                 "url": item["url"],
-                "name": item.get("name", ""),
+                "name": shown_name(item) or "",
                 "tags": item.get("tags", ()),
                 "priority": item["priority"],
                 "enabled": item["enabled"],
@@ -366,12 +374,14 @@ def check_values(values: Mapping[str, Any], *, also: Iterable[str] = ()) -> dict
         if name in checked and not right(checked[name]):
             raise InvalidInput(name, checked[name], expected)
     if "tags" in checked:
-        checked["tags"] = list(
-            {tag.strip().casefold(): tag.strip() for tag in reversed(checked["tags"])}.values()
-        )[::-1]
+        checked["tags"] = distinct_tags(checked["tags"])
     if "name" in checked:
         checked["name"] = checked["name"].strip()
     return checked
+
+
+def _folded(tags: Iterable[str]) -> list[str]:
+    return [tag.casefold() for tag in tags]
 
 
 def _is_tags(value: object) -> bool:

@@ -312,7 +312,15 @@ def _tags(category: str, folders: Iterable[str]) -> tuple[str, ...]:
     )
     around = (folder.lower() for folder in folders)
     found = (tag[:_TAG_LENGTH].strip() for tag in (*own, *around))
-    return tuple(dict.fromkeys(filter(None, found)))[:_MOST_TAGS]
+    return tuple(distinct_tags(filter(None, found))[:_MOST_TAGS])
+
+
+def distinct_tags(tags: Iterable[str]) -> list[str]:
+    """Return tags without repeats in any case; the first spelling of each is kept."""
+    found: dict[str, str] = {}
+    for tag in tags:
+        found.setdefault(tag.strip().casefold(), tag.strip())
+    return list(found.values())
 
 
 def _reference(match: re.Match[str]) -> str:

@@ -221,6 +221,13 @@ class HttpClient:
         return Download(response, exchange.received, exchange.received_sha256)
 
     async def _follow(self, exchange: _Exchange) -> HttpResponse:
+        try:
+            return await self._hops(exchange)
+        except FetchError as error:
+            error.elapsed = exchange.elapsed
+            raise
+
+    async def _hops(self, exchange: _Exchange) -> HttpResponse:
         seen = {exchange.target.shown}
         while True:
             response = await self._hop(exchange)

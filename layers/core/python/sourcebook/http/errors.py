@@ -93,7 +93,10 @@ class FetchError(SourcebookError):
         detail: one sentence in words, without secrets.
         status: HTTP status, when an answer came.
         retry_after: when the server wants to be asked again (aware UTC), when it said so.
+        elapsed: seconds from the request to the failure, as in `HttpResponse`; None if nothing was asked.
     """
+
+    elapsed: float | None = None
 
     def __init__(
         self,

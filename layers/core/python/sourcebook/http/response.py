@@ -242,4 +242,6 @@ def error_for(response: HttpResponse) -> FetchError:
         cause, detail = FetchCause.BAD_REDIRECT, f"status {status} without a Location to go to"
     else:
         cause, detail = FetchCause.CLIENT_ERROR, f"status {status}"
-    return fetch_error(cause, response.url, detail, status=status, retry_after=response.retry_after)
+    error = fetch_error(cause, response.url, detail, status=status, retry_after=response.retry_after)
+    error.elapsed = response.elapsed
+    return error

@@ -106,6 +106,8 @@ class Source(SourceSpec):
     rate: float = 0.0
     rate_lately: float = 0.0
     entries_together: float = 1.0
+    title: str | None = None
+    """What it calls itself; kept of a feed that was given no name."""
     histogram: bytes | None = None
     entries_counted: int = 0
     hint_minutes: int = 0

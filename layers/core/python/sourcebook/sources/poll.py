@@ -26,6 +26,7 @@ from sourcebook.events import SourceDue
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sources import limits, schedule
 from sourcebook.sources.model import Source
+from sourcebook.sources.read import articles_per_fetch
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Change, ConditionFailed, TableForbidden
@@ -83,7 +84,7 @@ class PollResult:
         cause: why, machine-readable: "ok", "not_modified", "same_body", or the cause of the failure.
         message: why, for a person; empty when all went well.
         http_status: status of the last answer, if there was one.
-        fetch_seconds: from the request to the end of its answer; None if there was none.
+        fetch_seconds: from the request to the end of its answer or to its failure; None if nothing was asked.
         entries: entries in the document.
         fresh: those among them that were not seen before, or were edited.
         tickers: tickers that were asked for.
@@ -91,6 +92,7 @@ class PollResult:
             that the same source has edited.
         rejected: entries that could not be taken.
         dropped: how many rows of a page of figures could not be taken, by reason.
+        warnings: what was mended or is in doubt in a document that was taken all the same, a sentence each.
         anomaly: what looks wrong about an answer that was taken all the same, in words; empty when nothing.
         state: attributes of the source's STATE item to write, such as the validators; None removes one.
         retry_after: earliest time at which the server wants to be asked again.
@@ -111,6 +113,7 @@ class PollResult:
     updated: int = 0
     rejected: tuple[Rejected, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
     anomaly: str = ""
     state: Mapping[str, Any] = field(default_factory=dict)
     retry_after: datetime | None = None
@@ -141,6 +144,7 @@ class PollReport:
     Attributes:
         committed: False if another delivery of the message had moved the source on in the meantime.
         interval: until the next poll, as far as the adapter has a say in it.
+        articles_per_fetch: articles that a fetch of the source has brought on average, this one included.
         crash: what the adapter raised; None if it ended as it should.
     """
 
@@ -150,6 +154,7 @@ class PollReport:
     duration_ms: int
     committed: bool
     interval: timedelta | None = None
+    articles_per_fetch: float = 0.0
     crash: BaseException | None = None
 
 
@@ -340,8 +345,17 @@ class Poller:
     def _reported(self, polled: _Polled, *, committed: bool) -> PollReport:
         source, result = polled.source, polled.result
         interval = result.next_fetch - self.clock() if result.next_fetch else None
+        articles = source.created_total + source.merged_total + result.created + result.merged
+        fetches = source.fetch_count + (result.verdict is not Verdict.DEFERRED)
         return PollReport(
-            source.source_id, source.kind, result, polled.duration_ms, committed, interval, polled.crash
+            source.source_id,
+            source.kind,
+            result,
+            polled.duration_ms,
+            committed,
+            interval,
+            articles_per_fetch(articles, fetches),
+            polled.crash,
         )
 
     def _commit_quiet(self, quiet: Sequence[_Polled], report: RoundReport) -> None:
@@ -584,6 +598,7 @@ def history_item(source: Source, result: PollResult, now: datetime, duration_ms:
         "rejected": len(result.rejected),
         "rejections": [f"{r.article_id[:100]}: {r.reason[:200]}" for r in result.rejected[:10]] or None,
         "dropped": dict(result.dropped) or None,
+        "warnings": [warning[:200] for warning in result.warnings[:10]] or None,
         "duration_ms": duration_ms,
         "ttl_timestamp": epoch_seconds(now + HISTORY_KEPT),
     }

@@ -85,6 +85,7 @@ FETCH_FIELDS: Final = (
     "rejected",
     "rejections",
     "dropped",
+    "warnings",
     "duration_ms",
 )
 """Fields of one fetch in a feed's history, besides `due_at`; null when the fetch has none."""
@@ -229,6 +230,10 @@ def health_of(state: Mapping[str, Any]) -> str:
 def public(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return a feed as it is served, given its STATE item."""
     known = {name: state.get(name) for name in PUBLIC_FIELDS} | {name: state.get(name, 0) for name in COUNTS}
+    known["name"] = shown_name(state)
+    known["avg_articles_per_fetch"] = articles_per_fetch(
+        known["created_total"] + known["merged_total"], known["fetch_count"]
+    )
     known["publications_by_hour"] = publications_by_hour(state.get("histogram"))
     return {"feed_id": state["source_id"], "health": health_of(state)} | known
 
@@ -239,10 +244,21 @@ def public_source(state: Mapping[str, Any]) -> dict[str, Any]:
         "source_id": state["source_id"],
         "health": health_of(state),
         **{name: state.get(name) for name in SOURCE_FIELDS},
+        "name": shown_name(state),
         "consecutive_errors": state.get("consecutive_errors", 0),
         "fetch_count": state.get("fetch_count", 0),
         "articles": state.get("created_total", 0) + state.get("merged_total", 0),
     }
+
+
+def shown_name(state: Mapping[str, Any]) -> str | None:
+    """Return the name that a source was given, else what it calls itself; None without either."""
+    return state.get("name") or state.get("title") or None
+
+
+def articles_per_fetch(articles: int, fetches: int) -> float:
+    """Return how many articles a fetch has brought on average, to two decimals; 0 before the first fetch."""
+    return round(articles / fetches, 2) if fetches else 0.0
 
 
 def publications_by_hour(histogram: bytes | None) -> list[int]:

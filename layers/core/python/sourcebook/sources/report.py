@@ -54,6 +54,7 @@ def log_round(report: RoundReport, logger: Logger) -> None:
             # By feed in the log only: a metric for each would cost more than the feeds.
             fields |= {
                 "velocity_articles_per_hour": result.state.get("rate"),
+                "avg_articles_per_fetch": poll.articles_per_fetch,
                 "refresh_interval_seconds": round(poll.interval.total_seconds()) if poll.interval else None,
             }
         if poll.crash is not None:
@@ -75,6 +76,9 @@ def log_round(report: RoundReport, logger: Logger) -> None:
             logger.info("rows_dropped", extra={"source_id": poll.source_id, **result.dropped})
         if result.anomaly:
             logger.warning("scrape_anomaly", extra={"source_id": poll.source_id, "reason": result.anomaly})
+        if result.warnings:
+            told = {"source_id": poll.source_id, "reasons": result.warnings[:10]}
+            logger.info("document_in_doubt", extra=told)
         for rejected in result.rejected[:10]:
             logger.warning("entry_rejected", extra={"source_id": poll.source_id, "reason": rejected.reason})
     for source_id, error in report.failures:
@@ -127,6 +131,7 @@ def _measure_feeds(polls: Sequence[PollReport], metrics: Metrics) -> None:
         ("articles_parsed_total", sum(r.entries for r in results)),
         ("articles_deduplicated_total", sum(r.entries - r.fresh + r.merged for r in results)),
         ("articles_inserted_total", sum(r.created for r in results)),
+        ("articles_rejected_total", sum(len(r.rejected) + sum(r.dropped.values()) for r in results)),
         ("feed_fetch_errors_total", sum(r.verdict in _FAILURES for r in results)),
     ):
         metrics.add_metric(name, "Count", count)

@@ -17,7 +17,13 @@ from sourcebook.articles.ingest import Outcome
 from sourcebook.articles.model import TEXT_LIMIT, IncomingArticle, parse_incoming
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.feeds.fetching import address_state, document_state, validator_state, validators_for
+from sourcebook.feeds.fetching import (
+    address_state,
+    document_state,
+    title_state,
+    validator_state,
+    validators_for,
+)
 from sourcebook.feeds.model import FeedEntry, NotAFeed, ParsedFeed
 from sourcebook.feeds.parse import Fingerprint, fingerprints, parse_feed, shorten_text
 from sourcebook.feeds.sampling import ParserSample
@@ -201,6 +207,7 @@ class FeedAdapter:
         rhythm = Rhythm.of(source).after([_when(c, now) for c in news], now, source.last_success_at)
         state = {
             **state,
+            **title_state(source, feed.title),
             **rhythm.to_state(),
             **address_state(source, response),
             "hint_minutes": self._hint_minutes(source, response, feed, now),
@@ -219,6 +226,7 @@ class FeedAdapter:
             updated=taken.count(Outcome.UPDATED),
             rejected=(*_skipped(source, feed), *rejected, *taken.refused),
             dropped=feed.left_out,
+            warnings=feed.warnings,
             state=_stored(state),
             next_fetch=self._next(
                 source, rhythm, state, now, all_new=all_new, fresh=len(news), document=len(feed.entries)
@@ -283,7 +291,9 @@ def incoming_article(
 def _tags(source: Source, entry: FeedEntry) -> tuple[str, ...]:
     """Return the tags of the source and the first categories of the entry, in lower case."""
     categories = (" ".join(category.lower().split())[:64] for category in entry.categories)
-    return (*source.tags, *list(dict.fromkeys(filter(None, categories)))[:_CATEGORIES_AS_TAGS])
+    known = {tag.casefold() for tag in source.tags}
+    named = (category for category in dict.fromkeys(categories) if category and category not in known)
+    return (*source.tags, *list(named)[:_CATEGORIES_AS_TAGS])
 
 
 def _metadata(feed: ParsedFeed, entry: FeedEntry) -> dict[str, Any]:
@@ -311,5 +321,6 @@ def _failed(error: FetchError) -> PollResult:
         error.cause.value,
         message=str(error),
         http_status=error.status,
+        fetch_seconds=error.elapsed,
         retry_after=error.retry_after,
     )
