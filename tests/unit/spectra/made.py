@@ -275,6 +275,53 @@ def table(
     return file_of(primary, fits.BinTableHDU.from_columns(columns))
 
 
+def spec_table(
+    changes: Cards | None = None,
+    *,
+    wave: Any = WAVE_NM * 10,
+    unit: str | None = None,
+    names: tuple[str, str] = ("LAMBDA", "SPEC"),
+) -> bytes:
+    """A table without units, of an instrument whose limits are known."""
+    primary = with_cards(
+        fits.PrimaryHDU(),
+        {"OBJECT": "V0001 Tst", "DATE-OBS": "2010-01-02T03:04:05", "INSTRUME": "MagE"},
+        changes,
+    )
+    columns = [
+        fits.Column(names[0], "D", unit=unit, array=wave),
+        fits.Column(names[1], "E", array=FLUX * 1e14),
+    ]
+    return file_of(primary, fits.BinTableHDU.from_columns(columns))
+
+
+def flux_table(
+    changes: Cards | None = None,
+    *,
+    flux: Any = FLUX,
+    more: Mapping[str, Any] | None = None,
+    table: Cards | None = None,
+) -> bytes:
+    """A table of fluxes; the axis is in the primary header. `table` sets cards of the table."""
+    cards = {
+        "CTYPE1": "WAVE",
+        "CUNIT1": "Angstrom",
+        "CRVAL1": 4000.0,
+        "CRPIX1": 1,
+        "CDELT1": 2.0,
+        "OBJECT": "V0001 Tst",
+        "DATE-OBS": "2010-01-02T03:04:05",
+        "INSTRUME": "UVES",
+    }
+    columns = [
+        fits.Column("FLUX", "D", unit="erg/s/cm2/Angstrom", array=flux),
+        fits.Column("ERR", "D", unit="erg/s/cm2/Angstrom", array=np.asarray(flux) / 9),
+        *(fits.Column(name, "D", array=values) for name, values in (more or {}).items()),
+    ]
+    body = with_cards(fits.BinTableHDU.from_columns(columns), table or {})
+    return file_of(with_cards(fits.PrimaryHDU(), cards, changes), body)
+
+
 def three_rows(changes: Cards | None = None, *, transposed: bool = False, rows: Any = None) -> bytes:
     cards = {
         "XUNITS": "Angstrom",
@@ -331,5 +378,7 @@ EVERY_PROFILE = {
     "image_extensions": image_extensions,
     "three_rows": three_rows,
     "generic_table": table,
+    "spec_table": spec_table,
+    "flux_table": flux_table,
     "wcs_1d": wcs,
 }

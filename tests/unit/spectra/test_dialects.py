@@ -7,6 +7,7 @@ SOURCEBOOK_FUZZ sets how many.
 
 from __future__ import annotations
 
+import io
 import os
 import random
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from astropy.io import fits
 
 from sourcebook.spectra.check import check
 from sourcebook.spectra.model import SpectrumOutcome
@@ -316,3 +318,159 @@ def test_samples_along_an_axis_that_has_its_own_numbers_are_held() -> None:
     assert check(made.iraf(words, data=rows), now=NOW).spectrum is not None
     verdict = check(made.iraf({**words, "CRVAL2": 5000.0, "CDELT2": 1.0}, data=rows), now=NOW).verdict
     assert "second axis" in verdict.message
+
+
+def test_a_flux_table_of_known_truth_is_read_right_or_held() -> None:
+    draw = random.Random("flux tables")
+    valid = 0
+    for _ in range(FILES // 3):
+        unit = draw.choice(list(UNITS))
+        first, step = draw.uniform(3800, 6000) * 1e-10, draw.uniform(0.5, 10) * 1e-10
+        moment = datetime(2001, 1, 1, tzinfo=UTC) + timedelta(seconds=draw.randrange(24 * 365 * 86_400))
+        cards: dict[str, Any] = {
+            "CUNIT1": unit,
+            "INSTRUME": "LISA",
+            "CTYPE1": draw.choice(("WAVE", "LAMBDA")),
+        }
+        axis(draw, first / UNITS[unit], step / UNITS[unit], cards)
+        date(draw, moment, cards)
+        said = [contradict(draw, moment, cards)] if draw.random() < 0.5 else []
+        beside = draw.choice(({}, {"SKY": made.FLUX}, {"QUALITY": made.FLUX * 0}))
+        checked = check(made.flux_table(cards, more=beside), now=NOW)
+        if checked.spectrum is None:
+            assert said, (checked.verdict.message, cards)
+            continue
+        valid += 1
+        assert not said, (said, cards)
+        assert checked.verdict.fits_profile_id == "flux_table@1.0.0"
+        (order,) = checked.spectrum.orders
+        ends = [first, first + (made.SAMPLES - 1) * step]
+        np.testing.assert_allclose(order.wavelength_m[[0, -1]], ends, rtol=1e-9)
+        np.testing.assert_array_equal(order.flux, made.FLUX)
+        assert order.error is not None
+    assert valid > FILES // 9
+
+
+@pytest.mark.parametrize(
+    ("more", "table", "cards"),
+    [
+        ({"WAVELEN": made.WAVE_NM}, {}, {}),
+        ({"LINE": made.WAVE_NM}, {}, {}),
+        ({"RA": made.WAVE_NM}, {}, {}),
+        ({"MJD": made.WAVE_NM}, {}, {}),
+        ({}, {"CRVAL1": 5000.0}, {}),
+        ({}, {"1CRVL1": 5000.0}, {}),
+        ({}, {"TCRVL1": 5000.0}, {}),
+        ({}, {"NELEM": 100}, {}),
+        ({}, {}, {"CTYPE1": "LINEAR"}),
+        ({}, {}, {"CTYPE1": None}),
+        ({}, {}, {"CUNIT1": None}),
+        ({}, {}, {"CUNIT1": "nm"}),
+        ({}, {}, {"CRPIX1": None}),
+        ({}, {}, {"DC-FLAG": 1}),
+        ({}, {}, {"INSTRUME": None}),
+        ({}, {}, {"CTYPE1": "WAVE", "AIRORVAC": "air"}),
+    ],
+)
+def test_a_flux_table_whose_axis_is_not_proven_is_held(
+    more: dict[str, Any], table: dict[str, Any], cards: dict[str, Any]
+) -> None:
+    verdict = check(made.flux_table(cards, more=more, table=table), now=NOW).verdict
+    assert verdict.outcome is SpectrumOutcome.QUARANTINED, verdict
+
+
+@pytest.mark.parametrize(
+    ("instrument", "wave", "unit"),
+    [
+        ("MagE", made.WAVE_NM * 10, "Angstrom"),
+        ("MagE", made.WAVE_NM, "nm"),
+        ("GMOS-N", made.WAVE_NM / 1000, "um"),
+        ("XSHOOTER", made.WAVE_NM * 1e-9, "m"),
+        ("NIRSPEC", 1 + made.WAVE_NM / 400, "um"),
+        # Held: unknown, of another instrument, of another meaning, or of two.
+        ("LISA", made.WAVE_NM * 10, None),
+        (None, made.WAVE_NM * 10, None),
+        ("MIRI", made.WAVE_NM * 10, None),
+        ("MagE", np.log10(made.WAVE_NM * 10), None),
+        ("CRIRES", np.log10(made.WAVE_NM * 40), None),
+        ("SINFONI", np.log10(made.WAVE_NM * 20), None),
+        ("MagE", np.arange(made.SAMPLES), None),
+        ("MagE", 10_000 + made.WAVE_NM * 10, None),
+        ("MagE", 2450 + made.WAVE_NM, None),
+    ],
+)
+def test_the_unit_of_a_spec_table_is_what_its_instrument_can_see(
+    instrument: str | None, wave: Any, unit: str | None
+) -> None:
+    cards = {"INSTRUME": instrument, "DATE-OBS": "2023-01-02T03:04:05"}
+    checked = check(made.spec_table(cards, wave=wave), now=NOW)
+    assert (checked.spectrum is not None) == (unit is not None), checked.verdict
+    assert checked.verdict.original_unit == unit
+    if checked.spectrum is not None and unit is not None:
+        (order,) = checked.spectrum.orders
+        np.testing.assert_allclose(order.wavelength_m, wave * UNITS[unit], rtol=1e-12)
+
+
+def test_a_table_of_spec_whose_unit_is_said_keeps_it() -> None:
+    assert check(made.spec_table(unit="Angstrom"), now=NOW).verdict.original_unit == "Angstrom"
+    verdict = check(made.spec_table(unit="pixel"), now=NOW).verdict
+    assert (verdict.outcome, verdict.original_unit) == (SpectrumOutcome.QUARANTINED, "pixel")
+
+
+@pytest.mark.parametrize("make", [made.table, made.spec_table, made.flux_table])
+def test_two_tables_that_hold_a_spectrum_are_held(make: Any) -> None:
+    with fits.open(io.BytesIO(make())) as parts:
+        stream = io.BytesIO()
+        fits.HDUList([parts[0], parts[1], parts[1].copy()]).writeto(stream)
+    verdict = check(stream.getvalue(), now=NOW).verdict
+    assert verdict.outcome is SpectrumOutcome.QUARANTINED
+    assert "2 tables" in verdict.message
+
+
+@pytest.mark.parametrize("keyword", ["BANDID", "ARRAY", "ROW", "APID"])
+@pytest.mark.parametrize(
+    ("flux", "error"),
+    [
+        ("flux", "flux error"),
+        ("spectrum - background fit, weights variance, clean no", "sigma - background fit"),
+        ("Object spectrum", "error spectrum"),
+        ("FLUX (erg/s/cm2/A)", "1-sigma uncertainty"),
+    ],
+)
+def test_what_a_row_is_stands_in_the_words_before_how_it_was_made(
+    keyword: str, flux: str, error: str
+) -> None:
+    rows = np.array([made.FLUX / 7, made.FLUX])
+    cards = {f"{keyword}1": error, f"{keyword}2": flux, "APNUM1": "1 1", "APNUM2": "2 2"}
+    checked = check(made.iraf(cards, data=rows), now=NOW)
+    assert checked.spectrum is not None, checked.verdict.message
+    (order,) = checked.spectrum.orders
+    np.testing.assert_array_equal(order.flux, made.FLUX)
+    np.testing.assert_array_equal(order.error, made.FLUX / 7)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("flux variance", "data"),
+        ("sky flux", "sigma"),
+        ("flux", "variance of flux"),
+        ("flux", "relative error"),
+        ("flux", ""),
+        ("flux", "object"),
+        ("normalized continuum flux", "error"),
+    ],
+)
+def test_words_for_something_else_make_no_flux_and_no_error(first: str, second: str) -> None:
+    rows = np.array([made.FLUX, made.FLUX / 7])
+    checked = check(made.iraf({"BANDID1": first, "BANDID2": second}, data=rows), now=NOW)
+    assert checked.spectrum is None or checked.spectrum.orders[0].error is None
+    if checked.spectrum is not None:
+        assert first == "flux"
+        np.testing.assert_array_equal(checked.spectrum.orders[0].flux, made.FLUX)
+
+
+def test_an_error_that_is_negative_is_none() -> None:
+    rows = np.array([made.FLUX, made.FLUX - 1e-14 * 2])
+    verdict = check(made.iraf({"BANDID1": "flux", "BANDID2": "error"}, data=rows), now=NOW).verdict
+    assert "negative" in verdict.message

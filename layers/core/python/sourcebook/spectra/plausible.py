@@ -7,6 +7,7 @@ reductions keep.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Final
 
@@ -65,17 +66,50 @@ _YEARS: Final[tuple[tuple[str, tuple[int, int]], ...]] = (
     ("STIS", (1997, _NO_LAST_YEAR)),
     ("HST", (1990, _NO_LAST_YEAR)),
 )
+_LEAST_EXPONENT, _LARGEST_EXPONENT = 1e-3, 300.0
+"""Of logarithms of wavelengths, whatever their unit and base."""
 _SHARE_INSIDE: Final = 0.95
 """Of the samples: a unit that lies moves them all; a bad order of an echelle is one of a hundred."""
 
 
+_UNITS: Final = {"Angstrom": 1e-10, "nm": 1e-9, "um": 1e-6, "m": 1.0}
+"""Units of wavelengths in tables, with their metres."""
+
+
+def only_unit(instrument: str | None, wavelengths: Floats) -> str | None:
+    """Return the one unit in which an instrument sees these wavelengths, if nothing else could be meant.
+
+    None where the table does not have the instrument, where another unit would put a part of them where it
+    sees, or where they could be logarithms of wavelengths.
+    """
+    limits = _of_instrument(instrument)
+    if limits is None or not np.isfinite(wavelengths).all():
+        return None
+    shares = {unit: share_inside([wavelengths * metres], limits) for unit, metres in _UNITS.items()}
+    possible = [unit for unit, share in shares.items() if share > 0]
+    if len(possible) != 1 or shares[possible[0]] < _SHARE_INSIDE or _may_be_logarithms(wavelengths, limits):
+        return None
+    return possible[0]
+
+
+def _may_be_logarithms(values: Floats, limits: Range) -> bool:
+    if not _LEAST_EXPONENT < float(np.abs(values).max()) < _LARGEST_EXPONENT:
+        return False
+    meanings = [(10.0, metres) for metres in _UNITS.values()] + [(math.e, 1e-10), (math.e, 1e-9)]
+    return any(share_inside([np.power(base, values) * metres], limits) > 0 for base, metres in meanings)
+
+
 def range_of(instrument: str | None, profile_sees: Range | None) -> Range:
     """Return where the wavelengths of an instrument lie, in metres."""
+    return _of_instrument(instrument) or profile_sees or ANY_INSTRUMENT
+
+
+def _of_instrument(instrument: str | None) -> Range | None:
     name = (instrument or "").upper()
     for words, limits in _INSTRUMENTS:
         if re.search(rf"(?<![A-Z])(?:{words})(?![A-Z])", name):
             return limits
-    return profile_sees or ANY_INSTRUMENT
+    return None
 
 
 def years_of(*names: str | None) -> tuple[int, int]:

@@ -27,7 +27,7 @@ from sourcebook.spectra.dates import TimeCards, mjd_of, read_mjd
 from sourcebook.spectra.findings import for_a_person
 from sourcebook.spectra.fitsfile import Column, FitsFile, Floats, Header, Part
 from sourcebook.spectra.model import QuarantineCode
-from sourcebook.spectra.plausible import ANY_INSTRUMENT, is_plausible
+from sourcebook.spectra.plausible import ANY_INSTRUMENT, is_plausible, only_unit
 from sourcebook.spectra.reading import Reading, StoredOrder
 from sourcebook.spectra.said import is_said
 from sourcebook.spectra.wavelength_units import AxisUnit, metres_per, unit_within
@@ -39,7 +39,7 @@ MOST_ORDERS: Final = 2_000
 _BANDS_AT_MOST: Final = 8
 _ERROR_NAMES: Final = (
     *("ERR", "ERROR", "ERR_FLUX", "FLUX_ERR", "FLUX_ERROR", "FLUXERR", "ERRFLUX"),
-    *("SIGMA", "UNCERTAINTY", "STATERROR", "STDEV"),
+    *("SIGMA", "UNCERTAINTY", "STATERROR", "STDEV", "SPEC_ERR", "ERR_SPEC", "SPECERR"),
 )
 _WAVE_TYPES: Final = ("WAVE", "AWAV", "LAMBDA", "WAVELENGTH")
 
@@ -450,7 +450,7 @@ def _read_multispec(file: FitsFile) -> Reading:
     solutions = multispec(part.header, bands.shape[2])
     if len(solutions) != bands.shape[1]:
         raise ambiguous(f"{len(solutions)} solutions for {bands.shape[1]} rows")
-    described = _described_bands(part.header, len(bands))
+    described = _described_bands(part.header, bands)
     orders = [
         StoredOrder(
             solution.aperture,
@@ -492,7 +492,7 @@ def _read_iraf_1d(file: FitsFile) -> Reading:
         raise ambiguous("CTYPE1 says that it is logarithmic, and DC-FLAG 0 that it is linear")
     logarithmic = flag == 1 or named_log
     axis = linear_axis(header, bands.shape[-1], exponents=logarithmic)
-    described = _described_bands(header, len(bands))
+    described = _described_bands(header, bands)
     error = None if described.error is None else bands[described.error]
     wavelength = power_of_ten(axis) if logarithmic else axis
     reading = _iraf_reading(file, [StoredOrder(1, wavelength, bands[described.flux], error)])
@@ -514,11 +514,17 @@ def _iraf_bands(part: Part) -> tuple[Floats, bool]:
             raise ambiguous("samples run along the second axis of the image, which CRVAL1 does not describe")
         return np.ascontiguousarray(cube.T), True
     apertures = cube.shape[-2]
-    if apertures != 1 and part.header.text("APNUM2"):
+    if apertures != 1 and part.header.text("APNUM2") and not _names_its_rows(part.header, apertures):
         raise ambiguous(f"{apertures} apertures share one axis: which is the object, the file does not say")
     if cube.ndim == 2 and apertures > _BANDS_AT_MOST:
         raise ambiguous(f"an image of {cube.shape[1]} × {cube.shape[0]} pixels is no 1-D spectrum")
     return cube.reshape(-1, cube.shape[-1]), False
+
+
+def _names_its_rows(header: Header, count: int) -> bool:
+    """Say whether what IRAF took for apertures are a flux and its error, by the words for them."""
+    _, words = _words_of_rows(header, count)
+    return sorted(map(_role, words)) == ["error", "flux"]
 
 
 def _iraf_reading(file: FitsFile, orders: list[StoredOrder]) -> Reading:
@@ -548,8 +554,17 @@ def _could_be(reading: Reading, scale: float | AxisUnit) -> bool:
     return is_plausible([order.wavelength * scale for order in reading.orders], ANY_INSTRUMENT)
 
 
-_FLUX_BAND: Final = re.compile(r"(?:spectrum|flux|object)\b", re.IGNORECASE)
-_ERROR_BAND: Final = re.compile(r"(?:sigma|error|err|uncertainty)\b", re.IGNORECASE)
+_FLUX_WORDS: Final = frozenset({"spectrum", "flux", "object"})
+_ERROR_WORDS: Final = frozenset({"sigma", "error", "errors", "err", "uncertainty", "uncertainties"})
+_OTHER_WORDS: Final = frozenset(
+    "variance var ivar inverse squared sky background bkg continuum mask quality flag flags dq weight "
+    "weights model template response telluric arc lamp snr ratio raw relative percent fractional log".split()
+)
+"""What makes of a flux or an error something else: a sky's flux, a relative error."""
+# What apall writes behind it tells how the band was made: "spectrum - background fit, weights variance".
+_BEHIND: Final = re.compile(r"\s-\s|[,;:(\[]")
+_ROWS_IN_WORDS: Final = ("BANDID", "ARRAY", "ROW", "APID")
+"""Cards that say, with a number behind them, what a row of an image is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -576,17 +591,46 @@ class _Bands:
             )
 
 
-def _described_bands(header: Header, count: int) -> _Bands:
-    """Return which of some bands are flux and error, by BANDIDn, as IRAF writes it, or by ARRAYn."""
-    words = [header.text(f"BANDID{number}", f"ARRAY{number}") or "" for number in range(1, count + 1)]
-    if count == 1 and not _ERROR_BAND.match(words[0]):
+def _described_bands(header: Header, bands: Floats) -> _Bands:
+    """Return which of some bands are flux and error, by the header's own words.
+
+    These are BANDIDn, as IRAF writes it, ARRAYn, ROWn, or APIDn where apertures are the rows.
+
+    Args:
+        header: of the image.
+        bands: its pixels, one band along the first axis.
+    """
+    count = len(bands)
+    kind, words = _words_of_rows(header, count)
+    roles = [_role(word) for word in words]
+    if count == 1 and roles[0] != "error":
         return _Bands(0)
-    fluxes = [band for band, word in enumerate(words) if _FLUX_BAND.match(word)]
-    errors = [band for band, word in enumerate(words) if _ERROR_BAND.match(word)]
-    if len(fluxes) != 1 or len(errors) > 1 or not all(words):
-        said = shorten(words)
-        return _Bands(0, doubt=f"{count} bands, which BANDIDn describe as {said}: which is the flux?")
-    return _Bands(fluxes[0], errors[0] if errors else None)
+    said = f"{count} bands, which {kind}n describe as {shorten(words)}"
+    if roles.count("flux") != 1 or roles.count("error") > 1 or not all(words):
+        return _Bands(0, doubt=f"{said}: which is the flux?")
+    flux, error = roles.index("flux"), roles.index("error") if "error" in roles else None
+    if error is not None and bool((bands[error] < 0).any()):
+        return _Bands(flux, doubt=f"{said}: the error has negative values")
+    return _Bands(flux, error)
+
+
+def _words_of_rows(header: Header, count: int) -> tuple[str, list[str]]:
+    """Return the kind of card that describes every row, and its words; of BANDIDn where none does."""
+    found = [
+        (kind, [header.text(f"{kind}{number}") or "" for number in range(1, count + 1)])
+        for kind in _ROWS_IN_WORDS
+    ]
+    return next((one for one in found if all(one[1])), found[0])
+
+
+def _role(words: str) -> str:
+    """Return what a row is by the words for it: "flux", "error", or "" for anything else."""
+    name = set(re.findall(r"[a-z]+", _BEHIND.split(words, maxsplit=1)[0].casefold()))
+    if name & _OTHER_WORDS:
+        return ""
+    if name & _ERROR_WORDS:
+        return "error"
+    return "flux" if name & _FLUX_WORDS else ""
 
 
 # --- Images that carry their wavelengths as pixels ---
@@ -665,34 +709,122 @@ _FLUX_COLUMNS: Final = ("FLUX", "FLUX_DENSITY", "FLUXDENSITY")
 
 
 def _is_generic_table(file: FitsFile) -> bool:
-    return _generic_table(file) is not None
+    return bool(_tables_with(file, _WAVE_COLUMNS, _FLUX_COLUMNS))
 
 
-def _generic_table(file: FitsFile) -> Part | None:
-    return next(
-        (part for part in file.tables() if _first(part, _WAVE_COLUMNS) and _first(part, _FLUX_COLUMNS)), None
-    )
+def _tables_with(file: FitsFile, *columns: tuple[str, ...]) -> list[Part]:
+    """Return the tables that have one column, at least, of each of some groups of names."""
+    return [part for part in file.tables() if all(_first(part, names) for names in columns)]
 
 
 def _read_generic_table(file: FitsFile) -> Reading:
-    part = _generic_table(file)
-    if part is None:
-        raise ambiguous("no table")
+    part = _only_table(_tables_with(file, _WAVE_COLUMNS, _FLUX_COLUMNS))
+    reading, flux = _named_columns(file, part, _FLUX_COLUMNS)
+    if flux.unit is None:
+        reading.missing.append(f"TUNIT{flux.number} (flux)")
+    return reading
+
+
+def _only_table(parts: list[Part]) -> Part:
+    if len(parts) != 1:
+        raise ambiguous(f"{len(parts)} tables hold a spectrum; expected one")
+    return parts[0]
+
+
+def _named_columns(file: FitsFile, part: Part, fluxes: tuple[str, ...]) -> tuple[Reading, Column]:
+    """Return what a table with a column of wavelengths and one of fluxes says, and the latter."""
     wave = _only((part.columns[name] for name in _WAVE_COLUMNS if name in part.columns), "wavelength")
-    flux = _only((part.columns[name] for name in _FLUX_COLUMNS if name in part.columns), "flux")
+    flux = _only((part.columns[name] for name in fluxes if name in part.columns), "flux")
     wavelengths = _array(wave)
     if wavelengths.ndim == 2 and len(wavelengths) != 1:
         raise ambiguous(f"a table of {len(wavelengths)} rows of vectors")
-    error = _first(part, _ERROR_NAMES)
     reading = Reading(
-        orders=[_vectors(wave, flux, error)],
+        orders=[_vectors(wave, flux, _first(part, _ERROR_NAMES))],
         wavelength_unit=wave.unit,
         flux_unit=flux.unit,
         frame=file.text("SPECSYS", at=part),
     )
     _say_who_and_when(reading, file, part)
-    if flux.unit is None:
-        reading.missing.append(f"TUNIT{flux.number} (flux)")
+    return reading, flux
+
+
+# --- A table of SPEC over LAMBDA: the instrument tells the unit where the column does not ---
+
+_SPEC_COLUMNS: Final = ("SPEC", "SPECTRUM")
+
+
+def _is_spec_table(file: FitsFile) -> bool:
+    return bool(_tables_with(file, _WAVE_COLUMNS, _SPEC_COLUMNS))
+
+
+def _read_spec_table(file: FitsFile) -> Reading:
+    part = _only_table(_tables_with(file, _WAVE_COLUMNS, _SPEC_COLUMNS))
+    reading, _ = _named_columns(file, part, _SPEC_COLUMNS)
+    if reading.wavelength_unit is None:
+        unit = only_unit(reading.instrument, reading.orders[0].wavelength)
+        if unit is not None:
+            reading.wavelength_unit = unit
+            reading.notes.append(
+                f"the wavelengths have no TUNIT; only in {unit} does {reading.instrument} see them"
+            )
+    return reading
+
+
+# --- A table of fluxes alone, whose axis is in the primary header ---
+
+_BESIDE_FLUX: Final = frozenset(
+    (
+        *("CONTINUUM", "CONT", "SKY", "BACKGROUND", "BKG", "QUALITY", "QUAL", "DQ", "MASK", "FLAG", "FLAGS"),
+        *("WEIGHT", "WEIGHTS", "COUNTS", "GROSS", "NET", "SNR"),
+    )
+)
+"""Columns that say something of each sample and are no axis."""
+
+
+def _is_flux_table(file: FitsFile) -> bool:
+    kind = (file.primary.header.text("CTYPE1") or "").upper()
+    return not file.primary.axes and kind.startswith(_WAVE_TYPES) and bool(_flux_tables(file))
+
+
+def _flux_tables(file: FitsFile) -> list[Part]:
+    """Return the tables with a flux in which no column could be an axis, or the name of something."""
+    known = _BESIDE_FLUX.union(_FLUX_COLUMNS, _ERROR_NAMES)
+    return [part for part in _tables_with(file, _FLUX_COLUMNS) if part.columns.keys() <= known]
+
+
+def _read_flux_table(file: FitsFile) -> Reading:
+    part = _only_table(_flux_tables(file))
+    header = file.primary.header
+    own = [
+        word
+        for word in part.header.keywords()
+        if re.match(r"(?:\d*C(?:TYP|RVA?L|DE?LT|D\d_)|TCRVL|TCTYP)", word)
+    ]
+    if own:
+        raise ambiguous(f"the table has an axis of its own ({shorten(own[0])}) beside the primary header's")
+    if len(part.columns) < len(part.extent.columns):
+        raise ambiguous("a column of the table has no name, or one that is there twice")
+    flux = _only((part.columns[name] for name in _FLUX_COLUMNS if name in part.columns), "flux")
+    values = _array(flux)
+    if values.ndim == 2 and len(values) != 1:
+        raise ambiguous(f"a table of {len(values)} rows of vectors")
+    error = _first(part, _ERROR_NAMES)
+    kind = (header.text("CTYPE1") or "").upper()
+    errors = None if error is None else _like(error, values).ravel()
+    reading = Reading(
+        orders=[StoredOrder(1, linear_axis(header, values.size), values.ravel(), errors)],
+        wavelength_unit=_axis_unit(header),
+        flux_unit=flux.unit or header.text("BUNIT"),
+        medium={"WAVE": "vacuum", "AWAV": "air"}.get(kind),
+        frame=file.text("SPECSYS"),
+        notes=["the fluxes are in a table, their axis is in the primary header"],
+    )
+    _say_who_and_when(reading, file, part)
+    _weigh_units(reading, header)
+    for keyword in ("NELEM", "NPOINTS", "NPIX"):
+        count = file.number(keyword, at=part)
+        if count is not None and count != values.size:
+            reading.doubts.append(f"{keyword} says {count:g} samples; the table has {values.size}")
     return reading
 
 
@@ -904,11 +1036,13 @@ PROFILES: Final = (
     Profile("iue_mxlo", "1.0.0", _is_iue, _read_iue, _ALL_THREE, (1.0e-7, 3.5e-7)),
     Profile("hst_jwst_x1d", "1.0.0", _is_x1d, _read_x1d, _ALL_THREE),
     Profile("sdss_lamost", "1.0.0", _is_sdss, _read_sdss, _DATE_AND_OBJECT, (3.0e-7, 1.8e-6)),
-    Profile("iraf_multispec", "1.1.0", _is_multispec, _read_multispec, _DATE_AND_OBJECT),
-    Profile("iraf_1d", "1.2.0", _is_iraf_1d, _read_iraf_1d, _DATE_AND_OBJECT),
+    Profile("iraf_multispec", "1.2.0", _is_multispec, _read_multispec, _DATE_AND_OBJECT),
+    Profile("iraf_1d", "1.3.0", _is_iraf_1d, _read_iraf_1d, _DATE_AND_OBJECT),
     Profile("image_extensions", "1.0.0", _is_image_extensions, _read_image_extensions, _ALL_THREE),
     Profile("three_rows", "1.0.0", _is_three_rows, _read_three_rows, _DATE_AND_OBJECT),
-    Profile("generic_table", "1.0.0", _is_generic_table, _read_generic_table, _ALL_THREE),
+    Profile("generic_table", "1.1.0", _is_generic_table, _read_generic_table, _ALL_THREE),
+    Profile("spec_table", "1.0.0", _is_spec_table, _read_spec_table, _ALL_THREE),
+    Profile("flux_table", "1.0.0", _is_flux_table, _read_flux_table, _ALL_THREE),
     Profile("wcs_1d", "1.2.0", _is_wcs_1d, _read_wcs_1d, _DATE_AND_OBJECT),
 )
 """Each in the order in which they are tried: what says what it is comes before what only looks like it."""
