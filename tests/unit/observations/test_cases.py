@@ -337,3 +337,91 @@ def test_the_cases_of_the_workplace(case: str, declaration: str, expected: list[
     (declared,) = read_sources(Path(CASES / declaration / "src.yaml"))
     parsed = parse_document(declared, (CASES / case / "page.html").read_bytes())
     assert [float(r.rate_pct) for r in parsed.rows] == expected
+
+
+@pytest.mark.parametrize(
+    ("heading", "code"),
+    [
+        ("Term", "M0003"),
+        ("Term (months)", "M0003"),
+        ("Term (years)", "M0036"),
+        ("Laufzeit in Jahren", "M0036"),
+        ("Срок, лет", "M0036"),
+        ("期限(年)", "M0036"),
+        ("Kỳ hạn (ngày)", "D00003"),
+        ("Term [d]", "D00003"),
+        ("Weeks", "D00021"),
+        ("Term (b)", "M0003"),
+        ("Kỳ hạn (30 ngày)", "M0003"),
+    ],
+)
+def test_a_bare_term_is_in_the_unit_of_its_heading(heading: str, code: str) -> None:
+    page = f"<table><tr><th>Bank<th>{heading}<th>Rate<tr><td>A<td>3<td>4.25</table>"
+    (found,) = parse("html_table", page, term=heading).rows
+    assert found.term == code
+    (found,) = parse("csv", f"Bank;{heading};Rate\nA;3;4.25\n", term=heading).rows
+    assert found.term == code
+    (found,) = parse("html_table", page, term=heading, bare_term="weeks").rows
+    assert found.term == "D00021"
+
+
+def test_a_bare_term_under_a_heading_of_two_units_is_dropped() -> None:
+    page = (
+        "<table><tr><th>Bank<th>Term (days or months)<th>Rate<tr><td>A<td>3<td>4<tr><td>A<td>3M<td>5</table>"
+    )
+    parsed = parse("html_table", page, term="Term (days or months)")
+    assert figures(parsed) == [("A", "M0003", 5.0)]
+    assert parsed.reasons() == {"term_unreadable": 1}
+
+
+@pytest.mark.parametrize(
+    ("heading", "cell", "rate", "warnings"),
+    [
+        ("Rate", "45", 45.0, ("unusual",)),
+        ("Rate %", "4.5", 4.5, ()),
+        ("Rate (bp)", "45", 0.45, ()),
+        ("Zinssatz (Basispunkte)", "45", 0.45, ()),
+        ("Rate (‰)", "45", 4.5, ()),
+        ("Rate (bp)", "4.5 %", 4.5, ()),
+        ("Rate (% p.m.)", "0.35", 4.2, ("monthly_rate",)),
+        ("Lãi suất (%/tháng)", "0,35", 4.2, ("monthly_rate",)),
+        ("Ставка, % в месяц", "0,35 %", 4.2, ("monthly_rate",)),
+        ("Rate per month", "4.2 % p.a.", 4.2, ()),
+        ("Taux mensuel", "0,35", 0.35, ("maybe_monthly",)),
+        ("Monthly", "4.25", 4.25, ("maybe_monthly",)),
+        ("Monthly interest (% p.a.)", "4.25", 4.25, ()),
+        ("Lãi suất tháng 11", "4,25", 4.25, ()),
+        ("Rate this month", "4.25", 4.25, ()),
+        ("Lãi suất (%/năm)", "4,25", 4.25, ()),
+    ],
+)
+def test_a_bare_figure_is_in_the_unit_of_its_heading(
+    heading: str, cell: str, rate: float, warnings: tuple[str, ...]
+) -> None:
+    page = f"<table><tr><th>Bank<th>Term<th>{heading}<tr><td>A<td>6M<td>{cell}</table>"
+    (found,) = parse("html_table", page, value=heading).rows
+    assert (float(found.rate_pct), found.parse_warnings) == (rate, warnings)
+    declared = {"value": heading, "unit": "percent"}
+    if heading == "Rate (bp)" and cell == "45":
+        assert figures(parse("html_table", page, **declared)) == [("A", "M0006", 45.0)]
+
+
+def test_a_bare_figure_under_a_heading_of_two_units_is_dropped() -> None:
+    page = "<table><tr><th>Bank<th>Term<th>Rate (%, ‰)<tr><td>A<td>6M<td>4<tr><td>B<td>6M<td>5 %</table>"
+    parsed = parse("html_table", page, value="Rate (%, ‰)")
+    assert figures(parsed) == [("B", "M0006", 5.0)]
+
+
+def test_the_names_of_json_say_units_as_headings_do() -> None:
+    content = json.dumps([{"bank": "A", "termDays": 30, "rate_bps": 425}])
+    found = parse("json_api", content, records="@", bank="bank", term="termDays", value="rate_bps")
+    assert figures(found) == [("A", "D00030", 4.25)]
+
+
+def test_small_figures_that_nothing_calls_per_cent_may_be_fractions() -> None:
+    rows = [{"bank": "A", "term": term, "rate": 0.045} for term in ("3M", "6M", "12M")]
+    fields = {"records": "@", "bank": "bank", "term": "term"}
+    assert "fraction" in parse("json_api", json.dumps(rows), value="rate", **fields).notes[0]
+    assert parse("json_api", json.dumps(rows), value="rate", unit="percent", **fields).notes == ()
+    named = json.dumps([{**row, "rate_pct": row["rate"]} for row in rows])
+    assert parse("json_api", named, value="rate_pct", **fields).notes == ()

@@ -135,9 +135,9 @@ class ObservationOptions(_Options):
         term: where a record names its term.
         values: the figures of a record; in a wide table there are several.
         term_columns: html_table and csv: every column whose heading is a term is a figure of that term.
-        unit: of numbers without a sign.
+        unit: of numbers without a sign; without it what the heading says, else percent.
         decimal_mark: what stands before the decimals.
-        bare_term: unit of a term that is a number only.
+        bare_term: unit of a term that is a number only; without it what the heading says, else months.
         limits_pct: figures outside of these are dropped; `sourcebook.observations.values.PLAUSIBLE` without.
         language: primary language of the document (``vi``), for words that mean different units in different
             languages; the page's own where it says so.
@@ -153,9 +153,9 @@ class ObservationOptions(_Options):
     term: FieldRef | None = None
     values: tuple[ValueRef, ...] = Field(default=(), max_length=100)
     term_columns: bool = False
-    unit: Unit = "percent"
+    unit: Unit | None = None
     decimal_mark: DecimalMark = "auto"
-    bare_term: TermUnit = "months"
+    bare_term: TermUnit | None = None
     limits_pct: tuple[Decimal, Decimal] | None = None
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] | None = None
     encoding: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_.:-]{1,40}$")

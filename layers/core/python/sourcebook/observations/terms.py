@@ -90,12 +90,12 @@ def term_name(code: str) -> str | None:
     return None if code == NO_TERM else f"{float(code[1:]):g}{code[0]}"
 
 
-def parse_term(text: str, *, bare: TermUnit = "months", language: str | None = None) -> Term:
+def parse_term(text: str, *, bare: TermUnit | None = "months", language: str | None = None) -> Term:
     """Read a term: ``6 tháng``, ``6M``, ``1½ years``, ``1 year 6 months``, ``2 недели``, ``không kỳ hạn``.
 
     Args:
         text: what stood there.
-        bare: unit of a number that stands alone.
+        bare: unit of a number that stands alone; None if there is none.
         language: primary language of the page, such as ``vi``; it decides what ``6T`` means.
 
     Raises:

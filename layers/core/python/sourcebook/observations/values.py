@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from sourcebook.errors import shorten
+from sourcebook.observations.headings import NO_HEADING, RateHeading
 from sourcebook.observations.plain import DECIMAL, FOOTNOTE, STRUCK, has_marks, plain_text
 from sourcebook.observations.words import units
 
@@ -50,6 +51,8 @@ class Warn(StrEnum):
     """"4.500" could be 4.5 or 4500; the one that a rate can be was taken."""
     SEPARATOR_UNEXPECTED = "separator_unexpected"
     """The decimals stand after the other mark than the source declares."""
+    MAYBE_MONTHLY = "maybe_monthly"
+    """The heading says "monthly": of the rate, or of when it is paid out. It was taken as per year."""
     MONTHLY = "monthly_rate"
     """The figure was per month; taken times twelve, the nominal rate per year."""
     IMPLAUSIBLE = "implausible"
@@ -154,9 +157,10 @@ _RAISED_DECIMALS = re.compile(r"(?<![.,\d⎖])\d{1,3}[⁰¹²³⁴-⁹]{2}|\d[.,
 def parse_rate(
     text: str,
     *,
-    unit: Unit = "percent",
+    unit: Unit | None = None,
     decimal_mark: DecimalMark = "auto",
     language: str | None = None,
+    heading: RateHeading = NO_HEADING,
 ) -> Rate:
     """Read a figure as a page writes it.
 
@@ -166,10 +170,11 @@ def parse_rate(
 
     Args:
         text: what stood in the cell.
-        unit: of a number without a sign.
+        unit: of a number without a sign; None leaves it to the heading, and then it is percent.
         decimal_mark: what the source declares; a figure that contradicts it unmistakably is read as it is
             meant, with a warning.
         language: primary language of the page, for the words beside the number.
+        heading: what stands over it says.
 
     Raises:
         Unreadable: if there is no figure, or more than a range, or the text is longer than `RAW_LIMIT`.
@@ -184,7 +189,7 @@ def parse_rate(
     cleaned, warnings = _clean(text)
     if _NOTHING.fullmatch(FOOTNOTE.sub("", cleaned).strip()):
         raise Unreadable(Reason.NO_VALUE, f"{shorten(raw)} stands for no value")
-    cleaned, factor, per = _without_units(cleaned, unit, language, raw)
+    cleaned, factor, per = _without_units(cleaned, unit, language, raw, heading)
     warnings += per
     low_text, high_text = _ends(cleaned, raw)
     notes: list[Warn] = []
@@ -218,7 +223,9 @@ def _clean(text: str) -> tuple[str, list[Warn]]:
     return plain.strip(" ;:"), warnings
 
 
-def _without_units(text: str, unit: Unit, language: str | None, raw: str) -> tuple[str, Decimal, list[Warn]]:
+def _without_units(
+    text: str, unit: Unit | None, language: str | None, raw: str, heading: RateHeading
+) -> tuple[str, Decimal, list[Warn]]:
     """Return the text without its period and label, the factor to percent a year, and what was odd.
 
     Raises:
@@ -242,10 +249,15 @@ def _without_units(text: str, unit: Unit, language: str | None, raw: str) -> tup
     signs = {sign for sign in _UNITS_OF_SIGNS if sign in text}
     if len(signs) > 1 or len(periods) > 1 or not periods <= set("YM"):
         raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(raw)} has several units, or one that is no rate's")
-    factor = _FACTORS[_UNITS_OF_SIGNS[signs.pop()] if signs else unit]
-    monthly = "M" in periods
+    if not signs and unit is None and heading.several:
+        raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(raw)} has no sign, and its heading names several")
+    factor = _FACTORS[_UNITS_OF_SIGNS[signs.pop()] if signs else unit or heading.unit or "percent"]
+    monthly = "M" in periods or (not periods and heading.per_month)
+    warnings = [Warn.MONTHLY] if monthly else []
+    if heading.may_be_monthly and not periods:
+        warnings.append(Warn.MAYBE_MONTHLY)
     text = " ".join(text.split()).rstrip(" ;:,./()").lstrip(" ;:/()")
-    return text, factor * (12 if monthly else 1), [Warn.MONTHLY] if monthly else []
+    return text, factor * (12 if monthly else 1), warnings
 
 
 def _signs(text: str, language: str | None, periods: set[str]) -> str:

@@ -91,12 +91,14 @@ class Grid:
         rows: the rows.
         selected: for each row, how a selector is applied to it.
         language: primary language of the document, if it says so.
+        said: of each column all that stands over it, as it is written.
     """
 
     headings: Sequence[Sequence[str]]
     rows: Sequence[Row]
     selected: Sequence[Selected | None] = ()
     language: str | None = None
+    said: Sequence[str] = ()
     _numbers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -119,6 +121,10 @@ class Grid:
                 DocumentCause.TOO_LARGE, f"{width} columns, where {_MOST_HEADINGS} are the most"
             )
         headings: list[Sequence[str]] = []
+        said = [
+            " ".join(dict.fromkeys(row[number] for row in heading_rows if number < len(row)))
+            for number in range(width)
+        ]
         for number in range(width):
             texts = [unmarked(row[number]) for row in heading_rows if number < len(row)]
             over = list(dict.fromkeys(filter(None, texts)))
@@ -127,7 +133,7 @@ class Grid:
         for number, stands in enumerate(headings):
             for text in stands:
                 numbers.setdefault(heading_key(text), number)
-        grid = cls(headings, rows, selected, language, numbers)
+        grid = cls(headings, rows, selected, language, said, numbers)
         grid.check(options)
         return grid
 
@@ -210,7 +216,14 @@ class Grid:
             _Record.of(row, self, select)
             for row, select in zip(self.rows[:most], selected[:most], strict=True)
         ]
-        return observe(records, options, columns, notes, self.language, self.not_taken(options))
+        return observe(
+            records, options, columns, notes, self.language, self.not_taken(options), over=self.over
+        )
+
+    def over(self, where: FieldRef) -> str:
+        """Return all that stands over the column of a field, marks of footnotes included."""
+        number = None if where.column is None else self.index(where)
+        return self.said[number] if number is not None and 0 <= number < len(self.said) else ""
 
 
 def _term_among(texts: Sequence[str], options: ObservationOptions, language: str | None) -> str | Unreadable:
@@ -218,7 +231,7 @@ def _term_among(texts: Sequence[str], options: ObservationOptions, language: str
     why = Unreadable(Reason.NO_TERM, "the heading is empty")
     for text in texts:
         try:
-            return parse_term(text, bare=options.bare_term, language=language).code
+            return parse_term(text, bare=options.bare_term or "months", language=language).code
         except Unreadable as error:
             why = error if why.reason in {Reason.NO_TERM, Reason.TERM_UNREADABLE} else why
     return why

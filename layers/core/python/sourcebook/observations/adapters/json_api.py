@@ -21,6 +21,7 @@ from sourcebook.observations.adapters.document import (
     layout_changed,
 )
 from sourcebook.observations.adapters.records import Cell, declared_columns, observe
+from sourcebook.observations.headings import words_of_name
 from sourcebook.observations.model import Dropped, Parsed
 from sourcebook.observations.options import FieldRef, JsonApiOptions, climbing
 from sourcebook.observations.values import Reason, Unreadable
@@ -116,7 +117,15 @@ def read(body: bytes, options: JsonApiOptions, *, charset: str | None = None) ->
     most = min(_MOST_RECORDS, max(1, _MOST_FIGURES // len(columns)))
     if len(found) > most:
         notes = (*notes, f"{len(found) - most} records after the first {most} were not read")
-    return observe(found[:most], options, columns, notes, options.language, dropped=dropped)
+    return observe(
+        found[:most],
+        options,
+        columns,
+        notes,
+        options.language,
+        dropped=dropped,
+        over=lambda where: words_of_name(str(where.column or "")),
+    )
 
 
 def _records(content: Any, options: JsonApiOptions) -> tuple[list[_JsonRecord], list[Dropped]]:  # noqa: ANN401 - JSON

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Final, Protocol
 
 from sourcebook.errors import shorten
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause
+from sourcebook.observations.headings import RateHeading, rate_heading, term_units
 from sourcebook.observations.model import Dropped, Heading, Observed, Parsed, clean_name
 from sourcebook.observations.options import FieldRef, ObservationOptions, SeriesDeclaration, ValueRef
 from sourcebook.observations.plain import STRUCK
-from sourcebook.observations.terms import NO_TERM, TERM_LIMIT, parse_term
+from sourcebook.observations.terms import NO_TERM, TERM_LIMIT, TermUnit, parse_term
 from sourcebook.observations.values import (
     PLAUSIBLE,
     USUAL,
@@ -25,6 +27,8 @@ from sourcebook.observations.values import (
     parse_rate,
 )
 
+_FRACTIONS_BELOW: Final = Decimal("0.2")
+_FRACTIONS_AT_LEAST: Final = 3
 _BANK_LIMIT: Final = 120
 _LONGEST_NAME: Final = 1_000
 _MARKS: Final = " \t\r\n\u00a0*†‡§¹²³⁰⁴⁵⁶⁷⁸⁹⁽⁾:™®©\u0336"
@@ -67,6 +71,37 @@ class Column:
     term: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How the cells of one document are read.
+
+    Attributes:
+        bare_term: unit of a term that is a number only; None where its heading names several.
+        headings: what the heading of each column of figures says of them.
+        language: primary language of the document, if it is known.
+    """
+
+    bare_term: TermUnit | None
+    headings: Sequence[RateHeading]
+    language: str | None
+
+
+def _reading(
+    options: ObservationOptions, columns: Sequence[Column], over: Over, language: str | None
+) -> _Reading:
+    bare: TermUnit | None = options.bare_term
+    if bare is None:
+        found = term_units(over(options.term), language) if options.term else frozenset()
+        bare = "months" if not found else _BARE_UNITS[min(found)] if len(found) == 1 else None
+    return _Reading(bare, [rate_heading(over(column.where), language) for column in columns], language)
+
+
+_BARE_UNITS: Final[dict[str, TermUnit]] = {"D": "days", "W": "weeks", "M": "months", "Y": "years"}
+
+Over = Callable[[FieldRef], str]
+"""Returns the heading over a field, or its name; "" where it has none."""
+
+
 def observe(  # noqa: PLR0917 - what a reader has found out
     records: Iterable[Record],
     options: ObservationOptions,
@@ -75,6 +110,7 @@ def observe(  # noqa: PLR0917 - what a reader has found out
     language: str | None = None,
     headings: tuple[Heading, ...] = (),
     dropped: Sequence[Dropped] = (),
+    over: Over = lambda _: "",
 ) -> Parsed:
     """Return the figures of a document's records.
 
@@ -88,9 +124,10 @@ def observe(  # noqa: PLR0917 - what a reader has found out
         for heading in headings
         if heading.reason
     )
+    reading = _reading(options, columns, over, language)
     seen: set[tuple[str, str, str]] = set()
     for record in records:
-        for found in _figures(record, options, columns, language):
+        for found in _figures(record, options, columns, reading):
             if isinstance(found, Dropped):
                 parsed.dropped.append(found)
             elif found.key in seen:
@@ -100,11 +137,26 @@ def observe(  # noqa: PLR0917 - what a reader has found out
                 seen.add(found.key)
                 parsed.rows.append(found)
     _check(parsed)
+    if _may_be_fractions(parsed, options, reading.headings):
+        said = f"every figure is below {_FRACTIONS_BELOW} %: if they are fractions, say `unit: fraction`"
+        return replace(parsed, notes=(*parsed.notes, said))
     return parsed
 
 
+def _may_be_fractions(parsed: Parsed, options: ObservationOptions, headings: Sequence[RateHeading]) -> bool:
+    """Say whether figures that nothing calls per cent are as small as 0.045 for 4.5 %."""
+    rates = [row.rate_pct for row in parsed.rows]
+    return (
+        options.unit is None
+        and not any(heading.unit for heading in headings)
+        and len(rates) >= _FRACTIONS_AT_LEAST
+        and all(0 < rate < _FRACTIONS_BELOW for rate in rates)
+        and not any(set(row.raw_value) & set("%‰‱٪") for row in parsed.rows)
+    )
+
+
 def _figures(
-    record: Record, options: ObservationOptions, columns: Sequence[Column], language: str | None
+    record: Record, options: ObservationOptions, columns: Sequence[Column], reading: _Reading
 ) -> Iterator[Observed | Dropped]:
     try:
         bank = _bank(record, options)
@@ -112,11 +164,11 @@ def _figures(
     except Unreadable as error:
         yield Dropped(record.position, error.reason.value, error.detail)
         return
-    for column in columns:
+    for column, heading in zip(columns, reading.headings, strict=True):
         cell: Cell | None = None
         try:
             cell = record.cell(column.where)
-            yield _figure(record, options, column, bank, series, cell, language)
+            yield _figure(record, options, column, bank, series, cell, reading, heading)
         except Unreadable as error:
             raw = " ".join(cell.text[:1_000].split())[:100] if cell else ""
             yield Dropped(record.position, error.reason.value, error.detail, raw)
@@ -129,7 +181,8 @@ def _figure(  # noqa: PLR0917 - what was found out on the way
     bank: str,
     series: SeriesDeclaration | None,
     cell: Cell | None,
-    language: str | None,
+    reading: _Reading,
+    heading: RateHeading,
 ) -> Observed:
     """Return one figure of a record.
 
@@ -141,9 +194,11 @@ def _figure(  # noqa: PLR0917 - what was found out on the way
     chosen = options.declared(column.where.series) if column.where.series else series
     if chosen is None:
         raise Unreadable(Reason.NO_SERIES, "the record does not say its series")
-    term = _term(record, options, column, chosen, language)
+    term = _term(record, options, column, chosen, reading)
     mark: DecimalMark = "point" if cell.is_number else options.decimal_mark
-    rate = parse_rate(cell.text, unit=options.unit, decimal_mark=mark, language=language)
+    rate = parse_rate(
+        cell.text, unit=options.unit, decimal_mark=mark, language=reading.language, heading=heading
+    )
     limits = options.limits_pct or PLAUSIBLE
     ends = [end for end in (rate.low, rate.high) if end is not None]
     if not all(limits[0] <= end <= limits[1] for end in ends):
@@ -201,7 +256,7 @@ def _term(
     options: ObservationOptions,
     column: Column,
     series: SeriesDeclaration,
-    language: str | None,
+    reading: _Reading,
 ) -> str:
     if series.kind == "loan":
         if column.term is not None:
@@ -215,7 +270,7 @@ def _term(
     if len(text) > TERM_LIMIT:
         raise Unreadable(Reason.TERM_UNREADABLE, f"{shorten(text[:TERM_LIMIT])} … is too long for a term")
     mapped = options.term.map.get(unmarked(text), text)
-    return parse_term(mapped, bare=options.bare_term, language=language).code
+    return parse_term(mapped, bare=reading.bare_term, language=reading.language).code
 
 
 def _text(record: Record, where: FieldRef) -> str:
