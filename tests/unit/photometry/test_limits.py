@@ -373,3 +373,25 @@ def test_a_null_param_says_nothing_and_arrays_and_base64_are_refused() -> None:
     fields = f'{MJD}<FIELD name="m" ucd="phot.mag;em.opt.V" arraysize="2"/>'
     rows = '<TR><TD>56079.4</TD><TD>11 12</TD></TR><TR><TD>56079.4</TD><TD encoding="base64">1234</TD></TR>'
     assert [e.row for e in parse(votable(rows, fields=fields)).errors] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("heading", "yes", "no"),
+    [
+        ("Obergrenze", "ja", "nein"),
+        ("schwächer als", "ja", "nein"),
+        ("límite superior", "sí", "no"),
+        ("Limite supérieure", "oui", "non"),
+        ("plus faible que", "oui", "non"),
+        ("limite superiore", "sì", "no"),
+        ("верхний предел", "да", "нет"),
+        ("слабее", "да", "нет"),
+        ("上限", "是", "否"),
+        ("限界等級", "はい", "いいえ"),
+    ],
+)
+def test_a_limit_is_a_limit_in_other_languages(heading: str, yes: str, no: str) -> None:
+    table = f"mjd,mag,err,band,{heading}\n56079.4,13.9,0.1,V,{{}}\n"
+    assert one(table.format(yes)).upper_limit
+    assert not one(table.format(no)).upper_limit
+    assert refusal(table.format("perhaps"))

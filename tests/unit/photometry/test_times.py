@@ -13,7 +13,7 @@ from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.photometry.model import TimeScale, TimeSystem
 from sourcebook.photometry.times import MJD_ORIGIN, TimeKind, mjd_of, read_kind, read_scale, read_time
-from tests.unit.photometry.uploads import NOW
+from tests.unit.photometry.uploads import NOW, one, parse
 
 
 @pytest.mark.parametrize(
@@ -131,3 +131,14 @@ def test_a_date_keeps_its_microseconds(microseconds: int) -> None:
     )
     assert found.mjd == mjd_of(moment)
     assert round(found.mjd * 86_400_000_000) == microseconds
+
+
+@pytest.mark.parametrize("heading", ["JD (local)", "JD (PST)", "HJD [HST]", "JD (GMT+9)", "JD (LT)"])
+def test_a_julian_date_of_local_time_is_no_julian_date(heading: str) -> None:
+    with pytest.raises(InvalidInput, match="time"):
+        parse(f"{heading},mag,err,band\n2456079.9,11.1,0.1,V\n")
+
+
+@pytest.mark.parametrize("heading", ["JD (days)", "HJD [d]", "JD (UTC)", "BJD (TDB)", "JD"])
+def test_what_stands_in_brackets_may_say_nothing_else(heading: str) -> None:
+    assert one(f"{heading},mag,err,band\n2456079.9,11.1,0.1,V\n").mjd == 56079.4

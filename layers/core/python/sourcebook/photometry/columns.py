@@ -250,6 +250,10 @@ def checked(columns: Columns, headings: Iterable[str]) -> Columns:
     return columns
 
 
+_OF_DAYS: Final = frozenset({"", "d", "day", "days", "jd", "mjd", "date", "mid", "midpoint", "start", "obs"})
+"""What stands in brackets behind the name of a time and changes nothing of it."""
+
+
 def _time_kind(heading: str) -> TimeKind | None:
     if len(heading) > WORD_LIMIT:
         return None
@@ -259,7 +263,9 @@ def _time_kind(heading: str) -> TimeKind | None:
     if form in _UTC_TIMES:
         return TimeKind(TimeSystem.DATE, TimeScale.UTC)
     bare = heading.strip().strip("#\"'").strip()
-    return read_kind(bare) or read_kind(_split_unit(bare)[0])
+    name, unit = _split_unit(bare)
+    # In brackets may stand what makes it another time: "JD (local)", "JD (PST)".
+    return read_kind(bare) or (read_kind(name) if joined(unit) in _OF_DAYS else None)
 
 
 def _split_unit(heading: str) -> tuple[str, str]:

@@ -77,9 +77,11 @@ class Limits(NamedTuple):
 
 YES: Final = frozenset(
     {"1", "true", "yes", "y", "t", "u", "ul", "x", "on", ".true.", "limit", "limiting", "lim", "fainter"}
+    | {"ja", "oui", "si", "sí", "sì", "sim", "tak", "ano", "да", "是", "はい", "예"}
 )
 NO: Final = frozenset(
     {"0", "false", "no", "n", "f", "=", "off", ".false.", "detection", "detected", "det", "measured"}
+    | {"nein", "non", "não", "nie", "ne", "нет", "否", "いいえ", "아니오"}
 )
 NOT_SEEN: Final = frozenset(
     """
@@ -99,7 +101,12 @@ _NOT_A_LIMIT: Final = frozenset(
 _LIMIT: Final = re.compile(
     r"faint(?:er)?th[ae]n|^(?:is)?fainter|limit|up(?:per)?_?lim|ulim|^(?:is)?upper(?:flag|mag)?$|upperl"
     r"|non?_?det|not_?det|undet|notseen|notvisible|invisible|censor"
+    r"|grenz|schwacher|nichtgesehen|plusfaible|masdebil|piudebole|nonvu|novist"
 )
+_LIMIT_ELSEWHERE: Final = re.compile(
+    r"предел|лимит|слабее|невид|не видн|上限|极限|極限|限界|未检出|未検出|한계"
+)
+"""The same in scripts whose words are no letters of `words_of`."""
 _LIMIT_WORDS: Final = frozenset({"ul", "uls", "lim", "lims"})
 _LIMIT_NAMES: Final = frozenset({"lmag", "lflux", "lmagnitude", "ulmag", "magul", "ulflag", "isul", "lflag"})
 _VALUE: Final = re.compile(
@@ -118,6 +125,7 @@ _FLAG: Final = re.compile(r"^is|flag$|fainter|nondet|censor")
 def words_of(heading: str) -> list[str]:
     """Return the words of a heading in lower case; signs and capitals separate them."""
     text = unicodedata.normalize("NFKC", heading).replace("\u03c3", " sigma ").replace("\u03a3", " sigma ")
+    text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", " ", text)
     return re.findall(r"[a-z]+|[0-9]+", apart.casefold())
 
@@ -134,6 +142,8 @@ def limit_kind(heading: str) -> LimitKind | None:
         return None
     words = words_of(heading)
     name = "".join(words)
+    if _LIMIT_ELSEWHERE.search(unicodedata.normalize("NFKC", heading).casefold()):
+        return LimitKind.FLAG_OR_VALUE
     if _NOT_A_LIMIT & set(words) or not name:
         return LimitKind.FLAG_OR_VALUE if heading.strip() in LIMIT_SIGNS else None
     if _LOWER.search(name):

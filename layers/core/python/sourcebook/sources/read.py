@@ -231,9 +231,8 @@ def public(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return a feed as it is served, given its STATE item."""
     known = {name: state.get(name) for name in PUBLIC_FIELDS} | {name: state.get(name, 0) for name in COUNTS}
     known["name"] = shown_name(state)
-    known["avg_articles_per_fetch"] = articles_per_fetch(
-        known["created_total"] + known["merged_total"], known["fetch_count"]
-    )
+    articles = state.get("created_total", 0) + state.get("merged_total", 0)
+    known["avg_articles_per_fetch"] = articles_per_fetch(articles, state.get("fetch_count", 0))
     known["publications_by_hour"] = publications_by_hour(state.get("histogram"))
     return {"feed_id": state["source_id"], "health": health_of(state)} | known
 

@@ -37,7 +37,7 @@ def log_round(report: RoundReport, logger: Logger) -> None:
     """Write one line for every source, and one for the round."""
     for poll in report.polls:
         result = poll.result
-        fields = {
+        fields: dict[str, str | float | None] = {
             "source_id": poll.source_id,
             "verdict": result.verdict.value,
             "cause": result.cause,
