@@ -92,7 +92,7 @@ def test_a_feed_is_added_once_and_served_at_its_location(call: Client) -> None:
     assert (status, created["created"], created["feed_id"]) == (201, True, ID)
     assert headers["location"] == f"/feeds/{ID}"
     assert set(created) == {
-        *("feed_id", "health", "created", "publications_by_hour"),
+        *("feed_id", "health", "created", "publications_by_hour", "avg_articles_per_fetch"),
         *(*PUBLIC_FIELDS, *COUNTS),
     }
     status, _, again = call("POST /feeds", {"url": URL})
