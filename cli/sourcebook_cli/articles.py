@@ -53,7 +53,9 @@ def search(query: tuple[str, ...], rank: bool, limit: int, as_json: bool, aws: b
         for article in page.items:
             _say(article, as_json=as_json)
         if (cursor := page.next_cursor) is None:
-            return
+            break
+    if left == limit and not as_json:
+        say("No article is found. A new one is found within five minutes of its analysis.", err=True)
 
 
 def _say(article: dict[str, Any], *, as_json: bool) -> None:

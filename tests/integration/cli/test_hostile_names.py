@@ -92,6 +92,7 @@ OWN = {
     "workflows show",
     "workflows page",
     "env",
+    "mcp",
 }
 """Commands that start work of a stack or say one line of their own. `test_output` holds them to the place
 that prints."""
@@ -175,6 +176,12 @@ def test_one_thing_is_shown_as_safely_as_a_list(hostile: Hostile) -> None:
     held("feeds", "export")
     held("rates", "history", "--bank", hostile.bank, "--series", "deposit_online", "--term", "6", shows=False)
     held("rates", "latest", "--series", HOSTILE, shows=False)
+
+
+def test_a_search_that_finds_nothing_says_when_a_new_article_is_found(hostile: Hostile) -> None:
+    result = CliRunner().invoke(main, ["articles", "search", "zzzunheardof"])
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "No article is found." in result.stderr
 
 
 def test_what_is_read_from_files_is_shown_as_safely(tmp_path: Path) -> None:
