@@ -3,6 +3,9 @@
 from dataclasses import replace
 
 from sourcebook.api.forms import Form, TextField
+from sourcebook.catalog import spectrum_messages as spectra
+from sourcebook.messages import parts_of
+from sourcebook.spectra.model import SpectrumOutcome
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.inputs import CASE, EXAMPLE, NOVA
@@ -11,36 +14,35 @@ _IDS = asl.members(asl.GIVEN, "nova_id data_product_id")
 _PRODUCT = asl.members("$product", "nova_id data_product_id provider")
 _ID = "{'data_product_id': $product.data_product_id}"
 _OUTCOME = f"{asl.ANSWER}.outcome"
+_AGAIN = asl.is_(spectra.RunOutcome.FAILED_RETRYABLE, _OUTCOME)
 _SAID = f"{asl.ANSWER}.message"
+_CAME, _VERDICT = "$states.input.acquisition", "$states.input.examination.verdict.outcome"
 _RECORD, _HOLD = "Record the outcome", "Hold for a person"
 
 
 def _given_up(comment: str, reason: str, **more: asl.Json) -> asl.Fields:
     """Return the catch of what retries did not mend and of killed functions; our mistakes fail the run."""
-    failure = {
-        "kind": "RETRYABLE",
+    failure: asl.Fields = {
+        "kind": spectra.FailureKind.RETRYABLE,
         "reason": reason,
         "error_type": "$states.errorOutput.Error",
         "message": asl.caught_message(),
         **more,
     }
+    answer: asl.Fields = {"result": "FAILED", "failure": parts_of(spectra.Failure, failure)}
     return asl.caught(
         comment,
         *("Retryable", "States.Timeout", "Sandbox.Timedout", "Lambda.Unknown"),
         *("Runtime.ExitError", "Runtime.OutOfMemory"),
-        output={"acquisition": {"result": "FAILED", "failure": failure}},
+        output={"acquisition": parts_of(spectra.NotAcquired, answer)},
         then=_RECORD,
     )
 
 
 _STEPS: asl.States = {
     "Load the spectrum": asl.task(
-        "load_spectrum",
-        {
-            **_IDS,
-            "provider": asl.perhaps(f"{asl.GIVEN}.provider"),
-            "quarantine_id": asl.perhaps(f"{asl.GIVEN}.quarantine_id"),
-        },
+        spectra.LoadSpectrum,
+        {**_IDS, **asl.perhaps(asl.GIVEN, "provider quarantine_id")},
         comment="Valid already, resting, waiting for a person, or to be acquired? An approved new try leaves "
         "quarantine here.",
         seconds=70,
@@ -48,7 +50,7 @@ _STEPS: asl.States = {
     ),
     "Is it to be acquired?": asl.choice(
         "Whether it may be tried is decided by the spectrum's own item, never by who asks.",
-        asl.when("$states.input.decision = 'ACQUIRE'", then="Acquire the file"),
+        asl.when(asl.is_(spectra.LoadDecision.ACQUIRE, "$states.input.decision"), then="Acquire the file"),
     ),
     "Leave it as it is": asl.note(
         "SKIPPED_DUPLICATE, SKIPPED_BACKOFF or NOT_ELIGIBLE: there was nothing to do.",
@@ -58,7 +60,7 @@ _STEPS: asl.States = {
         then=asl.DONE,
     ),
     "Acquire the file": asl.task(
-        "acquire_spectrum",
+        spectra.AcquireSpectrum,
         _PRODUCT,
         comment="Streamed into the bucket, within bounds, out of its gzip or ZIP, length and digest checked. "
         "What a provider says for good is a result; what may pass in seconds is tried again.",
@@ -69,13 +71,13 @@ _STEPS: asl.States = {
     "What has come?": asl.choice(
         "A file to examine, something for a person, or an outcome already: a failure, or bytes that another "
         "spectrum is valid with.",
-        asl.when("$states.input.acquisition.result = 'ACQUIRED'", then="Examine the file"),
-        asl.when("$states.input.acquisition.result = 'UNSURE'", then=_HOLD),
+        asl.when(asl.is_(spectra.Acquired, _CAME), then="Examine the file"),
+        asl.when(asl.is_(spectra.Unsure, _CAME), then=_HOLD),
         otherwise=_RECORD,
     ),
     "Examine the file": asl.task(
-        "validate_spectrum",
-        {**_PRODUCT, "acquisition": "$states.input.acquisition"},
+        spectra.ExamineSpectrum,
+        {**_PRODUCT, "acquisition": _CAME},
         comment="By profile; of a valid one the normalized spectrum, its metadata and a plot are kept in the "
         "bucket.",
         catches=[
@@ -83,33 +85,33 @@ _STEPS: asl.States = {
                 "The same, with the bytes it was about: when they have come three times, there is nothing "
                 "better to come",
                 "examination_failed",
-                sha256="$states.input.acquisition.sha256",
+                sha256=f"{_CAME}.sha256",
             )
         ],
         output=f"$merge([$states.input, {{'examination': {asl.ANSWER}}}])",
     ),
     "Must a person look?": asl.choice(
         "What the file does not say is not guessed.",
-        asl.when("$states.input.examination.verdict.outcome = 'QUARANTINED'", then=_HOLD),
+        asl.when(asl.is_(SpectrumOutcome.QUARANTINED, _VERDICT), then=_HOLD),
         otherwise=_RECORD,
     ),
     _HOLD: asl.task(
-        "hold_spectrum",
+        spectra.HoldSpectrum,
         {**_PRODUCT, "found": "$states.input"},
         comment="A case with the file and its context in the bucket, and a notice, which may fail.",
         seconds=70,
         output=f"$merge([$states.input, {{'hold': {asl.ANSWER}}}])",
     ),
     _RECORD: asl.task(
-        "record_spectrum",
+        spectra.RecordSpectrum,
         {**_PRODUCT, "found": "$states.input"},
         comment="On the spectrum's item, in one step: valid, held, terminal, duplicate, or when it may be "
         "tried again. It leaves the indexes unless it may.",
         seconds=70,
         assign={
-            "ending": f"$merge([{{'status': {_OUTCOME} = 'FAILED_RETRYABLE' ? 'FAILED' : 'SUCCEEDED', "
+            "ending": f"$merge([{{'status': {_AGAIN} ? 'FAILED' : 'SUCCEEDED', "
             f"'outcome': {_OUTCOME}, 'nova_id': $product.nova_id, 'result': $merge([{_ID}, {asl.ANSWER}])}}, "
-            f"{_OUTCOME} = 'FAILED_RETRYABLE' ? {{'error_type': 'AcquisitionFailed', 'error_message': "
+            f"{_AGAIN} ? {{'error_type': 'AcquisitionFailed', 'error_message': "
             f"$exists({_SAID}) ? {_SAID} : 'the provider did not send the file'}} : {{}}])"
         },
     ),
@@ -142,9 +144,6 @@ WORKFLOW = Workflow(
     ),
     subject="$states.input.data_product_id",
     lock=Lock("$states.input.data_product_id"),
-    outcomes=tuple(
-        "VALIDATED QUARANTINED TERMINAL_INVALID DUPLICATE_OF_EXISTING SKIPPED_DUPLICATE SKIPPED_BACKOFF "
-        "NOT_ELIGIBLE FAILED_RETRYABLE".split()
-    ),
+    outcomes=(*spectra.RunOutcome, spectra.LoadDecision.SKIPPED_BACKOFF, spectra.LoadDecision.NOT_ELIGIBLE),
     steps=_STEPS,
 )

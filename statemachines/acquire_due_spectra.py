@@ -1,6 +1,7 @@
 """The spectra that are due, acquired so many at once."""
 
 from sourcebook.api.forms import Form
+from sourcebook.catalog.discovery_messages import ClaimSpectra
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 
@@ -15,7 +16,7 @@ _MORE = (
 
 _STEPS: asl.States = {
     "Claim what is due": asl.task(
-        "claim_spectra",
+        ClaimSpectra,
         {"most": asl.jsonata(f"{_AT_ONCE} * 8")},
         comment="The longest due first, a few rounds' worth. What is claimed is nobody else's for an hour.",
     ),

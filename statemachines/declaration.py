@@ -88,7 +88,3 @@ class Workflow:
     def starts(self) -> frozenset[str]:
         """Return the workflows that it starts."""
         return frozenset(re.findall(r"\$\{(\w+)_arn\}", self.text())) - self.functions()
-
-    def values(self) -> frozenset[str]:
-        """Return the names of everything that CloudFormation puts in."""
-        return frozenset(re.findall(r"\$\{(\w+)\}", self.text()))

@@ -1,5 +1,6 @@
 """The spectra that the providers have of a nova."""
 
+from sourcebook.catalog.discovery_messages import DiscoverSpectra, PlanDiscovery
 from statemachines import states as asl
 from statemachines.inputs import NOVA_ID, of_a_nova
 
@@ -21,7 +22,7 @@ _ASKED = asl.members("$states.input", "nova_id provider")
 
 _STEPS: asl.States = {
     "Plan the discovery": asl.task(
-        "plan_discovery",
+        PlanDiscovery,
         {"nova_id": NOVA_ID},
         comment="The nova must be active and have a position; the providers come from the table, or are the "
         "built-in ones.",
@@ -30,7 +31,7 @@ _STEPS: asl.States = {
         "$states.input.providers",
         {
             "Ask a provider": asl.task(
-                "discover_spectra",
+                DiscoverSpectra,
                 _ASKED,
                 comment="Queries, makes products of what is new, and says which may be acquired now. What it "
                 "had before it failed is kept.",

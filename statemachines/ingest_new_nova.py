@@ -1,5 +1,6 @@
 """Everything that collects data on a nova, started."""
 
+from sourcebook.catalog.nova_messages import PrepareNova
 from statemachines import states as asl
 from statemachines.inputs import NOVA_ID, of_a_nova
 
@@ -9,7 +10,7 @@ _WHICH = asl.members("$states.input", "workflow")
 
 _STEPS: asl.States = {
     "Prepare the nova": asl.task(
-        "prepare_nova",
+        PrepareNova,
         {"nova_id": NOVA_ID},
         comment="It must be active; its photometry table is made if missing.",
     ),

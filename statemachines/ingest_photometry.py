@@ -4,18 +4,21 @@ from dataclasses import replace
 
 from sourcebook.api.forms import Form, TextField
 from sourcebook.api.workflows import CANDIDATE
+from sourcebook.catalog.nova_messages import FindNova, OneNova
+from sourcebook.catalog.photometry_messages import RebuildTable, TableOutcome, UploadKnown, ValidateUpload
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.inputs import EXAMPLE, NOVA
 
 _NOVA_ID = "$states.input.nova_id"
 _NAME = f"{asl.GIVEN}.name"
+_KNOWN = "SKIPPED_DUPLICATE"
 _UPLOAD = asl.members(asl.GIVEN, "s3_key")
 
 _STEPS: asl.States = {
     "Find the nova": asl.task(
-        "find_nova",
-        {"nova_id": asl.perhaps(f"{asl.GIVEN}.nova_id"), "name": asl.perhaps(_NAME)},
+        FindNova,
+        asl.perhaps(asl.GIVEN, "nova_id name"),
         comment="It must be active, and the only one of its name.",
         catches=[
             asl.caught(
@@ -29,7 +32,7 @@ _STEPS: asl.States = {
         ],
     ),
     "Is there one?": asl.choice(
-        "An upload makes no nova.", asl.when("$states.input.match = 'ONE'", then="Validate the rows")
+        "An upload makes no nova.", asl.when(asl.is_(OneNova), then="Validate the rows")
     ),
     "No such nova": asl.note(
         "Says what to do first.",
@@ -40,7 +43,7 @@ _STEPS: asl.States = {
         then=asl.DONE,
     ),
     "Validate the rows": asl.task(
-        "validate_photometry",
+        ValidateUpload,
         {"nova_id": _NOVA_ID, **_UPLOAD},
         comment="Every row is a measurement or has its reason in the report. An upload that the nova has is "
         "not read again.",
@@ -48,15 +51,15 @@ _STEPS: asl.States = {
     "Is it known?": asl.choice(
         "By its bytes, whatever it is called.",
         asl.when(
-            "$states.input.outcome = 'SKIPPED_DUPLICATE'",
+            asl.is_(UploadKnown),
             ending=asl.succeeded(
-                "SKIPPED_DUPLICATE", asl.members("$states.input", "file_id ingested_at"), nova_id=_NOVA_ID
+                _KNOWN, asl.members("$states.input", "file_id ingested_at"), nova_id=_NOVA_ID
             ),
             then=asl.DONE,
         ),
     ),
     "Rebuild the table": asl.task(
-        "rebuild_photometry",
+        RebuildTable,
         {
             **asl.members("$states.input", "nova_id file_id"),
             "upload": {**_UPLOAD, **asl.members("$states.input", "etag byte_length")},
@@ -106,6 +109,6 @@ WORKFLOW = Workflow(
         comment="One run at a time for one upload: of two, the second then finds it ingested. Uploads to one "
         "nova do not wait for each other.",
     ),
-    outcomes=("INGESTED", "SKIPPED_DUPLICATE"),
+    outcomes=(*TableOutcome, _KNOWN),
     steps=_STEPS,
 )

@@ -2,12 +2,14 @@
 
 from sourcebook.api.forms import Form
 from sourcebook.api.workflows import CANDIDATE
+from sourcebook.catalog import nova_messages as novae
+from sourcebook.catalog.nova_messages import Outcome
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.inputs import CASE, FOR_A_PERSON, hold_for_a_person
 
 _NAME = f"{asl.GIVEN}.candidate_name"
-_CASE = asl.perhaps(f"{asl.GIVEN}.quarantine_id")
+_CASE = asl.perhaps(asl.GIVEN, "quarantine_id")
 _FOUND = "$states.input.nova_id"
 _OUTCOME = "$states.input.outcome"
 _APART = "$states.input.separation_arcsec"
@@ -15,29 +17,27 @@ _LAUNCH = "Launch ingest_new_nova"
 
 _STEPS: asl.States = {
     "Find the nova by its name": asl.task(
-        "find_nova",
-        {"name": _NAME, "quarantine_id": _CASE},
+        novae.FindNova,
+        {"name": _NAME, **_CASE},
         comment="Normalizes the name and looks it up. A name of several novae is for a person.",
         catches=[FOR_A_PERSON],
     ),
     "Is it known by this name?": asl.choice(
         "ONE: it is. MERGE: a person has said whose name it is. NONE: the archives are asked.",
         asl.when(
-            "$states.input.match = 'ONE'",
-            ending=asl.succeeded("EXISTS_AND_LAUNCHED", nova_id=_FOUND),
-            then=_LAUNCH,
+            asl.is_(novae.OneNova), ending=asl.succeeded("EXISTS_AND_LAUNCHED", nova_id=_FOUND), then=_LAUNCH
         ),
-        asl.when("$states.input.match = 'MERGE'", then="Establish the nova"),
+        asl.when(asl.is_(novae.MergeInto), then="Establish the nova"),
     ),
     "Resolve the name": asl.task(
-        "resolve_name",
+        novae.ResolveName,
         {"name": _NAME},
         comment="Asks SIMBAD, its mirrors, and Sesame.",
         catches=[FOR_A_PERSON],
     ),
     "Is it known to the archives?": asl.choice(
         "Unknown only when every archive has said so.",
-        asl.when("$states.input.found", then="Establish the nova"),
+        asl.when(asl.is_(novae.Resolved), then="Establish the nova"),
     ),
     "Not found": asl.note(
         "No archive knows the name. That is an answer, not a failure.",
@@ -45,8 +45,8 @@ _STEPS: asl.States = {
         then=asl.DONE,
     ),
     "Establish the nova": asl.task(
-        "establish_nova",
-        {"name": _NAME, "quarantine_id": _CASE, "identity": asl.perhaps("$states.input.identity")},
+        novae.EstablishNova,
+        {"name": _NAME, **_CASE, **asl.perhaps("$states.input", "identity")},
         comment="A nova that is known by another name or by its place (below 2″ the same, to 10″ a person "
         "decides), or none at all, or a new one.",
         catches=[FOR_A_PERSON],
@@ -54,17 +54,17 @@ _STEPS: asl.States = {
     "Is it a classical nova?": asl.choice(
         "Something else under this name is an answer too.",
         asl.when(
-            f"{_OUTCOME} = 'NOT_A_CLASSICAL_NOVA'",
+            asl.is_(Outcome.NOT_A_CLASSICAL_NOVA, _OUTCOME),
             ending=asl.succeeded("NOT_A_CLASSICAL_NOVA"),
             then=asl.DONE,
         ),
         asl.when(
-            f"{_OUTCOME} = 'CREATED'",
+            asl.is_(Outcome.CREATED, _OUTCOME),
             ending=asl.succeeded("CREATED_AND_LAUNCHED", nova_id=_FOUND),
             then=_LAUNCH,
         ),
         asl.when(
-            f"{_OUTCOME} = 'EXISTS'",
+            asl.is_(Outcome.EXISTS, _OUTCOME),
             ending=asl.succeeded(
                 "EXISTS_AND_LAUNCHED",
                 f"$exists({_APART}) ? {{'separation_arcsec': {_APART}}} : {{}}",

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from sourcebook.api.forms import UUID, Form, TextField, TextList
+from sourcebook.catalog.nova_messages import HoldForReview
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 
@@ -53,7 +54,7 @@ def those_sources(otherwise: str) -> str:
 def hold_for_a_person(retry_input: asl.Json) -> asl.Fields:
     """Return the step that sets a case aside; `retry_input` starts the workflow again if a person says so."""
     return asl.task(
-        "hold_for_review",
+        HoldForReview,
         {"retry_input": retry_input},
         comment="Keeps it aside with everything to decide by, and tells the quarantine topic.",
         ending=asl.succeeded("QUARANTINED", asl.members(asl.ANSWER, "quarantine_id reason_code")),

@@ -1,5 +1,6 @@
 """The names of a nova, held against the authorities."""
 
+from sourcebook.catalog.nova_messages import FindNova, NameOutcome, ReconcileNames, ResolveName
 from statemachines import states as asl
 from statemachines.inputs import FOR_A_PERSON, NOVA_ID, hold_for_a_person, of_a_nova
 
@@ -7,12 +8,12 @@ _AUTHORITY = asl.members("$states.input", "authority")
 _FOUND = f"{asl.ANSWER}.identity"
 
 _STEPS: asl.States = {
-    "Read the current name": asl.task("find_nova", {"nova_id": NOVA_ID}, comment="The nova must be active."),
+    "Read the current name": asl.task(FindNova, {"nova_id": NOVA_ID}, comment="The nova must be active."),
     "Ask the authorities": asl.each(
         ["simbad", "sesame"],
         {
             "Ask an authority": asl.task(
-                "resolve_name",
+                ResolveName,
                 {"name": "$states.input.name", **_AUTHORITY, "fresh": True},
                 comment="Asked afresh, whatever was kept.",
                 output="$merge([{'authority': $states.input.authority, 'status': 'OK'}, "
@@ -39,7 +40,7 @@ _STEPS: asl.States = {
         asl.when("'HELD' in $states.input.answers.status", then="Hold it for a person"),
     ),
     "Reconcile the names": asl.task(
-        "reconcile_names",
+        ReconcileNames,
         {"nova_id": NOVA_ID, "answers": "[$states.input.answers]"},
         comment="Adds what is missing and takes over SIMBAD's primary name; the old one stays. A conflict is "
         "for a person.",
@@ -60,6 +61,6 @@ _STEPS: asl.States = {
 WORKFLOW = of_a_nova(
     "name_check_and_reconcile",
     "Holds a nova's names against SIMBAD and Sesame.",
-    ("UPDATED", "NO_CHANGE", "QUARANTINED"),
+    (*NameOutcome, "QUARANTINED"),
     _STEPS,
 )

@@ -1,18 +1,19 @@
 """The articles of a subject, analyzed anew."""
 
 from sourcebook.api.forms import ChoiceField, Form, TextField
+from sourcebook.articles.reanalysis_messages import LAST_DAY, DayOfArticles
+from sourcebook.sentiment.invalidate import InvalidateSentiment
 from sourcebook.sentiment.subjects import TOOL_ID
 from statemachines import states as asl
 from statemachines.declaration import Workflow
 
 _COUNTS = ("analyzed", "failed")
-_SUMS = {name: f"$sum($states.result.{name})" for name in _COUNTS}
-_SO_FAR = asl.members("$states.input", "analyzed failed")
+_SO_FAR = asl.members("$states.input", " ".join(_COUNTS))
 _SUBJECT = {"tool_id": "$tool_id"}
 
 _OF_A_DAY: asl.States = {
     "Analyze a part of the day": asl.task(
-        "reanalyze_articles",
+        DayOfArticles,
         "$states.input",
         comment="Up to 2,000 articles, then it says where to go on. What a call has done before it failed is "
         "done again, to the same end. No lock: two runs at once do the same twice.",
@@ -35,12 +36,12 @@ _OF_A_DAY: asl.States = {
 
 _STEPS: asl.States = {
     "Forget what is cached": asl.task(
-        "invalidate_sentiment",
+        InvalidateSentiment,
         _SUBJECT,
         comment="A subject that is not there ends the run here. Whoever reads meanwhile gets what the "
         "mentions say at that moment.",
         seconds=60,
-        output={"days": asl.jsonata("[0..30]")},
+        output={"days": asl.jsonata(f"[0..{LAST_DAY}]")},
     ),
     "Analyze every day": asl.each(
         "$states.input.days",
@@ -56,10 +57,10 @@ _STEPS: asl.States = {
             **dict.fromkeys(_COUNTS, 0),
         },
         at_once=2,
-        output=_SUMS,
+        output={name: f"$sum($states.result.{name})" for name in _COUNTS},
     ),
     "Forget what was cached": asl.task(
-        "invalidate_sentiment",
+        InvalidateSentiment,
         _SUBJECT,
         comment="The next read, or the next refresh, computes the subject's sentiment from the new mentions.",
         seconds=60,

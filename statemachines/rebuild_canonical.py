@@ -1,5 +1,6 @@
 """The canonical layer of observations, made anew."""
 
+from sourcebook.observations.rebuild import RebuildCanonical
 from statemachines import states as asl
 from statemachines.declaration import Workflow
 from statemachines.inputs import OF_SOURCES, those_sources
@@ -20,7 +21,7 @@ WORKFLOW = Workflow(
     limit=82_800,
     steps={
         "Rebuild a piece": asl.task(
-            "rebuild_canonical",
+            RebuildCanonical,
             "$place",
             comment="Up to 200 bank-series-terms or 40 seconds. Its answer says where the next piece begins. "
             "No lock: two rebuilds at once do the same twice.",
@@ -30,7 +31,7 @@ WORKFLOW = Workflow(
         ),
         "Is all done?": asl.choice(
             "A piece that was not the last leaves more to do.",
-            asl.when("$states.input.done = false", then="Rebuild a piece", comment="There is more"),
+            asl.when("$states.input.done = false", then="Rebuild a piece"),
         ),
     },
 )

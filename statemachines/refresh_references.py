@@ -1,5 +1,6 @@
 """The publications of a nova, from ADS."""
 
+from sourcebook.catalog.reference_messages import DateDiscovery, FetchReferences, StoreReferences
 from statemachines import states as asl
 from statemachines.inputs import NOVA_ID, of_a_nova
 
@@ -7,7 +8,7 @@ _COUNTS = ("created", "updated", "unchanged", "quarantined")
 
 _STEPS: asl.States = {
     "Fetch the references": asl.task(
-        "fetch_references",
+        FetchReferences,
         {"nova_id": NOVA_ID},
         comment="All that ADS has under any of the nova's names, left in the bucket in chunks of 25.",
         seconds=310,
@@ -16,7 +17,7 @@ _STEPS: asl.States = {
         "$states.input.chunks",
         {
             "Store a chunk": asl.task(
-                "store_references",
+                StoreReferences,
                 {"nova_id": NOVA_ID, "key": "$states.input.key"},
                 comment="Normalizes, writes and links the publications of one chunk.",
             )
@@ -30,7 +31,7 @@ _STEPS: asl.States = {
         },
     ),
     "Date the discovery": asl.task(
-        "date_discovery",
+        DateDiscovery,
         {"nova_id": NOVA_ID},
         comment="The earliest publication's month; the date only ever moves back.",
         ending=asl.succeeded("REFRESHED", f"$merge([$states.input, {asl.ANSWER}])", nova_id=NOVA_ID),

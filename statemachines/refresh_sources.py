@@ -1,5 +1,6 @@
 """Sources, fetched now."""
 
+from sourcebook.sources.dispatch import DispatchSources
 from statemachines import states as asl
 from statemachines.declaration import Workflow
 from statemachines.inputs import OF_SOURCES, those_sources
@@ -15,8 +16,8 @@ WORKFLOW = Workflow(
     limit=300,
     steps={
         "Dispatch the sources": asl.task(
-            "dispatch_sources",
-            {"source_ids": asl.perhaps(f"{asl.GIVEN}.source_ids")},
+            DispatchSources,
+            asl.perhaps(asl.GIVEN, "source_ids"),
             comment="dispatch_sources puts the sources on the queue of fetch_sources and answers with "
             "counts. No lock: a source that is on the queue twice is fetched once.",
             seconds=60,

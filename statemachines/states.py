@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from typing import Final, TypeAlias
 
-Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
+from sourcebook import messages
+from sourcebook.messages import Answer, Asked, parts_of, word_of
+
+Json: TypeAlias = messages.Json
 Fields: TypeAlias = Mapping[str, Json]
 """A state, or a part of one such as a catch."""
 Ending: TypeAlias = Mapping[str, Json]
@@ -43,9 +47,9 @@ def jsonata(expression: str) -> str:
     return f"{{% {expression} %}}"
 
 
-def perhaps(value: str) -> str:
-    """Return an expression that is null where `value` is missing."""
-    return f"$exists({value}) ? {value} : null"
+def perhaps(of: str, names: str) -> dict[str, Json]:
+    """Return what `members` does, with null for what is missing."""
+    return {name: f"$exists({of}.{name}) ? {of}.{name} : null" for name in names.split()}
 
 
 def members(of: str, names: str) -> dict[str, Json]:
@@ -74,15 +78,8 @@ def succeeded(outcome: str, result: Json = None, *, nova_id: str | None = None) 
 
 def failed(error_type: str, message: str, result: Json = None, *, nova_id: str | None = None) -> Ending:
     """Return the ending of a run that has failed; `message` is an expression."""
-    of = {"nova_id": nova_id} if nova_id else {}
     error = {"error_type": error_type, "error_message": jsonata(message)}
-    return {
-        "status": "FAILED",
-        "outcome": "FAILED",
-        **of,
-        **error,
-        "result": {} if result is None else result,
-    }
+    return {**succeeded("FAILED", result, nova_id=nova_id), "status": "FAILED", **error}
 
 
 FAILED_AS_CAUGHT: Final = failed("$states.errorOutput.Error", caught_message())
@@ -108,7 +105,6 @@ EVERYTHING_ELSE: Final = {
     **caught("Everything else, and what the retries did not mend", then=FAILURE),
     "Assign": {"caught": "$states.errorOutput"},
 }
-_ALREADY: Final = "ExecutionAlreadyExists"
 
 _OF_A_FUNCTION: Final = retried(
     "Our own word for 'the same call may succeed later' (a task raises the children of this class as the "
@@ -130,8 +126,16 @@ def integration(name: str) -> str:
     return f"arn:${{partition}}:states:::{name}"
 
 
+def is_(word: StrEnum | type[Answer], at: str = INPUT) -> str:
+    """Return the condition that what is `at` an expression is this word, or this one of a task's answers."""
+    if isinstance(word, StrEnum):
+        return f"{at} = '{word}'"
+    name, value = word_of(word)
+    return f"{at}.{name} = {repr(value) if isinstance(value, str) else str(value).lower()}"
+
+
 def task(
-    function: str,
+    asked: type[Asked] | str,
     payload: Fields | str,
     *,
     comment: str,
@@ -144,27 +148,22 @@ def task(
 ) -> Fields:
     """Return the call of a function of lambdas/, recorded as an attempt.
 
-    Args:
-        function: its folder.
-        payload: what it is asked: members, or an expression for all of them. Its run is added.
-        comment: what it is for.
-        then: the next state, which gets `output`, by default what the function answers.
-        seconds: after which it is given up, more than the function's own limit.
-        output: see `then`.
-        assign: variables, besides the `ending` of a run that comes to its end from here.
-        ending: how that run has ended.
-        catches: errors that lead elsewhere; all others fail the run, or the map that the step is within.
+    The function is that of what is `asked`, or the folder of this name. The `payload` has the fields of what
+    is asked, or is an expression for all of them; the run is added. `then` comes next and gets the `output`,
+    by default the answer. After some `seconds`, more than the function's own limit, it is given up. It may
+    `assign` variables, and the `ending` of a run that comes to its end from here. Errors that no catch names
+    fail the run, or the map that the step is within.
     """
-    asked = (
-        f"$merge([{payload}, {{'run': {_ATTEMPT}}}])"
-        if isinstance(payload, str)
-        else {**payload, "run": _ATTEMPT}
-    )
+    function = asked if isinstance(asked, str) else asked.function
+    if isinstance(payload, str):
+        whole: Json = f"$merge([{payload}, {{'run': {_ATTEMPT}}}])"
+    else:
+        whole = {**(payload if isinstance(asked, str) else parts_of(asked, payload)), "run": _ATTEMPT}
     return {
         "Type": "Task",
         "Comment": comment,
         "Resource": integration("lambda:invoke"),
-        "Arguments": {"FunctionName": f"${{{function}_arn}}", "Payload": asked},
+        "Arguments": {"FunctionName": f"${{{function}_arn}}", "Payload": whole},
         "TimeoutSeconds": seconds,
         "Retry": (_OF_A_FUNCTION,),
         "Catch": catches,
@@ -192,7 +191,8 @@ def start(
     """
     before = caught(
         "A lost answer: it was started before",
-        *(f"StepFunctions.{_ALREADY}Exception", f"StepFunctions.{_ALREADY}", _ALREADY),
+        *("StepFunctions.ExecutionAlreadyExistsException", "StepFunctions.ExecutionAlreadyExists"),
+        "ExecutionAlreadyExists",
         then=then,
         output=output,
     )
@@ -242,10 +242,9 @@ def each(
     }
 
 
-def when(condition: str, *, then: str, ending: Ending | None = None, comment: str = "") -> Fields:
+def when(condition: str, *, then: str, ending: Ending | None = None) -> Fields:
     """Return one way out of a choice."""
-    said = {"Comment": comment} if comment else {}
-    return {**said, "Condition": jsonata(condition), **_assigning(None, ending), "Next": then}
+    return {"Condition": jsonata(condition), **_assigning(None, ending), "Next": then}
 
 
 def choice(comment: str, *rules: Fields, otherwise: str = NEXT) -> Fields:

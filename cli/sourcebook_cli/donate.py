@@ -87,7 +87,7 @@ def _donated(
     from sourcebook.catalog.adapters.archive import ArchiveStatus
     from sourcebook.catalog.adapters.donation import Donations
     from sourcebook.catalog.adapters.provider import Search
-    from sourcebook.catalog.discover import SpectraDiscoverer
+    from sourcebook.catalog.discover import Registered, SpectraDiscoverer
     from sourcebook.catalog.documents import Documents
     from sourcebook.catalog.products import DONATION, acquisition_name, data_product_id_for
     from sourcebook.catalog.store import NovaStore
@@ -109,7 +109,7 @@ def _donated(
             continue
         result["data_product_id"] = data_product_id_for(DONATION, found.identities()[0].text)
         if not registered.eligible:
-            claimed = registered.counts["claimed"]
+            claimed = registered.counts[Registered.CLAIMED]
             yield {**result, "state": "claimed by another nova" if claimed else "known already"}
             continue
         (product,) = registered.eligible

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from typing import Any
-
+from sourcebook.catalog.discovery_messages import ClaimSpectra
 from sourcebook.catalog.sweep import SpectraClaimer
-from sourcebook.runs.tasks import TaskRun
 
 task = Task.connect()
 claimer = SpectraClaimer(task.table, task.logger)
-
-
-@task.handles
-def handler(event: dict[str, Any], run: TaskRun) -> dict[str, Any]:  # noqa: ARG001 - as every task
-    """Answer ``{"most": …}``."""
-    claimed = claimer.claim(event["most"])
-    task.logger.info("spectra_claimed", extra={"claimed": len(claimed)})
-    return {"claimed": claimed}
+handler = task.handler(ClaimSpectra, lambda asked, _run: claimer.claim(asked.most))

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from typing import Any
-
 from sourcebook.catalog.load_spectrum import SpectrumLoader
-from sourcebook.runs.tasks import TaskRun
+from sourcebook.catalog.spectrum_messages import LoadSpectrum
 
 task = Task.connect()
 loader = SpectrumLoader(task.table)
-
-
-@task.handles
-def handler(event: dict[str, Any], run: TaskRun) -> dict[str, Any]:  # noqa: ARG001 - as every task
-    """Answer ``{"nova_id": …, "data_product_id": …, "provider"?: …, "quarantine_id"?: …}``."""
-    return loader.load(
-        event["nova_id"],
-        event["data_product_id"],
-        provider=event.get("provider"),
-        quarantine_id=event.get("quarantine_id"),
-    )
+handler = task.handler(LoadSpectrum, lambda asked, _run: loader.load(asked))

@@ -13,6 +13,7 @@ from boto3.dynamodb.conditions import Key
 from sourcebook.catalog.adapters.donation import Donations
 from sourcebook.catalog.documents import Documents
 from sourcebook.catalog.products import data_product_id_for
+from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook_local.astronomy.sample import use_sample_archives
 from sourcebook_local.folder import forget, start_server
@@ -59,7 +60,7 @@ def table_of(catalogue: Catalogue) -> Table:
 def kept(catalogue: Catalogue, nova_id: str) -> list[dict[str, Any]]:
     """Return what stands under a nova, without the records of runs."""
     rows = table_of(catalogue).query_all(Key("PK").eq(nova_id), consistent=True)
-    return [row for row in rows if not row["SK"].startswith(("JOBRUN#", "ATTEMPT#"))]
+    return [row for row in rows if not row["SK"].startswith((keys.JOB_RUN_PREFIX, "ATTEMPT#"))]
 
 
 def spectra(catalogue: Catalogue, nova_id: str) -> list[dict[str, Any]]:

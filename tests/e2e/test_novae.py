@@ -15,6 +15,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
 from sourcebook.catalog.model import nova_id_for
+from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook_local.astronomy.sample import use_sample_archives
 from sourcebook_local.astronomy.services import votable_error
@@ -145,7 +146,7 @@ def test_a_name_becomes_a_nova_with_its_names_references_and_records(catalogue: 
     assert {"V1324 Sco", "Nova Scorpii 2012", "MOA 2012 BLG-320"} <= {name["name"] for name in nova["names"]}
 
     # Spectra are acquired meanwhile; tests/e2e/test_discovery.py is about those.
-    moving = ("JOBRUN#", "ATTEMPT#", "PRODUCT#SPECTRA#", "FILE#")
+    moving = (keys.JOB_RUN_PREFIX, "ATTEMPT#", "PRODUCT#SPECTRA#", "FILE#")
     kept = [row for row in rows(catalogue.stack, nova_id) if not row["SK"].startswith(moving)]
     assert sum(row["SK"].startswith("REF#") for row in kept) == 63
     assert [row["SK"] for row in kept if row.get("role") == "DISCOVERY"]
@@ -226,7 +227,9 @@ def test_two_executions_for_one_star_at_once_make_one_nova(catalogue: Catalogue)
     assert outcomes.count("CREATED_AND_LAUNCHED") <= 1
     assert set(outcomes) <= {"CREATED_AND_LAUNCHED", "EXISTS_AND_LAUNCHED"}
     assert len(catalogue.get("/novae?ra=15&dec=-70&radius=0.1")["items"]) == 1
-    assert not rows(catalogue.stack, f"LOCK#initialize_nova:lpbk 10:1:{runs[0]['started_at'][:10]}")
+    assert not rows(
+        catalogue.stack, keys.lock(f"initialize_nova:lpbk 10:1:{runs[0]['started_at'][:10]}")["PK"]
+    )
 
 
 def test_the_novae_of_one_year_stay_apart(catalogue: Catalogue) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import logging
 import uuid
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from sourcebook.catalog.load_spectrum import find_spectrum
 from sourcebook.catalog.model import photometry_id_for
 from sourcebook.catalog.products import Locator, LocatorKind, data_product_id_for
 from sourcebook.catalog.record_spectrum import SpectrumRecorder
+from sourcebook.catalog.spectrum_messages import Acquired, ExamineSpectrum, Found, RecordSpectrum
 from sourcebook.catalog.store import NovaStore
 from sourcebook.catalog.validate_spectrum import SpectrumValidator
 from sourcebook.runs.tasks import TaskRun
@@ -248,20 +248,17 @@ def acquired_spectrum(observatory: Observatory, body: bytes) -> str:
     product_id = data_product_id_for(provider, f"provider_product_id:{observatory.name}")
     files = Files(stack.session.client("s3"), observatory.bucket)
     stored = files.put(f"raw/spectra/{nova_id}/{product_id}/primary.fits", body, FITS)
-    acquisition = {
-        "result": "ACQUIRED",
-        "key": stored.key,
-        "byte_length": stored.byte_length,
-        "etag": stored.etag,
-        "sha256": stored.sha256,
-    }
+    acquired = Acquired(
+        key=stored.key, byte_length=stored.byte_length, etag=stored.etag, sha256=stored.sha256
+    )
     run = TaskRun("acquire_and_validate_spectra", product_id, "test", "arn:test", nova_id, "A task", 1)
     Fingerprints(store.table).note(find_spectrum(store.table, nova_id, product_id, provider), stored.sha256)
+    about = {"nova_id": nova_id, "data_product_id": product_id, "provider": provider}
     examination = SpectrumValidator(store.table, files, check, artifacts).validate(
-        nova_id, product_id, provider, acquisition, run
+        ExamineSpectrum(**about, acquisition=acquired), run
     )
-    result = json.loads(json.dumps({"acquisition": acquisition, "examination": examination}))
-    SpectrumRecorder(store.table, files.bucket).record(nova_id, product_id, provider, result, run)
+    found_ = Found(acquisition=acquired, examination=examination)
+    SpectrumRecorder(store.table, files.bucket).record(RecordSpectrum(**about, found=found_), run)
     return product_id
 
 

@@ -83,7 +83,8 @@ class Toy:
 
     def locks(self) -> list[str]:
         found = self.stack.table.scan(
-            FilterExpression="begins_with(PK, :lock)", ExpressionAttributeValues={":lock": "LOCK#toy:"}
+            FilterExpression="begins_with(PK, :lock)",
+            ExpressionAttributeValues={":lock": keys.lock("toy:")["PK"]},
         )
         return [str(item["PK"]) for item in found["Items"]]
 

@@ -418,7 +418,7 @@ def test_the_api_deletes_and_adds_only_what_its_operations_make(aws: Assembly) -
         for pattern, names in (
             ("SOURCE#*", "BatchWriteItem DeleteItem PutItem UpdateItem"),
             ("IDEMPOTENT#*", "DeleteItem PutItem UpdateItem"),
-            ("JOBRUN#*", "DeleteItem PutItem"),
+            (keys.STARTED_PARTITIONS, "DeleteItem PutItem"),
         )
     }
 

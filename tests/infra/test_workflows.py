@@ -11,10 +11,11 @@ import pytest
 
 import statemachines
 from infra.deployment import Target
-from sourcebook.articles.reanalysis import DayOfArticles, Progress
+from sourcebook.articles.reanalysis_messages import DayOfArticles, Progress
 from sourcebook.catalog.sweep import LOCK
 from sourcebook.catalog.sweep import WORKFLOW as SWEEP
 from sourcebook.observations.rebuild import RebuildCounts
+from sourcebook.runs.closing import HowEnded
 from sourcebook.sources.dispatch import DispatchCounts
 from tests.definitions import NAMES, definition, texts
 from tests.infra.conftest import synthesize
@@ -46,8 +47,37 @@ def test_the_definition_is_the_declared_one_and_all_that_it_leaves_open_is_put_i
         if machine["StateMachineName"].endswith(f"-{name}")
     )
     assert machine["DefinitionString"] == statemachines.workflow(name).text()
-    assert statemachines.workflow(name).values() == set(machine["DefinitionSubstitutions"])
+    put_in = set(re.findall(r"\$\{(\w+)\}", statemachines.workflow(name).text()))
+    assert put_in == set(machine["DefinitionSubstitutions"])
     assert machine["DefinitionSubstitutions"]["partition"] == {"Ref": "AWS::Partition"}
+
+
+def test_whatever_ends_an_execution_of_this_stack_but_success_closes_its_run(aws: Assembly) -> None:
+    (rule,) = (
+        rule
+        for rule in aws.properties("AWS::Events::Rule")
+        if rule.get("EventPattern", {}).get("source") == ["aws.states"]
+    )
+    assert rule["EventPattern"]["detail-type"] == ["Step Functions Execution Status Change"]
+    detail = rule["EventPattern"]["detail"]
+    # What has succeeded has closed its own run; what has no end yet is not closed.
+    assert set(detail["status"]) == set(HowEnded) - {HowEnded.SUCCEEDED, HowEnded.LOST}
+    (machines,) = detail["stateMachineArn"]
+    own = "".join(part for part in machines["prefix"]["Fn::Join"][1] if isinstance(part, str))
+    assert own.startswith("arn:")
+    assert own.endswith(":stateMachine:SourcebookPipeline-")
+    for machine in aws.properties("AWS::StepFunctions::StateMachine"):
+        assert machine["StateMachineName"].startswith("SourcebookPipeline-")
+    (target,) = rule["Targets"]
+    closes = aws.function_resource("close_runs")[0]
+    assert target["Arn"] == {"Fn::GetAtt": [closes, "Arn"]}
+    assert rule.get("State", "ENABLED") == "ENABLED"
+    (permission,) = (
+        one
+        for one in aws.properties("AWS::Lambda::Permission")
+        if one["FunctionName"] == target["Arn"] and "Ended" in str(one.get("SourceArn"))
+    )
+    assert permission["Principal"] == "events.amazonaws.com"
 
 
 @pytest.mark.parametrize("name", NAMES)

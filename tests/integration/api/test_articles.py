@@ -75,7 +75,12 @@ def test_an_expired_article_is_left_out_and_the_page_is_filled_with_others(table
 
 def test_other_items_in_an_index_partition_do_not_count(table: Table) -> None:
     put_article(table, article_item(key(1), START, status="error"))
-    run = {"PK": "WORKFLOW#x", "SK": "JOBRUN#x", "status": "error", "timestamp": "2026-11-27T21:00:01Z"}
+    run = {
+        "PK": "WORKFLOW#x",
+        "SK": f"{keys.JOB_RUN_PREFIX}x",
+        "status": "error",
+        "timestamp": "2026-11-27T21:00:01Z",
+    }
     table.put(run)
 
     reader = ArticleReader(table)

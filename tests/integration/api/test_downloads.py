@@ -231,7 +231,7 @@ def spectrum(client: Client, body: bytes) -> str:
         eligibility=Eligibility.NONE,
         derived_s3_prefix=prefix,
         raw_s3_key=raw,
-        verdict=checked.verdict.to_dict(),
+        verdict=checked.verdict.to_json(),
     )
 
 

@@ -24,6 +24,7 @@ from sourcebook.catalog import product_read
 from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.establish import NovaEstablisher
 from sourcebook.catalog.model import PhotometryTable, photometry_id_for
+from sourcebook.catalog.photometry_messages import RebuildTable, UploadObject, UploadValid
 from sourcebook.catalog.photometry_table import TableRebuilder, points_key
 from sourcebook.catalog.photometry_upload import UploadValidator
 from sourcebook.catalog.prepare import NovaPreparer
@@ -131,15 +132,17 @@ class Client:
             acquisition_status=AcquisitionStatus.ACQUIRED,
             eligibility=Eligibility.NONE,
             derived_s3_prefix=prefix,
-            verdict=checked.verdict.to_dict(),
+            verdict=checked.verdict.to_json(),
         )
 
     def ingest(self, text: str) -> None:
         store = NovaStore(self.table)
         self.objects.write("raw/photometry/x.csv", text.encode(), "text/csv")
         told = UploadValidator(store, self.objects).validate(self.nova_id, "raw/photometry/x.csv")
-        source = {"s3_key": "raw/photometry/x.csv", **{name: told[name] for name in ("etag", "byte_length")}}
-        TableRebuilder(store, self.objects).rebuild(self.nova_id, told["file_id"], source)
+        assert isinstance(told, UploadValid)
+        upload = UploadObject(s3_key="raw/photometry/x.csv", etag=told.etag, byte_length=told.byte_length)
+        asked = RebuildTable(nova_id=self.nova_id, file_id=told.file_id, upload=upload)
+        TableRebuilder(store, self.objects).rebuild(asked)
 
 
 @pytest.fixture

@@ -21,8 +21,10 @@ from sourcebook.catalog.coordinates import Position
 from sourcebook.catalog.discover import (
     DiscoveryPlanner,
     NoPosition,
+    Registered,
     SpectraDiscoverer,
 )
+from sourcebook.catalog.discovery_messages import ProviderAnswered
 from sourcebook.catalog.establish import NovaEstablisher
 from sourcebook.catalog.model import Nova, read_record
 from sourcebook.catalog.products import (
@@ -44,7 +46,6 @@ from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.table import keys
 from sourcebook_local.astronomy.sample import sample_providers
-from tests.unit.catalog.test_statemachines import RETURNS
 
 if TYPE_CHECKING:
     from sourcebook.catalog.documents import Documents
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.integration
 
-Discover = Callable[..., Awaitable[dict[str, Any]]]
+Discover = Callable[..., Awaitable[ProviderAnswered]]
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def discover(
     table = discoverer.store.table
     set_providers(table, sample_providers(archives.url))
 
-    async def run(nova_id: str, name: str, by: SpectraDiscoverer = discoverer) -> dict[str, Any]:
+    async def run(nova_id: str, name: str, by: SpectraDiscoverer = discoverer) -> ProviderAnswered:
         spec = provider_spec(table, name)
         provider = open_provider(
             spec,
@@ -123,7 +124,7 @@ async def test_what_is_new_becomes_a_stub_that_waits_to_be_acquired(
 ) -> None:
     nova_id = nova(store).nova_id
     counts = await discover(nova_id, "ESO")
-    assert (counts["status"], counts["found"], counts["created"], counts["known"]) == ("OK", 1, 1, 0)
+    assert (counts.status, counts.found, counts.created, counts.known) == ("OK", 1, 1, 0)
     (item,) = store.table.query_all(Key("PK").eq(nova_id) & Key("SK").begins_with(keys.SPECTRA_PREFIX))
     identity = "provider_product_id:ADP.2012-06-05T08:11:09.001"
     product_id = data_product_id_for("ESO", identity)
@@ -149,7 +150,6 @@ async def test_what_is_new_becomes_a_stub_that_waits_to_be_acquired(
     assert item["locators"][0]["value"].endswith("/astronomy/eso/file/ADP.2012-06-05T08:11:09.001")
     (alias,) = store.table.query_all(Key("PK").eq(f"LOCATOR#ESO#{identity}"))
     assert (alias["SK"], alias["nova_id"]) == (f"DATA_PRODUCT#{product_id}", nova_id)
-    assert set(counts) == RETURNS["discover_spectra"]
 
 
 async def test_a_second_discovery_changes_nothing(store: NovaStore, discover: Discover, clock: Clock) -> None:
@@ -160,16 +160,16 @@ async def test_a_second_discovery_changes_nothing(store: NovaStore, discover: Di
     clock.now += timedelta(days=3)
     for name in ("ESO", "MAST", "BESS", DONATION):
         counts = await discover(nova_id, name)
-        assert (counts["created"], counts["updated"], counts["eligible"]) == (0, 0, 0)
+        assert (counts.created, counts.updated, counts.eligible) == (0, 0, 0)
     assert everything(store.table) == before
 
 
 async def test_the_ladder_of_identities_and_what_is_left_out(store: NovaStore, discover: Discover) -> None:
     nova_id = lpbk1(store).nova_id
     eso = await discover(nova_id, "ESO")
-    assert (eso["found"], eso["created"], eso["left_out"]) == (3, 2, {"repeated": 1, "unreadable": 1})
+    assert (eso.found, eso.created, eso.left_out) == (3, 2, {"repeated": 1, "unreadable": 1})
     bess = await discover(nova_id, "BESS")
-    assert (bess["found"], bess["created"], bess["left_out"]) == (4, 4, {"not_fits": 1})
+    assert (bess.found, bess.created, bess.left_out) == (4, 4, {"not_fits": 1})
     kinds = {product.title: product.identity_kind for product in products(store.table, nova_id)}
     assert kinds["By its own id"] is IdentityKind.NATIVE_ID
     assert kinds["By its metadata"] is IdentityKind.METADATA_KEY
@@ -192,13 +192,13 @@ async def test_what_is_not_public_waits(
     closed = by_title["Nobody says until when"]
     assert closed.eligibility == "NONE"
     assert not set(INDEX_ATTRIBUTES) & set(store.table.get(closed.key) or {})
-    assert (eso["created"], eso["eligible"]) == (2, 1)
-    assert (bess["created"], bess["eligible"]) == (4, 3)
+    assert (eso.created, eso.eligible) == (2, 1)
+    assert (bess.created, bess.eligible) == (4, 3)
     # A later look finds it public.
     assert closed.provider_product_id is not None
     clock.now += timedelta(days=1)
     now_public = discoverer.register(here, "BESS", answer(one(closed.provider_product_id)))
-    assert now_public.counts["released"] == 1
+    assert now_public.counts[Registered.RELEASED] == 1
     assert [product.data_product_id for product in now_public.eligible] == [closed.data_product_id]
     released = store.table.get(closed.key) or {}
     assert set(INDEX_ATTRIBUTES) <= set(released)
@@ -227,7 +227,7 @@ async def test_what_has_come_to_its_end_is_not_begun_again(
     )
     before = everything(store.table)
     met = discoverer.register(here, "ESO", answer(one("A", "https://moved.example/1.fits")))
-    assert (met.counts["known"], met.eligible) == (1, ())
+    assert (met.counts[Registered.KNOWN], met.eligible) == (1, ())
     assert everything(store.table) == before
 
 
@@ -237,7 +237,7 @@ def test_a_file_that_has_moved_is_asked_for_at_its_new_place(
     here = nova(store)
     discoverer.register(here, "ESO", answer(one("A")))
     met = discoverer.register(here, "ESO", answer(one("A", "https://moved.example/1.fits")))
-    assert (met.counts["updated"], met.eligible) == (1, ())
+    assert (met.counts[Registered.UPDATED], met.eligible) == (1, ())
     (product,) = products(store.table, here.nova_id)
     assert product.locators[0].value == "https://moved.example/1.fits"
 
@@ -253,7 +253,7 @@ def test_an_embargo_that_ends_early_ends_and_one_that_was_tried_keeps_its_cooldo
     store.table.update(b.key, assign={"attempt_count": 1})
     clock.now += timedelta(days=1)
     met = discoverer.register(here, "ESO", answer(one("A"), one("B", "https://a.example/2")))
-    assert (met.counts["released"], met.counts["known"]) == (1, 1)
+    assert (met.counts[Registered.RELEASED], met.counts[Registered.KNOWN]) == (1, 1)
     assert [product.data_product_id for product in met.eligible] == [a.data_product_id]
     assert (store.table.get(a.key) or {})["timestamp"] == isoformat(clock.now)
     assert (store.table.get(b.key) or {})["next_eligible_attempt_at"] == isoformat(until)
@@ -267,7 +267,7 @@ def test_an_item_that_cannot_be_read_does_not_lose_the_others(
     (damaged,) = products(store.table, here.nova_id)
     store.table.update(damaged.key, assign={"attempt_count": -1})
     met = discoverer.register(here, "ESO", answer(one("A"), one("B", "https://a.example/2.fits")))
-    assert (met.counts["created"], met.left_out) == (1, {"unreadable": 1})
+    assert (met.counts[Registered.CREATED], met.left_out) == (1, {"unreadable": 1})
 
 
 class Blind(SpectraDiscoverer):
@@ -287,8 +287,8 @@ async def test_of_two_discoveries_at_once_each_product_is_made_by_one(
     first = await discover(nova_id, "BESS")
     before = everything(store.table)
     late = await discover(nova_id, "BESS", Blind(store, discoverer.logger, clock))
-    assert (first["created"], late["created"], late["known"]) == (4, 0, 4)
-    assert late["eligible"] == 0
+    assert (first.created, late.created, late.known) == (4, 0, 4)
+    assert late.eligible == 0
     assert everything(store.table) == before
 
 
@@ -307,7 +307,7 @@ def test_a_discovery_that_was_cut_short_is_mended_by_the_next(
         updated_at=clock.now,
     )
     store.table.create(alias_item(alias))  # and then the function was killed
-    assert discoverer.register(here, "ESO", answer(one("A"))).counts["created"] == 1
+    assert discoverer.register(here, "ESO", answer(one("A"))).counts[Registered.CREATED] == 1
     (product,) = products(store.table, here.nova_id)
     assert product.data_product_id == alias.data_product_id
 
@@ -320,19 +320,19 @@ def test_a_product_that_gets_an_id_later_stays_the_same_product(
     (before,) = products(store.table, here.nova_id)
     assert before.identity_kind is IdentityKind.WEAK
     met = discoverer.register(here, "BESS", answer(one("ivo://now/1", "http://A.example/1.fits#x")))
-    assert (met.counts["created"], met.counts["updated"]) == (0, 1)
+    assert (met.counts[Registered.CREATED], met.counts[Registered.UPDATED]) == (0, 1)
     (after,) = products(store.table, here.nova_id)
     assert after.data_product_id == before.data_product_id
     # From now on the id alone is enough.
     met = discoverer.register(here, "BESS", answer(one("ivo://now/1", "https://b.example/1.fits")))
-    assert met.counts["created"] == 0
+    assert met.counts[Registered.CREATED] == 0
     assert len(products(store.table, here.nova_id)) == 1
 
 
 def test_two_ids_at_one_address_are_two_products(store: NovaStore, discoverer: SpectraDiscoverer) -> None:
     here = nova(store)
-    assert discoverer.register(here, "ESO", answer(one("A"), one("B"))).counts["created"] == 2
-    assert discoverer.register(here, "ESO", answer(one("B"), one("A"))).counts["known"] == 2
+    assert discoverer.register(here, "ESO", answer(one("A"), one("B"))).counts[Registered.CREATED] == 2
+    assert discoverer.register(here, "ESO", answer(one("B"), one("A"))).counts[Registered.KNOWN] == 2
 
 
 def test_a_product_is_one_novas(store: NovaStore, discoverer: SpectraDiscoverer) -> None:
@@ -340,7 +340,7 @@ def test_a_product_is_one_novas(store: NovaStore, discoverer: SpectraDiscoverer)
     discoverer.register(here, "ESO", answer(one("A")))
     for finder in (discoverer, Blind(store, discoverer.logger, discoverer.clock)):
         met = finder.register(there, "ESO", answer(one("A"), one("B", "https://a.example/2.fits")))
-        assert met.counts["claimed"] == 1
+        assert met.counts[Registered.CLAIMED] == 1
         assert [p.provider_product_id for p in products(store.table, there.nova_id)] == ["B"]
 
 
@@ -349,7 +349,7 @@ def test_the_same_id_of_two_providers_is_two_products(
 ) -> None:
     here = nova(store)
     for provider in ("ESO", "BESS"):
-        assert discoverer.register(here, provider, answer(one("A"))).counts["created"] == 1
+        assert discoverer.register(here, provider, answer(one("A"))).counts[Registered.CREATED] == 1
     assert len(products(store.table, here.nova_id)) == 2
 
 
@@ -368,7 +368,7 @@ def test_one_entry_that_is_no_product_does_not_lose_the_others(
             one("D", "https://a.example/4.fits"),
         ),
     )
-    assert (met.counts["created"], met.left_out) == (2, {"unreadable": 3})
+    assert (met.counts[Registered.CREATED], met.left_out) == (2, {"unreadable": 3})
     assert {p.provider_product_id for p in products(store.table, here.nova_id)} == {"A", "D"}
     for left_out in ("B", "C"):
         partition = keys.locator_aliases("BESS", f"provider_product_id:{left_out}")
@@ -404,8 +404,8 @@ def test_the_sweep_finds_what_is_new_and_names_its_run_as_we_do(
     many = [one(f"P{number}", f"https://a.example/{number}.fits") for number in range(8)]
     met = discoverer.register(here, "ESO", answer(*many))
     assert len(met.eligible) == len(many)
-    claimed = SpectraClaimer(store.table, Logger(service="test"), clock).claim(100)
-    names = {entry["data_product_id"]: entry["name"] for entry in claimed}
+    claimed = SpectraClaimer(store.table, Logger(service="test"), clock).claim(100).claimed
+    names = {entry.data_product_id: entry.name for entry in claimed}
     assert names == {product.data_product_id: acquisition_name(product) for product in met.eligible}
     assert all(len(name) <= 80 for name in names.values())
 
@@ -416,11 +416,10 @@ async def test_the_plan_names_the_providers_of_the_table(
     here = nova(store)
     planner = DiscoveryPlanner(store)
     plan = planner.plan(here.nova_id)
-    assert plan["providers"] == [{"provider": name} for name in ("ESO", "MAST", "BESS", "DONATION")]
-    assert set(plan) == RETURNS["plan_discovery"]
+    assert [one.provider for one in plan.providers] == ["ESO", "MAST", "BESS", "DONATION"]
     eso, mast, *rest = sample_providers(archives.url)
     set_providers(store.table, [eso, mast.model_copy(update={"enabled": False})])
-    assert planner.plan(here.nova_id)["providers"] == [{"provider": "ESO"}]
+    assert [one.provider for one in planner.plan(here.nova_id).providers] == ["ESO"]
     with pytest.raises(InvalidInput, match="provider"):
         provider_spec(store.table, "MAST")
     with pytest.raises(InvalidInput, match="once"):
@@ -445,7 +444,7 @@ async def test_a_donation_is_a_product_with_its_provenance(
     given = donations.give("../my spectrum (1).fits", b"SIMPLE", donor="Ada", license="CC0", note=None)
     assert given.file_name == "my_spectrum_1_.fits"
     counts = await discover(here.nova_id, DONATION)
-    assert (counts["created"], counts["eligible"]) == (1, 1)
+    assert (counts.created, counts.eligible) == (1, 1)
     (product,) = products(store.table, here.nova_id)
     assert product.locators[0].kind is LocatorKind.S3
     stored = boto3.client("s3").get_object(Bucket=documents.bucket, Key=product.locators[0].value)
@@ -459,7 +458,7 @@ async def test_a_donation_is_a_product_with_its_provenance(
     }
     # The same file again, by another name: the same product.
     donations.give("again.fits", b"SIMPLE", donor="Ada")
-    assert (await discover(here.nova_id, DONATION))["created"] == 0
+    assert (await discover(here.nova_id, DONATION)).created == 0
 
 
 async def test_a_donation_that_is_not_whole_is_passed_over(
@@ -476,7 +475,7 @@ async def test_a_donation_that_is_not_whole_is_passed_over(
     )
     Donations(documents, here.nova_id, clock).give("good.fits", b"GOOD", donor="Ada")
     counts = await discover(here.nova_id, DONATION)
-    assert (counts["created"], counts["left_out"]) == (1, {"unreadable": 2})
+    assert (counts.created, counts.left_out) == (1, {"unreadable": 2})
 
 
 @pytest.mark.parametrize(

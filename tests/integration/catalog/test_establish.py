@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.establish import NotApproved, NovaEstablisher, NovaFinder, Outcome
+from sourcebook.catalog.establish import NotApproved, NovaEstablisher, NovaFinder
 from sourcebook.catalog.model import NameSource, NovaStatus
+from sourcebook.catalog.nova_messages import AuthoritySaid, NameOutcome, OneNova, Outcome
 from sourcebook.catalog.read import NovaReader
 from sourcebook.catalog.reconcile import NameReconciler, NoAuthorityAnswered
 from sourcebook.catalog.store import Named, NoSuchNova, NovaStore
@@ -32,6 +33,10 @@ def star(
     name: str, ra: float | None = 101.0, dec: float | None = 12.0, *names: str, otype: str = "No*"
 ) -> Identity:
     return Identity("simbad", f"simbad:{name.lower()}", name, ra, dec, otype, (name, *names))
+
+
+def said(identity: Identity | None) -> AuthoritySaid:
+    return AuthoritySaid(authority="simbad", status="OK", identity=identity)
 
 
 @pytest.fixture
@@ -147,7 +152,10 @@ def test_the_five_of_one_year_stay_five_and_their_common_name_is_nobodys(
         assert held.value.reason_code == "AMBIGUOUS_NAME"
         assert len(held.value.context["candidates"]) == number
     assert len(set(made)) == 5
-    assert [finder.by_name(f"N Sgr 2012-{number}")["nova_id"] for number in range(1, 6)] == made
+    for number, nova_id in enumerate(made, start=1):
+        one = finder.by_name(f"N Sgr 2012-{number}")
+        assert isinstance(one, OneNova)
+        assert one.nova_id == nova_id
     found = NovaReader(table).by_name("Nova Sgr 2012")
     assert (found["match"], len(found["items"])) == ("AMBIGUOUS", 5)
 
@@ -198,7 +206,7 @@ def test_a_decision_that_nobody_took_opens_nothing(
         establisher.establish("B", near)
     case = quarantiner.hold(
         task_run(), held.value, subject="B", nova_id=None, retry_input={"candidate_name": "B"}
-    )["quarantine_id"]
+    ).quarantine_id
     with pytest.raises(NotApproved, match="PENDING"):
         establisher.establish("B", near, quarantine_id=case)
     with pytest.raises(NotApproved, match="there is none"):
@@ -210,24 +218,14 @@ def test_authorities_add_names_and_choose_the_primary_one(
 ) -> None:
     made = establisher.establish("PNV J1", star("PNV J1", 1.0, 1.0))
     assert made.nova_id is not None
-    answer = {
-        "authority": "simbad",
-        "status": "OK",
-        "identity": star("V* V9999 Sgr", 1.0, 1.0, "PNV J1", "Nova Sgr 2020").to_dict(),
-    }
-    down = {"authority": "sesame", "status": "Retryable"}
+    answer = said(star("V* V9999 Sgr", 1.0, 1.0, "PNV J1", "Nova Sgr 2020"))
+    down = AuthoritySaid(authority="sesame", status="Retryable")
     reconciler = NameReconciler(store)
     first = reconciler.reconcile(made.nova_id, [answer, down])
-    assert (first["outcome"], first["primary_name"], first["authorities"]) == (
-        "UPDATED",
-        "V9999 Sgr",
-        ["simbad"],
-    )
-    assert reconciler.reconcile(made.nova_id, [answer, down])["outcome"] == "NO_CHANGE"
-    assert (
-        reconciler.reconcile(made.nova_id, [{"authority": "simbad", "status": "OK"}])["outcome"]
-        == "NO_CHANGE"
-    )
+    assert (first.outcome, first.primary_name) == (NameOutcome.UPDATED, "V9999 Sgr")
+    assert first.authorities == ("simbad",)
+    assert reconciler.reconcile(made.nova_id, [answer, down]).outcome is NameOutcome.NO_CHANGE
+    assert reconciler.reconcile(made.nova_id, [said(None)]).outcome is NameOutcome.NO_CHANGE
     with pytest.raises(NoAuthorityAnswered):
         reconciler.reconcile(made.nova_id, [down])
 
@@ -239,10 +237,10 @@ def test_an_authority_that_means_another_star_is_for_a_person(
     establisher.establish("B", star("BB 1", 150.0, 12.0))
     assert made.nova_id is not None
     reconciler = NameReconciler(store)
-    far = {"authority": "simbad", "status": "OK", "identity": star("AA 1", 101.0, 13.0).to_dict()}
+    far = said(star("AA 1", 101.0, 13.0))
     with pytest.raises(Held, match="from where"):
         reconciler.reconcile(made.nova_id, [far])
-    taken = {"authority": "simbad", "status": "OK", "identity": star("AA 1", 101.0, 12.0, "BB 1").to_dict()}
+    taken = said(star("AA 1", 101.0, 12.0, "BB 1"))
     with pytest.raises(Held) as held:
         reconciler.reconcile(made.nova_id, [taken])
     assert held.value.reason_code == "NAME_CONFLICT"

@@ -17,6 +17,7 @@ from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.documents import BucketBusy, DocumentRefused
 from sourcebook.catalog.establish import NovaEstablisher
 from sourcebook.catalog.model import PhotometryTable, photometry_id_for, read_record
+from sourcebook.catalog.photometry_messages import RebuildTable
 from sourcebook.catalog.photometry_table import (
     TableContended,
     TableFull,
@@ -63,14 +64,20 @@ class Desk:
         return key
 
     def validate(self, text: str | bytes) -> dict[str, Any]:
-        return UploadValidator(self.store, self.objects, self.clock).validate(self.nova_id, self.upload(text))
+        validator = UploadValidator(self.store, self.objects, self.clock)
+        return dict(validator.validate(self.nova_id, self.upload(text)).to_json())
 
     def rebuild(self, validated: dict[str, Any], objects: Objects | None = None) -> dict[str, Any]:
-        source = {"s3_key": f"raw/photometry/{self.number}/upload.csv", "etag": validated["etag"]}
+        upload = {"s3_key": f"raw/photometry/{self.number}/upload.csv", "etag": validated["etag"]}
+        asked = RebuildTable.of_json(
+            {
+                "nova_id": self.nova_id,
+                "file_id": validated["file_id"],
+                "upload": {**upload, "byte_length": validated["byte_length"]},
+            }
+        )
         rebuilder = TableRebuilder(self.store, objects or self.objects, self.clock)
-        run = task_run(workflow="ingest_photometry")
-        whole = {**source, "byte_length": validated["byte_length"]}
-        return rebuilder.rebuild(self.nova_id, validated["file_id"], whole, run)
+        return dict(rebuilder.rebuild(asked, task_run(workflow="ingest_photometry")).to_json())
 
     def ingest(self, text: str | bytes) -> dict[str, Any]:
         validated = self.validate(text)
@@ -335,7 +342,7 @@ def test_a_table_is_made_anew_without_an_upload_that_should_not_be_there(desk: D
     first, _ = desk.ingest(CSV), desk.ingest(OTHER)
     rebuilder = TableRebuilder(desk.store, desk.objects, desk.clock)
     told = rebuilder.remake(desk.nova_id, without=[first["file_id"]])
-    assert told == {"nova_id": desk.nova_id, "table_rows": 2, "ingestion_count": 1}
+    assert (told.table_rows, told.ingestion_count) == (2, 1)
     assert desk.magnitudes() == desk.points() == [11.1, 12.5]
     item = desk.item()
     assert (item.row_count, item.ingestion_count, item.table_revision) == (2, 1, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,15 +11,14 @@ from boto3.dynamodb.conditions import Key
 from sourcebook.catalog.adapters.ads import Ads
 from sourcebook.catalog.adapters.archive import Archive, ArchiveRejected, ArchiveUnavailable
 from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.establish import NovaEstablisher, NovaFinder
+from sourcebook.catalog.establish import NovaEstablisher
+from sourcebook.catalog.nova_messages import Prepared
 from sourcebook.catalog.prepare import NovaPreparer
-from sourcebook.catalog.reconcile import NameReconciler
 from sourcebook.catalog.references import DiscoveryDater, ReferenceFetcher, ReferenceStore
 from sourcebook.catalog.store import NoSuchNova
 from sourcebook.table import keys
 from sourcebook_local.astronomy.services import ADS_TOKEN, addresses
 from tests.integration.catalog.conftest import task_run
-from tests.unit.catalog.test_statemachines import RETURNS
 
 if TYPE_CHECKING:
     from sourcebook.catalog.documents import Documents
@@ -51,10 +51,10 @@ async def refresh(
     run = task_run(workflow="refresh_references", record=nova_id)
     fetched = await ReferenceFetcher(store, documents).fetch(nova_id, run, ads)
     counts: dict[str, int] = {}
-    for key in fetched["chunks"]:
+    for key in fetched.chunks:
         chunk = ReferenceStore(store, documents, quarantiner, store.clock).store_chunk(nova_id, key, run)
-        counts = {name: counts.get(name, 0) + number for name, number in chunk.items()}
-    return fetched | counts | DiscoveryDater(store, store.clock).date(nova_id)
+        counts = {name: counts.get(name, 0) + number for name, number in asdict(chunk).items()}
+    return asdict(fetched) | counts | asdict(DiscoveryDater(store, store.clock).date(nova_id))
 
 
 def items(table: Table, nova_id: str) -> list[dict[str, Any]]:
@@ -124,29 +124,8 @@ async def test_ads_says_no_in_its_own_ways(
 def test_a_nova_gets_its_one_photometry_table_once(store: NovaStore) -> None:
     nova_id = nova(store, "V1324 Sco")
     preparer = NovaPreparer(store, store.clock)
-    assert preparer.prepare(nova_id) == {"nova_id": nova_id, "photometry_table_created": True}
-    assert preparer.prepare(nova_id)["photometry_table_created"] is False
+    assert preparer.prepare(nova_id) == Prepared(nova_id=nova_id, photometry_table_created=True)
+    assert not preparer.prepare(nova_id).photometry_table_created
     item = store.table.get(keys.photometry_table(nova_id))
     assert item is not None
     assert item["product_type"] == "PHOTOMETRY_TABLE"
-
-
-async def test_tasks_answer_with_what_their_state_machines_read(
-    store: NovaStore, documents: Documents, quarantiner: Quarantiner, ads: Ads
-) -> None:
-    nova_id = nova(store, "V1324 Sco")
-    run = task_run(record=nova_id)
-    fetched = await ReferenceFetcher(store, documents).fetch(nova_id, run, ads)
-    stored = ReferenceStore(store, documents, quarantiner).store_chunk(nova_id, fetched["chunks"][0], run)
-    known, unknown = NovaFinder(store).by_name("V1324 Sco"), NovaFinder(store).by_name("V1 Sco")
-    reconciled = NameReconciler(store).reconcile(nova_id, [{"authority": "simbad", "status": "OK"}])
-    established = NovaEstablisher(store).establish(
-        "X", Identity("simbad", "simbad:x", "X 1", 10.0, 10.0, "No*")
-    )
-    assert set(known) | set(unknown) | set(NovaFinder(store).by_id(nova_id)) == RETURNS["find_nova"]
-    assert set(established.to_dict()) == RETURNS["establish_nova"]
-    assert set(NovaPreparer(store).prepare(nova_id)) == RETURNS["prepare_nova"]
-    assert set(fetched) == RETURNS["fetch_references"]
-    assert set(stored) == RETURNS["store_references"]
-    assert set(DiscoveryDater(store).date(nova_id)) == RETURNS["date_discovery"]
-    assert set(reconciled) == RETURNS["reconcile_names"]

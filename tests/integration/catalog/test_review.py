@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.establish import NovaEstablisher, NovaFinder, Outcome
+from sourcebook.catalog.establish import NovaEstablisher, NovaFinder
+from sourcebook.catalog.nova_messages import HeldCase, MergeInto, Outcome
 from sourcebook.catalog.quarantine import Quarantiner
 from sourcebook.catalog.review import AlreadyReviewed, ReviewDesk
 from sourcebook.errors import InvalidInput
@@ -62,10 +63,10 @@ def known(store: NovaStore, clock: Clock) -> str:
 def case(store: NovaStore, quarantiner: Quarantiner, known: str, clock: Clock) -> str:
     with pytest.raises(Held) as held:
         NovaEstablisher(store, clock).establish("B", NEAR)
-    return str(hold(quarantiner, held.value)["quarantine_id"])
+    return hold(quarantiner, held.value).quarantine_id
 
 
-def hold(quarantiner: Quarantiner, held: Held, job_run_id: str = "run-1") -> dict[str, Any]:
+def hold(quarantiner: Quarantiner, held: Held, job_run_id: str = "run-1") -> HeldCase:
     return quarantiner.hold(
         task_run(job_run_id), held, subject="B", nova_id=None, retry_input={"candidate_name": "B"}
     )
@@ -84,7 +85,7 @@ def test_a_case_is_kept_with_its_context_and_announced_once(
     context = documents.get(keys_there["Contents"][0]["Key"])
     assert context["context"]["identity"]["main_name"] == "BB 1"
     again = hold(quarantiner, Held("COORDINATES_UNSURE", "again"), "run-2")
-    assert again == {"quarantine_id": case, "reason_code": "COORDINATES_UNSURE", "new": False}
+    assert again == HeldCase(quarantine_id=case, reason_code="COORDINATES_UNSURE", new=False)
     found = desk.get(case)
     assert found is not None
     assert (found["occurrences"], found["job_run_id"]) == (2, "run-2")
@@ -103,28 +104,19 @@ def test_a_notice_that_fails_fails_nothing(
         quarantiner.logger,
         quarantiner.clock,
     )
-    assert hold(nowhere, Held("OTHER", "look"))["new"] is True
+    assert hold(nowhere, Held("OTHER", "look")).new
 
 
 def test_what_the_last_task_asked_for_is_held(table: Table, quarantiner: Quarantiner) -> None:
-    run = {
-        "workflow_name": "initialize_nova",
-        "job_run_id": "run-7",
-        "correlation_id": "c",
-        "execution_arn": "arn",
-        "record": "WORKFLOW#initialize_nova#c",
-        "task_name": "Establish the nova",
-        "attempt_no": 1,
-    }
+    asked = task_run("run-7")
 
-    def handler(event: dict[str, Any], context: Any) -> None:
+    def work() -> HeldCase:
         raise Held("NOVA_CANDIDATE", "perhaps", {"identity": {"names": []}})
 
     with pytest.raises(Exception, match="Held: perhaps"):
-        TaskRecorder(table, quarantiner.logger).recorded(handler)({"run": run}, None)
-    asked = task_run("run-7", record=run["record"])  # type: ignore[arg-type]
+        TaskRecorder(table, quarantiner.logger).attempt(asked, work)
     found = quarantiner.hold_failed_task(asked, {"candidate_name": "X"})
-    assert found["reason_code"] == "NOVA_CANDIDATE"
+    assert found.reason_code == "NOVA_CANDIDATE"
     with pytest.raises(InvalidInput, match="held"):
         quarantiner.hold_failed_task(task_run("run-8"), {"candidate_name": "X"})
 
@@ -153,7 +145,8 @@ def test_a_candidate_is_merged_into_the_nova_that_it_is(
 ) -> None:
     desk.review(case, "MERGED", reviewer="Ada", nova_id=known)
     found = NovaFinder(store).by_name("B", case)
-    assert (found["match"], found["nova_id"]) == ("MERGE", known)
+    assert isinstance(found, MergeInto)
+    assert found.nova_id == known
     done = NovaEstablisher(store, clock).establish("B", None, quarantine_id=case)
     assert (done.outcome, done.nova_id) == (Outcome.EXISTS, known)
     assert [nova.nova_id for nova in store.find("b")] == [known]
@@ -178,7 +171,7 @@ def test_the_same_trouble_after_a_decision_is_a_new_case(
     desk: ReviewDesk, case: str, quarantiner: Quarantiner
 ) -> None:
     desk.review(case, "CLEARED_TERMINAL", reviewer="Ada")
-    assert hold(quarantiner, Held("COORDINATES_UNSURE", "again"), "run-9")["new"] is True
+    assert hold(quarantiner, Held("COORDINATES_UNSURE", "again"), "run-9").new
     (listed,) = desk.page(limit=10).items
     assert (listed["manual_review_status"], listed["occurrences"]) == ("PENDING", 2)
 

@@ -34,6 +34,23 @@ from sourcebook.catalog.products import (
 )
 from sourcebook.catalog.record_spectrum import COOLDOWNS, LONGEST_RETRY_AFTER, SpectrumRecorder
 from sourcebook.catalog.review import AlreadyReviewed, ReviewDesk
+from sourcebook.catalog.spectrum_messages import (
+    Acquired,
+    AcquireSpectrum,
+    Acquisition,
+    AlreadyValid,
+    ExamineSpectrum,
+    Failure,
+    FailureKind,
+    Found,
+    HoldSpectrum,
+    LoadDecision,
+    LoadSpectrum,
+    NotAcquired,
+    RecordSpectrum,
+    RunOutcome,
+    Unsure,
+)
 from sourcebook.catalog.validate_spectrum import FileChanged, SpectrumValidator
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
@@ -49,6 +66,7 @@ from tests.unit.http.servers import Exchange, Server, serve
 if TYPE_CHECKING:
     from sourcebook.catalog.documents import Documents
     from sourcebook.catalog.quarantine import Quarantiner
+    from sourcebook.messages import Answer
     from sourcebook.table.client import Table
     from tests.integration.catalog.conftest import Clock
 
@@ -90,6 +108,10 @@ async def provider() -> AsyncIterator[Provider]:
         yield played
 
 
+def _about(product: SpectrumProduct) -> dict[str, Any]:
+    return {"nova_id": NOVA, "data_product_id": product.data_product_id, "provider": "LOOP"}
+
+
 @dataclass
 class Workflow:
     """The tasks in the order of the state machine, without it."""
@@ -102,6 +124,8 @@ class Workflow:
     provider: Provider
     runs: int = 0
     largest: int = 2_000_000
+    before_the_upgrade: bool = False
+    """Whether the execution began when acquisition handed nothing on of the spectrum's item."""
 
     def product(self, name: str, *, locators: tuple[Locator, ...] = (), **more: Any) -> SpectrumProduct:
         found = SpectrumProduct(
@@ -125,50 +149,52 @@ class Workflow:
             job_run_id or f"run-{self.runs}", workflow="acquire_and_validate_spectra", record=NOVA
         )
 
-    async def acquire(self, product: SpectrumProduct, run: TaskRun) -> dict[str, Any]:
+    async def acquire(self, product: SpectrumProduct, run: TaskRun) -> Acquisition:
         acquirer = Acquirer(self.table, self.files, self.http, self.clock, self.largest)
-        return await acquirer.acquire(NOVA, product.data_product_id, "LOOP", run)
+        return await acquirer.acquire(AcquireSpectrum(**_about(product)), run)
 
-    async def run(
-        self,
-        product: SpectrumProduct,
-        *,
-        quarantine_id: str | None = None,
-        failure: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Run all tasks as the state machine would and return the outcome."""
-        run, id_ = self.task_run(), product.data_product_id
-        loaded = SpectrumLoader(self.table, self.clock).load(NOVA, id_, quarantine_id=quarantine_id)
-        if loaded["decision"] != "ACQUIRE":
-            return {"outcome": loaded["decision"], **loaded}
+    async def run(self, product: SpectrumProduct, *, quarantine_id: str | None = None) -> dict[str, Any]:
+        """Run all tasks as the state machine would, by their JSON, and return the outcome."""
+        run, about = self.task_run(), _about(product)
+        loaded = SpectrumLoader(self.table, self.clock).load(
+            LoadSpectrum(nova_id=NOVA, data_product_id=product.data_product_id, quarantine_id=quarantine_id)
+        )
+        if loaded.decision is not LoadDecision.ACQUIRE:
+            return {"outcome": loaded.decision, **loaded.to_json()}
         found: dict[str, Any] = {}
         try:
-            found["acquisition"] = await self.acquire(product, run)
+            acquisition = await self.acquire(product, run)
         except AcquisitionFailed as error:
-            given_up = {
-                "kind": "RETRYABLE",
-                "reason": "task_failed",
-                "error_type": "Retryable",
-                "message": f"AcquisitionFailed: {error}",
-            }
-            found["acquisition"] = {"result": "FAILED", "failure": given_up}
-        found = json.loads(json.dumps(found))
-        result = found["acquisition"]["result"]
-        if result == "ACQUIRED":
+            failure = Failure(
+                kind=FailureKind.RETRYABLE,
+                reason="task_failed",
+                error_type="Retryable",
+                message=f"AcquisitionFailed: {error}",
+            )
+            acquisition = NotAcquired(failure=failure)
+        found["acquisition"] = self.handed_on(acquisition)
+        if isinstance(acquisition, Acquired):
             validator = SpectrumValidator(self.table, self.files, check, artifacts, self.clock)
-            found["examination"] = validator.validate(NOVA, id_, "LOOP", found["acquisition"], run)
-            found = json.loads(json.dumps(found))
+            asked = ExamineSpectrum.of_json({**about, **found})
+            found["examination"] = self.handed_on(validator.validate(asked, run))
         if (
-            result == "UNSURE"
+            isinstance(acquisition, Unsure)
             or found.get("examination", {}).get("verdict", {}).get("outcome") == "QUARANTINED"
         ):
-            found["hold"] = SpectrumHolder(self.quarantiner, self.files).hold(NOVA, id_, "LOOP", found, run)
+            holder = SpectrumHolder(self.quarantiner, self.files)
+            found["hold"] = self.handed_on(holder.hold(HoldSpectrum.of_json({**about, "found": found}), run))
         recorder = SpectrumRecorder(self.table, self.files.bucket, self.clock)
-        outcome = recorder.record(NOVA, id_, "LOOP", found, run)
-        assert recorder.record(NOVA, id_, "LOOP", found, run)["outcome"] == outcome["outcome"], (
-            "twice is once"
-        )
-        return outcome
+        to_record = RecordSpectrum.of_json({**about, "found": found})
+        outcome = recorder.record(to_record, run)
+        assert recorder.record(to_record, run).outcome is outcome.outcome, "twice is once"
+        return self.handed_on(outcome)
+
+    def handed_on(self, answer: Answer) -> dict[str, Any]:
+        """Return an answer as the state machine hands it on."""
+        found: dict[str, Any] = json.loads(json.dumps(answer.to_json()))
+        if self.before_the_upgrade:
+            found.pop("spectrum", None)
+        return found
 
     def item(self, product: SpectrumProduct) -> dict[str, Any]:
         found = self.table.get(product.key)
@@ -254,14 +280,23 @@ async def test_what_is_valid_is_never_touched_again(workflow: Workflow) -> None:
     assert (await workflow.run(product))["outcome"] == "SKIPPED_DUPLICATE"
     # A task that comes late, as Lambda may call it twice.
     late = workflow.task_run()
-    assert await workflow.acquire(product, late) == {"result": "ALREADY_VALID"}
+    assert await workflow.acquire(product, late) == AlreadyValid()
     recorder = SpectrumRecorder(workflow.table, workflow.files.bucket, workflow.clock)
-    found = {"acquisition": {"result": "ALREADY_VALID"}}
-    assert (
-        recorder.record(NOVA, product.data_product_id, "LOOP", found, late)["outcome"] == "SKIPPED_DUPLICATE"
-    )
+    asked = RecordSpectrum(**_about(product), found=Found(acquisition=AlreadyValid()))
+    assert recorder.record(asked, late).outcome is RunOutcome.SKIPPED_DUPLICATE
     assert workflow.item(product) == before
     assert workflow.files.read(before["raw_s3_key"], 10**6) == VALID
+
+
+async def test_an_execution_that_began_before_an_upgrade_ends_all_the_same(workflow: Workflow) -> None:
+    workflow.before_the_upgrade = True
+    workflow.provider.answers |= {"valid": VALID, "unitless": UNITLESS, "page": HTML}
+    outcomes = {name: await workflow.run(workflow.product(name)) for name in workflow.provider.answers}
+    assert {name: outcome["outcome"] for name, outcome in outcomes.items()} == {
+        "valid": "VALIDATED",
+        "unitless": "QUARANTINED",
+        "page": "FAILED_RETRYABLE",
+    }
 
 
 @pytest.mark.parametrize("wrap", ["gzip", "zip", "zip of gzip"])
@@ -481,7 +516,7 @@ async def test_the_providers_wish_wins_when_it_is_longer(
     product = workflow.product("a")
     run = workflow.task_run()
     answer = await workflow.acquire(product, run)
-    assert answer["result"] == "FAILED", "not raised: it is not asked again within seconds"
+    assert isinstance(answer, NotAcquired), "not raised: it is not asked again within seconds"
     assert (await workflow.run(product))["outcome"] == "FAILED_RETRYABLE"
     item = workflow.item(product)
     assert item["next_eligible_attempt_at"] == isoformat(workflow.clock.now + rest)
@@ -601,8 +636,9 @@ async def test_no_mirror_is_asked_when_the_function_would_not_live_to_hear_its_a
     acquirer = Acquirer(
         workflow.table, workflow.files, workflow.http, workflow.clock, monotonic=lambda: next(times)
     )
-    answer = await acquirer.acquire(NOVA, product.data_product_id, "LOOP", workflow.task_run())
-    assert (answer["failure"]["kind"], answer["failure"]["reason"]) == ("RETRYABLE", "out_of_time")
+    answer = await acquirer.acquire(AcquireSpectrum(**_about(product)), workflow.task_run())
+    assert isinstance(answer, NotAcquired)
+    assert (answer.failure.kind, answer.failure.reason) == (FailureKind.RETRYABLE, "out_of_time")
     assert [exchange.target for exchange in _exchanges(workflow)] == ["/gone"]
 
 
@@ -632,10 +668,11 @@ async def test_the_bytes_that_are_examined_are_those_that_were_acquired(workflow
     product = workflow.product("a")
     run = workflow.task_run()
     acquired = await workflow.acquire(product, run)
-    workflow.files.put(acquired["key"], EMPTY_FLUX, "application/fits")
+    assert isinstance(acquired, Acquired)
+    workflow.files.put(acquired.key, EMPTY_FLUX, "application/fits")
     validator = SpectrumValidator(workflow.table, workflow.files, check, artifacts, workflow.clock)
     with pytest.raises(FileChanged):
-        validator.validate(NOVA, product.data_product_id, "LOOP", acquired, run)
+        validator.validate(ExamineSpectrum(**_about(product), acquisition=acquired), run)
 
 
 async def test_a_spectrum_is_found_without_its_provider_and_an_unknown_one_is_named(
@@ -647,7 +684,9 @@ async def test_a_spectrum_is_found_without_its_provider_and_an_unknown_one_is_na
     with pytest.raises(NoSuchSpectrum, match=re.escape(NOVA)):
         find_spectrum(workflow.table, NOVA, NOVA)
     with pytest.raises(InvalidInput, match="a case of this spectrum"):
-        SpectrumLoader(workflow.table, workflow.clock).load(NOVA, product.data_product_id, quarantine_id=NOVA)
+        SpectrumLoader(workflow.table, workflow.clock).load(
+            LoadSpectrum(**_about(product), quarantine_id=NOVA)
+        )
 
 
 def _sha256(body: bytes) -> str:

@@ -22,6 +22,7 @@ from sourcebook.catalog.products import (
     SpectrumProduct,
     spectrum_item,
 )
+from sourcebook.catalog.spectrum_messages import LoadDecision, LoadSpectrum
 from sourcebook.catalog.sweep import LOCK, WORKFLOW, SpectraClaimer, SpectraSweeper, Sweep
 from sourcebook.clock import epoch_seconds, isoformat
 from sourcebook.table import keys
@@ -69,6 +70,10 @@ class Started:
         return f"arn:{name}"
 
 
+def asked(product: SpectrumProduct) -> LoadSpectrum:
+    return LoadSpectrum(nova_id=product.nova_id, data_product_id=product.data_product_id)
+
+
 def test_a_thousand_are_claimed_once_each_by_two_sweeps_that_take_turns(
     table: Table, clock: Clock, claimer: SpectraClaimer
 ) -> None:
@@ -77,12 +82,12 @@ def test_a_thousand_are_claimed_once_each_by_two_sweeps_that_take_turns(
     names: Counter[str] = Counter()
     order: list[str] = []
     for turn in range(100):
-        claimed = (claimer, other)[turn % 2].claim(80)
+        claimed = (claimer, other)[turn % 2].claim(80).claimed
         if not claimed:
             break
         assert len(claimed) <= 80
-        names.update(entry["name"] for entry in claimed)
-        order += [entry["data_product_id"] for entry in claimed]
+        names.update(entry.name for entry in claimed)
+        order += [entry.data_product_id for entry in claimed]
         clock.now += timedelta(seconds=20)
     assert len(names) == len(order) == 1_000
     assert set(names.values()) == {1}
@@ -94,28 +99,28 @@ def test_a_claim_changes_when_a_sweep_looks_and_not_when_it_may_be_tried(
     table: Table, clock: Clock, claimer: SpectraClaimer
 ) -> None:
     product = add(table, clock, 1, due=clock.now - timedelta(minutes=1))
-    (entry,) = claimer.claim(10)
-    assert entry["name"] == f"{product.data_product_id}-0-20261127T205900Z"
-    assert (entry["nova_id"], entry["provider"]) == (product.nova_id, "LOOP")
+    (entry,) = claimer.claim(10).claimed
+    assert entry.name == f"{product.data_product_id}-0-20261127T205900Z"
+    assert (entry.nova_id, entry.provider) == (product.nova_id, "LOOP")
     item = table.get(product.key)
     assert item is not None
     assert item["next_eligible_attempt_at"] == isoformat(clock.now - timedelta(minutes=1))
     assert item["timestamp"] == isoformat(clock.now + LEASE)
     loader = SpectrumLoader(table, clock)
-    assert loader.load(product.nova_id, product.data_product_id)["decision"] == "ACQUIRE"
+    assert loader.load(asked(product)).decision is LoadDecision.ACQUIRE
 
 
 def test_what_was_claimed_by_a_run_that_is_lost_is_due_again_under_another_name(
     table: Table, clock: Clock, claimer: SpectraClaimer
 ) -> None:
     add(table, clock, 1)
-    (first,) = claimer.claim(10)
+    (first,) = claimer.claim(10).claimed
     clock.now += LEASE - timedelta(seconds=1)
-    assert claimer.claim(10) == []
+    assert claimer.claim(10).claimed == ()
     clock.now += timedelta(seconds=1)
-    (second,) = claimer.claim(10)
-    assert second["data_product_id"] == first["data_product_id"]
-    assert second["name"] != first["name"]
+    (second,) = claimer.claim(10).claimed
+    assert second.data_product_id == first.data_product_id
+    assert second.name != first.name
 
 
 def test_what_rests_or_has_ended_is_not_claimed(table: Table, clock: Clock, claimer: SpectraClaimer) -> None:
@@ -124,15 +129,15 @@ def test_what_rests_or_has_ended_is_not_claimed(table: Table, clock: Clock, clai
     table.update(ended.key, remove=INDEX_ATTRIBUTES, assign={"eligibility": "NONE"})
     # Something else in the same partition of the index is passed over and said.
     table.put({"PK": "x", "SK": "y", "status": "ACQUIRE", "timestamp": isoformat(clock.now)})
-    assert claimer.claim(10) == []
+    assert claimer.claim(10).claimed == ()
 
 
 def test_one_that_was_claimed_before_its_time_gets_its_time_back(table: Table, clock: Clock) -> None:
     due = clock.now + timedelta(minutes=30)
     product = add(table, clock, 1, due=due)
     table.update(product.key, assign={"timestamp": isoformat(clock.now + LEASE)})
-    loaded = SpectrumLoader(table, clock).load(product.nova_id, product.data_product_id)
-    assert (loaded["decision"], loaded["next_eligible_attempt_at"]) == ("SKIPPED_BACKOFF", isoformat(due))
+    loaded = SpectrumLoader(table, clock).load(asked(product))
+    assert (loaded.decision, loaded.next_eligible_attempt_at) == (LoadDecision.SKIPPED_BACKOFF, due)
     assert (table.get(product.key) or {})["timestamp"] == isoformat(due)
 
 

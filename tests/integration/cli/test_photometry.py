@@ -12,6 +12,7 @@ import boto3.session
 import pytest
 from click.testing import CliRunner
 
+from sourcebook.catalog.photometry_messages import RebuildTable, UploadObject, UploadValid
 from sourcebook.catalog.photometry_table import TableRebuilder
 from sourcebook.catalog.photometry_upload import UploadValidator
 from sourcebook.catalog.replacing import Objects
@@ -62,15 +63,18 @@ def test_files_are_uploaded_and_their_ingestion_started(nova_id: str, tmp_path: 
 
 def test_a_table_is_made_anew_without_an_upload(stack: Stack, nova_id: str) -> None:
     store, objects = NovaStore(stack.table), Objects(boto3.client("s3"), BUCKET)
-    told = {}
+    file_id = ""
     for number, text in enumerate((CSV, OTHER)):
         key = f"raw/photometry/{number}.csv"
         objects.write(key, text.encode(), "text/csv")
         told = UploadValidator(store, objects).validate(nova_id, key)
-        source = {"s3_key": key, "etag": told["etag"], "byte_length": told["byte_length"]}
-        TableRebuilder(store, objects).rebuild(nova_id, told["file_id"], source)
+        assert isinstance(told, UploadValid)
+        file_id = told.file_id
+        upload = UploadObject(s3_key=key, etag=told.etag, byte_length=told.byte_length)
+        asked = RebuildTable(nova_id=nova_id, file_id=file_id, upload=upload)
+        TableRebuilder(store, objects).rebuild(asked)
     assert call("rebuild", "V1324 Sco").output == "2 measurements of 2 uploads\n"
-    result = call("rebuild", nova_id, "--without", told["file_id"])
+    result = call("rebuild", nova_id, "--without", file_id)
     assert result.output == "1 measurements of 1 uploads\n"
     assert "the name or id of one nova; none is known" in str(call("rebuild", "V1 Sco").exception)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import boto3.session
 
@@ -24,12 +23,14 @@ from sourcebook.catalog.establish import NovaEstablisher
 from sourcebook.catalog.files import FITS, Files
 from sourcebook.catalog.fingerprints import Fingerprints
 from sourcebook.catalog.load_spectrum import find_spectrum
+from sourcebook.catalog.photometry_messages import RebuildTable, UploadObject, UploadValid
 from sourcebook.catalog.photometry_table import TableRebuilder
 from sourcebook.catalog.photometry_upload import UploadValidator
 from sourcebook.catalog.products import Locator, LocatorKind, data_product_id_for
 from sourcebook.catalog.quarantine import Quarantiner
 from sourcebook.catalog.record_spectrum import SpectrumRecorder
 from sourcebook.catalog.replacing import Objects
+from sourcebook.catalog.spectrum_messages import Acquired, ExamineSpectrum, Found, RecordSpectrum
 from sourcebook.catalog.store import NovaStore
 from sourcebook.catalog.validate_spectrum import SpectrumValidator
 from sourcebook.clock import Clock, isoformat
@@ -190,29 +191,27 @@ def _acquire(store: NovaStore, files: Files, nova_id: str, data_product_id: str,
     """Do what the workflow does once the bytes have come."""
     run = task_run(f"run-{data_product_id}", workflow="acquire_and_validate_spectra", record=nova_id)
     stored = files.put(f"raw/spectra/{nova_id}/{data_product_id}/primary.fits", body, FITS)
-    acquisition = {
-        "result": "ACQUIRED",
-        "key": stored.key,
-        "byte_length": stored.byte_length,
-        "etag": stored.etag,
-        "sha256": stored.sha256,
-    }
+    acquired = Acquired(
+        key=stored.key, byte_length=stored.byte_length, etag=stored.etag, sha256=stored.sha256
+    )
     product = find_spectrum(store.table, nova_id, data_product_id, "LOOP")
     Fingerprints(store.table, store.clock).note(product, stored.sha256)
     validator = SpectrumValidator(store.table, files, check, artifacts, store.clock)
-    examination = validator.validate(nova_id, data_product_id, "LOOP", acquisition, run)
-    found: dict[str, Any] = json.loads(json.dumps({"acquisition": acquisition, "examination": examination}))
+    about = {"nova_id": nova_id, "data_product_id": data_product_id, "provider": "LOOP"}
+    examination = validator.validate(ExamineSpectrum(**about, acquisition=acquired), run)
     recorder = SpectrumRecorder(store.table, files.bucket, store.clock)
-    recorder.record(nova_id, data_product_id, "LOOP", found, run)
+    found = Found(acquisition=acquired, examination=examination)
+    recorder.record(RecordSpectrum(**about, found=found), run)
 
 
 def _photometry(store: NovaStore, objects: Objects, nova_id: str) -> None:
     key = "raw/photometry/1/upload.csv"
     objects.write(key, CSV.encode(), "text/csv")
     read = UploadValidator(store, objects, store.clock).validate(nova_id, key)
-    source = {"s3_key": key, "etag": read["etag"], "byte_length": read["byte_length"]}
-    run = task_run(workflow="ingest_photometry")
-    TableRebuilder(store, objects, store.clock).rebuild(nova_id, read["file_id"], source, run)
+    assert isinstance(read, UploadValid)
+    upload = UploadObject(s3_key=key, etag=read.etag, byte_length=read.byte_length)
+    asked = RebuildTable(nova_id=nova_id, file_id=read.file_id, upload=upload)
+    TableRebuilder(store, objects, store.clock).rebuild(asked, task_run(workflow="ingest_photometry"))
 
 
 def _runs(table: Table, nova_id: str, now: datetime) -> None:

@@ -17,7 +17,7 @@ from sourcebook.observations.canonical import Canonical, Standing
 from sourcebook.observations.model import Observed
 from sourcebook.observations.raw import Scrape
 from sourcebook.observations.read import ObservationReader
-from sourcebook.observations.rebuild import Rebuilder
+from sourcebook.observations.rebuild import RebuildCanonical, Rebuilder
 from sourcebook.observations.registry import ObservationSources
 from sourcebook.observations.terms import NO_TERM
 from sourcebook.sources.model import SourceSpec, parse_spec
@@ -102,17 +102,12 @@ class World:
             self.rebuild([source_id])
 
     def rebuild(self, source_ids: list[str] | None = None, piece: int = 3) -> tuple[int, int]:
-        event: dict[str, Any] = {} if source_ids is None else {"source_ids": source_ids}
+        event: Mapping[str, Any] = {} if source_ids is None else {"source_ids": source_ids}
         while True:
-            counts = Rebuilder(self.table, piece=piece).run(event)
+            counts = Rebuilder(self.table, piece=piece).run(RebuildCanonical.of_json(event))
             if counts.done:
                 return counts.examined, counts.changed
-            event = {
-                "source_ids": counts.source_ids,
-                "after": counts.after,
-                "examined": counts.examined,
-                "changed": counts.changed,
-            }
+            event = counts.to_json()
 
     def standing(self, source_id: str) -> Standing | None:
         """Return how a source stands now: what a poll that begins now will write."""

@@ -11,6 +11,7 @@ import pytest
 
 import statemachines
 from sourcebook.errors import InvalidInput
+from sourcebook.messages import Asked
 from sourcebook.runs.read import RunReader
 from tests.integration.runs.test_tasks import RECORD, payload
 
@@ -43,7 +44,10 @@ def test_a_task_that_is_asked_nothing_fails_and_its_attempt_says_so(
     }
     for variable, value in environment.items():
         monkeypatch.setenv(variable, value)
-    handler = _load(name)
+    module = _load(name)
+    handler = module.handler
+    asked = next(one for one in Asked.__subclasses__() if one.function == name)
+    assert asked.__name__ in vars(module), "the handler takes what the workflow asks"
     given = {"run": payload(task=name)["run"]}
     with pytest.raises(Exception):  # noqa: B017, PT011 - which one is each task's own
         handler(given, CONTEXT)
@@ -59,4 +63,4 @@ def _load(name: str) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.handler
+    return module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,16 @@ import pytest
 from aws_lambda_powertools import Logger
 
 from sourcebook.errors import InvalidInput, Quarantine, Retryable, Terminal
+from sourcebook.messages import Answer, HandledFailure
 from sourcebook.runs.errors import Held
 from sourcebook.runs.read import RunReader
-from sourcebook.runs.tasks import HandledFailure, TaskRecorder
+from sourcebook.runs.tasks import TaskRecorder, TaskRun
 from sourcebook.table import keys
 from sourcebook.table.client import TableBusy
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sourcebook.table.client import Table
 
 pytestmark = pytest.mark.integration
@@ -42,8 +46,20 @@ def payload(attempt_no: int = 1, task: str = "Resolve the name") -> dict[str, An
     }
 
 
-def nothing(event: dict[str, Any], context: Any) -> str:
-    return "done"
+@dataclass(frozen=True, slots=True)
+class Said(Answer):
+    word: str = ""
+    page: bool = False
+
+    def handled_failure(self) -> HandledFailure | None:
+        return HandledFailure("WebPage", "HTML_BODY: a page of 12 kB came") if self.page else None
+
+    def noted(self) -> Mapping[str, object]:
+        return {"word": self.word}
+
+
+def task(attempt_no: int = 1, name: str = "Resolve the name") -> TaskRun:
+    return TaskRun.of(payload(attempt_no, name))
 
 
 class Ticking:
@@ -75,12 +91,11 @@ def attempts(table: Table) -> list[dict[str, Any]]:
 def test_started_is_written_before_the_work(recorder: TaskRecorder, table: Table) -> None:
     seen: list[str] = []
 
-    @recorder.recorded
-    def handler(event: dict[str, Any], context: Any) -> str:
+    def work() -> Said:
         seen.extend(attempt["status"] for attempt in attempts(table))
-        return str(event["name"]).upper()
+        return Said("V1324 SCO")
 
-    assert handler(payload(), None) == "V1324 SCO"
+    assert recorder.attempt(task(), work) == Said("V1324 SCO")
     assert seen == ["STARTED"]
     (attempt,) = attempts(table)
     assert attempt["status"] == "SUCCEEDED"
@@ -95,12 +110,11 @@ def test_a_crash_shows(recorder: TaskRecorder, table: Table) -> None:
     class Killed(BaseException):
         """What no handler catches: the process is gone."""
 
-    @recorder.recorded
-    def handler(event: dict[str, Any], context: Any) -> None:
+    def work() -> Said:
         raise Killed
 
     with pytest.raises(Killed):
-        handler(payload(), None)
+        recorder.attempt(task(), work)
     (attempt,) = attempts(table)
     assert attempt["status"] == "STARTED"
     assert "duration_ms" not in attempt
@@ -120,12 +134,11 @@ def test_a_crash_shows(recorder: TaskRecorder, table: Table) -> None:
 def test_a_failure_is_recorded_and_leaves_as_a_word_of_the_state_machines(
     recorder: TaskRecorder, table: Table, error: Exception, leaves_as: type[Exception]
 ) -> None:
-    @recorder.recorded
-    def handler(event: dict[str, Any], context: Any) -> None:
+    def work() -> Said:
         raise error
 
     with pytest.raises(leaves_as) as raised:
-        handler(payload(), None)
+        recorder.attempt(task(), work)
     assert type(raised.value) is leaves_as
     (attempt,) = attempts(table)
     assert (attempt["status"], attempt["error_type"]) == ("FAILED", type(error).__name__)
@@ -137,22 +150,20 @@ def test_a_failure_is_recorded_and_leaves_as_a_word_of_the_state_machines(
 def test_retries_and_the_items_of_a_map_are_attempts_of_their_own(table: Table, lines: io.StringIO) -> None:
     logger = Logger(service=f"test-{id(lines)}", stream=lines)
     recorder = TaskRecorder(table, logger, lambda: NOW)
-    handler = recorder.recorded(nothing)
     for attempt_no in (1, 2, 3):
-        handler(payload(attempt_no), None)
+        recorder.attempt(task(attempt_no), Said)
     for _ in range(3):
-        handler(payload(1, "Store a chunk"), None)
+        recorder.attempt(task(1, "Store a chunk"), Said)
     found = [(attempt["task_name"], attempt["attempt_no"]) for attempt in attempts(table)]
     assert sorted(found) == [("Resolve the name", n) for n in (1, 2, 3)] + [("Store a chunk", 1)] * 3
 
 
 def test_log_lines_carry_the_run(recorder: TaskRecorder, lines: io.StringIO) -> None:
-    @recorder.recorded
-    def handler(event: dict[str, Any], context: Any) -> None:
+    def work() -> Said:
         raise Terminal("never")
 
     with pytest.raises(Terminal):
-        handler(payload(2), None)
+        recorder.attempt(task(2), work)
     written = [json.loads(line) for line in lines.getvalue().splitlines()]
     failed = next(line for line in written if line["message"] == "task_failed")
     assert {
@@ -178,20 +189,14 @@ def test_log_lines_carry_the_run(recorder: TaskRecorder, lines: io.StringIO) -> 
     assert failed["error_fingerprint"].startswith("Terminal:")
 
 
-def test_what_no_state_machine_calls_leaves_no_attempt(recorder: TaskRecorder, table: Table) -> None:
-    handler = recorder.recorded(nothing)
-    assert handler({}, None) == "done"
-    assert attempts(table) == []
-
-
 @pytest.mark.parametrize(
     "change", [{"job_run_id": "../x"}, {"record": ""}, {"attempt_no": 0}, {"task_name": 1}]
 )
-def test_a_run_that_is_none_is_refused(recorder: TaskRecorder, change: dict[str, Any]) -> None:
+def test_a_run_that_is_none_is_refused(change: dict[str, Any]) -> None:
     event = payload()
     event["run"] |= change
     with pytest.raises(InvalidInput, match=r"run\."):
-        recorder.recorded(nothing)(event, None)
+        TaskRun.of(event)
 
 
 def run_item(number: int, status: str = "SUCCEEDED", workflow: str = "initialize_nova") -> dict[str, Any]:
@@ -246,16 +251,14 @@ def test_a_run_that_never_ended_is_said_to_be_lost(table: Table) -> None:
     assert lost(timedelta(hours=1))
 
 
-def test_an_answer_with_a_failure_in_it_is_a_failed_attempt(recorder: TaskRecorder, table: Table) -> None:
-    def failure_in(answer: dict[str, Any]) -> HandledFailure | None:
-        return HandledFailure("WebPage", "HTML_BODY: a page of 12 kB came") if "failure" in answer else None
-
-    @recorder.recording(failure_in)
-    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-        return {"failure": "a page"} if event["run"]["attempt_no"] == 1 else {"file": "one"}
-
-    assert handler(payload(1), None) == {"failure": "a page"}, "the workflow goes on by the answer"
-    assert handler(payload(2), None) == {"file": "one"}
+def test_an_answer_with_a_failure_in_it_is_a_failed_attempt(
+    recorder: TaskRecorder, table: Table, lines: io.StringIO
+) -> None:
+    page = Said("a page", page=True)
+    assert recorder.attempt(task(1), lambda: page) == page, "the workflow goes on by the answer"
+    recorder.attempt(task(2), lambda: Said("a file"))
+    written = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert [line["answer"] for line in written] == [{"word": "a page"}, {"word": "a file"}]
     first, second = attempts(table)
     assert (first["status"], first["error_type"]) == ("FAILED", "WebPage")
     assert first["error_message"] == "HTML_BODY: a page of 12 kB came"

@@ -8,7 +8,8 @@ import pytest
 
 from sourcebook.articles import reanalysis
 from sourcebook.articles.analysis import Analyzer
-from sourcebook.articles.reanalysis import LAST_DAY, DayOfArticles, Progress, Reanalyzer
+from sourcebook.articles.reanalysis import Reanalyzer
+from sourcebook.articles.reanalysis_messages import LAST_DAY, DayOfArticles, Progress
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.sentiment.catalog import NO_SUBJECTS
@@ -45,7 +46,7 @@ def every_day(world: World, tool_id: str = "quartzon", scope: str = "mentions") 
         event: dict[str, Any] = {"tool_id": tool_id, "days_ago": day, "scope": scope}
         event["started_at"] = isoformat(world.now)
         while True:
-            progress = Reanalyzer(world.table, analyzer).run(DayOfArticles.read(event))
+            progress = Reanalyzer(world.table, analyzer).run(DayOfArticles.of_json(event))
             calls.append(progress)
             if progress.done:
                 break
@@ -115,9 +116,9 @@ def test_a_subject_that_is_not_there_is_refused(told: World) -> None:
 )
 def test_a_wrong_field_of_a_part_is_named(change: dict[str, Any], field: str) -> None:
     good = {"tool_id": "a", "days_ago": 0, "started_at": "2026-11-27T12:00:00Z"}
-    assert DayOfArticles.read(good).days_ago == 0
+    assert DayOfArticles.of_json(good).days_ago == 0
     with pytest.raises(InvalidInput) as caught:
-        DayOfArticles.read(good | change)
+        DayOfArticles.of_json(good | change)
     assert caught.value.field == field
 
 
@@ -148,7 +149,7 @@ def test_mentions_that_no_refresh_ever_counted_are_counted_after_a_reanalysis(
     analyzer.analyze(world.keys)
     again = Analyzer.of(world.table, LexiconEngine(), world.clock, workers=1)
     event = {"tool_id": "SNAX", "days_ago": 0, "scope": scope, "started_at": isoformat(world.now)}
-    Reanalyzer(world.table, again).run(DayOfArticles.read(event))
+    Reanalyzer(world.table, again).run(DayOfArticles.of_json(event))
     world.refresh()
     world.check_cache(["SNAX"])
     assert world.counted("SNAX", NOON - timedelta(hours=1), world.now)["total_mentions"] == 1

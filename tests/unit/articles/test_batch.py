@@ -5,6 +5,7 @@ from typing import Any
 
 from sourcebook.articles.batch import Run, batch_item, ingestion_batch
 from sourcebook.sources.poll import PollReport, PollResult, Rejected, RoundReport, Verdict
+from sourcebook.table import keys
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 RUN = Run("batch-1", "request-1", NOON, NOON + timedelta(seconds=2.5))
@@ -38,7 +39,7 @@ def test_a_run_is_recorded_with_how_often_sources_told_the_same() -> None:
     assert batch.errors == ["broken: RuntimeError: out of paper", "finnhub 7: url: bad"]
     item = batch_item(batch, RUN)
     assert item["PK"] == "WORKFLOW#ingest_articles#2026-11-27"
-    assert item["SK"] == "JOBRUN#ingest_articles#2026-11-27T12:00:00.000Z#batch-1"
+    assert item["SK"] == f"{keys.JOB_RUN_PREFIX}ingest_articles#2026-11-27T12:00:00.000Z#batch-1"
 
 
 def test_a_run_over_unchanged_sources_leaves_no_record() -> None:

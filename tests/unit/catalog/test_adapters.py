@@ -40,7 +40,7 @@ def test_an_object_has_all_its_names() -> None:
     )
     assert found.names == ("V* V1324 Sco", "MOA 2012 BLG-320")
     assert (found.key, found.main_name, found.kind) == ("simbad:v1324 sco", "V1324 Sco", Kind.NOVA)
-    assert Identity.of(json.loads(json.dumps(found.to_dict()))) == found
+    assert Identity.of_json(json.loads(json.dumps(found.to_json()))) == found
 
 
 def test_two_objects_are_two_and_none_is_none() -> None:

@@ -6,10 +6,10 @@ import json
 import re
 from typing import Any
 
-from sourcebook.catalog.load_spectrum import LEASE, LoadDecision
+from sourcebook.catalog.load_spectrum import LEASE
 from sourcebook.catalog.model import QuarantineReason
-from sourcebook.catalog.record_spectrum import RunOutcome
 from sourcebook.catalog.review import OVERRIDES
+from sourcebook.catalog.spectrum_messages import LoadDecision, RunOutcome
 from sourcebook.runs.read import LONGEST_RUN
 from sourcebook.spectra.model import OVERRIDES as OVERRIDES_OF_THE_EXAMINATION
 from sourcebook.spectra.model import QuarantineCode, SpectrumOutcome

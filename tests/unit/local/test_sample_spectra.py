@@ -30,4 +30,4 @@ def test_a_sample_ends_as_it_should_and_is_what_the_script_makes(name: str) -> N
     kept = check((make_samples.FOLDER / name).read_bytes(), name=name).verdict
     assert (kept.outcome.value, kept.reason) == (outcome, reason)
     # Not byte by byte: the last digit of an exponential differs from one processor to the next.
-    assert check(make(), name=name).verdict.to_dict() == kept.to_dict()
+    assert check(make(), name=name).verdict.to_json() == kept.to_json()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sourcebook.errors import InvalidInput
 from sourcebook.events import FetchRequested, read_message
-from sourcebook.sources.dispatch import _Due, chunks_by_host, message_body, read_dispatch_request
+from sourcebook.sources.dispatch import DispatchSources, _Due, chunks_by_host, message_body
 
 due_sources = st.lists(
     st.builds(
@@ -48,10 +48,12 @@ def test_a_message_reads_as_the_class_that_checks_it_where_it_arrives() -> None:
 
 
 def test_a_scheduled_event_asks_for_all_that_are_due() -> None:
-    assert read_dispatch_request({"source": "aws.events", "detail-type": "Scheduled Event"}) is None
+    event = {"source": "aws.events", "detail-type": "Scheduled Event"}
+    assert DispatchSources.of_json(event).source_ids is None
+    assert DispatchSources.of_json({"source_ids": ["a", "b"]}).source_ids == ("a", "b")
 
 
 @pytest.mark.parametrize("wanted", ["harbor-ledger", [1], {"id": "harbor-ledger"}])
 def test_source_ids_that_are_no_list_of_ids_are_refused(wanted: object) -> None:
-    with pytest.raises(InvalidInput, match=r"source_ids: .* expected a list of source ids"):
-        read_dispatch_request({"source_ids": wanted})
+    with pytest.raises(InvalidInput, match=r"source_ids.* expected a (list|text)"):
+        DispatchSources.of_json({"source_ids": wanted})

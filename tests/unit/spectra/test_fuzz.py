@@ -92,5 +92,5 @@ def test_a_mutated_file_of_any_profile_never_crashes_the_worker(name: str) -> No
         if checked.spectrum is not None and number % 10 == 0:  # a picture takes longer than the reading
             artifacts(checked, source={})
         assert time.process_time() - began < SLOWEST
-        assert checked.verdict.to_dict()["outcome"] in set(SpectrumOutcome)
+        assert checked.verdict.to_json()["outcome"] in set(SpectrumOutcome)
         assert UNEXPECTED not in checked.verdict.message

@@ -514,7 +514,7 @@ def test_the_signature_is_one_for_all_files_of_a_pipeline() -> None:
 def test_a_verdict_is_small_whatever_the_file_holds() -> None:
     verdict = valid(made.bess({"OBJNAME": "x" * 68, "COMMENT": "y" * 50})).verdict
     many = dataclasses.replace(verdict, normalization_notes=("n" * 10_000,) * 1_000)
-    assert len(json.dumps(many.to_dict())) < 20_000
+    assert len(json.dumps(many.to_json())) < 20_000
 
 
 # --- The matrix of the FITS standard ---

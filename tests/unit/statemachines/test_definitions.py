@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Literal, get_origin, get_type_hints
 
 import pytest
 
 import statemachines
 from sourcebook.api.workflows import INPUTS
+from sourcebook.catalog.nova_messages import FindNova, OneNova, Outcome, PrepareNova, Resolved
+from sourcebook.catalog.spectrum_messages import LoadDecision, RunOutcome
+from sourcebook.messages import Answer, Asked, word_of
 from sourcebook.runs.read import LONG_RUNS, LONGEST_RUN
+from sourcebook.spectra.model import SpectrumOutcome
 from sourcebook.table import keys
+from statemachines import states as asl
 from statemachines.books import CHECK, REPORT
 from tests.definitions import LOCKED, NAMES, definition, every_state, following, states_of, texts
 
@@ -189,3 +195,41 @@ def test_no_catch_parses_a_cause_that_may_be_cut_off(name: str) -> None:
         assert "$eval" not in text
         if "$parse(" in text:
             assert "$parse('\"' & $m[0].groups[0] & '\"')" in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_comes_to_what_its_workflow_declares(name: str) -> None:
+    declared = {*statemachines.workflow(name).outcomes, "FAILED", "REFUSED"}
+    assert len(declared) == len(statemachines.workflow(name).outcomes) + 2
+    for state in states_of(name).values():
+        for holder in (state, *state.get("Choices", ()), *state.get("Catch", ())):
+            ending = holder.get("Assign", {}).get("ending")
+            if isinstance(ending, dict) and not ending["outcome"].startswith("{%"):
+                assert ending["outcome"] in declared
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_task_is_asked_by_a_declared_message_and_every_word_that_is_compared_is_declared(name: str) -> None:
+    asked = {one.function for one in Asked.__subclasses__()}
+    assert statemachines.workflow(name).functions() <= asked
+    words = {str(word_of(one)[1]) for one in Answer.__subclasses__() if _has_word(one)}
+    enums = {str(word) for kind in (LoadDecision, RunOutcome, SpectrumOutcome, Outcome) for word in kind}
+    for _, state in every_state(states_of(name)):
+        for choice in state.get("Choices", ()):
+            # `HELD` is a word of the definition itself, as its own books are.
+            compared = set(re.findall(r"(?:outcome|decision|result|match) = '(\w+)'", choice["Condition"]))
+            assert compared <= words | enums
+
+
+def _has_word(kind: type[Answer]) -> bool:
+    return any(get_origin(of) is Literal for of in get_type_hints(kind).values())
+
+
+def test_what_a_task_is_asked_is_checked_when_the_workflow_is_declared() -> None:
+    with pytest.raises(ValueError, match="FindNova: nova is missing, or is none of its fields"):
+        asl.task(FindNova, {"nova": "$states.input.nova_id"}, comment="A misspelt field.")
+    with pytest.raises(ValueError, match="PrepareNova: nova_id is missing"):
+        asl.task(PrepareNova, {}, comment="Nothing.")
+    assert asl.is_(OneNova) == "$states.input.match = 'ONE'"
+    assert asl.is_(Resolved, "$x") == "$x.found = true"
+    assert asl.is_(LoadDecision.ACQUIRE, "$x") == "$x = 'ACQUIRE'"

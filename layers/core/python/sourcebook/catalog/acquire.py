@@ -14,19 +14,30 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import IO, Any, Final
+from dataclasses import dataclass
+from typing import IO, Final
 
 from sourcebook.catalog.files import FITS, LARGEST_FILE, Files
 from sourcebook.catalog.fingerprints import Fingerprints
-from sourcebook.catalog.load_spectrum import find_spectrum
+from sourcebook.catalog.load_spectrum import about, find_spectrum
 from sourcebook.catalog.products import (
     Locator,
     LocatorKind,
     LocatorRole,
     SpectrumProduct,
     ValidationStatus,
+)
+from sourcebook.catalog.spectrum_messages import (
+    Acquired,
+    AcquireSpectrum,
+    Acquisition,
+    AlreadyValid,
+    Doubt,
+    Duplicate,
+    Failure,
+    FailureKind,
+    NotAcquired,
+    Unsure,
 )
 from sourcebook.catalog.unpack import (
     ArchiveRefused,
@@ -49,8 +60,9 @@ from sourcebook.http import (
     parse_networks,
     redact_url,
 )
+from sourcebook.messages import Json
 from sourcebook.runs.errors import Held, short_message
-from sourcebook.runs.tasks import HandledFailure, TaskRun
+from sourcebook.runs.tasks import TaskRun
 from sourcebook.table.client import Table
 
 DONATIONS: Final = "raw/donations/"
@@ -74,38 +86,6 @@ class AcquisitionFailed(Retryable):
     """A provider did not send the file; it may a few seconds later."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why there is no file.
-
-    Attributes:
-        kind: RETRYABLE, or TERMINAL when asking again is no use.
-        reason: a code, e.g. ``rate_limited`` or ``status_404``.
-        error_type: class of the error.
-        message: in words.
-        retry_after: aware UTC time before which the provider does not want to be asked.
-        sha256: digest of what came instead, when something did.
-    """
-
-    kind: str
-    reason: str
-    error_type: str
-    message: str
-    retry_after: datetime | None = None
-    sha256: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as it travels through the workflow."""
-        return {
-            "kind": self.kind,
-            "reason": self.reason,
-            "error_type": self.error_type,
-            "message": self.message,
-            **({"retry_after": isoformat(self.retry_after)} if self.retry_after else {}),
-            **({"sha256": self.sha256} if self.sha256 else {}),
-        }
-
-
 class _NotAcquired(Exception):
     """One locator has led nowhere.
 
@@ -126,7 +106,7 @@ class _Body:
     file: IO[bytes]
     byte_length: int
     sha256: str
-    described: Mapping[str, Any]
+    described: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,41 +125,34 @@ class Acquirer:
     largest: int = LARGEST_FILE
     monotonic: Callable[[], float] = time.monotonic
 
-    async def acquire(
-        self, nova_id: str, data_product_id: str, provider: str, run: TaskRun
-    ) -> dict[str, Any]:
-        """Bring the file of a spectrum into the bucket, without its wrapping, and describe it.
-
-        Returns:
-            ``{"result": …}`` and with it, for ACQUIRED: ``key``, ``byte_length``, ``etag``, ``sha256`` and,
-            if it came just now, ``source`` (the object that says where from); for DUPLICATE:
-            ``duplicate_of``, ``byte_length``, ``sha256``; for FAILED: ``failure``, see `Failure`; for UNSURE:
-            ``unsure`` with reason_code, message and context for a person. For ALREADY_VALID there is nothing
-            more to say.
+    async def acquire(self, asked: AcquireSpectrum, run: TaskRun) -> Acquisition:
+        """Bring the file of a spectrum into the bucket, without its wrapping.
 
         Raises:
             AcquisitionFailed: if the provider may do better in a few seconds.
-            NoSuchSpectrum, BucketBusy, DocumentRefused: as they say.
+            NoSuchSpectrum: if there is no such spectrum.
+            BucketBusy: if the bucket does not take the file now.
+            DocumentRefused: if it never will.
         """
-        product = find_spectrum(self.table, nova_id, data_product_id, provider)
+        product = find_spectrum(self.table, asked.nova_id, asked.data_product_id, asked.provider)
         if product.validation_status is ValidationStatus.VALID:
             # What is valid stays as it is, also when this task comes late.
-            return {"result": "ALREADY_VALID"}
+            return AlreadyValid()
         if product.overrides and product.sha256 and product.raw_s3_key:
             # A reviewer has judged these very bytes.
-            return {
-                "result": "ACQUIRED",
-                "key": product.raw_s3_key,
-                "byte_length": product.byte_length or 0,
-                "etag": product.etag or "",
-                "sha256": product.sha256,
-            }
+            return Acquired(
+                key=product.raw_s3_key,
+                byte_length=product.byte_length or 0,
+                etag=product.etag or "",
+                sha256=product.sha256,
+                spectrum=about(product),
+            )
         failed: list[_NotAcquired] = []
         begun = self.monotonic()
         for locator in _in_order(product.locators):
             if failed and self.monotonic() - begun > _TIME_FOR_MIRRORS:
                 waits = "a mirror is asked another time: the first place took all there was"
-                failed.append(_NotAcquired(Failure("RETRYABLE", "out_of_time", "OutOfTime", waits)))
+                failed.append(_not_acquired(FailureKind.RETRYABLE, "out_of_time", "OutOfTime", waits))
                 break
             with ExitStack() as open_files:
                 try:
@@ -188,19 +161,17 @@ class Acquirer:
                 except _NotAcquired as error:
                     failed.append(error)
                 except Held as unsure:
-                    return {
-                        "result": "UNSURE",
-                        "unsure": {
-                            "reason_code": unsure.reason_code,
-                            "message": short_message(unsure),
-                            "context": unsure.context,
-                        },
-                    }
+                    doubt = Doubt(
+                        reason_code=unsure.reason_code,
+                        message=short_message(unsure),
+                        context=unsure.context,
+                    )
+                    return Unsure(unsure=doubt, spectrum=about(product))
         # One place that may have the file some day is hope enough, whatever the others say.
-        likeliest = next((one for one in failed if one.failure.kind == "RETRYABLE"), failed[0])
+        likeliest = next((one for one in failed if one.failure.kind is FailureKind.RETRYABLE), failed[0])
         if likeliest.at_once:
             raise AcquisitionFailed(f"{likeliest.failure.reason}: {likeliest.failure.message}") from likeliest
-        return {"result": "FAILED", "failure": likeliest.failure.to_dict()}
+        return NotAcquired(failure=likeliest.failure)
 
     async def _fetch(self, locator: Locator, product: SpectrumProduct, open_files: ExitStack) -> _Body:
         file = scratch(open_files)
@@ -209,14 +180,12 @@ class Acquirer:
         if locator.kind is LocatorKind.S3 and locator.value.startswith(DONATIONS):
             length, sha256 = self.files.copy_to(locator.value, file, self.largest)
             return _Body(file, length, sha256, {"key": locator.value})
-        raise _NotAcquired(
-            Failure(
-                "TERMINAL",
-                "no_such_locator",
-                "InvalidInput",
-                f"a locator of kind {locator.kind.value} leads to no file: an address, or a key under "
-                f"{DONATIONS}, does ({product.provider})",
-            )
+        raise _not_acquired(
+            FailureKind.TERMINAL,
+            "no_such_locator",
+            "InvalidInput",
+            f"a locator of kind {locator.kind.value} leads to no file: an address, or a key under "
+            f"{DONATIONS}, does ({product.provider})",
         )
 
     async def _download(self, url: str, file: IO[bytes]) -> _Body:
@@ -229,7 +198,7 @@ class Acquirer:
         response = download.response
         if not response.is_success:
             raise _fetch_failed(_error_of(response), at_once=response.retry_after is None)
-        described = {
+        described: Mapping[str, Json] = {
             "url": redact_url(response.url),
             "redirects": len(response.redirects),
             "status": response.status,
@@ -247,24 +216,24 @@ class Acquirer:
         body: _Body,
         open_files: ExitStack,
         run: TaskRun,
-    ) -> dict[str, Any]:
+    ) -> Acquired | Duplicate:
         member = (product.overrides or {}).get("member")
         try:
             unpacked = unpack(body.file, open_files, largest=self.largest, member=member)
         except DamagedArchive as error:
             raise _came_wrong("damaged_archive", error, body.sha256) from error
         except ArchiveTooLarge as error:
-            raise _came_wrong("too_large", error, body.sha256, kind="TERMINAL") from error
+            raise _came_wrong("too_large", error, body.sha256, FailureKind.TERMINAL) from error
         except ArchiveRefused as error:
-            raise _came_wrong("no_spectrum_in_archive", error, body.sha256, kind="TERMINAL") from error
+            raise _came_wrong("no_spectrum_in_archive", error, body.sha256, FailureKind.TERMINAL) from error
         length, sha256 = _measured(unpacked.file)
         _check_announced(product, {length, body.byte_length}, {sha256, body.sha256}, body.sha256)
         fingerprints = Fingerprints(self.table, self.clock)
         if (owner := fingerprints.valid_owner(sha256, product.data_product_id)) is not None:
-            return {"result": "DUPLICATE", "duplicate_of": owner, "byte_length": length, "sha256": sha256}
+            return Duplicate(duplicate_of=owner, byte_length=length, sha256=sha256)
         folder = _folder(product)
         stored = self.files.put(f"{folder}primary.fits", unpacked.file, FITS)
-        source = {
+        source: Mapping[str, object] = {
             "nova_id": product.nova_id,
             "data_product_id": product.data_product_id,
             "provider": product.provider,
@@ -283,22 +252,14 @@ class Acquirer:
         text = json.dumps(source, ensure_ascii=False, indent=1).encode()
         noted = self.files.put(f"{folder}source.json", text, "application/json")
         fingerprints.note(product, sha256)
-        return {
-            "result": "ACQUIRED",
-            "key": stored.key,
-            "source": asdict(noted),
-            "byte_length": length,
-            "etag": stored.etag,
-            "sha256": sha256,
-        }
-
-
-def failure_in(acquisition: Mapping[str, Any]) -> HandledFailure | None:
-    """Return why there is no file, of what `Acquirer.acquire` has answered."""
-    if acquisition["result"] != "FAILED":
-        return None
-    failure = acquisition["failure"]
-    return HandledFailure(failure["error_type"], f"{failure['reason']}: {failure['message']}")
+        return Acquired(
+            key=stored.key,
+            byte_length=length,
+            etag=stored.etag,
+            sha256=sha256,
+            source=noted,
+            spectrum=about(product),
+        )
 
 
 def acquisition_policy(environ: Mapping[str, str] = os.environ) -> HttpPolicy:
@@ -353,19 +314,27 @@ def _fetch_failed(error: FetchError, *, at_once: bool) -> _NotAcquired:
     )
     reason = f"status_{status}" if status is not None else error.cause.value
     failure = Failure(
-        "RETRYABLE" if retryable else "TERMINAL",
-        reason,
-        type(error).__name__,
-        short_message(error),
-        error.retry_after,
+        kind=FailureKind.RETRYABLE if retryable else FailureKind.TERMINAL,
+        reason=reason,
+        error_type=type(error).__name__,
+        message=short_message(error),
+        retry_after=error.retry_after,
     )
     # Who says that there are too many requests is not asked again within seconds.
     return _NotAcquired(failure, at_once=retryable and at_once and status != 429)
 
 
-def _came_wrong(reason: str, error: SourcebookError, sha256: str, *, kind: str = "RETRYABLE") -> _NotAcquired:
-    failure = Failure(kind, reason, type(error).__name__, short_message(error), sha256=sha256)
+def _not_acquired(
+    kind: FailureKind, reason: str, error_type: str, message: str, sha256: str | None = None
+) -> _NotAcquired:
+    failure = Failure(kind=kind, reason=reason, error_type=error_type, message=message, sha256=sha256)
     return _NotAcquired(failure)
+
+
+def _came_wrong(
+    reason: str, error: SourcebookError, sha256: str, kind: FailureKind = FailureKind.RETRYABLE
+) -> _NotAcquired:
+    return _not_acquired(kind, reason, type(error).__name__, short_message(error), sha256)
 
 
 def _measured(file: IO[bytes]) -> tuple[int, str]:
@@ -384,23 +353,19 @@ def _check_announced(
     """Hold what came against what was announced; providers measure the file packed or unpacked."""
     expected = product.expected_byte_length
     if expected is not None and expected not in lengths:
-        raise _NotAcquired(
-            Failure(
-                "RETRYABLE",
-                "wrong_length",
-                "LengthMismatch",
-                f"{expected} bytes were announced by {product.provider}, "
-                f"{' or unpacked '.join(str(n) for n in sorted(lengths))} came",
-                sha256=received_sha256,
-            )
+        raise _not_acquired(
+            FailureKind.RETRYABLE,
+            "wrong_length",
+            "LengthMismatch",
+            f"{expected} bytes were announced by {product.provider}, "
+            f"{' or unpacked '.join(str(n) for n in sorted(lengths))} came",
+            received_sha256,
         )
     if product.expected_sha256 is not None and product.expected_sha256 not in digests:
-        raise _NotAcquired(
-            Failure(
-                "RETRYABLE",
-                "wrong_sha256",
-                "DigestMismatch",
-                f"the file's SHA-256 is not the one that {product.provider} gave",
-                sha256=received_sha256,
-            )
+        raise _not_acquired(
+            FailureKind.RETRYABLE,
+            "wrong_sha256",
+            "DigestMismatch",
+            f"the file's SHA-256 is not the one that {product.provider} gave",
+            received_sha256,
         )

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -22,6 +22,7 @@ from sourcebook.catalog.adapters.archive import ArchiveRejected, ArchiveStatus, 
 from sourcebook.catalog.adapters.provider import FoundProduct, Identity, Search
 from sourcebook.catalog.adapters.providers import ProviderSpec, providers
 from sourcebook.catalog.coordinates import Position
+from sourcebook.catalog.discovery_messages import DiscoveryPlan, ProviderAnswered, ProviderToAsk
 from sourcebook.catalog.model import Nova, read_record
 from sourcebook.catalog.products import (
     Eligibility,
@@ -71,7 +72,7 @@ class Registration:
         eligible: the products that are new in the queue of what is to be acquired, and may be tried now.
     """
 
-    counts: Mapping[str, int]
+    counts: Mapping[Registered, int]
     left_out: Mapping[str, int]
     eligible: tuple[SpectrumProduct, ...]
 
@@ -82,8 +83,8 @@ class DiscoveryPlanner:
 
     store: NovaStore
 
-    def plan(self, nova_id: str) -> dict[str, Any]:
-        """Return the id of the nova and the names of the providers.
+    def plan(self, nova_id: str) -> DiscoveryPlan:
+        """Return the providers that are asked for a nova.
 
         Raises:
             NoSuchNova: if there is no active nova with this id.
@@ -92,8 +93,8 @@ class DiscoveryPlanner:
         """
         nova = self.store.active(nova_id)
         position_of(nova)
-        names = [{"provider": spec.provider} for spec in providers(self.store.table)]
-        return {"nova_id": nova.nova_id, "providers": names}
+        asked = tuple(ProviderToAsk(provider=spec.provider) for spec in providers(self.store.table))
+        return DiscoveryPlan(nova_id=nova.nova_id, providers=asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +109,8 @@ class SpectraDiscoverer:
     logger: Logger | logging.Logger
     clock: Clock = utc_now
 
-    async def discover(self, nova_id: str, spec: ProviderSpec, provider: Provider) -> dict[str, Any]:
+    async def discover(self, nova_id: str, spec: ProviderSpec, provider: Provider) -> ProviderAnswered:
         """Ask a provider and keep what it has; also what it could give before it failed.
-
-        Returns:
-            Counts: `found` entries, by `Registered` what became of them, by reason what was `left_out`, and
-            how many are newly `eligible` and may be tried now.
 
         Raises:
             NoSuchNova, NoPosition: if there is nothing to ask for.
@@ -123,20 +120,24 @@ class SpectraDiscoverer:
         nova = self.store.active(nova_id)
         search = await provider.search(position_of(nova), spec.radius_arcsec / 3600)
         registration = self.register(nova, spec.provider, search)
-        counts = {
-            "provider": spec.provider,
-            "status": search.status.value,
-            "found": len(search.products),
-            **registration.counts,
-            "left_out": dict(sorted(registration.left_out.items())),
-            "eligible": len(registration.eligible),
-        }
-        self.logger.info("provider_answered", extra={"counts": counts})
+        answered = ProviderAnswered(
+            provider=spec.provider,
+            status=search.status.value,
+            found=len(search.products),
+            created=registration.counts[Registered.CREATED],
+            known=registration.counts[Registered.KNOWN],
+            updated=registration.counts[Registered.UPDATED],
+            released=registration.counts[Registered.RELEASED],
+            claimed=registration.counts[Registered.CLAIMED],
+            left_out=dict(sorted(registration.left_out.items())),
+            eligible=len(registration.eligible),
+        )
+        self.logger.info("provider_answered", extra={"counts": answered.to_json()})
         if search.status is ArchiveStatus.REJECTED:
             raise ArchiveRejected(spec.provider, search.detail)
         if not search.answered:
             raise ArchiveUnavailable(spec.provider, search.status, search.detail, search.retry_after)
-        return counts
+        return answered
 
     def register(self, nova: Nova, provider: str, search: Search) -> Registration:
         """Make products of what a provider has found for a nova.
@@ -145,7 +146,7 @@ class SpectraDiscoverer:
             TableBusy: if the table cannot take them now; doing it again is harmless.
         """
         mine = self._products(nova.nova_id, provider)
-        counts: Counter[str] = Counter({outcome.value: 0 for outcome in Registered})
+        counts = Counter(dict.fromkeys(Registered, 0))
         left_out = Counter(search.left_out)
         eligible: list[SpectrumProduct] = []
         seen: set[str] = set()
@@ -162,7 +163,7 @@ class SpectraDiscoverer:
                 left_out["unreadable"] += 1
                 self.logger.warning("product_left_out", extra={"provider": provider, "reason": str(error)})
                 continue
-            counts[outcome.value] += 1
+            counts[outcome] += 1
             if product is not None:
                 eligible.append(product)
         now = self.clock()
@@ -238,7 +239,7 @@ class SpectraDiscoverer:
         if known.validation_status is not ValidationStatus.UNVALIDATED or known.duplicate_of is not None:
             return Registered.KNOWN, None
         now = self.clock()
-        changed: dict[str, Any] = {}
+        changed: dict[str, object] = {}
         if known.locators != found.locators:
             changed["locators"] = [locator.model_dump(mode="json") for locator in found.locators]
         # Once it has been tried, the cooldown alone says when the next time is.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.errors import Retryable, Terminal
+from sourcebook.settings import required
+from sourcebook.table.client import aws_config
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -34,6 +37,11 @@ class Documents:
     client: S3Client
     bucket: str
 
+    @classmethod
+    def connect(cls) -> Self:
+        """Return those of this function's bucket. Raise InvalidInput if its environment names none."""
+        return cls(*own_bucket())
+
     def put(self, key: str, content: object) -> None:
         """Write a document, in place of the one that is there."""
         body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
@@ -55,6 +63,11 @@ class Documents:
             raise bucket_error(error, key) from error
         except ValueError as error:
             raise DocumentRefused(f"s3 {key}: not JSON ({error})") from error
+
+
+def own_bucket() -> tuple[S3Client, str]:
+    """Return a client and the bucket of this function. Raise InvalidInput if its environment names none."""
+    return boto3.client("s3", config=aws_config()), required("BUCKET_NAME")
 
 
 def bucket_error(error: ClientError | BotoCoreError, key: str) -> Retryable | Terminal:

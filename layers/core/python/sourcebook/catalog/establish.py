@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
+from dataclasses import dataclass, replace
 
 from sourcebook.catalog.adapters.identity import Identity, Kind
 from sourcebook.catalog.coordinates import UNSURE_WITHIN, Closeness, closeness, separation_arcsec
@@ -19,6 +17,15 @@ from sourcebook.catalog.model import (
     read_record,
 )
 from sourcebook.catalog.names import display_name, is_designation, normalize_name
+from sourcebook.catalog.nova_messages import (
+    Established,
+    FindNova,
+    FoundNova,
+    MergeInto,
+    NoNova,
+    OneNova,
+    Outcome,
+)
 from sourcebook.catalog.store import Named, NovaStore
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Terminal
@@ -26,34 +33,8 @@ from sourcebook.runs.errors import Held
 from sourcebook.table import keys
 
 
-class Outcome(StrEnum):
-    """What became of a candidate."""
-
-    CREATED = "CREATED"
-    EXISTS = "EXISTS"
-    NOT_A_CLASSICAL_NOVA = "NOT_A_CLASSICAL_NOVA"
-
-
 class NotApproved(Terminal):
     """A workflow names a quarantine that no person has cleared."""
-
-
-@dataclass(frozen=True, slots=True)
-class Established:
-    """What became of a candidate, and of which nova it is a name."""
-
-    outcome: Outcome
-    nova_id: str | None = None
-    separation_arcsec: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as the state machine reads it."""
-        found: dict[str, Any] = {"outcome": self.outcome.value}
-        if self.nova_id is not None:
-            found["nova_id"] = self.nova_id
-        if self.separation_arcsec is not None:
-            found["separation_arcsec"] = round(self.separation_arcsec, 3)
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +43,24 @@ class NovaFinder:
 
     store: NovaStore
 
-    def by_name(self, name: str, quarantine_id: str | None = None) -> dict[str, Any]:
-        """Say which nova a name means: ``match`` is ONE, NONE or, by a person's decision, MERGE.
+    def find(self, asked: FindNova) -> FoundNova:
+        """Return the active nova with an id, or else the nova of a name.
+
+        Raises:
+            NoSuchNova: if the id is no active nova's.
+            Held: if the name means several.
+            InvalidInput: if there is neither an id nor a name, or what is given is no name.
+            NotApproved: if a case is named that nobody has cleared.
+        """
+        if asked.nova_id is not None:
+            nova = self.store.active(asked.nova_id)
+            return OneNova(nova_id=nova.nova_id, name=nova.primary_name)
+        if asked.name is None:
+            raise InvalidInput("name", None, "the name of a nova, or nova_id in its place")
+        return self.by_name(asked.name, asked.quarantine_id)
+
+    def by_name(self, name: str, quarantine_id: str | None = None) -> FoundNova:
+        """Return the nova that a name means.
 
         Raises:
             Held: if it means several.
@@ -73,22 +70,13 @@ class NovaFinder:
         normalized = normalize_name(name)
         review = approved(self.store, quarantine_id)
         if review is not None and review.merged_into is not None:
-            return {"match": "MERGE", "normalized": normalized, "nova_id": review.merged_into}
+            return MergeInto(nova_id=review.merged_into, normalized=normalized)
         novae = self.store.find(normalized)
         if len(novae) > 1 or (novae and self.store.is_shared(normalized)):
             raise ambiguous(name, novae)
         if novae:
-            return {"match": "ONE", "normalized": normalized, "nova_id": novae[0].nova_id}
-        return {"match": "NONE", "normalized": normalized}
-
-    def by_id(self, nova_id: str) -> dict[str, Any]:
-        """Return the id and the primary name of an active nova.
-
-        Raises:
-            NoSuchNova: if it is none.
-        """
-        nova = self.store.active(nova_id)
-        return {"match": "ONE", "nova_id": nova.nova_id, "name": nova.primary_name}
+            return OneNova(nova_id=novae[0].nova_id, normalized=normalized)
+        return NoNova(normalized=normalized)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +181,8 @@ class NovaEstablisher:
         self, nova: Nova, name: str, identity: Identity | None, separation: float | None = None
     ) -> Established:
         self.store.add_names(nova, self._names(name, identity))
-        return Established(Outcome.EXISTS, nova.nova_id, separation)
+        arcsec = None if separation is None else round(separation, 3)
+        return Established(Outcome.EXISTS, nova.nova_id, arcsec)
 
     def _names(self, name: str, identity: Identity | None) -> list[Named]:
         given = [Named(name, NameSource.USER_INPUT)]
@@ -278,9 +267,9 @@ def _ask_a_person(name: str, identity: Identity, review: QuarantineItem | None) 
         )
 
 
-def _facts(identity: Identity, near: list[tuple[Nova, float]]) -> dict[str, Any]:
+def _facts(identity: Identity, near: list[tuple[Nova, float]]) -> dict[str, object]:
     return {
-        "identity": identity.to_dict() | {"names": list(identity.names[:30])},
+        "identity": replace(identity, names=identity.names[:30]).to_json(),
         "candidates": [
             {
                 "nova_id": nova.nova_id,

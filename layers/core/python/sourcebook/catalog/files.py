@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, Self
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sourcebook.catalog.documents import DocumentRefused, bucket_error
+from sourcebook.catalog.documents import DocumentRefused, bucket_error, own_bucket
 from sourcebook.catalog.replacing import Objects
+from sourcebook.catalog.spectrum_messages import Stored
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -24,22 +25,6 @@ _PIECE: Final = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """One object in the bucket.
-
-    Attributes:
-        etag: as S3 gives it, with its quotation marks.
-        sha256: in hexadecimal.
-    """
-
-    key: str
-    byte_length: int
-    content_type: str
-    etag: str
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
 class Files:
     """Files of one bucket.
 
@@ -48,6 +33,11 @@ class Files:
 
     client: S3Client
     bucket: str
+
+    @classmethod
+    def connect(cls) -> Self:
+        """Return those of this function's bucket. Raise InvalidInput if its environment names none."""
+        return cls(*own_bucket())
 
     def put(self, key: str, body: bytes | IO[bytes], content_type: str) -> Stored:
         """Write an object, in place of the one that is there. A file is sent from its beginning.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sourcebook.catalog.files import Files
-from sourcebook.catalog.load_spectrum import find_spectrum
-from sourcebook.catalog.products import SpectrumProduct
+from sourcebook.catalog.load_spectrum import read_about
 from sourcebook.catalog.quarantine import Quarantiner
+from sourcebook.catalog.spectrum_messages import AboutSpectrum, Acquired, HeldSpectrum, HoldSpectrum, Unsure
 from sourcebook.clock import isoformat
+from sourcebook.errors import InvalidInput
 from sourcebook.runs.errors import Held
 from sourcebook.runs.tasks import TaskRun
 
@@ -24,58 +24,56 @@ class SpectrumHolder:
     quarantiner: Quarantiner
     files: Files
 
-    def hold(
-        self, nova_id: str, data_product_id: str, provider: str, found: Mapping[str, Any], run: TaskRun
-    ) -> dict[str, Any]:
-        """Open a case for a spectrum, or count the one that is open.
-
-        Args:
-            nova_id: the nova.
-            data_product_id: the spectrum.
-            provider: where it is from.
-            found: what acquisition and examination have answered, under ``acquisition`` and ``examination``.
-            run: of which this is a task.
-
-        Returns:
-            ``quarantine_id``, ``reason_code``, whether it is ``new``, and the ``prefix`` in the bucket under
-            which the file and its context are.
-        """
-        product = find_spectrum(self.quarantiner.table, nova_id, data_product_id, provider)
+    def hold(self, asked: HoldSpectrum, run: TaskRun) -> HeldSpectrum:
+        """Open a case for a spectrum, or count the one that is open; return the case."""
+        acquisition = asked.found.acquisition
+        handed_on = acquisition.spectrum if isinstance(acquisition, Acquired | Unsure) else None
+        spectrum = handed_on or read_about(
+            self.quarantiner.table, asked.nova_id, asked.data_product_id, asked.provider
+        )
         moment = isoformat(self.quarantiner.clock(), "milliseconds").replace(":", "")
-        prefix = f"quarantine/spectra/{nova_id}/{data_product_id}/{moment}/"
-        acquisition = found["acquisition"]
-        if "key" in acquisition:
-            self.files.duplicate(acquisition["key"], f"{prefix}primary.fits")
-        answer = self.quarantiner.hold(
+        prefix = f"quarantine/spectra/{asked.nova_id}/{asked.data_product_id}/{moment}/"
+        if isinstance(acquisition, Acquired):
+            self.files.duplicate(acquisition.key, f"{prefix}primary.fits")
+        case = self.quarantiner.hold(
             run,
-            _held(product, found),
-            subject=data_product_id,
-            nova_id=nova_id,
-            retry_input={"nova_id": nova_id, "data_product_id": data_product_id, "provider": provider},
+            _held(asked, spectrum),
+            subject=asked.data_product_id,
+            nova_id=asked.nova_id,
+            retry_input={
+                "nova_id": asked.nova_id,
+                "data_product_id": asked.data_product_id,
+                "provider": asked.provider,
+            },
             folder=prefix,
         )
-        return {**answer, "prefix": prefix}
+        return HeldSpectrum(
+            quarantine_id=case.quarantine_id, reason_code=case.reason_code, new=case.new, prefix=prefix
+        )
 
 
-def _held(product: SpectrumProduct, found: Mapping[str, Any]) -> Held:
-    about: dict[str, Any] = {
-        "data_product_id": product.data_product_id,
-        "provider": product.provider,
-        "locator_identity": product.locator_identity,
-        "title": product.title,
-        "hints": dict(product.hints),
-        "sha256": found["acquisition"].get("sha256"),
-        "byte_length": found["acquisition"].get("byte_length"),
-        "overrides_given": dict(product.overrides or {}),
+def _held(asked: HoldSpectrum, spectrum: AboutSpectrum) -> Held:
+    acquisition = asked.found.acquisition
+    facts: dict[str, object] = {
+        "data_product_id": asked.data_product_id,
+        "provider": asked.provider,
+        "locator_identity": spectrum.locator_identity,
+        "title": spectrum.title,
+        "hints": dict(spectrum.hints),
+        "overrides_given": dict(spectrum.overrides),
     }
-    if "unsure" in found["acquisition"]:
-        unsure = found["acquisition"]["unsure"]
-        return Held(unsure["reason_code"], unsure["message"], _present(about | unsure["context"]))
-    verdict = found["examination"]["verdict"]
-    said = {name: value for name, value in verdict.items() if name not in {"outcome", "reason", "message"}}
-    said["normalization_notes"] = list(verdict["normalization_notes"])[:_MOST_NOTES]
-    return Held(verdict["reason"], verdict["message"], _present(about | {"verdict": said}))
+    if isinstance(acquisition, Acquired):
+        facts |= {"sha256": acquisition.sha256, "byte_length": acquisition.byte_length}
+    if isinstance(acquisition, Unsure):
+        doubt = acquisition.unsure
+        return Held(doubt.reason_code, doubt.message, _present(facts | dict(doubt.context)))
+    if asked.found.examination is None:
+        raise InvalidInput("found.examination", None, "the examination of what was acquired")
+    verdict = asked.found.examination.verdict
+    seen = {n: v for n, v in verdict.to_json().items() if n not in {"outcome", "reason", "message"}}
+    seen["normalization_notes"] = list(verdict.normalization_notes[:_MOST_NOTES])
+    return Held(verdict.reason, verdict.message, _present(facts | {"verdict": seen}))
 
 
-def _present(values: Mapping[str, Any]) -> dict[str, Any]:
+def _present(values: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in values.items() if value not in (None, {}, [], "")}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -18,6 +17,7 @@ from sourcebook.catalog.products import (
     ValidationStatus,
     eligible_attributes,
 )
+from sourcebook.catalog.spectrum_messages import AboutSpectrum, LoadDecision, Loaded, LoadSpectrum
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.table import keys
@@ -29,18 +29,6 @@ LEASE: Final = timedelta(hours=1)
 
 class NoSuchSpectrum(Terminal):
     """The nova has no spectrum with this id."""
-
-
-class LoadDecision(StrEnum):
-    """What is to be done; all but ACQUIRE end the run as outcomes of its own."""
-
-    ACQUIRE = "ACQUIRE"
-    SKIPPED_DUPLICATE = "SKIPPED_DUPLICATE"
-    """It is valid already, or its bytes are those of one that is."""
-    SKIPPED_BACKOFF = "SKIPPED_BACKOFF"
-    """It may not be tried before `next_eligible_attempt_at`."""
-    NOT_ELIGIBLE = "NOT_ELIGIBLE"
-    """It waits for a person, or it has been found to be no spectrum."""
 
 
 def find_spectrum(
@@ -66,6 +54,26 @@ def find_spectrum(
     return read_record(SpectrumProduct, item)
 
 
+def about(product: SpectrumProduct) -> AboutSpectrum:
+    """Return what the later tasks of a run need of a spectrum."""
+    return AboutSpectrum(
+        locator_identity=product.locator_identity,
+        provider_product_id=product.provider_product_id,
+        title=product.title,
+        hints=product.hints,
+        overrides=product.overrides or {},
+    )
+
+
+def read_about(table: Table, nova_id: str, data_product_id: str, provider: str) -> AboutSpectrum:
+    """Read what a task was not handed: its execution began before acquisition handed it on.
+
+    Raises:
+        NoSuchSpectrum: if there is no such spectrum.
+    """
+    return about(find_spectrum(table, nova_id, data_product_id, provider))
+
+
 @dataclass(frozen=True, slots=True)
 class SpectrumLoader:
     """Decides whether a spectrum is to be acquired."""
@@ -73,41 +81,26 @@ class SpectrumLoader:
     table: Table
     clock: Clock = utc_now
 
-    def load(
-        self,
-        nova_id: str,
-        data_product_id: str,
-        *,
-        provider: str | None = None,
-        quarantine_id: str | None = None,
-    ) -> dict[str, Any]:
-        """Return the decision, the provider, and what the decision was made by.
-
-        Args:
-            nova_id: the nova.
-            data_product_id: the spectrum.
-            provider: where it is from, when that is known.
-            quarantine_id: the case whose new try a person has approved; the spectrum then leaves quarantine,
-                with what that person said of it.
+    def load(self, asked: LoadSpectrum) -> Loaded:
+        """Return the decision. A spectrum whose new try a person has approved leaves quarantine here.
 
         Raises:
             NoSuchSpectrum: if there is none.
             InvalidInput: if the case is another spectrum's, or its new try is not approved.
         """
-        product = find_spectrum(self.table, nova_id, data_product_id, provider)
-        if quarantine_id is not None:
-            product = self._released(product, quarantine_id)
+        product = find_spectrum(self.table, asked.nova_id, asked.data_product_id, asked.provider)
+        if asked.quarantine_id is not None:
+            product = self._released(product, asked.quarantine_id)
         decision = self._decide(product)
         if decision is LoadDecision.SKIPPED_BACKOFF:
             self._due_again(product)
-        due = product.next_eligible_attempt_at
-        return {
-            "decision": decision.value,
-            "provider": product.provider,
-            "validation_status": product.validation_status.value,
-            "attempt_count": product.attempt_count,
-            **({"next_eligible_attempt_at": isoformat(due)} if due else {}),
-        }
+        return Loaded(
+            decision=decision,
+            provider=product.provider,
+            validation_status=product.validation_status.value,
+            attempt_count=product.attempt_count,
+            next_eligible_attempt_at=product.next_eligible_attempt_at,
+        )
 
     def _decide(self, product: SpectrumProduct) -> LoadDecision:
         if product.validation_status is ValidationStatus.VALID or product.duplicate_of is not None:

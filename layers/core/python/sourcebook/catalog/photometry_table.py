@@ -16,6 +16,7 @@ from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.catalog.model import photometry_id_for
+from sourcebook.catalog.photometry_messages import RebuildTable, TableRebuilt
 from sourcebook.catalog.photometry_upload import PRODUCT, read_rows, upload_folder
 from sourcebook.catalog.prepare import NovaPreparer
 from sourcebook.catalog.products import FileObject, FileRole, file_object_item
@@ -58,6 +59,14 @@ class _Current:
 
 
 @dataclass(frozen=True, slots=True)
+class TableRemade:
+    """How many measurements and uploads a table has that was made anew."""
+
+    table_rows: int
+    ingestion_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class TableRebuilder:
     """Adds the measurements of an upload to the table of its nova."""
 
@@ -65,33 +74,23 @@ class TableRebuilder:
     objects: Objects
     clock: Clock = utc_now
 
-    def rebuild(
-        self, nova_id: str, file_id: str, source: dict[str, Any], run: TaskRun | None = None
-    ) -> dict[str, Any]:
+    def rebuild(self, asked: RebuildTable, run: TaskRun | None = None) -> TableRebuilt:
         """Rebuild the table with an upload; one that is in it changes nothing.
-
-        Args:
-            nova_id: the nova.
-            file_id: the upload, which `UploadValidator` has read.
-            source: its ``s3_key``, ``etag`` and ``byte_length``.
-            run: of which this is a task.
-
-        Returns:
-            ``outcome`` INGESTED, how many measurements of the upload were new, and how many there are now.
 
         Raises:
             TableContended: if the table changed each time while this was at work; try again.
             TableFull: if there would be more than 250,000 measurements.
         """
+        nova_id, file_id, source = asked.nova_id, asked.file_id, asked.upload
         NovaPreparer(self.store, self.clock).prepare(nova_id)
         coming = read_rows(self.objects, nova_id, file_id)
         table, etag = self._merge_in(nova_id, file_id, coming)
         upload = table.has(file_id) or Upload(file_id, len(coming), 0)
         said = {
             "last_ingestion_at": isoformat(self.clock()),
-            "last_ingestion_source": source["s3_key"],
+            "last_ingestion_source": source.s3_key,
             "last_ingested_file_id": file_id,
-            "last_ingested_object_etag": source["etag"],
+            "last_ingested_object_etag": source.etag,
         }
         self._follow(nova_id, table, etag, said, run)
         report = f"{upload_folder(nova_id, file_id)}report.json"
@@ -102,30 +101,26 @@ class TableRebuilder:
             run,
             FileRole.DATA_BUNDLE,
             file_id,
-            key=source["s3_key"],
+            key=source.s3_key,
             content_type="application/octet-stream",
-            byte_length=source["byte_length"],
-            etag=source["etag"],
+            byte_length=source.byte_length,
+            etag=source.etag,
             sha256=file_id,
         )
-        return {
-            "outcome": "INGESTED",
-            "nova_id": nova_id,
-            "file_id": file_id,
-            "added": upload.added,
-            "known_before": upload.rows - upload.added,
-            "table_rows": len(table.measurements),
-            "ingestion_count": len(table.uploads),
-        }
+        return TableRebuilt(
+            nova_id=nova_id,
+            file_id=file_id,
+            added=upload.added,
+            known_before=upload.rows - upload.added,
+            table_rows=len(table.measurements),
+            ingestion_count=len(table.uploads),
+        )
 
-    def remake(self, nova_id: str, *, without: Collection[str] = ()) -> dict[str, Any]:
+    def remake(self, nova_id: str, *, without: Collection[str] = ()) -> TableRemade:
         """Make the table anew of the measurements of its uploads, all or `without` some of them.
 
         For an upload that should not be there, and for a table that cannot be read. An upload that is left
         out is forgotten: it may be ingested again.
-
-        Returns:
-            ``table_rows`` and ``ingestion_count``.
 
         Raises:
             InvalidInput: if one of `without` is no upload of this nova.
@@ -164,7 +159,7 @@ class TableRebuilder:
             self.store.table.delete(
                 keys.file_object(nova_id, PRODUCT, product, FileRole.DATA_BUNDLE.value, file_id)
             )
-        return {"nova_id": nova_id, "table_rows": len(rows), "ingestion_count": len(uploads)}
+        return TableRemade(len(rows), len(uploads))
 
     def _uploads(self, nova_id: str) -> list[str]:
         """Return the uploads of a nova, in the order in which they were ingested."""

@@ -6,10 +6,11 @@ import gzip
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.catalog.model import photometry_id_for
 from sourcebook.catalog.names import normalize_name
+from sourcebook.catalog.photometry_messages import UploadKnown, UploadValid, ValidatedUpload
 from sourcebook.catalog.products import FileRole
 from sourcebook.catalog.replacing import Objects
 from sourcebook.catalog.store import NovaStore
@@ -40,14 +41,11 @@ class UploadValidator:
     objects: Objects
     clock: Clock = utc_now
 
-    def validate(self, nova_id: str, s3_key: str) -> dict[str, Any]:
+    def validate(self, nova_id: str, s3_key: str) -> ValidatedUpload:
         """Read one upload.
 
         What is wrong with its rows is in ``report.json`` beside its measurements; the first problems are in
         the answer too.
-
-        Returns:
-            ``outcome`` VALIDATED with the figures, or SKIPPED_DUPLICATE when the nova has the very same file.
 
         Raises:
             InvalidInput: if it cannot be read as a whole.
@@ -61,12 +59,7 @@ class UploadValidator:
         file_id = file_id_of(upload.body)
         known = ingested(self.store, nova.nova_id, file_id)
         if known is not None:
-            return {
-                "outcome": "SKIPPED_DUPLICATE",
-                "nova_id": nova.nova_id,
-                "file_id": file_id,
-                "ingested_at": known["created_at"],
-            }
+            return UploadKnown(nova_id=nova.nova_id, file_id=file_id, ingested_at=known["created_at"])
         parsed = parse_upload(upload.body, is_nova=self._recognizer(nova.nova_id), now=self.clock())
         folder = upload_folder(nova.nova_id, file_id)
         report = {**parsed.report(), "nova_id": nova.nova_id, "s3_key": s3_key}
@@ -76,15 +69,19 @@ class UploadValidator:
             first = parsed.errors[0].message if parsed.errors else "there are none"
             raise NothingUsable(f"none of the {parsed.rows} rows of {s3_key} could be read; {first}")
         self.objects.write(f"{folder}rows.json.gz", _pack(parsed.measurements), "application/gzip")
-        return {
-            "outcome": "VALIDATED",
-            "nova_id": nova.nova_id,
-            **parsed.counts(),
-            "problems": [error.message for error in parsed.errors[:_PROBLEMS_TOLD]],
-            "report_key": f"{folder}report.json",
-            "etag": upload.etag,
-            "byte_length": len(upload.body),
-        }
+        return UploadValid(
+            nova_id=nova.nova_id,
+            file_id=file_id,
+            format=parsed.format.value,
+            rows=parsed.rows,
+            accepted=len(parsed.measurements),
+            duplicates=parsed.duplicates,
+            rejected=parsed.rejected,
+            problems=tuple(error.message for error in parsed.errors[:_PROBLEMS_TOLD]),
+            report_key=f"{folder}report.json",
+            etag=upload.etag,
+            byte_length=len(upload.body),
+        )
 
     def _recognizer(self, nova_id: str) -> Callable[[str], bool]:
         # What several novae of a year are called together is no name of this one: so not `name_normalized`.

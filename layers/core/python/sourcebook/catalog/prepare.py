@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sourcebook.catalog.model import PhotometryTable, photometry_id_for
+from sourcebook.catalog.nova_messages import Prepared
 from sourcebook.catalog.store import NovaStore
 from sourcebook.clock import Clock, utc_now
 from sourcebook.table import keys
@@ -17,8 +18,8 @@ class NovaPreparer:
     store: NovaStore
     clock: Clock = utc_now
 
-    def prepare(self, nova_id: str) -> dict[str, object]:
-        """Return the id of the nova, and whether its table was missing.
+    def prepare(self, nova_id: str) -> Prepared:
+        """Make the photometry table of a nova if it is missing.
 
         Raises:
             NoSuchNova: if there is no active nova with this id.
@@ -32,4 +33,4 @@ class NovaPreparer:
             updated_at=now,
         )
         there = self.store.table.create({**keys.photometry_table(nova.nova_id), **item.attributes()})
-        return {"nova_id": nova.nova_id, "photometry_table_created": there is None}
+        return Prepared(nova_id=nova.nova_id, photometry_table_created=there is None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Self
 
+import boto3
 from boto3.dynamodb.conditions import Attr
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -17,13 +18,16 @@ from sourcebook.catalog.model import (
     ReviewStatus,
     quarantine_id_for,
 )
+from sourcebook.catalog.nova_messages import HeldCase
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.runs.errors import Held, error_fingerprint
 from sourcebook.runs.read import RunReader
 from sourcebook.runs.tasks import TaskRun
+from sourcebook.settings import required
 from sourcebook.table import keys
-from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.client import ConditionFailed, Table, aws_config
+from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
@@ -52,11 +56,14 @@ class Quarantiner:
     logger: Logger
     clock: Clock = utc_now
 
-    def hold_failed_task(self, run: TaskRun, retry_input: Mapping[str, Any]) -> dict[str, Any]:
-        """Set aside what the last task of a run could not decide; its attempt says why.
+    @classmethod
+    def connect(cls, table: Table, documents: Documents, logger: Logger) -> Self:
+        """Return what tells this function's topic. Raise InvalidInput if its environment names none."""
+        sns = boto3.client("sns", config=aws_config())
+        return cls(table, documents, sns, required("QUARANTINE_TOPIC_ARN"), logger)
 
-        Returns:
-            The id of the quarantine, its reason, and whether it is new.
+    def hold_failed_task(self, run: TaskRun, retry_input: Mapping[str, str]) -> HeldCase:
+        """Set aside what the last task of a run could not decide; its attempt says why.
 
         Raises:
             InvalidInput: if no task of the run has asked for it.
@@ -66,7 +73,7 @@ class Quarantiner:
         if asked is None:
             raise InvalidInput("run", run.job_run_id, "a run one of whose attempts has `held`")
         held = Held(asked["held"]["reason_code"], asked["error_message"], asked["held"]["context"])
-        subject = str(retry_input.get("candidate_name") or retry_input.get("nova_id") or run.correlation_id)
+        subject = retry_input.get("candidate_name") or retry_input.get("nova_id") or run.correlation_id
         nova_id = retry_input.get("nova_id")
         return self.hold(run, held, subject=subject, nova_id=nova_id, retry_input=retry_input)
 
@@ -77,9 +84,9 @@ class Quarantiner:
         *,
         subject: str,
         nova_id: str | None,
-        retry_input: Mapping[str, Any],
+        retry_input: Mapping[str, str],
         folder: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> HeldCase:
         """Set one thing aside; a case that is open already is counted, one that is decided is opened again.
 
         Args:
@@ -90,9 +97,6 @@ class Quarantiner:
             retry_input: what to start the workflow with when a new try is approved.
             folder: where in the bucket the context goes, with a slash at its end; a place of the case's own
                 when None.
-
-        Returns:
-            The id of the quarantine, its reason, and whether it is new.
         """
         now = self.clock()
         reason = _reason(held.reason_code)
@@ -136,9 +140,9 @@ class Quarantiner:
         new = self._write(row)
         if new:
             self._announce(item)
-        return {"quarantine_id": case, "reason_code": reason.value, "new": new}
+        return HeldCase(quarantine_id=case, reason_code=reason.value, new=new)
 
-    def _write(self, row: dict[str, Any]) -> bool:
+    def _write(self, row: Item) -> bool:
         there = self.table.create(row)
         if there is None:
             return True

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.coordinates import Closeness, closeness, separation_arcsec
 from sourcebook.catalog.model import NameSource, Nova, QuarantineReason
 from sourcebook.catalog.names import display_name, is_designation, normalize_name
+from sourcebook.catalog.nova_messages import AuthoritySaid, NameOutcome, Reconciled
 from sourcebook.catalog.store import Named, NovaStore
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.runs.errors import Held
@@ -27,12 +28,8 @@ class NameReconciler:
 
     store: NovaStore
 
-    def reconcile(self, nova_id: str, answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Return UPDATED or NO_CHANGE as `outcome`, how many names were added, and the primary name.
-
-        Args:
-            nova_id: the nova.
-            answers: one for each authority: ``{"authority": …, "status": OK or the trouble, "identity": …}``.
+    def reconcile(self, nova_id: str, answers: Sequence[AuthoritySaid]) -> Reconciled:
+        """Add the names that the authorities have and this nova has not, and take over SIMBAD's primary one.
 
         Raises:
             Held: if an authority means another place by the name, or gives a name that another nova has.
@@ -40,12 +37,12 @@ class NameReconciler:
             NoSuchNova: if there is no active nova with this id.
         """
         nova = self.store.active(nova_id)
-        answered = [answer for answer in answers if answer.get("status") == "OK"]
+        answered = [answer for answer in answers if answer.status == "OK"]
         if not answered:
             raise NoAuthorityAnswered(
-                "no authority could be asked: " + ", ".join(str(a.get("authority")) for a in answers)
+                "no authority could be asked: " + ", ".join(answer.authority for answer in answers)
             )
-        known = [Identity.of(answer["identity"]) for answer in answered if answer.get("identity")]
+        known = [answer.identity for answer in answered if answer.identity is not None]
         for identity in known:
             self._check(nova, identity)
         added = 0
@@ -57,12 +54,12 @@ class NameReconciler:
         chosen = next((identity for identity in known if identity.archive == "simbad"), None)
         if chosen is not None:
             renamed = self.store.rename(nova, chosen.main_name, NameSource.SIMBAD)
-        return {
-            "outcome": "UPDATED" if added or renamed else "NO_CHANGE",
-            "names_added": added,
-            "primary_name": display_name(chosen.main_name) if chosen and renamed else nova.primary_name,
-            "authorities": [str(answer.get("authority")) for answer in answered],
-        }
+        return Reconciled(
+            outcome=NameOutcome.UPDATED if added or renamed else NameOutcome.NO_CHANGE,
+            names_added=added,
+            primary_name=display_name(chosen.main_name) if chosen and renamed else nova.primary_name,
+            authorities=tuple(answer.authority for answer in answered),
+        )
 
     def _check(self, nova: Nova, identity: Identity) -> None:
         if nova.position is not None and identity.position is not None:
@@ -72,7 +69,7 @@ class NameReconciler:
                     QuarantineReason.COORDINATES_UNSURE,
                     f"{identity.archive} has {identity.main_name} {arcsec:.1f}″ from where "
                     f"{nova.primary_name} is: say which is right",
-                    {"identity": identity.to_dict(), "separation_arcsec": round(arcsec, 3)},
+                    {"identity": identity.to_json(), "separation_arcsec": round(arcsec, 3)},
                 )
         for name in (identity.main_name, *identity.names):
             try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -21,6 +21,7 @@ from sourcebook.catalog.model import (
     reference_id_for,
 )
 from sourcebook.catalog.quarantine import Quarantiner
+from sourcebook.catalog.reference_messages import DiscoveryDated, ReferencesFetched, ReferencesStored
 from sourcebook.catalog.store import NovaStore
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, shorten
@@ -46,8 +47,8 @@ class ReferenceFetcher:
     store: NovaStore
     documents: Documents
 
-    async def fetch(self, nova_id: str, run: TaskRun, ads: Ads) -> dict[str, Any]:
-        """Return the keys of the chunks, how many publications there are, and whether some were left out.
+    async def fetch(self, nova_id: str, run: TaskRun, ads: Ads) -> ReferencesFetched:
+        """Fetch the publications, and return where they are.
 
         Raises:
             NoSuchNova: if there is no active nova with this id.
@@ -61,7 +62,7 @@ class ReferenceFetcher:
             key = f"raw/references/{nova.nova_id}/{run.job_run_id}/{start // A_CHUNK:03d}.json"
             self.documents.put(key, published.documents[start : start + A_CHUNK])
             chunks.append(key)
-        return {"chunks": chunks, "found": published.found, "truncated": published.truncated}
+        return ReferencesFetched(chunks=tuple(chunks), found=published.found, truncated=published.truncated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +74,14 @@ class ReferenceStore:
     quarantiner: Quarantiner
     clock: Clock = utc_now
 
-    def store_chunk(self, nova_id: str, key: str, run: TaskRun) -> dict[str, int]:
-        """Store the publications of one chunk; return how many were created, updated, unchanged, set aside.
+    def store_chunk(self, nova_id: str, key: str, run: TaskRun) -> ReferencesStored:
+        """Store the publications of one chunk, and return what became of them.
 
         Raises:
             DocumentRefused, BucketBusy: if the chunk cannot be read.
         """
         content = self.documents.get(key)
-        counts: Counter[str] = Counter({"created": 0, "updated": 0, "unchanged": 0, "quarantined": 0})
+        counts: Counter[str] = Counter()
         for document in content:
             try:
                 reference = read_publication(document, self.clock)
@@ -89,7 +90,12 @@ class ReferenceStore:
                 counts["quarantined"] += 1
                 continue
             counts[self._upsert(nova_id, reference)] += 1
-        return dict(counts)
+        return ReferencesStored(
+            created=counts["created"],
+            updated=counts["updated"],
+            unchanged=counts["unchanged"],
+            quarantined=counts["quarantined"],
+        )
 
     def _upsert(self, nova_id: str, reference: Reference) -> str:
         key = keys.reference(nova_id, reference.reference_id)
@@ -128,7 +134,7 @@ class ReferenceStore:
         )
 
 
-def read_publication(document: object, clock: Callable[[], Any] = utc_now) -> Reference:
+def read_publication(document: object, clock: Clock = utc_now) -> Reference:
     """Return a publication as ADS describes it.
 
     Raises:
@@ -184,7 +190,7 @@ class DiscoveryDater:
     store: NovaStore
     clock: Clock = utc_now
 
-    def date(self, nova_id: str) -> dict[str, Any]:
+    def date(self, nova_id: str) -> DiscoveryDated:
         """Return the date of discovery as it is now, and whether it was changed.
 
         Raises:
@@ -198,9 +204,9 @@ class DiscoveryDater:
             default=None,
         )
         if earliest is None or (found := discovery_date(earliest)) is None:
-            return {"discovery_date": nova.discovery_date, "changed": False}
+            return DiscoveryDated(discovery_date=nova.discovery_date, changed=False)
         if not is_earlier(found, nova.discovery_date):
-            return {"discovery_date": nova.discovery_date, "changed": False}
+            return DiscoveryDated(discovery_date=nova.discovery_date, changed=False)
         now = isoformat(self.clock())
         try:
             self.store.table.update(
@@ -212,13 +218,13 @@ class DiscoveryDater:
         except ConditionFailed as conflict:
             # Another run has found an earlier one meanwhile.
             date = (conflict.item or {}).get("discovery_date", nova.discovery_date)
-            return {"discovery_date": date, "changed": False}
+            return DiscoveryDated(discovery_date=date, changed=False)
         self.store.table.update(
             keys.nova_reference(nova.nova_id, earliest.reference_id),
             assign={"role": ReferenceRole.DISCOVERY.value, "updated_at": now},
             condition=Attr("PK").exists(),
         )
-        return {"discovery_date": found, "changed": True}
+        return DiscoveryDated(discovery_date=found, changed=True)
 
     def _references(self, nova_id: str) -> Iterable[Reference]:
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.REFERENCE_PREFIX)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sourcebook.catalog.documents import DocumentRefused, bucket_error
+from sourcebook.catalog.documents import DocumentRefused, bucket_error, own_bucket
 from sourcebook.errors import SourcebookError
 
 if TYPE_CHECKING:
@@ -60,6 +60,11 @@ class Objects:
 
     client: S3Client
     bucket: str
+
+    @classmethod
+    def connect(cls) -> Self:
+        """Return those of this function's bucket. Raise InvalidInput if its environment names none."""
+        return cls(*own_bucket())
 
     def read(self, key: str, largest: int) -> Content:
         """Return an object.

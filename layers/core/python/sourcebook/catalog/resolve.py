@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.catalog.adapters.archive import (
     Archive,
@@ -24,6 +24,7 @@ from sourcebook.http import HttpClient
 from sourcebook.runs.errors import Held
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
 
 AUTHORITIES: Final = ("simbad", "sesame")
 KEPT_FOUND: Final = timedelta(hours=24)
@@ -69,7 +70,7 @@ class NameResolver:
             raise InvalidInput("authority", authority, f"one of {', '.join(AUTHORITIES)}")
         asked = authority or "all"
         if not fresh and (kept := self._kept(asked, normalized)) is not None:
-            return Identity.of(kept["identity"]) if kept.get("identity") else None
+            return Identity.of_json(kept["identity"]) if kept.get("identity") else None
         troubles: list[ArchiveUnavailable | ArchiveRejected] = []
         found = None
         if authority in {None, "simbad"}:
@@ -96,7 +97,7 @@ class NameResolver:
                 raise Held(
                     "AMBIGUOUS_NAME",
                     f"SIMBAD has {len(objects)} objects under the name {name!r}: say which one is meant",
-                    {"candidates": [found.to_dict() | {"names": []} for found in objects[:10]]},
+                    {"candidates": [replace(found, names=()).to_json() for found in objects[:10]]},
                 )
             return objects[0] if objects else None
         troubles.extend(failed)
@@ -122,7 +123,7 @@ class NameResolver:
     def _archive(self, name: str) -> Archive:
         return Archive(name, self.http, self.table, self.clock, self.sleep)
 
-    def _kept(self, asked: str, normalized: str) -> dict[str, Any] | None:
+    def _kept(self, asked: str, normalized: str) -> Item | None:
         item = self.table.get(keys.archive_answer(asked, normalized))
         return item if item and parse_iso(item["kept_until"]) > self.clock() else None
 
@@ -134,7 +135,7 @@ class NameResolver:
                 **keys.archive_answer(asked, normalized),
                 "entity_type": "ArchiveAnswer",
                 "schema_version": "1",
-                "identity": found.to_dict() if found else None,
+                "identity": found.to_json() if found else None,
                 "asked_at": isoformat(now),
                 "kept_until": isoformat(until),
                 "ttl_timestamp": epoch_seconds(until),

@@ -11,17 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
+from sourcebook.catalog.discovery_messages import Claimed, ClaimedSpectrum
 from sourcebook.catalog.load_spectrum import LEASE
 from sourcebook.catalog.products import ELIGIBLE_STATUS, read_spectrum_sort_key
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
@@ -37,7 +39,7 @@ MOST_COUNTED: Final = 1_000
 _PAGE: Final = 100
 
 
-def due_spectra(table: Table, now: datetime, page_size: int = _PAGE) -> Iterator[dict[str, Any]]:
+def due_spectra(table: Table, now: datetime, page_size: int = _PAGE) -> Iterator[Item]:
     """Yield keys and time of the spectra that are due, the longest due first."""
     condition = KeyCondition("status").eq(ELIGIBLE_STATUS) & KeyCondition("timestamp").lte(isoformat(now))
     start = None
@@ -56,15 +58,10 @@ class SpectraClaimer:
     logger: Logger
     clock: Clock = utc_now
 
-    def claim(self, most: int) -> list[dict[str, str]]:
-        """Return up to `most` spectra that are now this caller's to run, each with the name of its run.
-
-        Returns:
-            For each ``name`` (of its execution: the same spectrum, due at the same time, has the same),
-            ``nova_id``, ``data_product_id`` and ``provider``.
-        """
+    def claim(self, most: int) -> Claimed:
+        """Return up to `most` spectra that are now this caller's to run, each with the name of its run."""
         now = self.clock()
-        claimed: list[dict[str, str]] = []
+        claimed: list[ClaimedSpectrum] = []
         for row in due_spectra(self.table, now):
             if len(claimed) >= most:
                 break
@@ -76,16 +73,16 @@ class SpectraClaimer:
             attempts = self._take(row, now)
             if attempts is not None:
                 claimed.append(
-                    {
-                        "name": f"{data_product_id}-{attempts}-{_compact(row['timestamp'])}",
-                        "nova_id": row["PK"],
-                        "data_product_id": data_product_id,
-                        "provider": provider,
-                    }
+                    ClaimedSpectrum(
+                        name=f"{data_product_id}-{attempts}-{_compact(row['timestamp'])}",
+                        nova_id=row["PK"],
+                        data_product_id=data_product_id,
+                        provider=provider,
+                    )
                 )
-        return claimed
+        return Claimed(claimed=tuple(claimed))
 
-    def _take(self, row: dict[str, Any], now: datetime) -> int | None:
+    def _take(self, row: Item, now: datetime) -> int | None:
         """Return how often a spectrum was tried, or None if somebody else has it."""
         try:
             item = self.table.update(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, Self
 
 from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.errors import InvalidInput
+from sourcebook.messages import Answer, Asked
 from sourcebook.observations.canonical import Canonical
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -20,13 +21,9 @@ PIECE: Final = 200
 SECONDS: Final = 40.0
 """After so many seconds a call ends, with the place where the next goes on."""
 
-_EXPECTED: Final = (
-    '{}, or {"source_ids": ["…"]} for what these sources brought, as the call before answered it'
-)
-
 
 @dataclass(frozen=True, slots=True)
-class RebuildCounts:
+class RebuildCounts(Answer):
     """What has been done so far, in the form in which the next call takes it.
 
     Attributes:
@@ -37,11 +34,42 @@ class RebuildCounts:
         done: whether all were looked at.
     """
 
-    source_ids: list[str] | None
-    after: list[str] | None
+    source_ids: tuple[str, ...] | None
+    after: tuple[str, ...] | None
     examined: int
     changed: int
     done: bool
+
+    def noted(self) -> Mapping[str, object]:
+        """Return what the log says of it."""
+        return {"examined": self.examined, "changed": self.changed, "done": self.done}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuildCanonical(Asked):
+    """Asks for the next piece, by what the call before has answered; by nothing for the first piece of all.
+
+    Attributes:
+        source_ids: see `RebuildCounts`, as of the others.
+    """
+
+    function = "rebuild_canonical"
+    results = (RebuildCounts,)
+    source_ids: tuple[str, ...] | None = None
+    after: tuple[str, ...] | None = None
+    examined: int = 0
+    changed: int = 0
+    done: bool = False
+
+    @classmethod
+    def of_json(cls, value: object, within: str = "") -> Self:
+        """Read it. Raise InvalidInput if `source_ids` is empty, or `after` is no place."""
+        asked = super(RebuildCanonical, cls).of_json(value, within)
+        if asked.source_ids == ():
+            raise InvalidInput("source_ids", [], "the ids of sources, or nothing for all of them")
+        if asked.after is not None and len(asked.after) != 2:
+            raise InvalidInput("after", list(asked.after), "series and sort key, as the call before answered")
+        return asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +81,14 @@ class Rebuilder:
     piece: int = PIECE
     monotonic: Callable[[], float] = time.monotonic
 
-    def run(self, event: Mapping[str, Any]) -> RebuildCounts:
+    def run(self, asked: RebuildCanonical) -> RebuildCounts:
         """Do the next piece.
 
-        Args:
-            event: ``{}``, or what the call before answered.
-
         Raises:
-            InvalidInput: if it is something else.
             Retryable: if the table could not answer; the same call may be made again.
         """
-        source_ids, after, examined, changed = _read(event)
+        source_ids, after = asked.source_ids, asked.after
+        examined, changed = asked.examined, asked.changed
         canonical = Canonical(self.table)
         ends = self.monotonic() + self.seconds
         looked_at = 0
@@ -76,7 +101,7 @@ class Rebuilder:
                     return RebuildCounts(source_ids, after, examined, changed, done=False)
                 target = keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
                 changed += canonical.rebuild(target, source_ids)
-                after = [series, item["SK"]]
+                after = (series, item["SK"])
                 looked_at += 1
                 examined += 1
         return RebuildCounts(source_ids, None, examined, changed, done=True)
@@ -86,16 +111,3 @@ class Rebuilder:
         prefix = KeyCondition("SK").begins_with(keys.SERIES_PREFIX)
         codes = [item["series_code"] for item in self.table.query_all(partition & prefix, consistent=True)]
         return [code for code in sorted(codes) if code >= first]
-
-
-def _read(event: Mapping[str, Any]) -> tuple[list[str] | None, list[str] | None, int, int]:
-    source_ids, after = event.get("source_ids"), event.get("after")
-    if source_ids is not None and (
-        not isinstance(source_ids, list) or not source_ids or not all(isinstance(i, str) for i in source_ids)
-    ):
-        raise InvalidInput("source_ids", source_ids, _EXPECTED)
-    if after is not None and (
-        not isinstance(after, list) or len(after) != 2 or not all(isinstance(part, str) for part in after)
-    ):
-        raise InvalidInput("after", after, _EXPECTED)
-    return source_ids, after, int(event.get("examined") or 0), int(event.get("changed") or 0)

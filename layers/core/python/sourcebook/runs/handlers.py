@@ -6,16 +6,19 @@ from sourcebook.start import ready
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar
 
 from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from sourcebook.runs.tasks import HandledFailure, Handler, TaskRecorder, TaskRun
+from sourcebook.messages import Answer, Asked, Json
+from sourcebook.runs.tasks import TaskRecorder, TaskRun
 from sourcebook.settings import required
 from sourcebook.table.client import Table
 
-Act: TypeAlias = Callable[[dict[str, Any], TaskRun], Mapping[str, Any]]
-"""What a task does: takes what it is asked and the run that it is of, and returns its answer."""
+Event: TypeAlias = Mapping[str, object]
+Handler: TypeAlias = Callable[[Event, LambdaContext], Mapping[str, Json]]
+AskedT = TypeVar("AskedT", bound=Asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +38,35 @@ class Task:
         """Return the task of this function; raise InvalidInput if its environment is wrong."""
         return cls(Table.connect(required("TABLE_NAME")), Logger())
 
-    def handles(self, act: Act) -> Handler:
-        """Return the handler of a task: `act`, recorded as an attempt."""
-        return self.failing_by(lambda _: None)(act)
+    def handler(self, asked: type[AskedT], act: Callable[[AskedT, TaskRun], Answer]) -> Handler:
+        """Return the handler of a task that only workflows call: `act`, recorded as an attempt.
 
-    def failing_by(self, failure_in: Callable[[Any], HandledFailure | None]) -> Callable[[Act], Handler]:
-        """Return what `handles` does, where an answer with a failure in it is a failed attempt."""
+        Args:
+            asked: what `act` takes.
+            act: the task; it gets the run that it is of too.
+        """
         recorder = TaskRecorder(self.table, self.logger)
 
-        def wrap(act: Act) -> Handler:
-            @ready
-            @self.logger.inject_lambda_context(clear_state=True)
-            @recorder.recording(failure_in)
-            def handler(event: dict[str, Any], context: Any) -> Any:  # noqa: ANN401, ARG001 - Lambda's own
-                return act(event, TaskRun.of(event))
+        def handle(event: Event, context: LambdaContext) -> Mapping[str, Json]:  # noqa: ARG001 - Lambda's own signature
+            run = TaskRun.of(event)
+            return recorder.attempt(run, lambda: act(asked.of_json(event), run)).to_json()
 
-            return handler
+        return ready(self.logger.inject_lambda_context(handle, clear_state=True))
 
-        return wrap
+    def handler_alone(self, asked: type[AskedT], act: Callable[[AskedT, LambdaContext], Answer]) -> Handler:
+        """Return the handler of a task that is also called by itself, and then leaves no attempt.
+
+        Args:
+            asked: what `act` takes.
+            act: the task; it gets what Lambda says of the call too.
+        """
+        recorder = TaskRecorder(self.table, self.logger)
+
+        def handle(event: Event, context: LambdaContext) -> Mapping[str, Json]:
+            def work() -> Answer:
+                return act(asked.of_json(event), context)
+
+            answer = recorder.attempt(TaskRun.of(event), work) if "run" in event else work()
+            return answer.to_json()
+
+        return ready(self.logger.inject_lambda_context(handle, clear_state=True))

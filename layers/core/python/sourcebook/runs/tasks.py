@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, SourcebookError
+from sourcebook.messages import Answer, HandledFailure
 from sourcebook.runs.errors import (
     MESSAGE_LIMIT,
     Held,
@@ -26,7 +26,7 @@ from sourcebook.table.client import ConditionFailed, Table
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
-Handler: TypeAlias = Callable[[dict[str, Any], Any], Any]
+AnswerT = TypeVar("AnswerT", bound=Answer)
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,80}")
 _TIES: Final = 50
@@ -51,7 +51,7 @@ class TaskRun:
     attempt_no: int
 
     @classmethod
-    def of(cls, event: Mapping[str, Any]) -> TaskRun:
+    def of(cls, event: Mapping[str, object]) -> TaskRun:
         """Read the member `run` of a task's payload.
 
         Raises:
@@ -92,23 +92,6 @@ class TaskRun:
 
 
 @dataclass(frozen=True, slots=True)
-class HandledFailure:
-    """What kept a task from doing its work, though it has answered: the workflow goes on by the answer.
-
-    Attributes:
-        error_type: the class of the error, or a word in its place.
-        message: in words.
-    """
-
-    error_type: str
-    message: str
-
-
-def _none(_answer: Any) -> None:  # noqa: ANN401 - the handler's own
-    """Return that nothing failed."""
-
-
-@dataclass(frozen=True, slots=True)
 class TaskRecorder:
     """Records the attempts of a Lambda's task.
 
@@ -122,31 +105,12 @@ class TaskRecorder:
     clock: Clock = utc_now
     monotonic: Callable[[], float] = time.monotonic
 
-    def recorded(self, handler: Handler) -> Handler:
-        """Wrap a handler so that each invocation leaves an Attempt.
+    def attempt(self, task: TaskRun, work: Callable[[], AnswerT]) -> AnswerT:
+        """Return what a task answers, and record the attempt.
 
-        STARTED is written first: what crashes or times out stays STARTED and is seen. An invocation that
-        no state machine made (there is no `run` in its payload) is none of a workflow and leaves none.
+        STARTED is written first: what crashes or times out stays STARTED and is seen. An answer that says
+        why it has `handled_failure` is a failed attempt.
         """
-        return self.recording(_none)(handler)
-
-    def recording(self, failure_in: Callable[[Any], HandledFailure | None]) -> Callable[[Handler], Handler]:
-        """Return what `recorded` does, where an answer with a failure in it is a failed attempt."""
-
-        def wrap(handler: Handler) -> Handler:
-            @functools.wraps(handler)
-            def run(event: dict[str, Any], context: Any) -> Any:  # noqa: ANN401 - Lambda's own types
-                if "run" not in event:
-                    return handler(event, context)
-                return self._attempt(TaskRun.of(event), lambda: handler(event, context), failure_in)
-
-            return run
-
-        return wrap
-
-    def _attempt(
-        self, task: TaskRun, work: Callable[[], Any], failure_in: Callable[[Any], HandledFailure | None]
-    ) -> Any:  # noqa: ANN401 - the handler's own
         self.logger.append_keys(**task.log_fields())
         begun = self.monotonic()
         try:
@@ -154,12 +118,12 @@ class TaskRecorder:
         except Exception as error:
             raise as_step_functions_knows(error) from error
         try:
-            result = work()
+            answer = work()
         except Exception as error:
             self._fail(key, error, begun)
             raise as_step_functions_knows(error) from error
-        self._end(key, _came_to(failure_in(result)), begun)
-        return result
+        self._end(key, _came_to(answer.handled_failure()), begun, answer.noted())
+        return answer
 
     def _start(self, task: TaskRun) -> keys.Key:
         now = self.clock()
@@ -206,7 +170,13 @@ class TaskRecorder:
         )
         self._end(key, values, begun)
 
-    def _end(self, key: keys.Key, values: dict[str, object], begun: float) -> None:
+    def _end(
+        self,
+        key: keys.Key,
+        values: Mapping[str, object],
+        begun: float,
+        noted: Mapping[str, object] | None = None,
+    ) -> None:
         duration = round((self.monotonic() - begun) * 1000)
         moment = isoformat(self.clock(), "milliseconds")
         try:
@@ -215,7 +185,8 @@ class TaskRecorder:
             # The work is done, or has its own error to tell: a record that stays STARTED is the lesser harm.
             self.logger.exception("attempt_not_recorded", extra={"reason": str(error)})
             return
-        self.logger.info("task_ended", extra={"outcome": values["status"], "duration_ms": duration})
+        told = {"answer": noted} if noted else {}
+        self.logger.info("task_ended", extra={"outcome": values["status"], "duration_ms": duration, **told})
 
 
 def _came_to(failure: HandledFailure | None) -> dict[str, object]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from boto3.dynamodb.conditions import Key
 
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
-from sourcebook.errors import InvalidInput
+from sourcebook.messages import Answer, Asked
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
+from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -28,7 +29,7 @@ _NAMED_AT_MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class DispatchCounts:
+class DispatchCounts(Answer):
     """What one dispatch did.
 
     Attributes:
@@ -44,6 +45,15 @@ class DispatchCounts:
     skipped: int = 0
     refused: int = 0
     not_sent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchSources(Asked):
+    """Asks for sources to be sent: all that are due, or those of `source_ids`, which are made due."""
+
+    function = "dispatch_sources"
+    results = (DispatchCounts,)
+    source_ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,12 @@ class Dispatcher:
     queue: SQSClient
     queue_url: str
     clock: Clock = utc_now
+
+    def dispatch(self, asked: DispatchSources, correlation_id: str) -> DispatchCounts:
+        """Send the sources that are asked for."""
+        if asked.source_ids is None:
+            return self.send_due(correlation_id)
+        return self.send(asked.source_ids, correlation_id)
 
     def send_due(self, correlation_id: str) -> DispatchCounts:
         """Send every source that is due, in the order of priority and then of due time."""
@@ -161,23 +177,7 @@ def message_body(due: Iterable[_Due], correlation_id: str) -> str:
     )
 
 
-def read_dispatch_request(event: Mapping[str, Any]) -> list[str] | None:
-    """Return the sources that an event asks for, or None if it asks for all that are due.
-
-    A scheduled event asks for all; so does ``{}``. ``{"source_ids": [...]}`` asks for those.
-
-    Raises:
-        InvalidInput: if `source_ids` is not a list of ids.
-    """
-    wanted = event.get("source_ids")
-    if wanted is None:
-        return None
-    if not isinstance(wanted, list) or not all(isinstance(source_id, str) for source_id in wanted):
-        raise InvalidInput("source_ids", wanted, 'a list of source ids, such as ["reuters-world"]')
-    return wanted
-
-
-def _due(item: dict[str, Any]) -> _Due:
+def _due(item: Item) -> _Due:
     return _Due(
         item["source_id"], item["kind"], item.get("host", ""), item["priority"], item["next_fetch_time"]
     )

@@ -38,7 +38,7 @@ def artifacts(checked: Checked, *, source: Mapping[str, Any]) -> dict[str, tuple
     if spectrum is None:
         raise ValueError(f"a spectrum that is {checked.verdict.outcome} has no artifacts")
     metadata = {
-        "verdict": checked.verdict.to_dict(),
+        "verdict": checked.verdict.to_json(),
         "source": dict(source),
         "model": _MODEL,
         **_extent(spectrum),

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
+
+from sourcebook.messages import Json, Message
 
 OVERRIDES: Final = (
     *("wavelength_unit", "date", "object", "instrument", "flux_unit"),
@@ -66,7 +68,7 @@ class FailedDownload(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Message):
     """What was found in one file.
 
     Attributes:
@@ -115,7 +117,7 @@ class Verdict:
     instrument: str | None = None
     checksum: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_json(self) -> Mapping[str, Json]:
         """Return it as JSON knows it; what a file could blow up is cut, so that it stays below 20 kB."""
         notes = [_cut(note) for note in self.normalization_notes[:NOTE_LIMIT]]
         if len(self.normalization_notes) > NOTE_LIMIT:

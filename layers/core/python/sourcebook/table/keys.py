@@ -43,7 +43,7 @@ MIGRATIONS: Final = "MIGRATIONS"
 
 API_TOKENS: Final = "TOKENS"
 """PK of all bearer tokens of the API."""
-STARTED_PARTITIONS: Final = "JOBRUN#*"
+STARTED_PARTITIONS: Final = f"{JOB_RUN_PREFIX}*"
 """Pattern of the partition keys of `started_run`, for policies."""
 IDEMPOTENT_PARTITIONS: Final = "IDEMPOTENT#*"
 """Pattern of the partition keys of `idempotent_request`, for policies."""
@@ -140,7 +140,7 @@ def ingestion_batch(day: str, started_at: str, batch_id: str) -> Key:
     """Key of the record of one ingestion run; `started_at` in ISO 8601 with milliseconds."""
     return {
         "PK": f"WORKFLOW#ingest_articles#{day}",
-        "SK": f"JOBRUN#ingest_articles#{started_at}#{batch_id}",
+        "SK": f"{JOB_RUN_PREFIX}ingest_articles#{started_at}#{batch_id}",
     }
 
 

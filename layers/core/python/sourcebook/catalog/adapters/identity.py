@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final, Self
 
 from sourcebook.catalog.coordinates import Position
 from sourcebook.errors import InvalidInput
+from sourcebook.messages import Json, Message
 
 _NOVA_TYPES: Final = frozenset({"No*", "Nova"})
 _CANDIDATE_TYPES: Final = frozenset({"No?", "Nova_Candidate"})
@@ -24,7 +25,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Message):
     """One object of an archive.
 
     Attributes:
@@ -61,23 +62,18 @@ class Identity:
         """
         return None if self.ra_deg is None or self.dec_deg is None else Position(self.ra_deg, self.dec_deg)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as it travels between the states of a workflow."""
-        return asdict(self) | {"names": list(self.names[:_NAMES_AT_MOST])}
+    def to_json(self) -> Mapping[str, Json]:
+        """Return it as it travels between the states of a workflow, with at most 200 names."""
+        return Message.to_json(replace(self, names=self.names[:_NAMES_AT_MOST]))
 
     @classmethod
-    def of(cls, values: object) -> Identity:
-        """Read what `to_dict` gave.
+    def of_json(cls, value: object, within: str = "") -> Self:
+        """Return what `to_json` has written.
 
         Raises:
-            InvalidInput: if it is something else.
+            InvalidInput: if it is something else, or has an empty key or main_name.
         """
-        if not isinstance(values, Mapping):
-            raise InvalidInput("identity", values, "an object as resolve_name returns it")
-        try:
-            found = cls(**dict(values) | {"names": tuple(values.get("names", ()))})
-        except TypeError as error:
-            raise InvalidInput("identity", sorted(values), "the fields that resolve_name returns") from error
+        found = super(Identity, cls).of_json(value, within)
         if not found.key or not found.main_name:
-            raise InvalidInput("identity", found.key, "an object with a key and a main_name")
+            raise InvalidInput(within or "identity", found.key, "an object with a key and a main_name")
         return found
