@@ -2,7 +2,7 @@
 
 from sourcebook.api.forms import ChoiceField, Form, TextField
 from sourcebook.articles.reanalysis_messages import LAST_DAY, DayOfArticles
-from sourcebook.sentiment.invalidate import InvalidateSentiment
+from sourcebook.sentiment.invalidate_messages import InvalidateSentiment
 from sourcebook.sentiment.subjects import TOOL_ID
 from statemachines import states as asl
 from statemachines.declaration import Workflow

@@ -1,6 +1,6 @@
 """The canonical layer of observations, made anew."""
 
-from sourcebook.observations.rebuild import RebuildCanonical
+from sourcebook.observations.rebuild_messages import RebuildCanonical
 from statemachines import states as asl
 from statemachines.declaration import Workflow
 from statemachines.inputs import OF_SOURCES, those_sources

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.sentiment.invalidate import InvalidateSentiment, invalidate
+from sourcebook.sentiment.invalidate import invalidate
+from sourcebook.sentiment.invalidate_messages import InvalidateSentiment
 
 task = Task.connect()
 handler = task.handler(InvalidateSentiment, lambda asked, _run: invalidate(task.table, asked))

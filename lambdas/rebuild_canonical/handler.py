@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.observations.rebuild import RebuildCanonical, Rebuilder
+from sourcebook.observations.rebuild import Rebuilder
+from sourcebook.observations.rebuild_messages import RebuildCanonical
 
 task = Task.connect()
 rebuilder = Rebuilder(task.table)

@@ -279,7 +279,7 @@ def test_a_source_that_is_declared_disabled_is_never_probed_and_can_be_enabled(
     assert state(table, "a")["next_fetch_time"] == NEVER
 
 
-def test_the_registry_enables_disables_and_orders_any_source(registry: SourceRegistry, table: Table) -> None:
+def test_the_registry_enables_and_disables_any_source(registry: SourceRegistry, table: Table) -> None:
     registry.register(
         parse_spec({"source_id": "rates", "kind": "html_table", "url": "https://bank.example/"})
     )
@@ -289,12 +289,7 @@ def test_the_registry_enables_disables_and_orders_any_source(registry: SourceReg
     enabled = registry.enable("rates")
     assert enabled is not None
     assert enabled.enabled is True
-    ordered = registry.set_priority("rates", 1)
-    assert ordered is not None
-    assert ordered.priority == 1
-    assert (
-        registry.disable("nobody") is registry.enable("nobody") is registry.set_priority("nobody", 1) is None
-    )
+    assert registry.disable("nobody") is registry.enable("nobody") is None
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from sourcebook.observations.canonical import Canonical, Standing
 from sourcebook.observations.model import Observed
 from sourcebook.observations.raw import Scrape
 from sourcebook.observations.read import ObservationReader
-from sourcebook.observations.rebuild import RebuildCanonical, Rebuilder
+from sourcebook.observations.rebuild import Rebuilder
+from sourcebook.observations.rebuild_messages import RebuildCanonical
 from sourcebook.observations.registry import ObservationSources
 from sourcebook.observations.terms import NO_TERM
 from sourcebook.sources.model import SourceSpec, parse_spec

@@ -1,9 +1,8 @@
-"""Getting the bytes of a spectrum from its provider into the bucket.
+"""Download the file of a spectrum from its provider into the bucket.
 
-What a provider does is the outcome of an acquisition and not an error of ours: it refuses, it wants to be
-left alone, it sends something else. Only what may be better in a few seconds is raised, so that the state
-machine asks again at once; everything else is answered as a result, of which `record_spectrum` makes what it
-means.
+A refusal by the provider, a rate limit or a wrong file is an answer of the task and no error. Only what a
+second request within seconds may mend is raised, so that the state machine retries at once. For everything
+else `record_spectrum` decides when the spectrum is tried again.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ from sourcebook.runs.tasks import TaskRun
 from sourcebook.table.client import Table
 
 DONATIONS: Final = "raw/donations/"
-"""What the keys of files begin with that people have handed in; no other object is taken for one."""
+"""Prefix of the keys of donated files. An S3 locator outside of it is refused."""
 
 # Seconds after which no further place is asked: each may take the two minutes of `acquisition_policy`.
 _TIME_FOR_MIRRORS: Final = 90.0
@@ -83,11 +82,11 @@ _NOTED_HEADERS: Final = (
 
 
 class AcquisitionFailed(Retryable):
-    """A provider did not send the file; it may a few seconds later."""
+    """A provider did not send the file, and may do so within seconds."""
 
 
 class _NotAcquired(Exception):
-    """One locator has led nowhere.
+    """A locator gave no file.
 
     Attributes:
         at_once: whether it may be better in a few seconds.
@@ -101,7 +100,7 @@ class _NotAcquired(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """What a locator has led to: the file as it came, and what its provider said of it."""
+    """The file as it was received, with the facts of the response."""
 
     file: IO[bytes]
     byte_length: int
@@ -111,7 +110,7 @@ class _Body:
 
 @dataclass(frozen=True, slots=True)
 class Acquirer:
-    """Acquires the files of spectra.
+    """Downloads the files of spectra.
 
     Attributes:
         http: the project's client, made with `acquisition_policy`.
@@ -126,7 +125,7 @@ class Acquirer:
     monotonic: Callable[[], float] = time.monotonic
 
     async def acquire(self, asked: AcquireSpectrum, run: TaskRun) -> Acquisition:
-        """Bring the file of a spectrum into the bucket, without its wrapping.
+        """Download the file of a spectrum, unpack it and put it into the bucket.
 
         Raises:
             AcquisitionFailed: if the provider may do better in a few seconds.
@@ -263,9 +262,9 @@ class Acquirer:
 
 
 def acquisition_policy(environ: Mapping[str, str] = os.environ) -> HttpPolicy:
-    """Return how files are downloaded: patiently, one at a time, and never more than `LARGEST_FILE`.
+    """Return the policy of downloads: one at a time, with long time limits, at most `LARGEST_FILE` bytes.
 
-    ``SPECTRA_SILENCE`` of the environment says how many seconds a provider may be silent.
+    ``SPECTRA_SILENCE`` of the environment is the read timeout in seconds.
 
     Raises:
         InvalidInput: if that, HTTP_ALLOWED_NETWORKS or HTTP_CONTACT of the environment is not valid.
@@ -350,7 +349,7 @@ def _measured(file: IO[bytes]) -> tuple[int, str]:
 def _check_announced(
     product: SpectrumProduct, lengths: set[int], digests: set[str], received_sha256: str
 ) -> None:
-    """Hold what came against what was announced; providers measure the file packed or unpacked."""
+    """Raise if length and digest are not the announced ones, of the file packed or unpacked."""
     expected = product.expected_byte_length
     if expected is not None and expected not in lengths:
         raise _not_acquired(

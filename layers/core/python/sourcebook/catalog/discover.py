@@ -49,7 +49,7 @@ _TITLE_LIMIT: Final = 500
 
 
 class NoPosition(Terminal):
-    """A nova without coordinates has no place to look at."""
+    """A nova without coordinates cannot be searched for."""
 
 
 class Registered(StrEnum):
@@ -64,7 +64,7 @@ class Registered(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What became of what a provider has.
+    """The result of registering what a provider returned.
 
     Attributes:
         counts: products by `Registered`.
@@ -79,7 +79,7 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryPlanner:
-    """Says which providers are asked for a nova."""
+    """Lists the providers that are asked for a nova."""
 
     store: NovaStore
 
@@ -102,7 +102,7 @@ class SpectraDiscoverer:
     """Turns what one provider has into products.
 
     Attributes:
-        logger: told of each entry that is no product of this nova.
+        logger: gets a line for each entry that is no product of this nova.
     """
 
     store: NovaStore
@@ -110,7 +110,7 @@ class SpectraDiscoverer:
     clock: Clock = utc_now
 
     async def discover(self, nova_id: str, spec: ProviderSpec, provider: Provider) -> ProviderAnswered:
-        """Ask a provider and keep what it has; also what it could give before it failed.
+        """Query a provider and register its products, also those that it returned before it failed.
 
         Raises:
             NoSuchNova, NoPosition: if there is nothing to ask for.
@@ -140,7 +140,7 @@ class SpectraDiscoverer:
         return answered
 
     def register(self, nova: Nova, provider: str, search: Search) -> Registration:
-        """Make products of what a provider has found for a nova.
+        """Register the products that a provider returned for a nova.
 
         Raises:
             TableBusy: if the table cannot take them now; doing it again is harmless.
@@ -339,7 +339,7 @@ class SpectraDiscoverer:
     def _make_alias(
         self, nova_id: str, provider: str, identity: Identity, made_from: str, data_product_id: str
     ) -> LocatorAlias:
-        """Write an alias unless it is there; return the one that stands."""
+        """Write an alias if there is none; return the one in the table."""
         now = self.clock()
         alias = read_record(
             LocatorAlias,

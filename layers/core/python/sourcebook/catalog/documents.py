@@ -1,4 +1,4 @@
-"""Documents in the bucket: what is too long, or too raw, for the table."""
+"""JSON documents in the bucket, for what is too large for the table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LARGEST = 20_000_000
 
 
 class BucketBusy(Retryable):
-    """S3 did not answer, or asked to be left alone."""
+    """S3 did not answer, or throttles."""
 
 
 class DocumentRefused(Terminal):
@@ -71,7 +71,7 @@ def own_bucket() -> tuple[S3Client, str]:
 
 
 def bucket_error(error: ClientError | BotoCoreError, key: str) -> Retryable | Terminal:
-    """Return what a refusal or a silence of S3 is in this project's words; the caller raises it."""
+    """Return the error of this project for one of S3; the caller raises it."""
     if isinstance(error, ClientError):
         code = error.response.get("Error", {}).get("Code", "")
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)

@@ -1,4 +1,4 @@
-"""From an object of an archive to a nova of the catalogue: known, new, none, or for a person to say."""
+"""Decide whether an archive's object is a known nova, a new one, none, or a case for a reviewer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class NotApproved(Terminal):
 
 @dataclass(frozen=True, slots=True)
 class NovaFinder:
-    """Finds a nova by a name that somebody gave."""
+    """Finds a nova by its id or a name."""
 
     store: NovaStore
 
@@ -81,7 +81,7 @@ class NovaFinder:
 
 @dataclass(frozen=True, slots=True)
 class NovaEstablisher:
-    """Decides what an object is to the catalogue, and writes it."""
+    """Decides whether an object is a known or a new nova, and writes it."""
 
     store: NovaStore
     clock: Clock = utc_now
@@ -262,7 +262,7 @@ def _ask_a_person(name: str, identity: Identity, review: QuarantineItem | None) 
     if identity.position is None and decided is not QuarantineReason.NO_COORDINATES:
         raise Held(
             QuarantineReason.NO_COORDINATES,
-            f"{identity.archive} has no position of {name!r}, so that it cannot be told from a known nova",
+            f"{identity.archive} has no position of {name!r}, so it may be a known nova",
             _facts(identity, []),
         )
 

@@ -1,4 +1,4 @@
-"""Which spectrum has some bytes: of all with the same, one is valid and the others are duplicates."""
+"""Digests of spectra: of all with the same bytes, one is valid and the others are duplicates."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Fingerprints:
         )
 
     def claim(self, product: SpectrumProduct, sha256: str) -> str | None:
-        """Make a spectrum the valid one of its bytes; of several at once, one is.
+        """Make a spectrum the owner of its bytes, if no other spectrum is.
 
         Call it when the bytes have been found valid, before the spectrum is recorded as such.
 

@@ -1,4 +1,4 @@
-"""Setting a spectrum aside for a person, with the file and all there is to decide by."""
+"""Quarantine a spectrum: keep its file and the facts for the reviewer, and open a case."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_NOTES = 10
 
 @dataclass(frozen=True, slots=True)
 class SpectrumHolder:
-    """Sets spectra aside."""
+    """Quarantines spectra."""
 
     quarantiner: Quarantiner
     files: Files

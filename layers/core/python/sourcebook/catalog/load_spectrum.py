@@ -1,4 +1,4 @@
-"""Whether a spectrum is to be acquired now: what a run of its workflow asks first."""
+"""The first task of an acquisition: decide whether the spectrum is to be acquired now."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 
 LEASE: Final = timedelta(hours=1)
-"""How long a spectrum that somebody is at work on is not due for anybody else: twice the longest run."""
+"""How long a claimed spectrum is due for no other run: twice the longest run."""
 
 
 class NoSuchSpectrum(Terminal):
@@ -66,7 +66,7 @@ def about(product: SpectrumProduct) -> AboutSpectrum:
 
 
 def read_about(table: Table, nova_id: str, data_product_id: str, provider: str) -> AboutSpectrum:
-    """Read what a task was not handed: its execution began before acquisition handed it on.
+    """Read the same from the table, for executions that began before acquisition handed it on.
 
     Raises:
         NoSuchSpectrum: if there is no such spectrum.
@@ -150,7 +150,7 @@ class SpectrumLoader:
         return read_record(SpectrumProduct, item)
 
     def _due_again(self, product: SpectrumProduct) -> None:
-        """Set right when the sweep finds it next, should it have been claimed before its time."""
+        """Restore the due time in the index of a spectrum that was claimed too early."""
         try:
             self.table.update(
                 product.key,

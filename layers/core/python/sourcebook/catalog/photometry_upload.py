@@ -1,4 +1,4 @@
-"""An upload of photometry: whose it is, whether it is known, and what its rows say."""
+"""Read an upload of photometry, unless the nova has it already."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NothingUsable(Terminal):
 
 @dataclass(frozen=True, slots=True)
 class UploadValidator:
-    """Reads uploads, and leaves their measurements where the table is rebuilt from."""
+    """Reads uploads, and writes their measurements for the rebuilding of the table."""
 
     store: NovaStore
     objects: Objects

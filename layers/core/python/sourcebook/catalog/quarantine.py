@@ -1,4 +1,4 @@
-"""What waits for a person: set aside with everything to decide by, and announced."""
+"""Quarantine: open a case with the facts for a reviewer, and announce it."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _CONTEXT_LIMIT: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Quarantiner:
-    """Sets things aside.
+    """Opens cases.
 
     Attributes:
-        topic_arn: told of each new case.
-        logger: told when the topic could not be told.
+        topic_arn: gets a notice of each new case.
+        logger: gets a warning when a notice could not be sent.
     """
 
     table: Table
@@ -58,12 +58,12 @@ class Quarantiner:
 
     @classmethod
     def connect(cls, table: Table, documents: Documents, logger: Logger) -> Self:
-        """Return what tells this function's topic. Raise InvalidInput if its environment names none."""
+        """Return one with this function's topic. Raise InvalidInput if its environment names none."""
         sns = boto3.client("sns", config=aws_config())
         return cls(table, documents, sns, required("QUARANTINE_TOPIC_ARN"), logger)
 
     def hold_failed_task(self, run: TaskRun, retry_input: Mapping[str, str]) -> HeldCase:
-        """Set aside what the last task of a run could not decide; its attempt says why.
+        """Open a case for what the last task of a run could not decide, as its attempt has it.
 
         Raises:
             InvalidInput: if no task of the run has asked for it.
@@ -87,7 +87,7 @@ class Quarantiner:
         retry_input: Mapping[str, str],
         folder: str | None = None,
     ) -> HeldCase:
-        """Set one thing aside; a case that is open already is counted, one that is decided is opened again.
+        """Open a case. One that is open already is counted; one that is decided is opened again.
 
         Args:
             run: which found it.

@@ -1,4 +1,4 @@
-"""Holding a nova's names against what the authorities call it."""
+"""Compare a nova's names with those of the authorities."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NoAuthorityAnswered(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class NameReconciler:
-    """Adds the names that authorities have, and takes over SIMBAD's choice of the primary one."""
+    """Adds the names of the authorities, and adopts SIMBAD's primary name."""
 
     store: NovaStore
 

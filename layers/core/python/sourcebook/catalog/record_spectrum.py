@@ -1,7 +1,7 @@
-"""Recording what became of a spectrum: the one place that says when it is tried again, or never.
+"""The last task of an acquisition: record the outcome, and decide when the spectrum is tried again.
 
-The spectrum's own item is written last and in one step: what it says is then true, and everything that it
-points to is there. A run that records twice changes nothing the second time.
+The spectrum's own item is written last, in one conditional update, when everything that it points to is
+there. A run that records twice changes nothing the second time.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ from sourcebook.table.client import ConditionFailed, Table
 COOLDOWNS: Final = (timedelta(seconds=60), timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
 """How long a spectrum rests after its first, second, third and every further failed attempt."""
 LONGEST_RETRY_AFTER: Final = timedelta(days=30)
-"""How far a provider's wish is followed; beyond this it is asked, once, whether it still has it."""
+"""The longest Retry-After that is followed; after that time the provider is asked once more."""
 SAME_BYTES: Final = 3
-"""Unreadable bytes that came so often are what there is."""
+"""After the same unreadable bytes have come so often, the spectrum is given up."""
 
 PartT = TypeVar("PartT")
 
@@ -77,9 +77,9 @@ class SpectrumContended(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """What is to be written on a spectrum, and what is answered then."""
+    """The update of a spectrum's item, and the answer of the task."""
 
-    told: Recorded
+    answer: Recorded
     assign: Mapping[str, object]
     remove: tuple[str, ...] = ()
 
@@ -103,7 +103,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class SpectrumRecorder:
-    """Records outcomes.
+    """Records the outcomes of acquisitions.
 
     Attributes:
         bucket: where the files are.
@@ -127,7 +127,7 @@ class SpectrumRecorder:
         common = {
             "last_attempt_at": isoformat(now),
             "last_job_run_id": run.job_run_id,
-            "last_outcome": ending.told.outcome.value,
+            "last_outcome": ending.answer.outcome.value,
             "updated_at": isoformat(now),
         }
         unchanged = Attr("attempt_count").eq(product.attempt_count) & Attr("updated_at").eq(
@@ -144,9 +144,9 @@ class SpectrumRecorder:
         except ConditionFailed as error:
             raise SpectrumContended(
                 f"the spectrum {product.data_product_id} was changed while this run recorded "
-                f"{ending.told.outcome.value}"
+                f"{ending.answer.outcome.value}"
             ) from error
-        return ending.told
+        return ending.answer
 
     def _ending(self, product: SpectrumProduct, found: Found, run: TaskRun, now: datetime) -> _Ending:
         match found.acquisition:
@@ -327,7 +327,7 @@ class SpectrumRecorder:
 
 
 def _given(name: str, part: PartT | None) -> PartT:
-    """Return what a run must have found to come here. Raise InvalidInput if it is missing."""
+    """Return the answer of an earlier task. Raise InvalidInput if it is missing."""
     if part is None:
         raise InvalidInput(name, part, "what the task before has answered")
     return part
@@ -344,7 +344,7 @@ def _raw_files(acquired: Acquired) -> list[_File]:
 
 
 def _done_already(product: SpectrumProduct, run: TaskRun) -> Recorded | None:
-    """Return what this run has recorded before, or that another one has found the spectrum valid."""
+    """Return what this run has recorded before, or SKIPPED_DUPLICATE if the spectrum is valid; else None."""
     if product.last_job_run_id == run.job_run_id and product.last_outcome is not None:
         return Recorded(
             outcome=RunOutcome(product.last_outcome),
@@ -389,7 +389,7 @@ def _terminal(reason: str, message: str, assign: Mapping[str, object]) -> _Endin
 
 
 def _examined(product: SpectrumProduct, verdict: Verdict) -> dict[str, object]:
-    """Return what a verdict says of the file, as the spectrum's item keeps it."""
+    """Return the attributes of a spectrum's item that a verdict gives."""
     signature = verdict.header_signature_hash
     return {
         "header_signature_hash": signature,

@@ -26,7 +26,7 @@ LINK_SECONDS: Final = 300
 
 
 class ObjectChanged(SourcebookError):
-    """The object is not, or no more, in the state that this write was made for."""
+    """The object was written since it was read, or exists although it must not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Who is meant by a name? Asked of the archives in turn, and never guessed."""
+"""Resolve a name by asking the archives in turn; nothing is guessed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sourcebook.table.codec import Item
 AUTHORITIES: Final = ("simbad", "sesame")
 KEPT_FOUND: Final = timedelta(hours=24)
 KEPT_UNKNOWN: Final = timedelta(hours=1)
-"""An unknown name of today may be a discovery of this evening."""
+"""Short, since a new nova gets its name within hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class NameResolver:
     ) -> Identity | None:
         """Return the object that a name means, or None when every archive that was to be asked knows none.
 
-        An archive that is down is passed over only when another knows the object: "unknown" needs the word
-        of each of them.
+        An archive that is down is passed over only if another knows the object: "unknown" needs an answer
+        from each of them.
 
         Args:
             name: as somebody wrote it.

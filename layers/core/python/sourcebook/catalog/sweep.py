@@ -1,9 +1,9 @@
-"""Finding the spectra that are due, and handing each to one run and to no other.
+"""Find the spectra that are due, and give each to exactly one run.
 
-What is due stands in by_status as ``ACQUIRE``, ordered by the time from which it may be tried. A spectrum is
-claimed before it is started: its place in that order moves an hour ahead, on the condition that nobody has
-moved it before. Of several sweeps one wins; a run that is lost leaves a spectrum that is due again in an
-hour. `next_eligible_attempt_at`, which says whether it may be tried at all, is not touched.
+The index by_status lists them as ``ACQUIRE``, ordered by the time from which they may be tried. A spectrum is
+claimed before its run is started: a conditional update moves its time in the index an hour ahead, so that of
+several sweeps one wins. If the run is lost, the spectrum is due again after that hour.
+`next_eligible_attempt_at`, the time before which it may not be tried at all, is not changed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sourcebook.catalog.review import Starter
 
 WORKFLOW: Final = "acquire_due_spectra"
-"""The state machine that runs what is due, so many at once."""
+"""The workflow that acquires what is due, so many at once."""
 LOCK: Final = f"{WORKFLOW}:all:1:always"
 """Its lock, as it takes it itself: one sweep at a time, whatever the day."""
 MOST_COUNTED: Final = 1_000
@@ -52,14 +52,14 @@ def due_spectra(table: Table, now: datetime, page_size: int = _PAGE) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class SpectraClaimer:
-    """Claims what is due for the run that is about to be started for it."""
+    """Claims due spectra for the runs that are started next."""
 
     table: Table
     logger: Logger
     clock: Clock = utc_now
 
     def claim(self, most: int) -> Claimed:
-        """Return up to `most` spectra that are now this caller's to run, each with the name of its run."""
+        """Claim up to `most` due spectra, and return each with the name of its execution."""
         now = self.clock()
         claimed: list[ClaimedSpectrum] = []
         for row in due_spectra(self.table, now):
@@ -83,7 +83,7 @@ class SpectraClaimer:
         return Claimed(claimed=tuple(claimed))
 
     def _take(self, row: Item, now: datetime) -> int | None:
-        """Return how often a spectrum was tried, or None if somebody else has it."""
+        """Claim one spectrum. Return how often it was tried, or None if it is claimed already."""
         try:
             item = self.table.update(
                 {"PK": row["PK"], "SK": row["SK"]},
@@ -98,7 +98,7 @@ class SpectraClaimer:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What a look at the due spectra has found.
+    """What a sweep found.
 
     Attributes:
         due: how many there are, counted up to `MOST_COUNTED`.
@@ -113,14 +113,14 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class SpectraSweeper:
-    """Starts the state machine for what is due, when there is something and none is at work."""
+    """Starts the workflow that acquires what is due."""
 
     table: Table
     start: Starter
     clock: Clock = field(default=utc_now)
 
     def sweep(self) -> Sweep:
-        """Look what is due.
+        """Count what is due, and start the workflow if there is something and none is running.
 
         Raises:
             NotStarted, NoSuchWorkflow: if the state machine could not be started.

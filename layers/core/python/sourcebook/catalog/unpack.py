@@ -155,7 +155,7 @@ def _take_out(body: IO[bytes], target: IO[bytes], largest: int, member: str | No
 
 
 def _check_directory(body: IO[bytes]) -> None:
-    """Refuse a directory that would fill the memory before a single name in it was looked at."""
+    """Raise ArchiveRefused for a directory that would fill the memory when it is read."""
     size = body.seek(0, 2)
     start = max(0, size - _END_SIZE - 65_535)
     body.seek(start)

@@ -1,7 +1,7 @@
-"""Examining the file of a spectrum, and keeping what it says in one form for all of them.
+"""Examine the file of a spectrum, and write the normalized files of a valid one.
 
-The examination itself is `sourcebook.spectra`, which needs astropy; it is handed in by the one function that
-has the science layer, so that this package can be imported without.
+The examination itself is `sourcebook.spectra`, which needs astropy. The one function that has the science
+layer passes it in, so that this package can be imported without.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROLES: Mapping[str, FileRole] = {
     "metadata.json": FileRole.MANIFEST,
     "preview.png": FileRole.PLOT,
 }
-"""What a file that is made of a spectrum is to it; any other is the normalized spectrum itself."""
+"""Roles of the files that are made of a spectrum; any other is the normalized spectrum itself."""
 
 
 class FileChanged(Retryable):

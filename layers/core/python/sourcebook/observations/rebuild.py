@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.errors import InvalidInput
-from sourcebook.messages import Answer, Asked
 from sourcebook.observations.canonical import Canonical
+from sourcebook.observations.rebuild_messages import RebuildCanonical, RebuildCounts
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 
@@ -20,56 +19,6 @@ PIECE: Final = 200
 """LATEST items looked at in one call, at most."""
 SECONDS: Final = 40.0
 """After so many seconds a call ends, with the place where the next goes on."""
-
-
-@dataclass(frozen=True, slots=True)
-class RebuildCounts(Answer):
-    """What has been done so far, in the form in which the next call takes it.
-
-    Attributes:
-        source_ids: only these sources' figures; all when None.
-        after: series and sort key of the last item that was looked at; None at the beginning and the end.
-        examined: items looked at.
-        changed: those among them that were not as they should be.
-        done: whether all were looked at.
-    """
-
-    source_ids: tuple[str, ...] | None
-    after: tuple[str, ...] | None
-    examined: int
-    changed: int
-    done: bool
-
-    def noted(self) -> Mapping[str, object]:
-        """Return what the log says of it."""
-        return {"examined": self.examined, "changed": self.changed, "done": self.done}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RebuildCanonical(Asked):
-    """Asks for the next piece, by what the call before has answered; by nothing for the first piece of all.
-
-    Attributes:
-        source_ids: see `RebuildCounts`, as of the others.
-    """
-
-    function = "rebuild_canonical"
-    results = (RebuildCounts,)
-    source_ids: tuple[str, ...] | None = None
-    after: tuple[str, ...] | None = None
-    examined: int = 0
-    changed: int = 0
-    done: bool = False
-
-    @classmethod
-    def of_json(cls, value: object, within: str = "") -> Self:
-        """Read it. Raise InvalidInput if `source_ids` is empty, or `after` is no place."""
-        asked = super(RebuildCanonical, cls).of_json(value, within)
-        if asked.source_ids == ():
-            raise InvalidInput("source_ids", [], "the ids of sources, or nothing for all of them")
-        if asked.after is not None and len(asked.after) != 2:
-            raise InvalidInput("after", list(asked.after), "series and sort key, as the call before answered")
-        return asked
 
 
 @dataclass(frozen=True, slots=True)

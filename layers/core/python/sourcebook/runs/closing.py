@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
 INDEX_LAG: Final = timedelta(seconds=60)
-"""After which an index certainly has what was written."""
+"""An index shows what was written after this time at the latest."""
 YOUNG: Final = timedelta(minutes=2)
-"""Runs that began less than this ago are left to themselves, and to the events."""
+"""Younger runs are not swept: an event may still come."""
 MOST_PER_SWEEP: Final = 500
 
 _MESSAGE_LIMIT: Final = 500
@@ -129,7 +129,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class RunCloser:
-    """Closes the record of an execution that has ended, and releases its lock; twice is as once."""
+    """Closes the record of an execution that has ended, and releases its lock. Repeating it is harmless."""
 
     table: Table
     clock: Clock = utc_now

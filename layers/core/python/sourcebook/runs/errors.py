@@ -17,7 +17,7 @@ _CHANGING = re.compile(
 
 
 class Held(Quarantine):
-    """A task found what only a person can decide.
+    """Only a reviewer can decide what a task found.
 
     Attributes:
         reason_code: why, as a word to filter by.
@@ -31,7 +31,7 @@ class Held(Quarantine):
 
 
 def error_fingerprint(error: BaseException | str, kind: str | None = None) -> str:
-    """Return what equal troubles have in common, e.g. ``ArchiveUnavailable:3f9a01c2``.
+    """Return a text that is equal for equal errors, e.g. ``ArchiveUnavailable:3f9a01c2``.
 
     The class, and a digest of the message without quoted values, ids and numbers.
 

@@ -1,4 +1,4 @@
-"""What every handler of a workflow's task is wired of: its log, its table, its attempts."""
+"""The wiring of every handler of a workflow's task: its log, its table, its attempts."""
 
 from __future__ import annotations
 

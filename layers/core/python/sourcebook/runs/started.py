@@ -22,7 +22,7 @@ def execution_name(job_run_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StartedRuns:
-    """Remembers what was started."""
+    """Records the runs that the API starts."""
 
     table: Table
     clock: Clock = utc_now
@@ -45,5 +45,5 @@ class StartedRuns:
         )
 
     def forget(self, job_run_id: str) -> None:
-        """Take that back: it could not be started."""
+        """Delete that record, when the run could not be started."""
         self.table.delete(keys.started_run(job_run_id))

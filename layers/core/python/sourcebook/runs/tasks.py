@@ -34,7 +34,7 @@ _TIES: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
-    """What a state machine tells a task of its run: the member `run` of its payload.
+    """The run that a task belongs to: the member `run` of its payload.
 
     Attributes:
         record: partition of the run's records.
@@ -185,8 +185,8 @@ class TaskRecorder:
             # The work is done, or has its own error to tell: a record that stays STARTED is the lesser harm.
             self.logger.exception("attempt_not_recorded", extra={"reason": str(error)})
             return
-        told = {"answer": noted} if noted else {}
-        self.logger.info("task_ended", extra={"outcome": values["status"], "duration_ms": duration, **told})
+        answer = {"answer": noted} if noted else {}
+        self.logger.info("task_ended", extra={"outcome": values["status"], "duration_ms": duration, **answer})
 
 
 def _came_to(failure: HandledFailure | None) -> dict[str, object]:

@@ -118,14 +118,6 @@ class SourceRegistry:
         """
         return _source(self.change(source_id, enabled=False))
 
-    def set_priority(self, source_id: str, priority: int) -> Source | None:
-        """Set a source's priority, 0 to 9999; the lower number is fetched first.
-
-        Returns:
-            The source, or None if there is none with this id.
-        """
-        return _source(self.change(source_id, {"priority": priority}))
-
     def change(
         self,
         source_id: str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -84,11 +84,6 @@ def decode(value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the type is in th
 def decode_item(item: Mapping[str, Mapping[str, Any]]) -> Item:
     """Return an item as plain Python values."""
     return {name: decode(value) for name, value in item.items()}
-
-
-def decode_items(items: Iterable[Mapping[str, Mapping[str, Any]]]) -> list[Item]:
-    """Return several items as plain Python values."""
-    return [decode_item(item) for item in items]
 
 
 def _number(text: str) -> int | float:
