@@ -239,6 +239,27 @@ def test_runs_are_listed_newest_first_by_status_and_workflow(table: Table) -> No
     assert reader.get("run-99") is None
 
 
+@pytest.mark.parametrize("status", [None, "FAILED"])
+def test_many_runs_that_began_at_one_moment_are_listed_once_each(
+    table: Table, monkeypatch: pytest.MonkeyPatch, status: str | None
+) -> None:
+    monkeypatch.setattr("sourcebook.table.pages.SORTED_AT_MOST", 4)
+    statuses = ("SUCCEEDED", "FAILED", "RUNNING")
+    items = [run_item(n, statuses[n % 3]) | {"timestamp": "2026-11-27T21:00:00.000Z"} for n in range(24)]
+    for item in [*items, run_item(50, "FAILED"), run_item(51, "FAILED")]:
+        table.put(item)
+    reader = RunReader(table, lambda: NOW)
+    seen: list[str] = []
+    cursor = None
+    for _ in range(30):
+        page = reader.page(status=status, limit=3, cursor=cursor)
+        seen += [run["job_run_id"] for run in page.items]
+        if (cursor := page.next_cursor) is None:
+            break
+    wanted = [n for n in range(24) if status in {None, statuses[n % 3]}]
+    assert sorted(seen) == sorted(f"run-{n}" for n in [*wanted, 50, 51])
+
+
 def test_a_run_that_never_ended_is_said_to_be_lost(table: Table) -> None:
     table.put(run_item(1, "RUNNING"))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from boto3.dynamodb.conditions import ConditionBase
@@ -57,8 +58,7 @@ class MemoryTable(Table):
         partition, sort = INDEXES[index]
 
         def place(item: Mapping[str, object]) -> tuple[str, str]:
-            identity = f"{item[partition]} {item['PK']} {item['SK']}"
-            return str(item[sort]), hashlib.sha256(identity.encode()).hexdigest()
+            return str(item[sort]), _scattered(f"{item[partition]} {item['PK']} {item['SK']}")
 
         members = [i for i in self.items.values() if partition in i and sort in i and holds(condition, i)]
         members.sort(key=place, reverse=newest_first)
@@ -73,6 +73,11 @@ class MemoryTable(Table):
         stopped = limit is not None and len(taken) == limit
         last = {name: taken[-1][name] for name in (partition, sort, "PK", "SK")} if stopped else None
         return QueryPage(items, last)
+
+
+@cache
+def _scattered(identity: str) -> str:
+    return hashlib.sha256(identity.encode()).hexdigest()
 
 
 def holds(condition: ConditionBase, item: Mapping[str, Any]) -> bool:

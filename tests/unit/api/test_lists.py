@@ -6,10 +6,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+from boto3.dynamodb.conditions import ConditionBase
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sourcebook.articles.read import ArticleFilter, ArticleReader
+from sourcebook.errors import InvalidInput
+from sourcebook.table.client import QueryPage
+from sourcebook.table.pages import Listing
 from tests.unit.api.memory import MemoryTable
 from tests.unit.api.stored import analyze, article_item, key, put_article
 
@@ -163,3 +168,94 @@ def test_a_thousand_articles_of_one_second_are_paged_with_few_queries() -> None:
 
     assert len({article["dedup_key"] for article in (*first.items, *second.items)}) == 40
     assert table.queries <= 8
+
+
+class CountingTable(MemoryTable):
+    """Counts the keys that queries have read."""
+
+    keys_read = 0
+
+    def query(self, condition: ConditionBase, **options: Any) -> QueryPage:
+        page = super().query(condition, **options)
+        self.keys_read += len(page.items)
+        return page
+
+
+def many_of_one_second(count: int) -> tuple[CountingTable, list[str]]:
+    """Return a table with articles of every status at one second, and a few before and after it."""
+    table = CountingTable()
+    statuses = (("pending", None), ("error", None), ("analyzed", "neutral"), ("analyzed", "positive"))
+    for number in range(count):
+        status, sentiment = statuses[number % 4]
+        second = {0: 1, 1: -1}.get(number, 0)
+        published = START + timedelta(seconds=second)
+        table.put(article_item(key(number), published, status=status, sentiment=sentiment))
+    return table, [key(number) for number in range(count)]
+
+
+@pytest.mark.parametrize("wanted", [ArticleFilter(), ArticleFilter(until=START + timedelta(seconds=1))])
+def test_each_page_of_thousands_of_one_second_reads_few_keys(wanted: ArticleFilter) -> None:
+    table, expected = many_of_one_second(1_500)
+    reader = ArticleReader(table)
+    found: list[str] = []
+    cursor, most_keys, most_queries = None, 0, 0
+    while True:
+        table.keys_read = table.queries = 0
+        page = reader.page(wanted, limit=100, cursor=cursor)
+        most_keys, most_queries = max(most_keys, table.keys_read), max(most_queries, table.queries)
+        found += [article["dedup_key"] for article in page.items]
+        if (cursor := page.next_cursor) is None:
+            break
+
+    assert len(found) == len(set(found)), "none is given twice"
+    assert set(expected) - set(found) == ({key(0)} if wanted.until else set()), "none is lost"
+    assert most_keys <= 2_000
+    assert most_queries <= 12
+
+
+def test_a_cursor_from_before_the_many_came_continues_where_it_stood() -> None:
+    table, expected = many_of_one_second(1_200)
+    few = sorted(expected[1:])[::10]
+    before = MemoryTable()
+    before.items = {place: item for place, item in table.items.items() if item["dedup_key"] in few}
+    first = ArticleReader(before).page(ArticleFilter(until=START + timedelta(seconds=1)), limit=30)
+    assert first.next_cursor is not None
+    given = [article["dedup_key"] for article in first.items]
+
+    found: list[str] = []
+    cursor: str | None = first.next_cursor
+    while cursor is not None:
+        page = ArticleReader(table).page(
+            ArticleFilter(until=START + timedelta(seconds=1)), limit=100, cursor=cursor
+        )
+        found += [article["dedup_key"] for article in page.items]
+        cursor = page.next_cursor
+
+    assert len(found) == len(set(found))
+    assert not set(given) & set(found)
+    assert set(few) - set(given) <= set(found)
+
+
+def test_none_of_very_many_is_lost_while_they_are_analyzed() -> None:
+    table = MemoryTable()
+    articles = [article_item(key(number), START) for number in range(1_200)]
+    for article in articles:
+        table.put(article)
+    by_key = {article["dedup_key"]: article for article in articles}
+    left = sorted(by_key)
+
+    def analyze_some(just_given: list[str]) -> None:
+        for dedup in {*just_given[::3], *(left.pop() for _ in range(min(40, len(left))))}:
+            table.put(by_key[dedup] | {"status": "analyzed", "sentiment": "neutral"})
+
+    found = read_all(ArticleReader(table), ArticleFilter(), 100, analyze_some)
+
+    assert {article["dedup_key"] for article in found} == set(by_key)
+
+
+@pytest.mark.parametrize("part", ["nothing", "analyzed "])
+def test_a_cursor_in_a_status_that_there_is_not_is_refused(part: str) -> None:
+    listing = Listing.of("articles", {})
+    cursor = listing.cursor(("2026-11-27T21:00:00Z", "NEWS#1", part))
+    with pytest.raises(InvalidInput, match="next_cursor"):
+        ArticleReader(MemoryTable()).page(ArticleFilter(), limit=5, cursor=cursor)

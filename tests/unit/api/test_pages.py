@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Iterator
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from sourcebook.errors import InvalidInput
 from sourcebook.table import pages
-from sourcebook.table.pages import Listing, Page, fill_page, merge_newest_first
+from sourcebook.table.codec import Item
+from sourcebook.table.pages import Listing, Page, Stream, fill_page, merge_newest_first
 
 LISTING = Listing.of("articles", {"status": "pending", "tag": None})
 PARTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80)
@@ -111,16 +113,37 @@ def newest_first(entries: list[dict[str, str]]) -> list[dict[str, str]]:
     )
 
 
+def stream_of(items: list[dict[str, str]], seed: int) -> Stream:
+    """Return a stream that gives items of one timestamp in an order of its own."""
+
+    def place(timestamp: str, key: str) -> tuple[str, str]:
+        return timestamp, hashlib.sha256(f"{seed} {key}".encode()).hexdigest()
+
+    def read(*, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
+        for item in sorted(items, key=lambda item: place(item["timestamp"], item["PK"]), reverse=True):
+            own = place(item["timestamp"], item["PK"])
+            if (first or "") <= own[0] <= (last or "~") and (
+                last is None or after is None or own < place(last, after)
+            ):
+                yield dict(item)
+
+    return read
+
+
+def streams_of(entries: list[dict[str, str]], data: st.DataObject) -> dict[str, Stream]:
+    parts: list[list[dict[str, str]]] = [[], [], []]
+    for entry in entries:
+        parts[data.draw(st.integers(0, 2))].append(entry)
+    return {name: stream_of(part, seed) for seed, (name, part) in enumerate(zip("xyz", parts, strict=True))}
+
+
 @given(ENTRIES, st.data())
 def test_partitions_merge_into_one_order_whatever_order_equal_times_come_in(
     entries: list[dict[str, str]], data: st.DataObject
 ) -> None:
-    parts: list[list[dict[str, str]]] = [[], [], []]
-    for entry in data.draw(st.permutations(entries)):
-        parts[data.draw(st.integers(0, 2))].append(entry)
-    streams = [sorted(part, key=lambda entry: entry["timestamp"], reverse=True) for part in parts]
+    streams = streams_of(entries, data)
 
-    assert list(merge_newest_first(streams, None)) == newest_first(entries)
+    assert [entry.item for entry in merge_newest_first(streams, None)] == newest_first(entries)
 
 
 @given(ENTRIES.filter(bool), st.data())
@@ -130,15 +153,33 @@ def test_a_merge_continues_after_a_position_even_if_that_entry_has_moved(
     order = newest_first(entries)
     cut = data.draw(st.integers(0, len(order) - 1))
     after = (order[cut]["timestamp"], order[cut]["PK"])
-    rest = [entry for entry in order if entry["timestamp"] <= after[0]]
-    streams = [rest[::2], rest[1::2]]
+    streams = streams_of(entries, data)
 
-    assert list(merge_newest_first(streams, after)) == order[cut + 1 :]
+    assert [entry.item for entry in merge_newest_first(streams, after)] == order[cut + 1 :]
+
+
+@given(ENTRIES, st.integers(1, 4), st.integers(1, 4), st.data())
+def test_a_merge_of_very_many_of_one_time_is_continued_from_a_key(
+    entries: list[dict[str, str]], most: int, later: int, data: st.DataObject
+) -> None:
+    streams = streams_of(entries, data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "SORTED_AT_MOST", most)
+        whole = list(merge_newest_first(streams, None))
+        assert sorted(e.item["PK"] for e in whole) == sorted(e["PK"] for e in entries)
+        times = [entry.item["timestamp"] for entry in whole]
+        assert times == sorted(times, reverse=True)
+        # From any place, whether there are more or fewer of its time by then.
+        patch.setattr(pages, "SORTED_AT_MOST", later)
+        for place, entry in enumerate(whole):
+            rest = [other.item for other in merge_newest_first(streams, entry.position) if not other.given]
+            assert sorted(item["PK"] for item in rest) == sorted(e.item["PK"] for e in whole[place + 1 :])
 
 
 def test_an_entry_seen_in_two_partitions_at_once_is_given_once() -> None:
     entry = {"timestamp": "1", "PK": "a"}
-    assert list(merge_newest_first([[entry], [dict(entry)]], None)) == [entry]
+    streams = {"x": stream_of([entry], 0), "y": stream_of([dict(entry)], 1)}
+    assert [found.item for found in merge_newest_first(streams, None)] == [entry]
 
 
 def numbers_after(place: int, count: int) -> Iterator[int]:

@@ -23,7 +23,18 @@ from sourcebook.sentiment.mentions import tags_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page, merge_newest_first, walk
+from sourcebook.table.pages import (
+    Entry,
+    Listing,
+    Page,
+    Position,
+    Stream,
+    bad_cursor,
+    fill_page,
+    merge_newest_first,
+    merged_position,
+    walk,
+)
 
 STATUSES: Final = ("pending", "error", "analyzed")
 """Values of `Status`, in the order that their index partitions are asked in: an article leaves pending, and
@@ -57,7 +68,6 @@ _INTERNAL: Final = frozenset({"PK", "SK", "GSI1PK", "GSI1SK", "entity_type", "sc
 _ALIAS: Final = "ArticleAlias"
 _DEDUP_KEY: Final = re.compile(r"(?:dedup:)?([0-9a-f]{32})", re.IGNORECASE | re.ASCII)
 _PARTITION_KEY_LIMIT: Final = 2_048
-_TIMESTAMP_LIMIT: Final = 40
 _SPELLINGS: Final = 3
 """An article id that is itself a URL may arrive with up to two layers of URL encoding."""
 _WHOLE_SECOND: Final = timedelta(seconds=1)
@@ -168,8 +178,13 @@ class _Partition:
         if wanted.sentiment is not None:
             return cls(keys.SENTIMENT_INDEX, "sentiment", wanted.sentiment)
         if wanted.status is not None:
-            return cls(keys.STATUS_INDEX, "status", wanted.status)
+            return cls.of_status(wanted.status)
         return None
+
+    @classmethod
+    def of_status(cls, status: str) -> _Partition:
+        """Return the partition of the articles with this status."""
+        return cls(keys.STATUS_INDEX, "status", status)
 
     def start(self, after: Position) -> Item:
         """Return the start key that continues after a position, also when that item has left."""
@@ -221,13 +236,15 @@ class ArticleReader:
                 "sources": ",".join(wanted.sources) or None,
             },
         )
-        after = _position(listing, cursor, bounds) if cursor is not None else None
+        after = None
+        if cursor is not None:
+            after = _position(listing, cursor, bounds, merged=_Partition.of(wanted) is None)
         if bounds.empty:
             return Page([], None)
         return fill_page(
             self._entries(wanted, bounds, after, page_size=limit + 2),
             listing=listing,
-            position=lambda entry: (entry["timestamp"], entry["PK"]),
+            position=lambda entry: entry.position,
             load=self._loader(wanted),
             limit=limit,
             weight=article_weight,
@@ -235,7 +252,7 @@ class ArticleReader:
 
     def _entries(
         self, wanted: ArticleFilter, bounds: _Bounds, after: Position | None, *, page_size: int
-    ) -> Iterator[Item]:
+    ) -> Iterator[Entry]:
         """Yield the index's entries for the wanted articles that come after a position."""
 
         def entries(partition: _Partition, bounds: _Bounds, start: Item | None) -> Iterator[Item]:
@@ -250,18 +267,29 @@ class ArticleReader:
             )
             return (item for item in items if item["SK"] == partition.sort_key)
 
-        if partition := _Partition.of(wanted):
-            return entries(partition, bounds, partition.start(after) if after else None)
-        rest = _Bounds(bounds.first, after[0]) if after else bounds
-        every_status = (_Partition.of(ArticleFilter(status=status)) for status in STATUSES)
-        return merge_newest_first([entries(one, rest, None) for one in every_status if one], after)
+        def stream(partition: _Partition) -> Stream:
+            def read(*, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
+                part = _Bounds(first or bounds.first, last or bounds.last)
+                start = partition.start((last, after)) if last and after else None
+                return iter(()) if part.empty else entries(partition, part, start)
 
-    def _loader(self, wanted: ArticleFilter) -> Callable[[list[Item]], list[dict[str, Any] | None]]:
-        def load(entries: list[Item]) -> list[dict[str, Any] | None]:
+            return read
+
+        if partition := _Partition.of(wanted):
+            items = entries(partition, bounds, partition.start(after) if after else None)
+            return (Entry(item, (item["timestamp"], item["PK"])) for item in items)
+        return merge_newest_first({name: stream(_Partition.of_status(name)) for name in STATUSES}, after)
+
+    def _loader(self, wanted: ArticleFilter) -> Callable[[list[Entry]], list[dict[str, Any] | None]]:
+        def load(entries: list[Entry]) -> list[dict[str, Any] | None]:
             # No index holds articles: docs/decisions/0131 says why.
-            wanted_keys = [keys.Key(PK=entry["PK"], SK=keys.ARTICLE_SORT_KEY) for entry in entries]
+            wanted_keys = [
+                keys.Key(PK=entry.item["PK"], SK=keys.ARTICLE_SORT_KEY)
+                for entry in entries
+                if not entry.given
+            ]
             articles = {item["PK"]: item for item in self.table.batch_get(wanted_keys)}
-            found = [articles.get(entry["PK"]) for entry in entries]
+            found = [None if entry.given else articles.get(entry.item["PK"]) for entry in entries]
             # The article itself decides: an index is a moment behind, and an article may have expired.
             return [public(item) if item is not None and wanted.holds(item) else None for item in found]
 
@@ -300,10 +328,10 @@ def _has_surrogates(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _position(listing: Listing, cursor: str, bounds: _Bounds) -> Position:
-    position = listing.position(cursor, parts=2)
+def _position(listing: Listing, cursor: str, bounds: _Bounds, *, merged: bool) -> Position:
+    position = merged_position(listing, cursor, STATUSES if merged else ())
     # DynamoDB refuses a start outside of the condition.
-    if len(position[0]) > _TIMESTAMP_LIMIT or not bounds.hold(position[0]):
+    if not bounds.hold(position[0]):
         raise bad_cursor(cursor)
     return position
 

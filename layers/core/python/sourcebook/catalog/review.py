@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from boto3.dynamodb.conditions import Attr, ConditionBase
+from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -16,7 +16,7 @@ from sourcebook.errors import InvalidInput, Retryable, Terminal
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, merge_newest_first, walk
+from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -136,16 +136,15 @@ class ReviewDesk:
         """
         status = REVIEWED_STATUS if reviewed else PENDING_STATUS
         listing = Listing.of("quarantine", {"status": status})
-        condition: ConditionBase = KeyCondition("status").eq(status)
-        after = None
+        start = None
         if cursor is not None:
-            after = listing.position(cursor, parts=2)
+            timestamp, partition = listing.position(cursor, parts=2)
             try:
-                parse_iso(after[0])
+                parse_iso(timestamp)
             except ValueError as error:
                 raise bad_cursor(cursor) from error
-            condition = condition & KeyCondition("timestamp").lte(after[0])
-        found = walk(self.table, condition, index=keys.STATUS_INDEX, newest_first=True, page_size=limit + 1)
+            key = {"PK": partition, "SK": keys.QUARANTINE_SORT_KEY}
+            start = {"status": status, "timestamp": timestamp, **key}
 
         def load(entries: list[Item]) -> list[dict[str, Any] | None]:
             wanted: list[keys.Key] = [{"PK": entry["PK"], "SK": entry["SK"]} for entry in entries]
@@ -154,7 +153,14 @@ class ReviewDesk:
             return [_public(case) if case and case["status"] == status else None for case in cases]
 
         return fill_page(
-            merge_newest_first([found], after),
+            walk(
+                self.table,
+                KeyCondition("status").eq(status),
+                index=keys.STATUS_INDEX,
+                newest_first=True,
+                start=start,
+                page_size=limit + 1,
+            ),
             listing=listing,
             position=lambda entry: (entry["timestamp"], entry["PK"]),
             load=load,

@@ -15,7 +15,17 @@ from sourcebook.clock import Clock, parse_iso, utc_now
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, merge_newest_first, walk
+from sourcebook.table.pages import (
+    Entry,
+    Listing,
+    Page,
+    Stream,
+    bad_cursor,
+    fill_page,
+    merge_newest_first,
+    merged_position,
+    walk,
+)
 
 STATUSES: Final = ("RUNNING", "SUCCEEDED", "FAILED")
 LONGEST_RUN: Final = timedelta(minutes=30)
@@ -102,38 +112,56 @@ class RunReader:
             InvalidInput: if the cursor is not one of this list with these filters.
         """
         listing = Listing.of("job-runs", {"status": status, "workflow": workflow})
+        names = [status] if status else STATUSES
         after = None
         if cursor is not None:
-            after = listing.position(cursor, parts=2)
+            after = merged_position(listing, cursor, names)
             if not _is_time(after[0]):
                 raise bad_cursor(cursor)
 
-        def stream(name: str) -> Iterator[Item]:
-            condition: ConditionBase = KeyCondition("status").eq(name)
-            if after is not None:
-                condition = condition & KeyCondition("timestamp").lte(after[0])
-            found = walk(
-                self.table, condition, index=keys.STATUS_INDEX, newest_first=True, page_size=limit + 1
-            )
-            return (
-                item | {"run": item["PK"], "PK": f"{item['PK']} {item['SK']}"}
-                for item in found
-                if item["SK"].startswith(keys.JOB_RUN_PREFIX)
-                and (workflow is None or item["SK"].startswith(f"{keys.JOB_RUN_PREFIX}{workflow}#"))
-            )
+        def stream(name: str) -> Stream:
+            def read(*, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
+                condition: ConditionBase = KeyCondition("status").eq(name)
+                if first and last:
+                    condition = condition & KeyCondition("timestamp").between(first, last)
+                elif last:
+                    condition = condition & KeyCondition("timestamp").lte(last)
+                start = None
+                if last and after:
+                    partition, _, run = after.partition(f" {keys.JOB_RUN_PREFIX}")
+                    own = {"PK": partition, "SK": f"{keys.JOB_RUN_PREFIX}{run}"}
+                    start = {"status": name, "timestamp": last, **own}
+                found = walk(
+                    self.table,
+                    condition,
+                    index=keys.STATUS_INDEX,
+                    newest_first=True,
+                    start=start,
+                    page_size=limit + 1,
+                )
+                return (
+                    item | {"run": item["PK"], "PK": f"{item['PK']} {item['SK']}"}
+                    for item in found
+                    if item["SK"].startswith(keys.JOB_RUN_PREFIX)
+                    and (workflow is None or item["SK"].startswith(f"{keys.JOB_RUN_PREFIX}{workflow}#"))
+                )
 
-        entries = merge_newest_first([stream(name) for name in ([status] if status else STATUSES)], after)
+            return read
 
-        def load(entries: list[Item]) -> list[dict[str, Any] | None]:
-            wanted: list[keys.Key] = [{"PK": entry["run"], "SK": entry["SK"]} for entry in entries]
+        def load(entries: list[Entry]) -> list[dict[str, Any] | None]:
+            wanted: list[keys.Key] = [
+                {"PK": entry.item["run"], "SK": entry.item["SK"]} for entry in entries if not entry.given
+            ]
             items = {(item["PK"], item["SK"]): item for item in self.table.batch_get(wanted)}
-            runs = [items.get((key["PK"], key["SK"])) for key in wanted]
+            runs = [
+                None if entry.given else items.get((entry.item["run"], entry.item["SK"])) for entry in entries
+            ]
             return [self._public(run) if run and status in {None, run["status"]} else None for run in runs]
 
         return fill_page(
-            entries,
+            merge_newest_first({name: stream(name) for name in names}, after),
             listing=listing,
-            position=lambda entry: (entry["timestamp"], entry["PK"]),
+            position=lambda entry: entry.position,
             load=load,
             limit=limit,
         )

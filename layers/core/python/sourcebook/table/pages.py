@@ -12,10 +12,10 @@ import hashlib
 import heapq
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from boto3.dynamodb.conditions import ConditionBase
 
@@ -31,10 +31,16 @@ READ_AT_MOST: Final = 1_000
 WEIGHT_AT_MOST: Final = 4_000_000
 """Bytes of one page: a Lambda function's answer must stay below 6 MB."""
 
+SORTED_AT_MOST: Final = 500
+"""Items of one timestamp that are read and sorted for a page."""
+
 _BATCH: Final = 100
 """Entries loaded at a time, as many as one BatchGet takes."""
 _VERSION: Final = 1
 _CURSOR_LIMIT: Final = 4_096
+_TIMESTAMP_LIMIT: Final = 40
+_PLAIN: Final = 2
+"""Parts of the position (timestamp, PK)."""
 _PART_LIMIT: Final = 2_048
 """Bytes of a partition key, the longest part that a position can have."""
 _EXPECTED: Final = "the next_cursor of the page before, unchanged, with the same filters"
@@ -74,12 +80,12 @@ class Listing:
         text = json.dumps([_VERSION, self.digest, *position], separators=(",", ":"), ensure_ascii=False)
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
-    def position(self, cursor: str, *, parts: int) -> Position:
+    def position(self, cursor: str, *, parts: int | Container[int]) -> Position:
         """Return the position that a cursor holds.
 
         Args:
             cursor: as a client sent it.
-            parts: how many parts a position of this list has.
+            parts: how many parts a position of this list has, or may have.
 
         Raises:
             InvalidInput: if it is not a cursor of this listing. That its parts are a place in the list is
@@ -89,7 +95,8 @@ class Listing:
             version, digest, *position = _content(cursor)
         except ValueError as error:
             raise bad_cursor(cursor) from error
-        if version != _VERSION or digest != self.digest or len(position) != parts:
+        numbers = (parts,) if isinstance(parts, int) else parts
+        if version != _VERSION or digest != self.digest or len(position) not in numbers:
             raise bad_cursor(cursor)
         if not all(_could_be_key(part) for part in position):
             raise bad_cursor(cursor)
@@ -146,25 +153,108 @@ def walk(
         page_size = min(4 * page_size, READ_AT_MOST)
 
 
-def merge_newest_first(streams: Sequence[Iterable[Item]], after: Position | None) -> Iterator[Item]:
-    """Yield the items of several index partitions in one order: newest first, then by PK.
+class Stream(Protocol):
+    """Reads one partition of an index whose sort key is `timestamp`, newest first."""
 
-    Within one partition DynamoDB gives items of one timestamp in an order of its own, so all of them are
-    read and sorted before the first is given. Then an item has the same place whatever partition it is
-    in, and one that moves to another partition between two pages is neither given twice nor lost.
+    def __call__(self, *, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
+        """Yield the items from the timestamp `first` to `last`, both included; None for no bound.
+
+        Args:
+            first: the earliest timestamp.
+            last: the latest timestamp.
+            after: `PK` of the item of the timestamp `last` that the reading continues after, whether it is
+                still there or not; None to begin.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An item of an index in the order of a list.
+
+    Attributes:
+        item: with `timestamp` and `PK`.
+        position: its place.
+        given: whether it was given before. It is looked at once more, so that a page knows what it has read.
+    """
+
+    item: Item
+    position: Position
+    given: bool = False
+
+
+def merged_position(listing: Listing, cursor: str, streams: Container[str]) -> Position:
+    """Return the position in a list that `merge_newest_first` has merged from these streams.
+
+    Raises:
+        InvalidInput: if the cursor does not hold one.
+    """
+    position = listing.position(cursor, parts=(2, 3, 4))
+    timestamp = position[0]
+    if len(timestamp) > _TIMESTAMP_LIMIT or not timestamp.isascii():
+        raise bad_cursor(cursor)
+    if len(position) > _PLAIN and position[_PLAIN] not in streams:
+        raise bad_cursor(cursor)
+    return position
+
+
+def merge_newest_first(streams: Mapping[str, Stream], after: Position | None) -> Iterator[Entry]:
+    """Yield the items of several index partitions in one order: newest first.
+
+    Within one partition DynamoDB gives items of one timestamp in an order of its own. Up to
+    `SORTED_AT_MOST` of them are read and sorted by PK before the first is given. Then an item has the same
+    place whatever partition it is in, and one that moves to another partition between two pages is neither
+    given twice nor lost. More of them would have to be read again for each page. So these are given in the
+    order of the partitions and in DynamoDB's own, which a key continues: one that moves to a later partition
+    may be given once more, and none is lost.
 
     Args:
-        streams: each newest first, with `timestamp` and `PK`.
-        after: position (timestamp, PK) of the last item given before. The streams may still hold the other
-            items of that timestamp.
+        streams: by name, in the order in which items move from one to another.
+        after: position of the last entry given before: (timestamp, PK) where the timestamp was sorted,
+            (timestamp, PK, stream) where it was not, with the last PK that was given in the sorted order
+            behind it where the timestamp was sorted before it had so many.
     """
-    in_order = heapq.merge(*streams, key=lambda item: str(item["timestamp"]), reverse=True)
-    for timestamp, group in groupby(in_order, key=lambda item: str(item["timestamp"])):
-        # An item on its way from one partition to another may for a moment be seen in both.
-        by_key = {str(item["PK"]): item for item in group}
-        for key in sorted(by_key):
-            if after is None or timestamp != after[0] or key > after[1]:
-                yield by_key[key]
+    last = None
+    if after is not None:
+        last = after[0]
+        if len(after) > _PLAIN:
+            yield from _unsorted(streams, last, after)
+            after, last = None, _just_before(last)
+    while True:
+        read = [stream(first=None, last=last, after=None) for stream in streams.values()]
+        in_order = heapq.merge(*read, key=lambda item: str(item["timestamp"]), reverse=True)
+        for timestamp, group in groupby(in_order, key=lambda item: str(item["timestamp"])):
+            items = list(islice(group, SORTED_AT_MOST + 1))
+            given = after[1] if after is not None and after[0] == timestamp else ""
+            if len(items) > SORTED_AT_MOST:
+                yield from _unsorted(streams, timestamp, (timestamp, given) if given else None)
+                last = _just_before(timestamp)
+                break
+            # An item on its way from one partition to another may for a moment be seen in both.
+            by_key = {str(item["PK"]): item for item in items}
+            for key in sorted(by_key):
+                if key > given:
+                    yield Entry(by_key[key], (timestamp, key))
+        else:
+            return
+
+
+def _unsorted(streams: Mapping[str, Stream], timestamp: str, after: Position | None) -> Iterator[Entry]:
+    """Yield the items of one timestamp, one partition after another, after a position of either shape."""
+    _, key, name, given = (*(after or ()), *("",) * 4)[:4]
+    if after is not None and len(after) == _PLAIN:
+        key, given = "", key
+    names = list(streams)
+    for current in names[names.index(name) if name else 0 :]:
+        for item in streams[current](first=timestamp, last=timestamp, after=key or None):
+            place = (timestamp, str(item["PK"]), current, *((given,) if given else ()))
+            yield Entry(item, place, given=place[1] <= given)
+        key = ""
+
+
+def _just_before(timestamp: str) -> str:
+    """Return what sorts before a timestamp and after every earlier one: those of one kind are as long."""
+    return timestamp[:-1] + chr(max(0, ord(timestamp[-1]) - 1))
 
 
 def fill_page(
