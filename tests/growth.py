@@ -222,7 +222,7 @@ def _serve(module: str, function: str, seconds: float, memory: int) -> None:
         except Exception as error:  # noqa: BLE001 - the test says that it is a bug
             print(json.dumps({"bug": f"{type(error).__name__}: {error}"[:1000]}), file=answers, flush=True)
             continue
-        cost = Cost(len(body), time.process_time() - used, _peak(), outcome)
+        cost = Cost(len(body), time.process_time() - used, peak_memory(), outcome)
         print(json.dumps(asdict(cost)), file=answers, flush=True)
 
 
@@ -234,7 +234,8 @@ def _forget_peak() -> None:
         return
 
 
-def _peak() -> int:
+def peak_memory() -> int:
+    """Return the most memory that this process has needed, in bytes."""
     peak = _status("VmHWM")
     if peak:
         return peak

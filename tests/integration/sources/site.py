@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,11 +23,13 @@ class Page:
 class Site:
     """Attributes:
     pages: by path. One with an ETag answers 304 to a request that names it.
+    before: by path, what is done before the page is answered.
     asked: the headers of every request, in order, in lower case.
     """
 
     url: str
     pages: dict[str, Page] = field(default_factory=dict)
+    before: dict[str, Callable[[], None]] = field(default_factory=dict)
     asked: list[dict[str, str]] = field(default_factory=list)
 
 
@@ -38,7 +40,9 @@ def serve_site() -> Iterator[Site]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             site.asked.append({name.lower(): value for name, value in self.headers.items()})
-            page = site.pages.get(urlsplit(self.path).path, Page(status=404))
+            path = urlsplit(self.path).path
+            site.before.get(path, lambda: None)()
+            page = site.pages.get(path, Page(status=404))
             etag = page.headers.get("ETag")
             if page.status == 200 and etag and self.headers.get("If-None-Match") == etag:
                 page = Page(status=304, headers={"ETag": etag})

@@ -20,9 +20,10 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, ParamSpec, TypeVar
@@ -34,6 +35,8 @@ POLL_SECONDS: Final = 75.0
 """For one poll: its fetch, with what it waits for its host, and the storing of what is new."""
 POLL_CPU_SECONDS: Final = 20.0
 """CPU time of a poll's thread. The readers promise 5 s for the largest input; the rest is for storing."""
+READ_AT_ONCE_BYTES: Final = 10_000_000
+"""Of documents that are read at the same time: as much as the largest body has."""
 _GRACE_SECONDS: Final = 3.0
 """For a thread that was interrupted to end, before it is left alone."""
 _TICK_SECONDS: Final = 0.5
@@ -160,6 +163,65 @@ def replace_threads() -> None:
     if threads is not None:
         threads.shutdown(wait=False)
     poll_threads()
+
+
+class Room:
+    """Room for what is read at one time, in bytes: who needs more than there is waits for its turn."""
+
+    def __init__(self, most: int) -> None:
+        self._most = self._free = most
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+
+    @asynccontextmanager
+    async def hold(self, size: int) -> AsyncIterator[None]:
+        """Hold room for so many bytes while the block runs; what is larger than all of it holds all."""
+        size = min(size, self._most)
+        if self._waiting or size > self._free:
+            turn = asyncio.get_running_loop().create_future()
+            waiting = (size, turn)
+            self._waiting.append(waiting)
+            try:
+                await turn
+            except BaseException:
+                if waiting in self._waiting:
+                    self._waiting.remove(waiting)
+                    self._release(0)
+                else:  # its turn had come
+                    self._release(size)
+                raise
+        else:
+            self._free -= size
+        try:
+            yield
+        finally:
+            self._release(size)
+
+    def _release(self, size: int) -> None:
+        self._free += size
+        while self._waiting and self._waiting[0][0] <= self._free:
+            needed, turn = self._waiting.popleft()
+            self._free -= needed
+            if turn.done():  # cancelled, and about to find that it is no longer waiting
+                continue
+            turn.set_result(None)
+
+
+_rooms: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Room] = weakref.WeakKeyDictionary()
+
+
+async def read_document(read: Callable[[], ResultT], size: int) -> ResultT:
+    """Read a document in a thread: one that is as large as may be alone, smaller ones beside one another.
+
+    A reader may need sixty times the size of its document, so that four of 10 MB would not fit into a
+    function together.
+
+    Args:
+        read: parses the document; what it raises is raised.
+        size: bytes of the document.
+    """
+    room = _rooms.setdefault(asyncio.get_running_loop(), Room(READ_AT_ONCE_BYTES))
+    async with room.hold(size):
+        return await asyncio.to_thread(read)
 
 
 class Watch:

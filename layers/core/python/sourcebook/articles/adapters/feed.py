@@ -39,6 +39,7 @@ from sourcebook.feeds.schedule import (
 from sourcebook.feeds.seen import Comparison, EntryMark, Freshness, SeenEntries
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
+from sourcebook.sources.limits import read_document
 from sourcebook.sources.model import Source
 from sourcebook.sources.poll import PollResult, Rejected, Verdict
 from sourcebook.table.client import Table
@@ -108,7 +109,26 @@ class FeedAdapter:
         if body_hash == source.body_hash:
             state |= address_state(source, response) | hints
             return self._unchanged(source, response, "same_body", state, now)
-        return await asyncio.to_thread(self._take_in, source, response, state)
+        read = partial(
+            parse_feed,
+            response.body,
+            url=response.url,
+            content_type=response.content_type,
+            charset=response.charset,
+        )
+        try:
+            feed = await read_document(partial(read, mode=self.settings.parser), len(response.body))
+        except NotAFeed as error:
+            return PollResult(
+                Verdict.BROKEN,
+                error.cause.value,
+                message=str(error),
+                http_status=response.status,
+                fetch_seconds=response.elapsed,
+            )
+        if self.sample is not None:
+            self.sample.offer(source.source_id, feed, len(response.body), partial(read, mode="reference"))
+        return await asyncio.to_thread(self._take_in, source, response, feed, state)
 
     def _unchanged(
         self, source: Source, response: HttpResponse, cause: str, state: Mapping[str, Any], now: datetime
@@ -168,27 +188,10 @@ class FeedAdapter:
         )
         return max(by_header, by_document)
 
-    def _take_in(self, source: Source, response: HttpResponse, state: Mapping[str, Any]) -> PollResult:
+    def _take_in(
+        self, source: Source, response: HttpResponse, feed: ParsedFeed, state: Mapping[str, Any]
+    ) -> PollResult:
         """Store the entries of a document that changed."""
-        read = partial(
-            parse_feed,
-            response.body,
-            url=response.url,
-            content_type=response.content_type,
-            charset=response.charset,
-        )
-        try:
-            feed = read(mode=self.settings.parser)
-        except NotAFeed as error:
-            return PollResult(
-                Verdict.BROKEN,
-                error.cause.value,
-                message=str(error),
-                http_status=response.status,
-                fetch_seconds=response.elapsed,
-            )
-        if self.sample is not None:
-            self.sample.offer(source.source_id, feed, len(response.body), partial(read, mode="reference"))
         now = self.clock()
         seen = recall(self.table, source)
         prints, compared = read_entries(feed, now, seen)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Final
 
@@ -21,6 +22,7 @@ from sourcebook.observations.options import ObservationOptions, read_observation
 from sourcebook.observations.raw import Outcome, RawStore, Scrape
 from sourcebook.observations.snapshots import Snapshots
 from sourcebook.schema import SCHEMA_VERSION
+from sourcebook.sources.limits import read_document
 from sourcebook.sources.model import Source
 from sourcebook.sources.poll import PollResult, Rejected, Verdict
 from sourcebook.table import keys
@@ -84,18 +86,15 @@ class ObservationAdapter:
             validators = _validators(source, response)
             return PollResult(Verdict.UNCHANGED, "same_body", http_status=response.status, state=validators)
         scrape = Scrape(source.source_id, isoformat(moment, "milliseconds"), day, digest[:16])
-        return await asyncio.to_thread(self._take_in, source, options, response, digest, scrape)
-
-    def _take_in(
-        self, source: Source, options: ObservationOptions, response: HttpResponse, digest: str, scrape: Scrape
-    ) -> PollResult:
         if response.body and source.body_hash != digest[:32]:
-            self.snapshots.keep(source.source_id, digest, response.body, response.content_type)
+            await asyncio.to_thread(
+                self.snapshots.keep, source.source_id, digest, response.body, response.content_type
+            )
+        read = partial(parse_document, source, response.body, charset=response.charset)
         try:
-            parsed = parse_document(source, response.body, charset=response.charset)
-            Canonical(self.table).ensure(
-                (row.key for row in parsed.rows),
-                {series.code: (series.kind, series.name) for series in options.series},
+            parsed = await read_document(read, len(response.body))
+            return await asyncio.to_thread(
+                self._take_in, source, options, response=response, digest=digest, scrape=scrape, parsed=parsed
             )
         except BadDocument as error:
             verdict = Verdict.FAILED if error.cause in _MAY_PASS else Verdict.BROKEN
@@ -108,6 +107,26 @@ class ObservationAdapter:
             )
         except InvalidInput as error:
             return PollResult(Verdict.BROKEN, "invalid_options", message=str(error))
+
+    def _take_in(
+        self,
+        source: Source,
+        options: ObservationOptions,
+        *,
+        response: HttpResponse,
+        digest: str,
+        scrape: Scrape,
+        parsed: Parsed,
+    ) -> PollResult:
+        """Store the figures of a page.
+
+        Raises:
+            InvalidInput: if the options of the source do not fit what is stored.
+        """
+        Canonical(self.table).ensure(
+            (row.key for row in parsed.rows),
+            {series.code: (series.kind, series.name) for series in options.series},
+        )
         outcomes = self.store(scrape, parsed.rows, Standing.of(source.model_dump()))
         odd = anomaly(source.last_entries, len(parsed.rows), options.warn_fewer_rows_pct)
         self._record(source=source, options=options, scrape=scrape, digest=digest, parsed=parsed, odd=odd)
