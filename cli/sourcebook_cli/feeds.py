@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sourcebook.feeds.manage import FeedManager
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_LOOPBACK = "127.0.0.0/8,::1/128"
 
 # The same as in `sourcebook_cli.stack`, whose imports `feeds parse` does without.
 on_aws = click.option(
@@ -251,21 +250,20 @@ def _manager(*, aws: bool) -> FeedManager:
     from sourcebook_cli.stack import Stack
 
     stack = Stack.connect(aws=aws)
-    return FeedManager(stack.table, settings=stack.feed_settings())
+    return FeedManager(stack.table, settings=stack.feed_settings(), policy=lambda: stack.http_policy)
 
 
 async def _discover(manager: FeedManager, address: str, *, local: bool) -> Discovery:
     from sourcebook.feeds.discovery import discover
     from sourcebook.http import HttpClient
-    from sourcebook_cli.stack import running_cloud
     from sourcebook_local.folder import SERVED_PORTS
     from sourcebook_local.project import HOME
 
-    policy = manager.settings.http_policy(allowed_networks=_LOOPBACK if local else "")
     if local:
         # As the functions: of this machine only the servers that were started for it, never the cloud.
-        ports = frozenset({running_cloud().port})
-        policy = replace(policy, refused_ports=ports, loopback_ports=HOME / SERVED_PORTS)
+        policy = replace(manager.http_policy(), loopback_ports=HOME / SERVED_PORTS)
+    else:  # this machine asks, and is in no network of the stack
+        policy = manager.settings.http_policy()
     async with HttpClient(policy) as http:
         return await discover(http, address)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from sourcebook.articles.adapters.options import check_options
+from sourcebook.http.guard import check_address
 from sourcebook.observations.registry import ObservationSources
 from sourcebook_cli.canonical import run_rebuild
 from sourcebook_cli.declarations import read_sources
@@ -28,6 +29,8 @@ def add(file: Path, aws: bool) -> None:
     """Register the sources of an OPML or YAML file, or bring known ones up to date."""
     stack = Stack.connect(aws=aws)
     specs = [check_options(spec) for spec in read_sources(file)]
+    for spec in specs:
+        check_address(spec.url, stack.http_policy)
     registry = ObservationSources(stack.registry)
     declared = {spec.source_id: registry.declare(spec) for spec in specs}
     new = sum(one.new for one in declared.values())

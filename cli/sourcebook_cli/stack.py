@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from sourcebook.table.client import Table, aws_config
 
 if TYPE_CHECKING:
     from sourcebook.catalog.replacing import Objects
+    from sourcebook.http import HttpPolicy
     from sourcebook_local.cloud import LocalCloud
 
 PIPELINE_STACK = "SourcebookPipeline"
@@ -119,6 +120,29 @@ class Stack:
             InvalidInput: if a variable of the function has been given a value that cannot work.
             Terminal: if its configuration may not be read.
         """
+        return FeedSettings.from_environment(self._fetch_variables)
+
+    @cached_property
+    def http_policy(self) -> HttpPolicy:
+        """What this stack fetches by, which also judges the addresses of sources.
+
+        Raises:
+            InvalidInput: if a variable of the function has been given a value that cannot work.
+            Terminal: if its configuration may not be read.
+        """
+        from sourcebook.http.policy import endpoint_ports
+
+        variables = self._fetch_variables
+        policy = self.feed_settings().http_policy(
+            contact=variables.get("HTTP_CONTACT", ""),
+            allowed_networks=variables.get("HTTP_ALLOWED_NETWORKS", ""),
+        )
+        asked = self.session.client("lambda", config=aws_config()).meta.endpoint_url
+        return replace(policy, refused_ports=endpoint_ports({"AWS_ENDPOINT_URL": asked}))
+
+    @cached_property
+    def _fetch_variables(self) -> Mapping[str, str]:
+        """The environment of the function that fetches sources."""
         client = self.session.client("lambda", config=aws_config())
         name = self.outputs["FetchFunctionName"]
         try:
@@ -128,7 +152,7 @@ class Stack:
                 f"the settings of feeds cannot be read from {name} ({error}): your credentials need "
                 "lambda:GetFunctionConfiguration"
             ) from error
-        return FeedSettings.from_environment(function.get("Environment", {}).get("Variables", {}))
+        return function.get("Environment", {}).get("Variables", {})
 
     def dispatch(self, source_ids: Iterable[str]) -> dict[str, int]:
         """Have these sources fetched now.

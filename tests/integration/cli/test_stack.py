@@ -19,21 +19,21 @@ from sourcebook_cli.stack import Stack
 pytestmark = pytest.mark.integration
 
 
-def stack_with(environment: Mapping[str, str]) -> Stack:
+def stack_with(environment: Mapping[str, str], name: str = "fetch") -> Stack:
     trust = {"Statement": [{"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}}]}
-    role = boto3.client("iam").create_role(RoleName="fetch", AssumeRolePolicyDocument=json.dumps(trust))
+    role = boto3.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(trust))
     code = io.BytesIO()
     with zipfile.ZipFile(code, "w") as archive:
         archive.writestr("handler.py", "")
     boto3.client("lambda").create_function(
-        FunctionName="fetch",
+        FunctionName=name,
         Runtime="python3.13",
         Handler="handler.handler",
         Role=role["Role"]["Arn"],
         Code={"ZipFile": code.getvalue()},
         Environment={"Variables": dict(environment)},
     )
-    return Stack(boto3.session.Session(), {"FetchFunctionName": "fetch"})
+    return Stack(boto3.session.Session(), {"FetchFunctionName": name})
 
 
 @pytest.mark.usefixtures("table")

@@ -77,8 +77,10 @@ class Client:
 @pytest.fixture
 def client_of_api(table: Table) -> Client:
     nothing = cast("Any", None)
-    manager = FeedManager(table, parallel=1)
-    feeds = FeedsApi(FeedReader(table), manager, allowed_networks="127.0.0.0/8")
+    manager = FeedManager(
+        table, parallel=1, policy=lambda: FeedSettings().http_policy(allowed_networks="127.0.0.0/8")
+    )
+    feeds = FeedsApi(FeedReader(table), manager)
     return Client(Api(Doorkeeper(nothing, public_read=False), nothing, {"feeds": feeds}))
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner, Result
@@ -23,7 +23,6 @@ from sourcebook.table.client import Table
 from sourcebook_cli import feeds as commands
 from sourcebook_cli import stack
 from sourcebook_cli.main import main
-from sourcebook_local import project
 from sourcebook_local.folder import SERVED_PORTS
 
 pytestmark = pytest.mark.integration
@@ -51,7 +50,10 @@ class Connected:
 @pytest.fixture
 def run(table: Table, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(stack.Stack, "connect", lambda **_: Connected(table))
-    monkeypatch.setattr(commands, "_manager", lambda **_: FeedManager(table, parallel=1))
+    manager = FeedManager(
+        table, parallel=1, policy=lambda: FeedSettings().http_policy(allowed_networks="127.0.0.0/8")
+    )
+    monkeypatch.setattr(commands, "_manager", lambda **_: manager)
 
     def invoke(*arguments: str, code: int = 0) -> Result:
         result = CliRunner().invoke(main, ["feeds", *arguments], env={"COLUMNS": "200"})
@@ -92,15 +94,15 @@ def test_a_site_is_asked_for_its_feed(
     run: Run,
     table: Table,
     site: Callable[[dict[str, bytes]], str],
-    monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stack, "running_cloud", lambda: SimpleNamespace(port=1))
-    monkeypatch.setattr(project, "HOME", tmp_path)
+    monkeypatch.setattr("sourcebook_local.project.HOME", tmp_path)
     feed = b"<rss version='2.0'><channel><title>Tide</title><item><title>a</title></item></channel></rss>"
     announced = b"<link rel=alternate type=application/rss+xml href=%b>"
     address = site({"/": announced % b"/a.xml" + announced % b"/b.xml", "/a.xml": feed})
-    (tmp_path / SERVED_PORTS).write_text(address.rpartition(":")[2])
+    assert "not that of a server" in run("add", address, code=1).stderr
+    (tmp_path / SERVED_PORTS).write_text(str(urlsplit(address).port))
     result = run("add", address, f"{address}/nothing", code=1)
     assert f"also announced: {address}/b.xml" in result.stdout
     assert f"{address}/nothing: not_found" in result.stderr

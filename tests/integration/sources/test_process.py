@@ -22,7 +22,7 @@ from sourcebook.sources.model import Source, SourceSpec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.integration.sources.cloud_over_http import cloud_over_http
+from tests.integration.cloud_over_http import cloud_over_http
 from tests.integration.sources.site import Page, Site, serve_site
 from tests.unit.feeds.documents import rss
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from sourcebook.api.operations import Access, Body, Operation
@@ -18,6 +18,7 @@ from sourcebook.sources.read import HEALTHS, FeedReader, public
 
 if TYPE_CHECKING:
     from sourcebook.feeds.discovery import Discovery
+    from sourcebook.http import HttpPolicy
 
 OPML_TYPE: Final = "text/x-opml; charset=utf-8"
 LARGEST_EXPORT: Final = 5_500_000
@@ -40,17 +41,10 @@ _VERSION: Final = Choice(
 
 @dataclass(frozen=True, slots=True)
 class FeedsApi:
-    """What these operations act by.
-
-    Attributes:
-        contact: given to the servers that are asked when a site's feed is looked for.
-        allowed_networks: networks, comma-separated, that may be asked though they are not public.
-    """
+    """What these operations act by."""
 
     reader: FeedReader
     manager: FeedManager
-    contact: str = ""
-    allowed_networks: str = field(default="", repr=False)
 
 
 def make(means: Means) -> FeedsApi:
@@ -60,14 +54,14 @@ def make(means: Means) -> FeedsApi:
         InvalidInput: if a setting of feeds is wrong.
     """
     settings = FeedSettings.from_environment(means.environ)
-    return FeedsApi(
-        FeedReader(means.table),
-        FeedManager(
-            means.table, settings=settings, allowed_networks=means.environ.get("HTTP_ALLOWED_NETWORKS", "")
-        ),
-        contact=means.environ.get("HTTP_CONTACT", ""),
-        allowed_networks=means.environ.get("HTTP_ALLOWED_NETWORKS", ""),
-    )
+
+    def policy() -> HttpPolicy:
+        return settings.http_policy(
+            contact=means.environ.get("HTTP_CONTACT", ""),
+            allowed_networks=means.environ.get("HTTP_ALLOWED_NETWORKS", ""),
+        )
+
+    return FeedsApi(FeedReader(means.table), FeedManager(means.table, settings=settings, policy=policy))
 
 
 def list_feeds(feeds: FeedsApi, request: Request) -> Response:
@@ -206,12 +200,8 @@ def _discovered(feeds: FeedsApi, site: str) -> Discovery:
     from sourcebook.feeds.discovery import discover  # noqa: PLC0415 - the HTTP client and the parser
     from sourcebook.http import FetchError, HttpClient  # noqa: PLC0415
 
-    policy = feeds.manager.settings.http_policy(
-        contact=feeds.contact, allowed_networks=feeds.allowed_networks
-    )
-
     async def search() -> Discovery:
-        async with HttpClient(policy) as http:
+        async with HttpClient(feeds.manager.http_policy()) as http:
             return await discover(http, site)
 
     try:

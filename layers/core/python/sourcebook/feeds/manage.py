@@ -35,6 +35,7 @@ from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
+    from sourcebook.http import HttpPolicy
     from sourcebook.sources.model import Source, SourceSpec
     from sourcebook.sources.registry import SourceRegistry
 
@@ -95,8 +96,8 @@ class FeedManager:
 
     Attributes:
         settings: the interval of a new feed comes from here.
-        allowed_networks: networks, comma-separated, whose addresses a feed may have though they are not
-            public; None judges no address.
+        policy: gives what feeds are fetched by, which also judges their addresses; that of the settings if
+            there is none.
         parallel: writes under way at once while a list is imported.
     """
 
@@ -104,7 +105,11 @@ class FeedManager:
     clock: Clock = utc_now
     settings: FeedSettings = field(default_factory=FeedSettings)
     parallel: int = 8
-    allowed_networks: str | None = None
+    policy: Callable[[], HttpPolicy] | None = None
+
+    def http_policy(self) -> HttpPolicy:
+        """Return what feeds are fetched by."""
+        return self.settings.http_policy() if self.policy is None else self.policy()
 
     def add(self, values: Mapping[str, Any], *, name: str = "") -> Added:
         """Add a feed, due at once. Adding it again changes nothing and is no error.
@@ -298,20 +303,10 @@ class FeedManager:
         Raises:
             InvalidInput: naming `url`.
         """
-        if not isinstance(url, str):
-            return
-        # Here, because reading feeds needs none of it.
-        from sourcebook.http.guard import refusal  # noqa: PLC0415
-        from sourcebook.http.policy import parse_networks  # noqa: PLC0415
+        from sourcebook.http.guard import check_address  # noqa: PLC0415 - reading feeds needs none of it
 
-        if any(not character.isprintable() for character in url):
-            reason = "it holds control characters"
-        elif self.allowed_networks is None:
-            return
-        else:
-            reason = refusal(url, parse_networks(self.allowed_networks))
-        if reason:
-            raise InvalidInput("url", url, f"an address that can be fetched: {reason}")
+        if isinstance(url, str):
+            check_address(url, self.http_policy())
 
     def _imported(self, feed: OpmlFeed, report: ImportReport) -> SourceSpec | None:
         """Return the declaration of a feed in a document; what is wrong with it goes into the report."""

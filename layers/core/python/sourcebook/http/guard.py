@@ -13,9 +13,10 @@ import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
+from sourcebook.errors import InvalidInput
 from sourcebook.http.errors import FetchCause, fetch_error
 from sourcebook.http.policy import ports_in
 
@@ -45,8 +46,6 @@ _REFUSED = tuple(
 _GLOBAL_UNICAST = ip_network("2000::/3")
 _NAT64 = ip_network("64:ff9b::/96")
 _MOST_TRIED = 8
-USUAL_PORTS: Final = frozenset({80, 443, 8080, 8443})
-"""Ports that a policy allows at public addresses if it says nothing else."""
 
 
 class Resolver(Protocol):
@@ -195,9 +194,7 @@ class Guard:
         return addresses
 
 
-def refusal(
-    url: str, allowed_networks: Sequence[Network] = (), allowed_ports: frozenset[int] = USUAL_PORTS
-) -> str:
+def refusal(url: str, policy: HttpPolicy) -> str:
     """Return why the guard would refuse a URL whatever its name resolves to; "" if it may be asked.
 
     A host that is an address in any spelling is judged here, so that nobody registers what is never fetched.
@@ -211,15 +208,30 @@ def refusal(
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return "it is no URL"
+    if port is None:
+        port = 80 if parts.scheme == "http" else 443
+    networks = policy.allowed_networks
     address = _literal(unquote(host).rstrip("."))
-    if address is not None and not is_allowed(address, allowed_networks):
-        if not is_public(address):
-            return f"its host is {address}, which is not a public address"
-    elif address is not None:
-        return ""
-    if port is not None and port not in allowed_ports and not allowed_networks:
-        return f"port {port} is not one of {', '.join(map(str, sorted(allowed_ports)))}"
+    inside = address is not None and is_allowed(address, networks)
+    if address is not None and not inside and not is_public(address):
+        return f"its host is {address}, which is not a public address"
+    if port in policy.refused_ports and (inside or port not in policy.allowed_ports):
+        return f"port {port} is that of the embedded cloud"
+    # Names of this machine are addresses to `_literal`; one of another network may be any name.
+    may_be_inside = inside or (address is None and not all(network.is_loopback for network in networks))
+    if port not in policy.allowed_ports and not may_be_inside:
+        return f"port {port} is not one of {', '.join(map(str, sorted(policy.allowed_ports)))}"
     return ""
+
+
+def check_address(url: str, policy: HttpPolicy) -> None:
+    """Refuse a URL that fetching would refuse: the one judgement of whoever registers a source.
+
+    Raises:
+        InvalidInput: naming `url`.
+    """
+    if reason := refusal(url, policy):
+        raise InvalidInput("url", url, f"an address that can be fetched: {reason}")
 
 
 def _literal(host: str) -> IPv4Address | IPv6Address | None:

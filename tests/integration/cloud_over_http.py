@@ -17,17 +17,22 @@ class _Forward(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         scope = _SCOPE.search(self.headers["Authorization"])
         assert scope is not None
         host = f"{scope['service']}.{scope['region']}.amazonaws.com"
         headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
-        answer = requests.post(f"https://{host}{self.path}", data=body, headers=headers, timeout=60)
+        answer = requests.request(
+            self.command, f"https://{host}{self.path}", data=body, headers=headers, timeout=60
+        )
         self.send_response(answer.status_code)
         self.send_header("Content-Type", answer.headers.get("Content-Type", ""))
         self.send_header("Content-Length", str(len(answer.content)))
         self.end_headers()
         self.wfile.write(answer.content)
+
+    def do_GET(self) -> None:
+        self.do_POST()
 
     def log_message(self, *args: object) -> None:
         pass
