@@ -133,7 +133,8 @@ def test_nothing_else_writes_csv() -> None:
         for path in (ROOT / folder).rglob("*.py"):
             if path.name == "csv_text.py" or "site-packages" in path.parts:
                 continue
-            tree = ast.parse(path.read_text("utf-8"))
+            text = path.read_text("utf-8")
+            tree = ast.parse(text if "csv" in text else "")
             found += [f"{path.relative_to(ROOT)}:{line}" for line in _csv_written(tree)]
     assert not found, "sourcebook.csv_text writes CSV: its cells are safe"
 

@@ -6,7 +6,7 @@ import pytest
 
 from sourcebook.observations.adapters import parse_document
 from sourcebook.sources.model import SourceSpec
-from tests.growth import LARGEST, MOST_SECONDS, Growth, check_growth
+from tests.growth import FULL, LARGEST, MOST_SECONDS, Growth, check_growth
 from tests.unit.observations.pages import spec
 
 SECONDS = MOST_SECONDS * 10_000_000 / LARGEST
@@ -77,17 +77,17 @@ CSV = (
 )
 
 
-@pytest.mark.parametrize("case", PAGES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", PAGES if FULL else PAGES[::3], ids=lambda case: case.name)
 def test_a_page_that_grows(case: Growth) -> None:
     check_growth(read_page, case, seconds=SECONDS)
 
 
-@pytest.mark.parametrize("case", JSON, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", JSON if FULL else JSON[::2], ids=lambda case: case.name)
 def test_json_that_grows(case: Growth) -> None:
     check_growth(read_json, case, seconds=SECONDS)
 
 
-@pytest.mark.parametrize("case", CSV, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CSV if FULL else CSV[::2], ids=lambda case: case.name)
 def test_csv_that_grows(case: Growth) -> None:
     check_growth(read_csv, case, seconds=SECONDS)
 

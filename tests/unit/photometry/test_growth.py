@@ -66,5 +66,5 @@ TRIED = CASES if "SOURCEBOOK_FUZZ" in os.environ else CASES[::5]
 
 @pytest.mark.parametrize("case", TRIED, ids=lambda case: case.name)
 def test_the_cost_of_an_upload_is_bounded(case: Growth) -> None:
-    # What bounds it is the number of rows and lines, so that 2 MB may cost as much as 10 MB.
+    # What bounds it is the number of rows and lines, so that a small one may cost as much as 10 MB.
     check_growth(read, case, seconds=MOST_SECONDS * 10_000_000 / LARGEST)

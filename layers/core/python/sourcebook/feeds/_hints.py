@@ -14,6 +14,7 @@ _DAYS = {
 }
 _PERIODS = frozenset(("hourly", "daily", "weekly", "monthly", "yearly"))
 _LONGEST_TTL = 60 * 24 * 366
+_MOST_HUBS = 100
 
 
 @dataclass(slots=True)
@@ -26,15 +27,15 @@ class Hints:
     period: str = ""
     frequency: str = ""
     self_link: str = ""
-    hubs: list[str] = field(default_factory=list)
+    hubs: dict[str, None] = field(default_factory=dict)
 
     def link(self, relation: str, address: str) -> None:
         """Note a link of the feed itself."""
         relation = relation.lower()
         if relation == "self" and not self.self_link:
             self.self_link = address
-        elif relation == "hub" and address and address not in self.hubs:
-            self.hubs.append(address)
+        elif relation == "hub" and address and len(self.hubs) < _MOST_HUBS:
+            self.hubs[address] = None
 
     def freeze(self) -> FeedHints:
         """Return the statements as numbers."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 4_000_000
 _MAX_TAGS = 60_000
+_MOST_CATEGORIES = 1_000
 _CPU_SECONDS = 1.0
 
 
@@ -52,6 +53,12 @@ class _Bounded:
         """Count a piece of text, then let feedparser handle it."""
         self._tick()
         super().handle_data(text, escape)  # type: ignore[misc]
+
+    def _add_tag(self, term: str, scheme: str | None, label: str | None) -> None:
+        """Let feedparser keep a category, if it has not too many: it compares each with all before it."""
+        self._tick()
+        if len(self._get_context().get("tags", ())) < _MOST_CATEGORIES:  # type: ignore[attr-defined]
+            super()._add_tag(term, scheme, label)  # type: ignore[misc]
 
     def handle_entityref(self, ref: str) -> None:
         """Count an entity reference, then let feedparser handle it."""
