@@ -165,7 +165,7 @@ def _checked(case: Growth, process: _Reading, sizes: Sequence[int], allowed: flo
         if cost.seconds > allowed or cost.peak > memory:
             raise TooCostly(f"{said}; at most {allowed:.2f} s and {memory / 1e6:.0f} MB are allowed")
         if before is not None and _is_steep(before, cost):
-            before = max(before, process.read(case.name, case.of_size(size // 2)), key=_seconds)
+            before = min(before, process.read(case.name, case.of_size(size // 2)), key=_seconds)
             cost = min(cost, process.read(case.name, body), key=_seconds)
             if _is_steep(before, cost):
                 raise TooCostly(f"{said}; half of it took {before.seconds:.2f} s: that is not linear")

@@ -55,6 +55,8 @@ NETWORK = {
 }
 NETWORK |= {"urllib.request", "urllib3", "websockets", "httpx", "h11"}
 CONNECTING = {
+    # The client that others use: it asks the API that its user names, on their machine.
+    **{f"client/{name}.py": {"httpx"} for name in ("_asking", "_async", "_sending", "_sync")},
     "direct.py": {"http.client", "ssl"},  # the endpoint of a client of boto3, never an address from data
     "http/bodies.py": set[str](),
     "http/client.py": {"httpx", "ssl"},  # URLs; the pool is our own

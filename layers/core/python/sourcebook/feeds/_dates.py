@@ -70,7 +70,7 @@ _ZONE = re.compile(
 )
 # The letters of military zones: all but J, that of local time, and Z. T stands between date and time, H for
 # hours.
-_MILITARY = re.compile(r"\s*[\[(]?\s*([a-gik-su-y])\b(?!\s*/)")
+_MILITARY = re.compile(r"\s*(?:[\[(]\s*)?([a-gik-su-y])\b(?!\s*/)")
 _LONG_ZONE = re.compile(r"\s*(?:standard |daylight |summer )?time\b\s*[\])]?")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4})(?!\d)")
