@@ -1,4 +1,4 @@
-"""The days of the index in the bucket: ``search/v1/<day>.db``, each replaced only by who has read it."""
+"""The days of the index in the bucket: ``search/v2/<day>.db``, each replaced only by who has read it."""
 
 from __future__ import annotations
 
