@@ -6,11 +6,13 @@ from typing import Final, cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from infra.api_keys import ApiKeys
 from infra.deployment import Deployment
+from infra.functions import PythonFunction
 from infra.nag import accept
 from sourcebook.table.keys import ELIGIBILITY_INDEX, SENTIMENT_INDEX, STATUS_INDEX, TAG_INDEX
 
@@ -35,6 +37,23 @@ class DataStack(cdk.Stack):
         self.table = self._build_table()
         self.bucket = self._build_bucket()
         self.api_keys = ApiKeys(self, "ApiKeys")
+
+    def let_use(self, function: PythonFunction, files: str, *actions: str) -> None:
+        """Let a function do this with the bucket's files of a pattern, and see which there are."""
+        function.allow(list(actions), self.bucket.arn_for_objects(files))
+        accept(
+            function.role.node.find_child("DefaultPolicy"),
+            "AwsSolutions-IAM5",
+            "A file for each day: which days there will be, nobody knows beforehand.",
+            applies_to=(f"Resource::<{BUCKET_LOGICAL_ID}.Arn>/{files}",),
+        )
+        function.role.add_to_principal_policy(
+            iam.PolicyStatement(
+                actions=["s3:ListBucket"],
+                resources=[self.bucket.bucket_arn],
+                conditions={"StringLike": {"s3:prefix": [files]}},
+            )
+        )
 
     def _build_table(self) -> dynamodb.Table:
         table = dynamodb.Table(

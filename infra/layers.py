@@ -158,7 +158,7 @@ class Layers(Construct):
         dependencies: what that package imports. It changes with the lock file and is large.
         sentiment: what only the analysis imports.
         science: what only the functions that read spectra import: astropy, numpy and Pillow.
-        parquet: what only the function that rebuilds photometry tables imports: pyarrow.
+        parquet: what only the functions that write Parquet import: pyarrow.
         workflows: the declarations of the workflows, for the API, which checks their inputs by them.
     """
 

@@ -12,6 +12,7 @@ from infra.api import Api
 from infra.catalog import Catalog
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
+from infra.exports import Exports
 from infra.functions import PythonFunction
 from infra.ingestion import Ingestion
 from infra.layers import Layers
@@ -61,6 +62,8 @@ class PipelineStack(cdk.Stack):
         )
         catalog = Catalog(self, "Catalog", deployment=deployment, data=data, layers=layers)
         catalog.add_review(api)
+        exports = Exports(self, "Exports", data=data, layers=layers)
+        exports.add_reading(api)
         declared = DeclaredWorkflows(self, "Declared", data=data, layers=layers)
         closing = RunClosing(self, "RunClosing", data=data, layers=layers)
         api.add_workflows(part for part in self.node.find_all() if isinstance(part, Workflow))
@@ -124,6 +127,7 @@ class PipelineStack(cdk.Stack):
             **catalog.outputs(),
             **sentiment.outputs(),
             **search.outputs(),
+            **exports.outputs(),
             "RebuildFunctionName": observations.rebuild.function.function_name,
             "RebuildCanonicalArn": observations.workflow.machine.state_machine_arn,
         }.items():

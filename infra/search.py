@@ -17,6 +17,7 @@ from infra.nag import accept
 from sourcebook.search.days import PREFIX
 from sourcebook.table.keys import STATUS_INDEX, search_mark
 
+_FILES: Final = f"{PREFIX}*"
 PERIOD: Final = cdk.Duration.minutes(3)
 """With a run, and the minute for which readers keep what they know, an article is found in five minutes."""
 
@@ -46,7 +47,7 @@ class Search(Construct):
         self.index.allow(["dynamodb:BatchGetItem"], data.table.table_arn)
         # For a day that is made again.
         self.index.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{STATUS_INDEX}")
-        self._may_use(self.index, "s3:GetObject", "s3:PutObject")
+        data.let_use(self.index, _FILES, "s3:GetObject", "s3:PutObject")
         stream = str(data.table.table_stream_arn)
         self.index.function.add_environment("STREAM_ARN", stream)
         reading = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"]
@@ -70,25 +71,8 @@ class Search(Construct):
 
     def add_reading(self, api: Api) -> None:
         """Let the API read the index."""
-        self._may_use(api.function, "s3:GetObject")
+        self._data.let_use(api.function, _FILES, "s3:GetObject")
 
     def outputs(self) -> dict[str, str]:
         """Return the stack's outputs of this part."""
         return {"IndexFunctionName": self.index.function.function_name}
-
-    def _may_use(self, function: PythonFunction, *actions: str) -> None:
-        files = f"{PREFIX}*"
-        function.allow(list(actions), self._data.bucket.arn_for_objects(files))
-        accept(
-            function.role.node.find_child("DefaultPolicy"),
-            "AwsSolutions-IAM5",
-            "A file for each day: which days there will be, nobody knows beforehand.",
-            applies_to=(f"Resource::<DataBucket.Arn>/{files}",),
-        )
-        function.role.add_to_principal_policy(
-            iam.PolicyStatement(
-                actions=["s3:ListBucket"],
-                resources=[self._data.bucket.bucket_arn],
-                conditions={"StringLike": {"s3:prefix": [files]}},
-            )
-        )

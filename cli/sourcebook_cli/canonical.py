@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import time
 from typing import Any
 
 import click
 
-from sourcebook.errors import Terminal
-from sourcebook.table.client import aws_config
+from sourcebook_cli.executions import outcome, start
 from sourcebook_cli.output import say
 from sourcebook_cli.stack import Stack, on_aws
-
-_LOOK_EVERY = 0.5
 
 
 @click.group()
@@ -37,12 +32,7 @@ def rebuild(source_ids: tuple[str, ...], no_wait: bool, aws: bool) -> None:
 
 def start_rebuild(stack: Stack, source_ids: list[str]) -> str:
     """Start the state machine, for all sources if none is named; return the execution's ARN."""
-    client = stack.session.client("stepfunctions", config=aws_config())
-    wanted = {"source_ids": source_ids} if source_ids else {}
-    started = client.start_execution(
-        stateMachineArn=stack.outputs["RebuildCanonicalArn"], input=json.dumps(wanted)
-    )
-    return started["executionArn"]
+    return start(stack, "RebuildCanonicalArn", {"source_ids": source_ids} if source_ids else {})
 
 
 def run_rebuild(stack: Stack, source_ids: list[str]) -> dict[str, Any]:
@@ -51,15 +41,4 @@ def run_rebuild(stack: Stack, source_ids: list[str]) -> dict[str, Any]:
     Raises:
         Terminal: if it fails, with its cause.
     """
-    arn = start_rebuild(stack, source_ids)
-    client = stack.session.client("stepfunctions", config=aws_config())
-    while True:
-        execution = client.describe_execution(executionArn=arn)
-        match execution["status"]:
-            case "RUNNING":
-                time.sleep(_LOOK_EVERY)
-            case "SUCCEEDED":
-                counts: dict[str, Any] = json.loads(execution["output"])
-                return counts
-            case status:
-                raise Terminal(f"rebuild_canonical {status}: {execution.get('cause', arn)}")
+    return outcome(stack, start_rebuild(stack, source_ids))

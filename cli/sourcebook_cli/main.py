@@ -40,6 +40,7 @@ _COMMANDS = {
     "migrate": "sourcebook_cli.migrate:migrate",
     "mcp": "sourcebook_cli.assistants:mcp",
     "search": "sourcebook_cli.search:search",
+    "export": "sourcebook_cli.export:export",
     "verify": "sourcebook_cli.verify:verify",
     "restore": "sourcebook_cli.restore:restore",
     "pause": "sourcebook_cli.pause:pause",

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import time
-
 import click
 
 from sourcebook_cli.output import say
-
-_LOOK_EVERY = 1.0
 
 
 @click.command()
@@ -29,26 +24,19 @@ def reanalyze(tool_id: str, all_articles: bool, no_wait: bool, aws: bool) -> Non
 
     For when the engine, the model or the names of a subject have changed. Doing it twice is harmless.
     """
-    from sourcebook.errors import InvalidInput, Terminal
+    from sourcebook.errors import InvalidInput
     from sourcebook.table import keys
-    from sourcebook.table.client import aws_config
+    from sourcebook_cli.executions import outcome, start
     from sourcebook_cli.stack import Stack
 
     stack = Stack.connect(aws=aws)
     if stack.table.get(keys.subject(tool_id)) is None:
         raise InvalidInput("TOOL", tool_id, "the id of a subject; `sourcebook subjects list` shows them")
-    states = stack.session.client("stepfunctions", config=aws_config())
     request = {"tool_id": tool_id, "scope": "all" if all_articles else "mentions"}
-    execution = states.start_execution(
-        stateMachineArn=stack.outputs["ReanalyzeSubjectArn"], input=json.dumps(request)
-    )["executionArn"]
+    execution = start(stack, "ReanalyzeSubjectArn", request)
     if no_wait:
         say(f"Started: {execution}")
         return
-    while (found := states.describe_execution(executionArn=execution))["status"] == "RUNNING":
-        time.sleep(_LOOK_EVERY)
-    if found["status"] != "SUCCEEDED":
-        raise Terminal(f"{found['status']}: {found.get('cause') or found.get('error') or execution}")
-    counts = json.loads(found["output"])
+    counts = outcome(stack, execution)
     say(f"{counts['analyzed']} articles analyzed anew, {counts['failed']} could not be.")
     say(f"The run's record: sourcebook runs show {counts['job_run_id']}")

@@ -48,6 +48,7 @@ EXPECTED: Final[dict[str, tuple[set[str], set[str]]]] = {
     "discover_spectra": (FETCHING, {"dynamodb", "s3"}),
     "dispatch_sources": ({"boto3"}, {"dynamodb", "sqs"}),
     "establish_nova": (CHECKING, {"dynamodb"}),
+    "export_days": (CHECKING | {"numpy", "pyarrow"}, {"dynamodb", "s3"}),
     "fetch_references": (FETCHING, {"dynamodb", "s3", "secretsmanager"}),
     "fetch_sources": (FETCHING, {"dynamodb"}),
     "find_nova": (CHECKING, {"dynamodb"}),

@@ -45,6 +45,7 @@ FUNCTIONS = (
     "prepare_nova",
     "reanalyze_articles",
     "rebuild_canonical",
+    "export_days",
     "rebuild_photometry",
     "reconcile_names",
     "record_spectrum",
@@ -173,6 +174,16 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:Query", TABLE),
         ("dynamodb:UpdateItem", TABLE),
     },
+    "export_days": {
+        *RECORDING,
+        ("dynamodb:BatchGetItem", TABLE),
+        ("dynamodb:GetItem", TABLE),
+        ("dynamodb:Query", TABLE),
+        ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}"),
+        ("s3:GetObject", "bucket/exports/*"),
+        ("s3:PutObject", "bucket/exports/*"),
+        ("s3:ListBucket", "bucket"),
+    },
     "heal_articles": {
         ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}"),
         ("dynamodb:BatchGetItem", TABLE),
@@ -275,13 +286,14 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:GetItem", TABLE),
         ("dynamodb:PutItem", TABLE),
         ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}"),
-        ("s3:GetObject", "bucket/search/v1/*"),
-        ("s3:PutObject", "bucket/search/v1/*"),
+        ("s3:GetObject", "bucket/search/v2/*"),
+        ("s3:PutObject", "bucket/search/v2/*"),
         ("s3:ListBucket", "bucket"),
     },
     "api": {
-        # Light curves and spectra, and the search index.
-        ("s3:GetObject", "bucket/search/v1/*"),
+        # Light curves and spectra, the search index, and exports.
+        ("s3:GetObject", "bucket/search/v2/*"),
+        ("s3:GetObject", "bucket/exports/*"),
         ("s3:ListBucket", "bucket"),
         ("s3:GetObject", "bucket/derived/photometry/*/points.json.gz"),
         ("s3:GetObject", "bucket/derived/spectra/*"),
@@ -294,6 +306,7 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
                 "AcquireAndValidateSpectra",
                 "AcquireDueSpectra",
                 "DiscoverSpectraProducts",
+                "ExportPeriod",
                 "IngestNewNova",
                 "IngestPhotometry",
                 "InitializeNova",
@@ -365,11 +378,11 @@ def test_only_the_analysis_carries_the_sentiment_layer(aws: Assembly) -> None:
     assert all(len(aws.function(name)["Layers"]) >= 2 for name in FUNCTIONS)
 
 
-def test_only_the_rebuilding_of_photometry_carries_the_parquet_layer(aws: Assembly) -> None:
+def test_only_what_writes_parquet_carries_its_layer(aws: Assembly) -> None:
     layers = aws.resources("AWS::Lambda::LayerVersion")
     (parquet,) = (key for key, layer in layers.items() if "parquet" in layer["Properties"]["Description"])
     carriers = {name for name in FUNCTIONS if {"Ref": parquet} in aws.function(name)["Layers"]}
-    assert carriers == {"rebuild_photometry"}
+    assert carriers == {"export_days", "rebuild_photometry"}
 
 
 def test_only_the_examination_of_spectra_carries_the_science_layer(aws: Assembly) -> None:
@@ -516,6 +529,7 @@ NAMES = {
             "RefreshReferences",
         )
     },
+    "ExportsExportPeriodStateMachine": "workflow ExportPeriod",
     "SentimentReanalyzeSubjectStateMachine": "workflow ReanalyzeSubject",
     "ObservationsRebuildStateMachine": "workflow RebuildCanonical",
     "RefreshSourcesStateMachine": "workflow RefreshSources",

@@ -175,4 +175,5 @@ def test_the_pipeline_says_where_its_parts_are(aws: Assembly) -> None:
         "RefreshSentimentFunctionName",
         "ReanalyzeSubjectArn",
         "RebuildCanonicalArn",
+        "ExportPeriodArn",
     }

@@ -14,6 +14,7 @@ from infra.deployment import Target
 from sourcebook.articles.reanalysis_messages import DayOfArticles, Progress
 from sourcebook.catalog.sweep import LOCK
 from sourcebook.catalog.sweep import WORKFLOW as SWEEP
+from sourcebook.exports.days import Progress as Exported
 from sourcebook.observations.rebuild_messages import RebuildCounts
 from sourcebook.runs.closing import HowEnded
 from sourcebook.sources.dispatch import DispatchCounts
@@ -129,6 +130,14 @@ def test_rebuild_canonical_reads_what_its_function_returns_and_hands_on_all_of_i
     assert read == {"examined", "changed", "done"}
     assert read <= {field.name for field in dataclasses.fields(RebuildCounts)}
     assert piece["Assign"]["place"] == "{% $states.result.Payload %}"
+
+
+def test_export_period_reads_what_its_function_returns_and_hands_on_all_of_it() -> None:
+    some = definition("export_period")["States"]["Export some days"]
+    read = {field for text in texts(some) for field in re.findall(r"\$states\.result\.Payload\.(\w+)", text)}
+    assert read == {"since", "until", "rows", "kept", "done"}
+    assert read <= {field.name for field in dataclasses.fields(Exported)}
+    assert some["Assign"]["place"] == "{% $states.result.Payload %}"
 
 
 def test_reanalyze_subject_reads_only_what_its_functions_return_and_hands_on_what_they_need() -> None:

@@ -42,7 +42,7 @@ def test_every_form_holds_the_same(scene: World, tmp_path: Path, suffix: str) ->
                 rows = pq.read_table(path).to_pylist()
         assert all(list(row) == list(COLUMNS) for row in rows)
         return sorted(
-            (r["series_code"], r["observed_day"], float(r["rate_pct"]), r["source_id"]) for r in rows
+            (r["series_code"], str(r["observed_day"]), float(r["rate_pct"]), r["source_id"]) for r in rows
         )
 
     path = tmp_path / f"rates.{suffix}"

@@ -9,7 +9,7 @@ from sourcebook.api import products
 from sourcebook.api.operations import Operation
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import Conflict, NotFound, Response
+from sourcebook.api.responses import Conflict, NotFound, Response, redirect
 from sourcebook.catalog.product_read import NothingToPlot
 
 if TYPE_CHECKING:
@@ -94,8 +94,7 @@ def _link(api: products.ProductsApi, request: Request, *, original: bool) -> Res
     def read() -> SignedLink | None:
         return api.products.link(nova_id, product_id, original=original)
 
-    link = _found(read, nova_id, product_id)
-    return Response({"url": link.url, "seconds": link.seconds}, 302, headers={"location": link.url})
+    return redirect(_found(read, nova_id, product_id))
 
 
 def _found(read: Callable[[], T | None], nova_id: str, product_id: str) -> T:

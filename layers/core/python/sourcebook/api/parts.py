@@ -29,6 +29,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "observations": ("/latest", "/history", "/observations", "/banks", "/series", "/meta"),
     "overviews": ("/sources", "/overviews"),
     "workflows": ("/workflows",),
+    "exports": ("/exports",),
     "novae": ("/novae", "/job-runs", "/quarantine"),
     "products": ("/novae/{nova_id}/products", "/novae/{nova_id}/photometry"),
     "downloads": (

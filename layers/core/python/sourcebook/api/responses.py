@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sourcebook.errors import InvalidInput, Retryable, shorten
 
 if TYPE_CHECKING:
+    from sourcebook.catalog.replacing import SignedLink
     from sourcebook.table.pages import Page
 
 GZIP_FROM: Final = 1_024
@@ -95,6 +96,11 @@ def listed(page: Page[dict[str, Any]]) -> Response:
 def whole(items: Sequence[Mapping[str, Any]], **about: object) -> Response:
     """Return the answer of a list that always fits into one page, with what is said of all of it."""
     return Response({**about, "items": items, "next_cursor": None})
+
+
+def redirect(link: SignedLink) -> Response:
+    """Return the answer that leads to a signed link."""
+    return Response({"url": link.url, "seconds": link.seconds}, 302, headers={"location": link.url})
 
 
 def entity_tag(body: bytes) -> str:

@@ -14,6 +14,8 @@ from typing import Any, Final, TypeAlias
 from sourcebook.articles.read import SENTIMENTS, STATUSES
 from sourcebook.catalog.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
 from sourcebook.catalog.review import DECISIONS
+from sourcebook.columns import Kind
+from sourcebook.exports.manifest import Form as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.runs.read import STATUSES as RUN_STATUSES
 from sourcebook.sentiment.read import BUCKETS
@@ -808,6 +810,33 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         ),
     ),
     "File": {"type": "string", "description": "A file."},
+    "Exports": page_of("Period"),
+    "Period": thing(export_id=TEXT, since=DAY, until=DAY, manifest=TEXT),
+    "Export": thing(
+        export_id=TEXT,
+        since=DAY,
+        until=DAY,
+        made_at=TIME,
+        datasets=some(
+            thing(
+                name=TEXT,
+                rows=COUNT,
+                columns=some(thing(name=TEXT, kind=one_of(*Kind))),
+            )
+        ),
+        files=some(
+            thing(
+                name=TEXT,
+                dataset=TEXT,
+                format=one_of(*FileForm),
+                day=DAY,
+                rows=COUNT,
+                bytes=COUNT,
+                sha256=TEXT,
+                key=TEXT,
+            )
+        ),
+    ),
     "SignedLink": thing(url=URL, seconds={"type": "integer", "description": "How long it holds."}),
     "QuarantineCase": thing(**_case()),
     "QuarantinePage": page_of("QuarantineCase"),

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from sourcebook.columns import Kind, columns
 from sourcebook.csv_text import Cell, write_csv
 from sourcebook.errors import InvalidInput
 from sourcebook.observations.raw_read import observed_row
 from sourcebook.observations.read import ObservationReader
 
-COLUMNS: Final = (
-    "bank_name",
-    "series_code",
-    "term_months",
-    "term",
-    "observed_day",
-    "rate_pct",
-    "rate_min_pct",
-    "rate_max_pct",
-    "raw_value",
-    "parse_warnings",
-    "source_id",
-    "source_priority",
-    "first_seen_at",
-    "scraped_at",
+OBSERVED: Final = columns(
+    bank_name=Kind.TEXT,
+    series_code=Kind.TEXT,
+    term_months=Kind.NUMBER,
+    term=Kind.TEXT,
+    observed_day=Kind.DAY,
+    rate_pct=Kind.NUMBER,
+    rate_min_pct=Kind.NUMBER,
+    rate_max_pct=Kind.NUMBER,
+    raw_value=Kind.TEXT,
+    parse_warnings=Kind.TEXTS,
+    source_id=Kind.TEXT,
+    source_priority=Kind.WHOLE,
+    first_seen_at=Kind.TIME,
+    scraped_at=Kind.TIME,
 )
-"""Columns of an export, in its order; `parse_warnings` are joined by spaces in CSV and Parquet."""
-
-_NUMBERS: Final = frozenset({"rate_pct", "rate_min_pct", "rate_max_pct", "term_months"})
+"""Columns of an observation that is taken away, in their order."""
+COLUMNS: Final = tuple(column.name for column in OBSERVED)
+"""Their names; `parse_warnings` are joined by spaces in CSV."""
 
 Row = Mapping[str, Any]
 
@@ -84,26 +85,19 @@ def _write_csv(path: Path, rows: Iterable[Row]) -> int:
 def _write_parquet(path: Path, rows: Iterable[Row]) -> int:
     try:
         # Large, and needed by nobody who exports JSON or CSV.
-        import pyarrow as pa  # noqa: PLC0415
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        from sourcebook.parquet import ParquetFile  # noqa: PLC0415
     except ImportError as error:
         raise InvalidInput(
             "export",
             path.name,
             "the package pyarrow for Parquet: run `make install`, or export .csv or .json",
         ) from error
-    content: Sequence[Row] = list(rows)
-    fields = [(name, pa.float64() if name in _NUMBERS else pa.string()) for name in COLUMNS]
-    schema = pa.schema([(n, pa.int64() if n == "source_priority" else kind) for n, kind in fields])
-    columns = {name: [_typed(name, row.get(name)) for row in content] for name in COLUMNS}
-    pq.write_table(pa.table(columns, schema=schema), path)
+    content = list(rows)
+    file = ParquetFile(OBSERVED)
+    file.add(content)
+    path.write_bytes(file.content())
     return len(content)
 
 
 def _flat(value: Any) -> Cell:  # noqa: ANN401 - one value of a row
     return " ".join(map(str, value)) if isinstance(value, list) else value
-
-
-def _typed(name: str, value: object) -> object:
-    flat = _flat(value)
-    return float(str(flat)) if name in _NUMBERS and flat is not None else flat

@@ -30,7 +30,9 @@ from sourcebook.table.pages import (
 STATUSES: Final = ("RUNNING", "SUCCEEDED", "FAILED")
 LONGEST_RUN: Final = timedelta(minutes=30)
 """No state machine may run longer; a run that is RUNNING after this has been aborted or lost."""
-LONG_RUNS: Final = {"reanalyze_subject": timedelta(days=1), "rebuild_canonical": timedelta(days=1)}
+LONG_RUNS: Final = dict.fromkeys(
+    ("reanalyze_subject", "rebuild_canonical", "export_period"), timedelta(days=1)
+)
 """Except these, which go through everything that a part of the table holds."""
 
 RUN_FIELDS: Final = (

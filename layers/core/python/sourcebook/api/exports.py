@@ -1,0 +1,105 @@
+"""The operations that tell what was exported, and give its files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sourcebook.api.operations import Operation
+from sourcebook.api.parts import Means
+from sourcebook.api.requests import Request
+from sourcebook.api.responses import NotFound, Response, redirect, whole
+from sourcebook.clients import on_demand
+from sourcebook.errors import shorten
+from sourcebook.exports.period import Period
+from sourcebook.exports.read import ExportReader
+
+
+def make(means: Means) -> ExportReader:
+    """Return what these operations read from."""
+    return ExportReader(on_demand(means.objects))
+
+
+def list_exports(exports: ExportReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
+    """GET /exports."""
+    return whole(
+        [
+            {
+                "export_id": period.name,
+                "since": period.since.isoformat(),
+                "until": period.until.isoformat(),
+                "manifest": f"/exports/{period.name}",
+            }
+            for period in exports.periods()
+        ]
+    )
+
+
+def get_export(exports: ExportReader, request: Request) -> Response:
+    """GET /exports/{export_id}."""
+    name = request.path.get("export_id", "")
+    period = Period.named(name)
+    manifest = exports.manifest(period) if period else None
+    if manifest is None:
+        raise _no_export(name)
+    return Response(manifest)
+
+
+def get_file(exports: ExportReader, request: Request) -> Response:
+    """GET /exports/{export_id}/files/{name}."""
+    export_id, name = request.path.get("export_id", ""), request.path.get("name", "")
+    period = Period.named(export_id)
+    link = exports.link(period, name) if period else None
+    if link is None:
+        raise NotFound(
+            f"The export {shorten(export_id)} has no file {shorten(name)}. GET /exports/{{export_id}} lists "
+            "those it has."
+        )
+    return redirect(link)
+
+
+def _no_export(name: str) -> NotFound:
+    return NotFound(
+        f"There is no export {shorten(name)}. GET /exports lists those there are; "
+        "POST /workflows/export_period/executions makes one."
+    )
+
+
+_TOPIC: Final = "Exports"
+
+OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/exports",
+        name="listExports",
+        topic=_TOPIC,
+        summary="The periods that were exported",
+        description="The newest first. `POST /workflows/export_period/executions` exports one.",
+        act=list_exports,
+        answers={200: "Exports"},
+    ),
+    Operation(
+        method="GET",
+        path="/exports/{export_id}",
+        name="getExport",
+        topic=_TOPIC,
+        summary="What an export consists of",
+        description="Its manifest: the columns of each dataset, and each file with its rows, bytes and "
+        "SHA-256. `GET /exports/{export_id}/files/{name}` gives a file.",
+        act=get_export,
+        answers={200: "Export"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/exports/{export_id}/files/{name}",
+        name="downloadExportedFile",
+        topic=_TOPIC,
+        summary="A file of an export",
+        description="The answer is a redirect to a signed link that holds for 300 seconds; follow it without "
+        "the token.",
+        act=get_file,
+        answers={302: "SignedLink"},
+        problems=(404,),
+        volatile=True,
+    ),
+)

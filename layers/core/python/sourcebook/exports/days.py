@@ -1,0 +1,154 @@
+"""Writing an export: a piece of the work in each call, so that it ends at any size.
+
+Every day of every dataset is a file of its own, in both forms, at a place that depends on nothing else. To
+export a day again replaces its files; the same records give the same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from io import BytesIO
+from typing import Any, Final
+
+from sourcebook.articles.model import RETENTION
+from sourcebook.catalog.replacing import Objects
+from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.exports.datasets import DATASETS, Dataset, Row
+from sourcebook.exports.manifest import File, Form, Manifest, file_key, manifest_key
+from sourcebook.exports.period import Period
+from sourcebook.parquet import ParquetFile
+from sourcebook.table.client import Table
+
+SECONDS: Final = 30.0
+"""After so many seconds a call ends, with the number of the piece that is next."""
+
+_CONTENT_TYPES: Final[Mapping[Form, str]] = {
+    Form.PARQUET: "application/vnd.apache.parquet",
+    Form.NDJSON: "application/gzip",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an export is, in the form in which the next call takes it.
+
+    Attributes:
+        next: the piece to go on with.
+        pieces: how many there are; the last one writes the manifest.
+        rows: records that were written so far, in each of the forms.
+        kept: files that were left as they are, since their day has begun to expire.
+        done: whether all is written.
+    """
+
+    since: str
+    until: str
+    next: int
+    pieces: int
+    rows: int
+    kept: int
+    done: bool
+
+
+@dataclass(slots=True)
+class _Counts:
+    rows: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """Writes days of records into the bucket."""
+
+    table: Table
+    objects: Objects
+    clock: Clock = utc_now
+    seconds: float = SECONDS
+    monotonic: Callable[[], float] = time.monotonic
+
+    def run(self, event: Mapping[str, Any]) -> Progress:
+        """Do the next pieces.
+
+        Args:
+            event: ``{"since": …, "until": …}``, or what the call before answered.
+
+        Raises:
+            InvalidInput: if the period is none.
+            Retryable: if the table or the bucket could not answer; the same call may be made again.
+        """
+        period = Period.of(str(event.get("since")), str(event.get("until")))
+        pieces = [(one, part) for one in DATASETS for part in period.parts(one.days_at_once)]
+        counts = _Counts(int(event.get("rows") or 0), int(event.get("kept") or 0))
+        number, ends = int(event.get("next") or 0), self.monotonic() + self.seconds
+        while number < len(pieces):
+            self._write(*pieces[number], counts)
+            number += 1
+            if self.monotonic() > ends:
+                break
+        else:
+            self._conclude(period)
+            number += 1
+        return Progress(
+            period.since.isoformat(),
+            period.until.isoformat(),
+            number,
+            len(pieces) + 1,
+            counts.rows,
+            counts.kept,
+            done=number > len(pieces),
+        )
+
+    def _write(self, dataset: Dataset, part: Period, counts: _Counts) -> None:
+        for day, rows in dataset.rows(self.table, part):
+            count, bodies = _written(dataset, rows)
+            counts.rows += count
+            for form, body in bodies.items():
+                key = file_key(dataset.name, day, form)
+                if dataset.expires and self._has_more(key, day, count):
+                    counts.kept += 1
+                    continue
+                about = {
+                    "rows": str(count),
+                    "bytes": str(len(body)),
+                    "sha256": hashlib.sha256(body).hexdigest(),
+                }
+                self.objects.write(key, body, _CONTENT_TYPES[form], metadata=about)
+
+    def _has_more(self, key: str, day: date, count: int) -> bool:
+        """Whether the file that is there has what the table has not any more: records of that day expire."""
+        if day + RETENTION > self.clock().date() or key not in self.objects.etags(key):
+            return False
+        return int(self.objects.state(key)[1]["rows"]) > count
+
+    def _conclude(self, period: Period) -> None:
+        """Write the manifest, last of all: whoever finds it finds every file of it."""
+        manifest = Manifest(period, isoformat(self.clock()), tuple(self._files(period)))
+        body = json.dumps(manifest.written(), ensure_ascii=False, indent=1).encode()
+        self.objects.write(manifest_key(period), body, "application/json")
+
+    def _files(self, period: Period) -> Iterator[File]:
+        for dataset in DATASETS:
+            for form in Form:
+                for day in period.days():
+                    about = self.objects.state(file_key(dataset.name, day, form))[1]
+                    rows, size = int(about["rows"]), int(about["bytes"])
+                    yield File(dataset.name, form, day, rows, size, about["sha256"])
+
+
+def _written(dataset: Dataset, rows: Iterable[Row]) -> tuple[int, dict[Form, bytes]]:
+    """Return how many records there are, and their files."""
+    count = 0
+    parquet, packed = ParquetFile(dataset.columns), BytesIO()
+    # Without a time within, so that the same records give the same bytes.
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=6, mtime=0) as lines:
+        for row in rows:
+            parquet.add((row,))
+            line = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+            lines.write(f"{line}\n".encode())
+            count += 1
+    return count, {Form.PARQUET: parquet.content(), Form.NDJSON: packed.getvalue()}

@@ -1,0 +1,94 @@
+"""Rows as a Parquet file. It imports pyarrow, which only a few functions carry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sourcebook.clock import parse_iso
+from sourcebook.columns import Column, Kind
+
+_ROWS_AT_ONCE: Final = 5_000
+_TYPES: Final[Mapping[Kind, pa.DataType]] = {
+    Kind.TEXT: pa.string(),
+    Kind.TEXTS: pa.list_(pa.string()),
+    Kind.NUMBER: pa.float64(),
+    Kind.WHOLE: pa.int64(),
+    Kind.TIME: pa.timestamp("us", "UTC"),
+    Kind.DAY: pa.date32(),
+    Kind.THING: pa.string(),
+}
+
+
+class ParquetFile:
+    """A file that is written row by row; the same rows give the same bytes."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        """Begin a file with these columns."""
+        self._columns = columns
+        self._schema = pa.schema([(column.name, _TYPES[column.kind]) for column in columns])
+        self._sink = pa.BufferOutputStream()
+        self._writer = pq.ParquetWriter(self._sink, self._schema, compression="zstd")
+        self._rows: list[Mapping[str, Any]] = []
+
+    def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add rows. What a column cannot hold is empty there; members that are no column are left out."""
+        for row in rows:
+            self._rows.append(row)
+            if len(self._rows) >= _ROWS_AT_ONCE:
+                self._write()
+
+    def content(self) -> bytes:
+        """End the file and return it."""
+        if self._rows:
+            self._write()
+        self._writer.close()
+        content: bytes = self._sink.getvalue().to_pybytes()
+        return content
+
+    def _write(self) -> None:
+        cells = {
+            column.name: [_cell(column.kind, row.get(column.name)) for row in self._rows]
+            for column in self._columns
+        }
+        self._writer.write_table(pa.table(cells, schema=self._schema))
+        self._rows = []
+
+
+def _cell(kind: Kind, value: object) -> object:
+    if value is None:
+        return None
+    try:
+        return _READ[kind](value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else _json(value)
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, list | tuple):
+        return [_text(one) for one in value]
+    return [_text(value)]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+_READ: Final[Mapping[Kind, Callable[[Any], object]]] = {
+    Kind.TEXT: _text,
+    Kind.TEXTS: _texts,
+    Kind.NUMBER: float,
+    Kind.WHOLE: int,
+    Kind.TIME: parse_iso,
+    Kind.DAY: date.fromisoformat,
+    Kind.THING: _json,
+}

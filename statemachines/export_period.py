@@ -1,0 +1,57 @@
+"""Whole days of records, written as files that other programs read."""
+
+from sourcebook.api.forms import Form, TextField
+from sourcebook.exports.period import DAY, LONGEST
+from statemachines import states as asl
+from statemachines.declaration import Workflow
+
+_SINCE = TextField(
+    name="since",
+    description="First day, in UTC.",
+    longest=10,
+    pattern=DAY,
+    expected="a day such as 2026-11-01",
+)
+_UNTIL = TextField(
+    name="until",
+    description=f"The day after the last, at most {LONGEST} days after since.",
+    longest=10,
+    pattern=DAY,
+    expected="a day such as 2026-12-01",
+)
+
+WORKFLOW = Workflow(
+    name="export_period",
+    comment="Writes the articles and the observations of a period into the bucket, a file for each day as "
+    "Parquet and as NDJSON, and a manifest of them. Running it again replaces the files; one of a day whose "
+    "articles have begun to expire is kept where it has more. Each call writes some days and says where the "
+    "next goes on.",
+    input=Form((_SINCE, _UNTIL), example={"since": "2026-11-01", "until": "2026-12-01"}),
+    subject="$states.input.since & ' to ' & $states.input.until",
+    variables={"place": "$states.input"},
+    outcomes=("EXPORTED",),
+    # It goes through everything that a part of the table holds.
+    limit=82_800,
+    steps={
+        "Export some days": asl.task(
+            "export_days",
+            "$place",
+            comment="As many days as 30 seconds allow. Its answer says where the next call begins. No lock: "
+            "two exports at once write the same twice.",
+            seconds=630,
+            assign={"place": asl.ANSWER},
+            ending=asl.succeeded(
+                "EXPORTED",
+                {
+                    "export_id": f"{asl.ANSWER}.since & '_' & {asl.ANSWER}.until",
+                    **asl.members(asl.ANSWER, "rows kept"),
+                },
+            ),
+            output=asl.members(asl.ANSWER, "done"),
+        ),
+        "Is all exported?": asl.choice(
+            "A call that was not the last leaves more to do.",
+            asl.when("$states.input.done = false", then="Export some days", comment="There is more"),
+        ),
+    },
+)
