@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, cast
 
 import aws_cdk as cdk
@@ -12,6 +12,7 @@ from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.data_stack import DataStack
@@ -22,6 +23,7 @@ from infra.nag import accept
 from infra.workflows import Workflow
 from sourcebook.api.operations import Access, Operation
 from sourcebook.api.parts import operations
+from sourcebook.api.queues import VARIABLE as DEAD_LETTER_QUEUES
 from sourcebook.api.requests import SIGNED, UNROUTED_SIGNED
 from sourcebook.table.keys import (
     ELIGIBILITY_INDEX,
@@ -166,6 +168,14 @@ class Api(Construct):
         self.function.allow(
             ["states:StartExecution"], *(workflow.machine.state_machine_arn for workflow in known)
         )
+
+    def add_dead_letters(self, queues: Mapping[str, sqs.IQueue]) -> None:
+        """Let the API tell how much waits in these dead-letter queues, by the jobs that they are of."""
+        addresses = {name: queue.queue_url for name, queue in queues.items()}
+        self.function.function.add_environment(
+            DEAD_LETTER_QUEUES, cdk.Stack.of(self).to_json_string(addresses)
+        )
+        self.function.allow(["sqs:GetQueueAttributes"], *(queue.queue_arn for queue in queues.values()))
 
     def _allow_writing(self, data: DataStack) -> None:
         """Let the function write what its operations write, and nothing else of the table.

@@ -67,6 +67,8 @@ class PipelineStack(cdk.Stack):
         declared = DeclaredWorkflows(self, "Declared", data=data, layers=layers)
         closing = RunClosing(self, "RunClosing", data=data, layers=layers)
         api.add_workflows(part for part in self.node.find_all() if isinstance(part, Workflow))
+        works = {"fetch": ingestion.work, "analyze": analysis.work, **news.queues}
+        api.add_dead_letters({name: work.dead_letters for name, work in works.items()})
         if deployment.traces:
             for part in self.node.find_all():
                 if isinstance(part, PythonFunction | Workflow):

@@ -295,6 +295,10 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("s3:GetObject", "bucket/search/v2/*"),
         ("s3:GetObject", "bucket/exports/*"),
         ("s3:ListBucket", "bucket"),
+        *(
+            ("sqs:GetQueueAttributes", f"{name} dead letters")
+            for name in ("fetch", "analyze", "new articles", "group", "ideas")
+        ),
         ("s3:GetObject", "bucket/derived/photometry/*/points.json.gz"),
         ("s3:GetObject", "bucket/derived/spectra/*"),
         ("s3:GetObject", "bucket/raw/spectra/*"),
@@ -503,6 +507,11 @@ def _permissions(aws: Assembly, name: str) -> set[tuple[str, str]]:
 
 
 NAMES = {
+    "FetchQueueDeadLetters": "fetch dead letters",
+    "AnalyzeQueueDeadLetters": "analyze dead letters",
+    "NewArticlesQueueDeadLetters": "new articles dead letters",
+    "NewsGroupQueueDeadLetters": "group dead letters",
+    "NewsIdeasQueueDeadLetters": "ideas dead letters",
     "FetchQueue": "fetch queue",
     "AnalyzeQueue": "analyze queue",
     "NewArticlesQueue": "new articles queue",

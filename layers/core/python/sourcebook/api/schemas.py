@@ -86,6 +86,12 @@ def page_of(name: str) -> Schema:
     return thing(items=some(ref(name)), next_cursor=_NEXT_CURSOR)
 
 
+_WINDOW: Final[Mapping[str, Schema]] = {"start": TIME, "end": TIME, "left_out": FLAG}
+_INGESTED: Final[Mapping[str, Schema]] = dict.fromkeys(
+    ("articles_fetched", "articles_stored", "collisions_detected"), COUNT
+)
+
+
 def _mentions() -> dict[str, Schema]:
     percentage: Schema = {"type": "number", "minimum": 0, "maximum": 100}
     return {
@@ -433,10 +439,47 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         articles=COUNT,
     ),
     "SourcePage": page_of("Source"),
+    "SourceOverviews": thing(
+        **_WINDOW,
+        items=some(
+            thing(
+                source_id=TEXT,
+                kind=TEXT,
+                health=one_of(*HEALTHS),
+                articles=COUNT,
+                mean_age_seconds=maybe(COUNT),
+                fetches=COUNT,
+                errors=COUNT,
+                mean_fetch_ms=maybe(COUNT),
+                slowest_fetch_ms=maybe(COUNT),
+                slow=FLAG,
+            )
+        ),
+        next_cursor=_NEXT_CURSOR,
+    ),
+    "IngestionBatches": thing(
+        **_WINDOW,
+        batches=COUNT,
+        **_INGESTED,
+        collision_rate=maybe(NUMBER),
+        items=some(
+            thing(
+                batch_id=TEXT,
+                started_at=TIME,
+                completed_at=TIME,
+                sources=COUNT,
+                **_INGESTED,
+                collision_rate=NUMBER,
+                duration_ms=COUNT,
+                errors=some(TEXT),
+            )
+        ),
+        next_cursor=_NEXT_CURSOR,
+    ),
+    "DeadLetterQueues": page_of("DeadLetterQueue"),
+    "DeadLetterQueue": thing(queue=TEXT, messages=COUNT, mend=TEXT),
     "SubjectRanking": thing(
-        start=TIME,
-        end=TIME,
-        left_out=FLAG,
+        **_WINDOW,
         items=some(
             thing(
                 tool_id=TEXT,

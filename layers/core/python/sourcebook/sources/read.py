@@ -21,6 +21,9 @@ from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk
 FEED: Final = "feed"
 """Kind of the sources that are read here."""
 
+SLOW: Final = 5.0
+"""Seconds after which a fetch is a slow one."""
+
 HEALTHS: Final = ("new", "healthy", "failing", "disabled")
 """Values of `Health`."""
 

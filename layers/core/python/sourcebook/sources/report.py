@@ -13,6 +13,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics
 
 from sourcebook.errors import InvalidInput
 from sourcebook.sources.poll import PollReport, RoundReport, Verdict
+from sourcebook.sources.read import SLOW
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger, Metrics
@@ -29,8 +30,6 @@ _TOTALS: Final = (
     "ArticlesMerged",
 )
 _FAILURES: Final = frozenset({Verdict.FAILED, Verdict.BROKEN, Verdict.GONE})
-_SLOW: Final = 5.0
-"""Seconds after which a fetch is told of."""
 
 
 def log_round(report: RoundReport, logger: Logger) -> None:
@@ -63,13 +62,13 @@ def log_round(report: RoundReport, logger: Logger) -> None:
             logger.warning("source_failed", extra={**fields, "reason": result.message})
         else:
             logger.info("source_fetched", extra=fields)
-        if result.fetch_seconds is not None and result.fetch_seconds > _SLOW:
+        if result.fetch_seconds is not None and result.fetch_seconds > SLOW:
             logger.warning(
                 "slow_fetch_detected",
                 extra={
                     "source_id": poll.source_id,
                     "duration_ms": round(result.fetch_seconds * 1000),
-                    "threshold_ms": round(_SLOW * 1000),
+                    "threshold_ms": round(SLOW * 1000),
                 },
             )
         if result.dropped:
