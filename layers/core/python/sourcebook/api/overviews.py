@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Text, Whole, page_size
 from sourcebook.api.parts import Means
-from sourcebook.api.queues import DeadLetters
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed, whole
-from sourcebook.articles.overview import HOURS_LIMIT as PAST_HOURS_LIMIT
-from sourcebook.articles.overview import ORDERS as SOURCE_ORDERS
-from sourcebook.articles.overview import IngestionOverview
-from sourcebook.clients import on_demand
 from sourcebook.errors import shorten
 from sourcebook.observations.best import best_rates, moves
 from sourcebook.observations.read import ObservationReader, Unknown
 from sourcebook.sentiment.ranking import HOURS_LIMIT, ORDERS, SubjectRanking
 from sourcebook.sources.read import HEALTHS, FeedReader
-from sourcebook.table.client import aws_config
-
-if TYPE_CHECKING:
-    from mypy_boto3_sqs import SQSClient
 
 _KIND: Final = Text(name="kind", description="Only sources of this kind.", longest=40, example="html_table")
 _HEALTH: Final = Choice(
@@ -35,15 +26,6 @@ _HOURS: Final = Whole(
     least=1,
     most=HOURS_LIMIT,
     default=24,
-)
-_PAST: Final = Whole(
-    name="hours", description="How many hours back.", least=1, most=PAST_HOURS_LIMIT, default=24
-)
-_SOURCES_BY: Final = Choice(
-    name="order",
-    description="What is largest in the first source: articles, their mean age, its slowest fetch, errors.",
-    values=SOURCE_ORDERS,
-    default=SOURCE_ORDERS[0],
 )
 _ORDER: Final = Choice(
     name="order",
@@ -69,25 +51,11 @@ class OverviewsApi:
     sources: FeedReader
     subjects: SubjectRanking
     rates: ObservationReader
-    ingestion: IngestionOverview
-    dead_letters: DeadLetters
 
 
 def make(means: Means) -> OverviewsApi:
     """Return the part of the API that answers overviews from the table of a request."""
-    return OverviewsApi(
-        FeedReader(means.table),
-        SubjectRanking(means.table),
-        ObservationReader(means.table),
-        IngestionOverview(means.table),
-        DeadLetters.from_environment(on_demand(_queues), means.environ),
-    )
-
-
-def _queues() -> SQSClient:
-    import boto3  # noqa: PLC0415 - seldom needed
-
-    return boto3.client("sqs", config=aws_config())
+    return OverviewsApi(FeedReader(means.table), SubjectRanking(means.table), ObservationReader(means.table))
 
 
 def list_sources(api: OverviewsApi, request: Request) -> Response:
@@ -100,22 +68,6 @@ def list_sources(api: OverviewsApi, request: Request) -> Response:
             cursor=CURSOR.of(request),
         )
     )
-
-
-def list_source_overviews(api: OverviewsApi, request: Request) -> Response:
-    """GET /overviews/sources."""
-    hours, order = _PAST.of(request) or 24, _SOURCES_BY.of(request) or SOURCE_ORDERS[0]
-    return Response(api.ingestion.sources(hours, order))
-
-
-def list_batches(api: OverviewsApi, request: Request) -> Response:
-    """GET /overviews/ingestion."""
-    return Response(api.ingestion.batches(_PAST.of(request) or 24))
-
-
-def list_dead_letters(api: OverviewsApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    """GET /overviews/dead-letters."""
-    return whole(api.dead_letters.waiting())
 
 
 def rank_subjects(api: OverviewsApi, request: Request) -> Response:
@@ -160,47 +112,6 @@ OPERATIONS: Final = (
         act=list_sources,
         parameters=(_KIND, _HEALTH, LIMIT, CURSOR),
         answers={200: "SourcePage"},
-    ),
-    Operation(
-        method="GET",
-        path="/overviews/sources",
-        name="listSourceOverviews",
-        topic=_TOPIC,
-        summary="What each source brought of late, how old it was, and how fast it answered",
-        description="`mean_age_seconds` is from the publication of its articles to their fetching. `fetches` "
-        "are those that changed something or failed; one of more than five seconds makes a source `slow`. "
-        "The first 200 sources that are due and the newest 2,000 articles are looked at; `left_out` says "
-        "whether there are more.",
-        act=list_source_overviews,
-        parameters=(_PAST, _SOURCES_BY),
-        answers={200: "SourceOverviews"},
-        volatile=True,
-    ),
-    Operation(
-        method="GET",
-        path="/overviews/ingestion",
-        name="listBatches",
-        topic=_TOPIC,
-        summary="The runs of ingestion, and how often two sources told the same",
-        description="The counts are of all runs of the window; `items` are the newest hundred. A run over "
-        "unchanged sources leaves no record. `collision_rate` is `collisions_detected` by "
-        "`articles_fetched`, which counts articles that the source had not told before.",
-        act=list_batches,
-        parameters=(_PAST,),
-        answers={200: "IngestionBatches"},
-        volatile=True,
-    ),
-    Operation(
-        method="GET",
-        path="/overviews/dead-letters",
-        name="listDeadLetters",
-        topic=_TOPIC,
-        summary="What failed for good and waits for a person",
-        description="About how many messages wait in the dead-letter queue of each job, and the command that "
-        "sends them back to work.",
-        act=list_dead_letters,
-        answers={200: "DeadLetterQueues"},
-        volatile=True,
     ),
     Operation(
         method="GET",

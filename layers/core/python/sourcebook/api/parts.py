@@ -28,6 +28,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "sentiment": ("/api/v1",),
     "observations": ("/latest", "/history", "/observations", "/banks", "/series", "/meta"),
     "overviews": ("/sources", "/overviews"),
+    "ingestion": tuple(f"/overviews/{name}" for name in ("sources", "ingestion", "dead-letters")),
     "workflows": ("/workflows",),
     "exports": ("/exports",),
     "novae": ("/novae", "/job-runs", "/quarantine"),

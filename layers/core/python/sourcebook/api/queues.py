@@ -56,6 +56,7 @@ class DeadLetters:
             raise QueueBusy(f"the queues do not answer: {error}") from error
 
     def _messages(self, url: str) -> int:
-        name = "ApproximateNumberOfMessages"
-        answer = self.client.get_queue_attributes(QueueUrl=url, AttributeNames=[name])
-        return int(answer["Attributes"][name])
+        answer = self.client.get_queue_attributes(
+            QueueUrl=url, AttributeNames=["ApproximateNumberOfMessages"]
+        )
+        return int(answer["Attributes"]["ApproximateNumberOfMessages"])

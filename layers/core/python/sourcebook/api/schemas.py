@@ -853,8 +853,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         ),
     ),
     "File": {"type": "string", "description": "A file."},
-    "Exports": page_of("Period"),
-    "Period": thing(export_id=TEXT, since=DAY, until=DAY, manifest=TEXT),
+    "Exports": page_of("ExportedPeriod"),
+    "ExportedPeriod": thing(export_id=TEXT, since=DAY, until=DAY, manifest=TEXT),
     "Export": thing(
         export_id=TEXT,
         since=DAY,

@@ -307,6 +307,46 @@ def sources(*, kind: str | None = None, health: str | None = None, size: int = _
     return Many(operation="listSources", path="/sources", query=query, model=models.Source)
 
 
+def source_overviews(*, hours: int | None = None, order: str | None = None) -> One[models.SourceOverviews]:
+    """Return what each source brought of late, how old it was, and how fast it answered."""
+    return One(
+        operation="listSourceOverviews",
+        path="/overviews/sources",
+        query={"hours": hours, "order": order},
+        model=models.SourceOverviews,
+    )
+
+
+def ingestion(*, hours: int | None = None) -> One[models.IngestionBatches]:
+    """Return the runs of ingestion, and how often two sources told the same."""
+    return One(
+        operation="listBatches",
+        path="/overviews/ingestion",
+        query={"hours": hours},
+        model=models.IngestionBatches,
+    )
+
+
+def dead_letters() -> Many[models.DeadLetterQueue]:
+    """List how much failed for good and waits for a person, by job."""
+    return Many(operation="listDeadLetters", path="/overviews/dead-letters", model=models.DeadLetterQueue)
+
+
+def exports() -> Many[models.ExportedPeriod]:
+    """List the periods that were exported, the newest first."""
+    return Many(operation="listExports", path="/exports", model=models.ExportedPeriod)
+
+
+def export(export_id: str) -> One[models.Export]:
+    """Return the manifest of an export."""
+    return One(
+        operation="getExport",
+        path="/exports/{export_id}",
+        variables={"export_id": export_id},
+        model=models.Export,
+    )
+
+
 def feeds(*, health: str | None = None, size: int = _FULL) -> Many[models.Feed]:
     """List the feeds, by the time they are due."""
     query = {"health": health, "limit": size}

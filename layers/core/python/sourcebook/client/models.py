@@ -192,6 +192,80 @@ class Source(Record):
     articles: int
 
 
+class SourceOverviewsItem(Record):
+    """`SourceOverviewsItems` of the API's description."""
+
+    source_id: str
+    kind: str
+    health: str
+    """One of new, healthy, failing, disabled."""
+    articles: int
+    mean_age_seconds: int | None
+    fetches: int
+    errors: int
+    mean_fetch_ms: int | None
+    slowest_fetch_ms: int | None
+    slow: bool
+
+
+class SourceOverviews(Table):
+    """`SourceOverviews` of the API's description."""
+
+    start: datetime
+    end: datetime
+    left_out: bool
+    items: list[SourceOverviewsItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class IngestionBatchesItem(Record):
+    """`IngestionBatchesItems` of the API's description."""
+
+    batch_id: str
+    started_at: datetime
+    completed_at: datetime
+    sources: int
+    articles_fetched: int
+    articles_stored: int
+    collisions_detected: int
+    collision_rate: float
+    duration_ms: int
+    errors: list[str]
+
+
+class IngestionBatches(Table):
+    """`IngestionBatches` of the API's description."""
+
+    start: datetime
+    end: datetime
+    left_out: bool
+    batches: int
+    articles_fetched: int
+    articles_stored: int
+    collisions_detected: int
+    collision_rate: float | None
+    items: list[IngestionBatchesItem]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class DeadLetterQueue(Record):
+    """`DeadLetterQueue` of the API's description."""
+
+    queue: str
+    messages: int
+    mend: str
+
+
+class DeadLetterQueues(Table):
+    """`DeadLetterQueues` of the API's description."""
+
+    items: list[DeadLetterQueue]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
 class SubjectRankingItem(Record):
     """`SubjectRankingItems` of the API's description."""
 
@@ -880,6 +954,64 @@ class Photometry(Table):
     next_cursor: str | None
     """Pass it back as `cursor` for the next page; null at the end."""
     items: list[PhotometryItem]
+
+
+class ExportedPeriod(Record):
+    """`ExportedPeriod` of the API's description."""
+
+    export_id: str
+    since: date
+    until: date
+    manifest: str
+
+
+class Exports(Table):
+    """`Exports` of the API's description."""
+
+    items: list[ExportedPeriod]
+    next_cursor: str | None
+    """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class ExportDatasetsColumns(Record):
+    """`ExportDatasetsColumns` of the API's description."""
+
+    name: str
+    kind: str
+    """One of text, list of texts, number, whole number, time in UTC, day, JSON."""
+
+
+class ExportDatasets(Record):
+    """`ExportDatasets` of the API's description."""
+
+    name: str
+    rows: int
+    columns: list[ExportDatasetsColumns]
+
+
+class ExportFiles(Record):
+    """`ExportFiles` of the API's description."""
+
+    name: str
+    dataset: str
+    format: str
+    """One of parquet, ndjson."""
+    day: date
+    rows: int
+    bytes: int
+    sha256: str
+    key: str
+
+
+class Export(Record):
+    """`Export` of the API's description."""
+
+    export_id: str
+    since: date
+    until: date
+    made_at: datetime
+    datasets: list[ExportDatasets]
+    files: list[ExportFiles]
 
 
 class QuarantineCase(Record):

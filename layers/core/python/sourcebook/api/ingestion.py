@@ -1,0 +1,110 @@
+"""Overviews of ingestion: its sources, its runs, and what failed for good."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sourcebook.api.operations import Operation
+from sourcebook.api.parameters import Choice, Whole
+from sourcebook.api.parts import Means
+from sourcebook.api.queues import DeadLetters
+from sourcebook.api.requests import Request
+from sourcebook.api.responses import Response, whole
+from sourcebook.articles.overview import HOURS_LIMIT, ORDERS, IngestionOverview
+from sourcebook.clients import on_demand
+from sourcebook.table.client import aws_config
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+_PAST: Final = Whole(name="hours", description="How many hours back.", least=1, most=HOURS_LIMIT, default=24)
+_SOURCES_BY: Final = Choice(
+    name="order",
+    description="What is largest in the first source: articles, their mean age, its slowest fetch, errors.",
+    values=ORDERS,
+    default=ORDERS[0],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestionApi:
+    """What these operations read from."""
+
+    ingestion: IngestionOverview
+    dead_letters: DeadLetters
+
+
+def make(means: Means) -> IngestionApi:
+    """Return what these operations read from; raise InvalidInput if the queues are not well declared."""
+    dead_letters = DeadLetters.from_environment(on_demand(_queues), means.environ)
+    return IngestionApi(IngestionOverview(means.table), dead_letters)
+
+
+def _queues() -> SQSClient:
+    import boto3  # noqa: PLC0415 - seldom needed
+
+    return boto3.client("sqs", config=aws_config())
+
+
+def list_source_overviews(api: IngestionApi, request: Request) -> Response:
+    """GET /overviews/sources."""
+    hours, order = _PAST.of(request) or 24, _SOURCES_BY.of(request) or ORDERS[0]
+    return Response(api.ingestion.sources(hours, order))
+
+
+def list_batches(api: IngestionApi, request: Request) -> Response:
+    """GET /overviews/ingestion."""
+    return Response(api.ingestion.batches(_PAST.of(request) or 24))
+
+
+def list_dead_letters(api: IngestionApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
+    """GET /overviews/dead-letters."""
+    return whole(api.dead_letters.waiting())
+
+
+_TOPIC: Final = "Overviews"
+
+OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/overviews/sources",
+        name="listSourceOverviews",
+        topic=_TOPIC,
+        summary="What each source brought of late, how old it was, and how fast it answered",
+        description="`mean_age_seconds` is from the publication of its articles to their fetching. `fetches` "
+        "are those that changed something or failed; one of more than five seconds makes a source `slow`. "
+        "The first 200 sources that are due and the newest 2,000 articles are looked at; `left_out` says "
+        "whether there are more.",
+        act=list_source_overviews,
+        parameters=(_PAST, _SOURCES_BY),
+        answers={200: "SourceOverviews"},
+        volatile=True,
+    ),
+    Operation(
+        method="GET",
+        path="/overviews/ingestion",
+        name="listBatches",
+        topic=_TOPIC,
+        summary="The runs of ingestion, and how often two sources told the same",
+        description="The counts are of all runs of the window; `items` are the newest hundred. A run over "
+        "unchanged sources leaves no record. `collision_rate` is `collisions_detected` by "
+        "`articles_fetched`, which counts articles that the source had not told before.",
+        act=list_batches,
+        parameters=(_PAST,),
+        answers={200: "IngestionBatches"},
+        volatile=True,
+    ),
+    Operation(
+        method="GET",
+        path="/overviews/dead-letters",
+        name="listDeadLetters",
+        topic=_TOPIC,
+        summary="What failed for good and waits for a person",
+        description="About how many messages wait in the dead-letter queue of each job, and the command that "
+        "sends them back to work.",
+        act=list_dead_letters,
+        answers={200: "DeadLetterQueues"},
+        volatile=True,
+    ),
+)
