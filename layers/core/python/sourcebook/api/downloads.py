@@ -15,7 +15,6 @@ from sourcebook.catalog.product_read import NothingToPlot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sourcebook.catalog.replacing import SignedLink
 
 LARGEST_FILE: Final = 4_000_000
 """Bytes of a file that fit into an answer of Lambda, also where it cannot be compressed."""
@@ -39,29 +38,22 @@ def make(means: Means) -> products.ProductsApi:
     return products.make(means)
 
 
-def curve_as_csv(api: products.ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/photometry.csv."""
+def _as_csv(curve: Curve) -> str:
     from sourcebook.photometry.written import as_csv  # noqa: PLC0415 - seldom needed, as all below
 
-    return _file(as_csv(_curve(api, request).points), _CSV_TYPE, f"{request.path['nova_id']}.csv")
+    return as_csv(curve.points)
 
 
-def curve_as_votable(api: products.ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/photometry.vot."""
+def _as_votable(curve: Curve) -> str:
     from sourcebook.photometry.written import as_votable  # noqa: PLC0415
 
-    curve = _curve(api, request)
-    text = as_votable(curve.points, curve.name)
-    return _file(text, "application/x-votable+xml", f"{request.path['nova_id']}.vot")
+    return as_votable(curve.points, curve.name)
 
 
-def curve_as_aavso(api: products.ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/photometry.aavso."""
+def _as_aavso(curve: Curve) -> str:
     from sourcebook.photometry.written import as_aavso  # noqa: PLC0415
 
-    curve = _curve(api, request)
-    text = as_aavso(curve.points, curve.name)
-    return _file(text, "text/plain; charset=utf-8", f"{request.path['nova_id']}.aavso.txt")
+    return as_aavso(curve.points, curve.name)
 
 
 def spectrum_as_csv(api: products.ProductsApi, request: Request) -> Response:
@@ -71,30 +63,11 @@ def spectrum_as_csv(api: products.ProductsApi, request: Request) -> Response:
     return _file(text, _CSV_TYPE, f"{product_id}.csv")
 
 
-def spectrum_as_ecsv(api: products.ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/products/{data_product_id}/spectrum.ecsv."""
-    return _link(api, request, original=False)
-
-
-def spectrum_as_fits(api: products.ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/products/{data_product_id}/spectrum.fits."""
-    return _link(api, request, original=True)
-
-
 def _curve(api: products.ProductsApi, request: Request) -> Curve:
     nova_id = products.nova_of(api, request)
     nova = api.novae.get(nova_id) or {}
     found = products.points_of(api, request, nova_id, most=_ALL_POINTS)
     return Curve(found["items"], str(nova.get("primary_name") or nova_id))
-
-
-def _link(api: products.ProductsApi, request: Request, *, original: bool) -> Response:
-    nova_id, product_id = products.nova_of(api, request), request.path.get("data_product_id", "")
-
-    def read() -> SignedLink | None:
-        return api.products.link(nova_id, product_id, original=original)
-
-    return redirect(_found(read, nova_id, product_id))
 
 
 def _found(read: Callable[[], T | None], nova_id: str, product_id: str) -> T:
@@ -131,46 +104,86 @@ _LINKED: Final = (
 _CURVE: Final = "/novae/{nova_id}/photometry"
 _SPECTRUM: Final = "/novae/{nova_id}/products/{data_product_id}/spectrum"
 
+
+def _curve_file(
+    suffix: str,
+    name: str,
+    summary: str,
+    description: str,
+    *,
+    media_type: str,
+    write: Callable[[Curve], str],
+    saved_as: str = "",
+) -> Operation:
+    """Return the operation that gives a light curve as a file of a format."""
+
+    def act(api: products.ProductsApi, request: Request) -> Response:
+        text = write(_curve(api, request))
+        return _file(text, media_type, f"{request.path['nova_id']}{saved_as or suffix}")
+
+    return Operation(
+        method="GET",
+        path=f"{_CURVE}{suffix}",
+        name=name,
+        topic=products.TOPIC,
+        summary=summary,
+        description=description,
+        act=act,
+        parameters=products.CURVE_FILTERS,
+        answers={200: "File"},
+        problems=(404, 409),
+        media_type=media_type.partition(";")[0],
+    )
+
+
+def _spectrum_link(suffix: str, name: str, summary: str, description: str, *, original: bool) -> Operation:
+    """Return the operation that leads to a file of a spectrum."""
+
+    def act(api: products.ProductsApi, request: Request) -> Response:
+        nova_id, product_id = products.nova_of(api, request), request.path.get("data_product_id", "")
+        link = _found(lambda: api.products.link(nova_id, product_id, original=original), nova_id, product_id)
+        return redirect(link)
+
+    return Operation(
+        method="GET",
+        path=f"{_SPECTRUM}{suffix}",
+        name=name,
+        topic=products.TOPIC,
+        summary=summary,
+        description=f"{description}{_LINKED}",
+        act=act,
+        answers={302: "SignedLink"},
+        problems=(404,),
+        volatile=True,
+    )
+
+
 OPERATIONS: Final = (
-    Operation(
-        method="GET",
-        path=f"{_CURVE}.csv",
-        name="downloadPhotometryCsv",
-        topic=products.TOPIC,
-        summary="The light curve of a nova as CSV",
-        description=_WHOLE,
-        act=curve_as_csv,
-        parameters=products.CURVE_FILTERS,
-        answers={200: "File"},
-        problems=(404, 409),
-        media_type="text/csv",
+    _curve_file(
+        ".csv",
+        "downloadPhotometryCsv",
+        "The light curve of a nova as CSV",
+        _WHOLE,
+        media_type=_CSV_TYPE,
+        write=_as_csv,
     ),
-    Operation(
-        method="GET",
-        path=f"{_CURVE}.vot",
-        name="downloadPhotometryVotable",
-        topic=products.TOPIC,
-        summary="The light curve of a nova as a VOTable",
-        description=f"Version 1.4, with units and UCDs. {_WHOLE}",
-        act=curve_as_votable,
-        parameters=products.CURVE_FILTERS,
-        answers={200: "File"},
-        problems=(404, 409),
+    _curve_file(
+        ".vot",
+        "downloadPhotometryVotable",
+        "The light curve of a nova as a VOTable",
+        f"Version 1.4, with units and UCDs. {_WHOLE}",
         media_type="application/x-votable+xml",
+        write=_as_votable,
     ),
-    Operation(
-        method="GET",
-        path=f"{_CURVE}.aavso",
-        name="downloadPhotometryAavso",
-        topic=products.TOPIC,
-        summary="The light curve of a nova in AAVSO's extended format",
-        description="Magnitudes in AAVSO's filters at Julian Dates. What the format cannot hold is left out, "
-        "and a comment in the file counts it. More than 4 MB are refused with 409.",
-        act=curve_as_aavso,
-        parameters=products.CURVE_FILTERS,
-        answers={200: "File"},
-        problems=(404, 409),
-        media_type="text/plain",
+    _curve_file(
+        ".aavso",
+        "downloadPhotometryAavso",
+        "The light curve of a nova in AAVSO's extended format",
+        "Magnitudes in AAVSO's filters at Julian Dates. What the format cannot hold is left out, and a "
+        "comment in the file counts it. More than 4 MB are refused with 409.",
+        media_type="text/plain; charset=utf-8",
+        write=_as_aavso,
+        saved_as=".aavso.txt",
     ),
     Operation(
         method="GET",
@@ -185,28 +198,18 @@ OPERATIONS: Final = (
         problems=(404, 409),
         media_type="text/csv",
     ),
-    Operation(
-        method="GET",
-        path=f"{_SPECTRUM}.ecsv",
-        name="downloadSpectrumEcsv",
-        topic=products.TOPIC,
-        summary="All samples of a spectrum as ECSV, with units and UCDs",
-        description=f"`astropy.table.Table.read` reads it.{_LINKED}",
-        act=spectrum_as_ecsv,
-        answers={302: "SignedLink"},
-        problems=(404,),
-        volatile=True,
+    _spectrum_link(
+        ".ecsv",
+        "downloadSpectrumEcsv",
+        "All samples of a spectrum as ECSV, with units and UCDs",
+        "`astropy.table.Table.read` reads it.",
+        original=False,
     ),
-    Operation(
-        method="GET",
-        path=f"{_SPECTRUM}.fits",
-        name="downloadSpectrumFits",
-        topic=products.TOPIC,
-        summary="The original file of a spectrum, byte for byte",
-        description=f"As it came from its archive.{_LINKED}",
-        act=spectrum_as_fits,
-        answers={302: "SignedLink"},
-        problems=(404,),
-        volatile=True,
+    _spectrum_link(
+        ".fits",
+        "downloadSpectrumFits",
+        "The original file of a spectrum, byte for byte",
+        "As it came from its archive.",
+        original=True,
     ),
 )

@@ -81,9 +81,14 @@ _NEXT_CURSOR: Final[Schema] = {
 }
 
 
+def listing(item: Schema, **about: Schema) -> Schema:
+    """Return the schema of a list of such items, with what is said of all of them."""
+    return thing(**about, items=some(item), next_cursor=_NEXT_CURSOR)
+
+
 def page_of(name: str) -> Schema:
     """Return the schema of one page of a list."""
-    return thing(items=some(ref(name)), next_cursor=_NEXT_CURSOR)
+    return listing(ref(name))
 
 
 _WINDOW: Final[Mapping[str, Schema]] = {"start": TIME, "end": TIME, "left_out": FLAG}
@@ -439,92 +444,77 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         articles=COUNT,
     ),
     "SourcePage": page_of("Source"),
-    "SourceOverviews": thing(
-        **_WINDOW,
-        items=some(
-            thing(
-                source_id=TEXT,
-                kind=TEXT,
-                health=one_of(*HEALTHS),
-                articles=COUNT,
-                mean_age_seconds=maybe(COUNT),
-                fetches=COUNT,
-                errors=COUNT,
-                mean_fetch_ms=maybe(COUNT),
-                slowest_fetch_ms=maybe(COUNT),
-                slow=FLAG,
-            )
+    "SourceOverviews": listing(
+        thing(
+            source_id=TEXT,
+            kind=TEXT,
+            health=one_of(*HEALTHS),
+            articles=COUNT,
+            mean_age_seconds=maybe(COUNT),
+            fetches=COUNT,
+            errors=COUNT,
+            mean_fetch_ms=maybe(COUNT),
+            slowest_fetch_ms=maybe(COUNT),
+            slow=FLAG,
         ),
-        next_cursor=_NEXT_CURSOR,
+        **_WINDOW,
     ),
-    "IngestionBatches": thing(
+    "IngestionBatches": listing(
+        thing(
+            batch_id=TEXT,
+            started_at=TIME,
+            completed_at=TIME,
+            sources=COUNT,
+            **_INGESTED,
+            collision_rate=NUMBER,
+            duration_ms=COUNT,
+            errors=some(TEXT),
+        ),
         **_WINDOW,
         batches=COUNT,
         **_INGESTED,
         collision_rate=maybe(NUMBER),
-        items=some(
-            thing(
-                batch_id=TEXT,
-                started_at=TIME,
-                completed_at=TIME,
-                sources=COUNT,
-                **_INGESTED,
-                collision_rate=NUMBER,
-                duration_ms=COUNT,
-                errors=some(TEXT),
-            )
-        ),
-        next_cursor=_NEXT_CURSOR,
     ),
     "DeadLetterQueues": page_of("DeadLetterQueue"),
     "DeadLetterQueue": thing(queue=TEXT, messages=COUNT, mend=TEXT),
-    "SubjectRanking": thing(
+    "SubjectRanking": listing(
+        thing(
+            tool_id=TEXT,
+            name=TEXT,
+            total_mentions=COUNT,
+            mentions_before=COUNT,
+            average_sentiment=NUMBER,
+            average_before=maybe(NUMBER),
+            change=maybe(NUMBER),
+        ),
         **_WINDOW,
-        items=some(
-            thing(
-                tool_id=TEXT,
-                name=TEXT,
-                total_mentions=COUNT,
-                mentions_before=COUNT,
-                average_sentiment=NUMBER,
-                average_before=maybe(NUMBER),
-                change=maybe(NUMBER),
-            )
-        ),
-        next_cursor=_NEXT_CURSOR,
     ),
-    "BestRates": thing(
-        items=some(
-            thing(
-                series_code=TEXT,
-                term_months=maybe(NUMBER),
-                term=maybe(TEXT),
-                rate_pct=NUMBER,
-                observed_day=DAY,
-                source_id=TEXT,
-                kind=TEXT,
-                banks=some(TEXT),
-            )
+    "BestRates": listing(
+        thing(
+            series_code=TEXT,
+            term_months=maybe(NUMBER),
+            term=maybe(TEXT),
+            rate_pct=NUMBER,
+            observed_day=DAY,
+            source_id=TEXT,
+            kind=TEXT,
+            banks=some(TEXT),
         ),
-        next_cursor=_NEXT_CURSOR,
     ),
-    "RateMoves": thing(
+    "RateMoves": listing(
+        thing(
+            bank_name=TEXT,
+            term_months=maybe(NUMBER),
+            term=maybe(TEXT),
+            rate_before_pct=NUMBER,
+            rate_pct=NUMBER,
+            change_pct=NUMBER,
+            day_before=DAY,
+            observed_day=DAY,
+        ),
         series_code=TEXT,
         first_day=DAY,
         left_out=FLAG,
-        items=some(
-            thing(
-                bank_name=TEXT,
-                term_months=maybe(NUMBER),
-                term=maybe(TEXT),
-                rate_before_pct=NUMBER,
-                rate_pct=NUMBER,
-                change_pct=NUMBER,
-                day_before=DAY,
-                observed_day=DAY,
-            )
-        ),
-        next_cursor=_NEXT_CURSOR,
     ),
     "FeedSchedule": thing(
         feed_id=TEXT,
@@ -637,21 +627,18 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         is_cached=FLAG,
         cached_at=maybe(TIME),
     ),
-    "SentimentSeries": thing(
+    "SentimentSeries": listing(
+        thing(
+            start=TIME,
+            total_mentions=COUNT,
+            positive_count=COUNT,
+            negative_count=COUNT,
+            neutral_count=COUNT,
+            average_sentiment=NUMBER,
+        ),
         tool_id=TEXT,
         hours=INTEGER,
         bucket=one_of(*BUCKETS),
-        items=some(
-            thing(
-                start=TIME,
-                total_mentions=COUNT,
-                positive_count=COUNT,
-                negative_count=COUNT,
-                neutral_count=COUNT,
-                average_sentiment=NUMBER,
-            )
-        ),
-        next_cursor=_NEXT_CURSOR,
     ),
     "SentimentCacheHealth": thing(
         status=one_of("waiting", "healthy", "degraded"),
@@ -666,41 +653,35 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         tools_refreshed=some(TEXT),
         _ts=maybe(INTEGER),
     ),
-    "Latest": thing(
-        items=some(
-            thing(
-                bank_name=TEXT,
-                series_code=TEXT,
-                term_months=maybe(NUMBER),
-                term=maybe(TEXT),
-                **_rates(),
-                raw_value=TEXT,
-                parse_warnings=some(TEXT),
-                observed_day=DAY,
-                scraped_at=TIME,
-                source_id=TEXT,
-                source_priority=maybe(INTEGER),
-                stale=FLAG,
-                decided_by=TEXT,
-                sources_considered=some(_SOURCE_SAID),
-            )
+    "Latest": listing(
+        thing(
+            bank_name=TEXT,
+            series_code=TEXT,
+            term_months=maybe(NUMBER),
+            term=maybe(TEXT),
+            **_rates(),
+            raw_value=TEXT,
+            parse_warnings=some(TEXT),
+            observed_day=DAY,
+            scraped_at=TIME,
+            source_id=TEXT,
+            source_priority=maybe(INTEGER),
+            stale=FLAG,
+            decided_by=TEXT,
+            sources_considered=some(_SOURCE_SAID),
         ),
-        next_cursor=_NEXT_CURSOR,
     ),
-    "History": thing(
+    "History": listing(
+        thing(
+            observed_day=DAY,
+            scraped_at=TIME,
+            **_rates(),
+            source_id=TEXT,
+            source_priority=maybe(INTEGER),
+        ),
         bank_name=TEXT,
         series_code=TEXT,
         term_months=maybe(NUMBER),
-        items=some(
-            thing(
-                observed_day=DAY,
-                scraped_at=TIME,
-                **_rates(),
-                source_id=TEXT,
-                source_priority=maybe(INTEGER),
-            )
-        ),
-        next_cursor=_NEXT_CURSOR,
     ),
     "Observation": thing(
         bank_name=TEXT,
@@ -717,9 +698,11 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         scraped_at=TIME,
     ),
     "ObservationPage": page_of("Observation"),
-    "Banks": thing(items=some(thing(bank_name=TEXT)), next_cursor=_NEXT_CURSOR),
-    "SeriesList": thing(
-        items=some(thing(series_code=TEXT, kind=TEXT, name=maybe(TEXT))), next_cursor=_NEXT_CURSOR
+    "Banks": listing(
+        thing(bank_name=TEXT),
+    ),
+    "SeriesList": listing(
+        thing(series_code=TEXT, kind=TEXT, name=maybe(TEXT)),
     ),
     "Meta": thing(
         scraped_at=maybe(TIME),
@@ -741,8 +724,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             )
         ),
     ),
-    "Workflows": thing(
-        items=some(thing(workflow_name=TEXT, input=THING, start=TEXT)), next_cursor=_NEXT_CURSOR
+    "Workflows": listing(
+        thing(workflow_name=TEXT, input=THING, start=TEXT),
     ),
     "StartedRun": thing(
         job_run_id=UUID,
