@@ -507,11 +507,11 @@ def _permissions(aws: Assembly, name: str) -> set[tuple[str, str]]:
 
 
 NAMES = {
-    "FetchQueueDeadLetters": "fetch dead letters",
-    "AnalyzeQueueDeadLetters": "analyze dead letters",
-    "NewArticlesQueueDeadLetters": "new articles dead letters",
-    "NewsGroupQueueDeadLetters": "group dead letters",
-    "NewsIdeasQueueDeadLetters": "ideas dead letters",
+    "IngestionFetchDeadLetters": "fetch dead letters",
+    "AnalysisAnalyzeDeadLetters": "analyze dead letters",
+    "NewsNewArticlesDeadLetters": "new articles dead letters",
+    "NewsGroupDeadLetters": "group dead letters",
+    "NewsIdeasDeadLetters": "ideas dead letters",
     "FetchQueue": "fetch queue",
     "AnalyzeQueue": "analyze queue",
     "NewArticlesQueue": "new articles queue",

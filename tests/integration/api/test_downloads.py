@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import boto3
 import numpy as np
+import pandas as pd
 import pytest
 from astropy.io.votable import parse
 from astropy.io.votable.ucd import check_ucd
@@ -97,6 +98,9 @@ def test_a_light_curve_as_csv_has_the_numbers_of_the_api(client: Client) -> None
     rows = list(csv.DictReader(io.StringIO(answer["body"], newline="")))
     points = points_of(client)
     assert len(rows) == len(points) == 5
+    frame = pd.read_csv(io.StringIO(answer["body"]))
+    for name in ("mjd", "magnitude"):
+        assert frame[name].to_list() == [point[name] for point in points]
     for row, point in zip(rows, points, strict=True):
         assert float(row["mjd"]) == point["mjd"]
         assert float(row["magnitude"]) == point["magnitude"]
@@ -140,6 +144,10 @@ def test_a_light_curve_in_aavsos_format_is_read_back_by_our_own_reader(client: C
         (p["mjd"], p["band"], p["magnitude"], p["magnitude_error"], p["upper_limit"]) for p in points
     ]
     assert "left out" not in text
+    frame = pd.read_csv(io.StringIO(text), comment="#", header=None)
+    assert frame[1].to_list() == pytest.approx([point["mjd"] + 2_400_000.5 for point in points], abs=1e-6)
+    told = frame[2].astype(str).str.removeprefix("<").astype(float).to_list()
+    assert told == [point["magnitude"] for point in points]
     rows = [line for line in text.splitlines() if not line.startswith("#")]
     assert rows[1].split(",")[:7] == ["V1324 Sco", "2456080.623456", "<15.2", "na", "V", "NO", "STD"]
     assert [row.split(",")[4] for row in rows[2:]] == ["B", "Vis.", "SG"]

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+import pandas as pd
 import pytest
 
 from sourcebook.api.access import Doorkeeper
@@ -99,6 +100,18 @@ def test_every_list_is_csv_and_ndjson_with_the_same_values(operation: Operation)
     for row, item in zip(found, example["items"], strict=True):
         assert set(item) <= set(row), "a field that no column has would be lost"
         assert {name: read_cell(row[name], item[name]) for name in item} == item
+    numbers = [
+        (row, name, value)
+        for row, item in enumerate(example["items"])
+        for name, value in item.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    for frame in (
+        pd.read_csv(io.StringIO(str(as_csv.body))),
+        pd.read_json(io.StringIO(str(as_lines.body)), lines=True),
+    ):
+        found_numbers = [float(frame[name][row]) for row, name, _ in numbers]
+        assert found_numbers == pytest.approx([value for *_, value in numbers], rel=1e-12)
     for answer in (as_csv, as_lines):
         assert answer.headers["link"] == '<https://api.example/x?limit=2&cursor=abc>; rel="next"'
         assert answer.headers["content-disposition"].startswith("attachment; filename=")
