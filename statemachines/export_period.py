@@ -1,6 +1,7 @@
 """Whole days of records, written as files that other programs read."""
 
 from sourcebook.api.forms import Form, TextField
+from sourcebook.exports.messages import ExportDays
 from sourcebook.exports.period import DAY, LONGEST
 from statemachines import states as asl
 from statemachines.declaration import Workflow
@@ -34,7 +35,7 @@ WORKFLOW = Workflow(
     limit=82_800,
     steps={
         "Export some days": asl.task(
-            "export_days",
+            ExportDays,
             "$place",
             comment="As many days as 30 seconds allow. Its answer says where the next call begins. No lock: "
             "two exports at once write the same twice.",
@@ -51,7 +52,7 @@ WORKFLOW = Workflow(
         ),
         "Is all exported?": asl.choice(
             "A call that was not the last leaves more to do.",
-            asl.when("$states.input.done = false", then="Export some days", comment="There is more"),
+            asl.when("$states.input.done = false", then="Export some days"),
         ),
     },
 )

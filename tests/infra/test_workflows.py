@@ -14,7 +14,7 @@ from infra.deployment import Target
 from sourcebook.articles.reanalysis_messages import DayOfArticles, Progress
 from sourcebook.catalog.sweep import LOCK
 from sourcebook.catalog.sweep import WORKFLOW as SWEEP
-from sourcebook.exports.days import Progress as Exported
+from sourcebook.exports.messages import Exported
 from sourcebook.observations.rebuild_messages import RebuildCounts
 from sourcebook.runs.closing import HowEnded
 from sourcebook.sources.dispatch import DispatchCounts

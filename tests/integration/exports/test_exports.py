@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.exports.datasets import ARTICLES, OBSERVATIONS
 from sourcebook.exports.days import Exporter
 from sourcebook.exports.manifest import Form, file_key
+from sourcebook.exports.messages import ExportDays
 from sourcebook.observations.raw_read import RawReader
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -85,7 +85,8 @@ def export(table: Table, objects: Objects, *, today: datetime = NOON + timedelta
     exporter = Exporter(table, objects, clock=lambda: today, seconds=-1.0)
     place: dict[str, Any] = dict(PERIOD)
     for call in range(1, 20):
-        place = json.loads(json.dumps(asdict(exporter.run(place))))
+        asked = ExportDays.of_json(place)
+        place = json.loads(json.dumps(exporter.run(asked).to_json()))
         assert place["next"] == call
         if place["done"]:
             return place
@@ -231,7 +232,7 @@ def test_what_has_expired_stays_exported(
 )
 def test_what_is_no_period_is_refused(period: dict[str, str]) -> None:
     with pytest.raises(InvalidInput, match=r"since|until"):
-        Exporter(NOTHING, NOTHING).run(period)
+        Exporter(NOTHING, NOTHING).run(ExportDays.of_json(period))
 
 
 def test_the_api_lists_exports_and_gives_their_files(

@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from io import BytesIO
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.articles.model import RETENTION
 from sourcebook.catalog.replacing import Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.exports.datasets import DATASETS, Dataset, Row
 from sourcebook.exports.manifest import File, Form, Manifest, file_key, manifest_key
+from sourcebook.exports.messages import ExportDays, Exported
 from sourcebook.exports.period import Period
 from sourcebook.parquet import ParquetFile
 from sourcebook.table.client import Table
@@ -32,27 +33,6 @@ _CONTENT_TYPES: Final[Mapping[Form, str]] = {
     Form.PARQUET: "application/vnd.apache.parquet",
     Form.NDJSON: "application/gzip",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far an export is, in the form in which the next call takes it.
-
-    Attributes:
-        next: the piece to go on with.
-        pieces: how many there are; the last one writes the manifest.
-        rows: records that were written so far, in each of the forms.
-        kept: files that were left as they are, since their day has begun to expire.
-        done: whether all is written.
-    """
-
-    since: str
-    until: str
-    next: int
-    pieces: int
-    rows: int
-    kept: int
-    done: bool
 
 
 @dataclass(slots=True)
@@ -71,20 +51,17 @@ class Exporter:
     seconds: float = SECONDS
     monotonic: Callable[[], float] = time.monotonic
 
-    def run(self, event: Mapping[str, Any]) -> Progress:
+    def run(self, asked: ExportDays) -> Exported:
         """Do the next pieces.
-
-        Args:
-            event: ``{"since": …, "until": …}``, or what the call before answered.
 
         Raises:
             InvalidInput: if the period is none.
             Retryable: if the table or the bucket could not answer; the same call may be made again.
         """
-        period = Period.of(str(event.get("since")), str(event.get("until")))
+        period = Period.of(asked.since, asked.until)
         pieces = [(one, part) for one in DATASETS for part in period.parts(one.days_at_once)]
-        counts = _Counts(int(event.get("rows") or 0), int(event.get("kept") or 0))
-        number, ends = int(event.get("next") or 0), self.monotonic() + self.seconds
+        counts = _Counts(asked.rows, asked.kept)
+        number, ends = asked.next, self.monotonic() + self.seconds
         while number < len(pieces):
             self._write(*pieces[number], counts)
             number += 1
@@ -93,7 +70,7 @@ class Exporter:
         else:
             self._conclude(period)
             number += 1
-        return Progress(
+        return Exported(
             period.since.isoformat(),
             period.until.isoformat(),
             number,
