@@ -90,7 +90,8 @@ def _kind() -> type[_Own | _Apsw]:
         if _works(kind):
             return kind
     raise NoFullTextSearch(
-        "SQLite has no FTS5 here, and apsw is not installed: deploy with this release's dependencies layer"
+        "SQLite has no FTS5 here, and apsw is not installed: add apsw to layers/core/requirements.in, run "
+        "`make lock`, and deploy (docs/decisions/0213)"
     )
 
 
