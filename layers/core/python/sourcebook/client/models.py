@@ -166,6 +166,7 @@ class Feed(Record):
     merged_total: int
     rate: float
     hint_minutes: float
+    avg_articles_per_fetch: float
     publications_by_hour: list[int]
 
 
@@ -373,6 +374,7 @@ class Fetch(Record):
     rejected: int | None
     rejections: list[str] | None
     dropped: dict[str, int] | None
+    warnings: list[str] | None
     duration_ms: int | None
 
 
@@ -413,6 +415,7 @@ class AddedFeed(Record):
     merged_total: int
     rate: float
     hint_minutes: float
+    avg_articles_per_fetch: float
     publications_by_hour: list[int]
     created: bool
     found: AddedFeedFound | None = None
