@@ -17,6 +17,7 @@ from sourcebook.api.idempotency import OnceOnly
 from sourcebook.api.parts import Means, Parts
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
+from sourcebook.articles.normalize import dedup_key, normalize_headline
 from sourcebook.catalog.replacing import Objects
 from sourcebook.clock import isoformat
 from sourcebook.feeds.parse import parse_feed
@@ -24,6 +25,7 @@ from sourcebook.search.days import PREFIX, Days
 from sourcebook.search.index import Indexer
 from sourcebook.search.stream import StreamBusy, TableStream
 from sourcebook.sentiment.subjects import SubjectRegistry, parse_subjects
+from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.unit.api.stored import article_item, key, put_article
 
@@ -287,6 +289,24 @@ def test_a_search_is_followed_as_atom_and_as_json_feed(world: World) -> None:
     assert following.startswith("https://api.example/articles.json?q=ferry&limit=5&cursor=")
     empty = world.answer("/articles.atom", q="nothing")
     assert (empty["statusCode"], "<entry>" in empty["body"]) == (200, False)
+
+
+def test_a_followed_article_becomes_the_same_article_where_it_is_ingested(world: World) -> None:
+    headline = "Ferry orders double in Lisbon - Harbor Gazette"
+    story = dedup_key(normalize_headline(headline, ["Harbor Gazette"]), NOW)
+    word = {"url": "https://gazette.example/1", "source_name": "Harbor Gazette"}
+    world.put(
+        0, headline, dedup_key=story, sources=["g"], source_attribution={"g": word}, **keys.article(story)
+    )
+    world.index()
+    body = world.answer("/articles.atom", q="ferry")["body"].encode()
+    feed = parse_feed(body, url="https://api.example/articles.atom")
+    entry = feed.entries[0]
+    assert entry.publisher == "Harbor Gazette"
+    assert entry.published is not None
+    # As the adapter of feeds has it, which knows nothing of the source that was there first.
+    again = normalize_headline(entry.title, (entry.publisher, "Own search", feed.title, "api.example"))
+    assert dedup_key(again, entry.published) == story
 
 
 class Shards:

@@ -67,6 +67,9 @@ def _entry(article: Mapping[str, Any]) -> Iterator[str]:
         yield f'<link rel="alternate" href={_quoted(address)}/>'
     for name in _names(article):
         yield f"<author><name>{_text(name)}</name></author>"
+    if names := _names(article):
+        # Whoever takes the entry on knows which name at the end of a headline is the publisher's.
+        yield f"<source><title>{_text(names[0])}</title></source>"
     for tag in article["tags"]:
         yield f"<category term={_quoted(tag)}/>"
     if article["text_for_analysis"]:
