@@ -25,10 +25,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def workflow(name: str) -> Workflow:
-    """Return a workflow by its name. Raise KeyError if there is none.
-
-    Only its module is loaded: the API has no time for all of them.
-    """
+    """Return a workflow by its name, loading its module alone. Raise KeyError if there is none."""
     if name not in names():
         raise KeyError(name)
     return cast("Workflow", import_module(f"statemachines.{name}").WORKFLOW)

@@ -1,4 +1,4 @@
-"""One spectrum, from its provider into the catalogue."""
+"""Acquire one spectrum from its provider, and validate it."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ _RECORD, _HOLD = "Record the outcome", "Hold for a person"
 
 
 def _given_up(comment: str, reason: str, **more: asl.Json) -> asl.Fields:
-    """Return the catch of what retries did not mend and of killed functions; our mistakes fail the run."""
+    """Return the catch of failed retries and killed functions, after which the spectrum is tried again."""
     failure: asl.Fields = {
         "kind": spectra.FailureKind.RETRYABLE,
         "reason": reason,
@@ -43,17 +43,16 @@ _STEPS: asl.States = {
     "Load the spectrum": asl.task(
         spectra.LoadSpectrum,
         {**_IDS, **asl.perhaps(asl.GIVEN, "provider quarantine_id")},
-        comment="Valid already, resting, waiting for a person, or to be acquired? An approved new try leaves "
-        "quarantine here.",
+        comment="Reads the spectrum's item. An approved retry leaves quarantine here.",
         seconds=70,
         assign={"product": {**_IDS, **asl.members(asl.ANSWER, "provider")}},
     ),
     "Is it to be acquired?": asl.choice(
-        "Whether it may be tried is decided by the spectrum's own item, never by who asks.",
+        "The spectrum's item decides, whoever has started the run.",
         asl.when(asl.is_(spectra.LoadDecision.ACQUIRE, "$states.input.decision"), then="Acquire the file"),
     ),
     "Leave it as it is": asl.note(
-        "SKIPPED_DUPLICATE, SKIPPED_BACKOFF or NOT_ELIGIBLE: there was nothing to do.",
+        "SKIPPED_DUPLICATE, SKIPPED_BACKOFF or NOT_ELIGIBLE.",
         ending=asl.succeeded(
             "$states.input.decision", f"$merge([{_ID}, $states.input])", nova_id="$product.nova_id"
         ),
@@ -62,15 +61,14 @@ _STEPS: asl.States = {
     "Acquire the file": asl.task(
         spectra.AcquireSpectrum,
         _PRODUCT,
-        comment="Streamed into the bucket, within bounds, out of its gzip or ZIP, length and digest checked. "
-        "What a provider says for good is a result; what may pass in seconds is tried again.",
+        comment="Downloads the file into the bucket, unpacks it, and checks length and digest. A refusal is "
+        "an answer; what may pass within seconds is tried again.",
         seconds=250,
         catches=[_given_up("The spectrum rests before it is tried again", "task_failed")],
         output={"acquisition": asl.ANSWER},
     ),
     "What has come?": asl.choice(
-        "A file to examine, something for a person, or an outcome already: a failure, or bytes that another "
-        "spectrum is valid with.",
+        "A file to examine, a case for a reviewer, or an outcome: a failure, or a duplicate.",
         asl.when(asl.is_(spectra.Acquired, _CAME), then="Examine the file"),
         asl.when(asl.is_(spectra.Unsure, _CAME), then=_HOLD),
         otherwise=_RECORD,
@@ -78,12 +76,10 @@ _STEPS: asl.States = {
     "Examine the file": asl.task(
         spectra.ExamineSpectrum,
         {**_PRODUCT, "acquisition": _CAME},
-        comment="By profile; of a valid one the normalized spectrum, its metadata and a plot are kept in the "
-        "bucket.",
+        comment="By profile. For a valid one, writes the normalized spectrum, its metadata and a plot.",
         catches=[
             _given_up(
-                "The same, with the bytes it was about: when they have come three times, there is nothing "
-                "better to come",
+                "The same, with the digest of the file: after three times the spectrum is given up",
                 "examination_failed",
                 sha256=f"{_CAME}.sha256",
             )
@@ -91,22 +87,22 @@ _STEPS: asl.States = {
         output=f"$merge([$states.input, {{'examination': {asl.ANSWER}}}])",
     ),
     "Must a person look?": asl.choice(
-        "What the file does not say is not guessed.",
+        "If the file leaves something open that must not be guessed.",
         asl.when(asl.is_(SpectrumOutcome.QUARANTINED, _VERDICT), then=_HOLD),
         otherwise=_RECORD,
     ),
     _HOLD: asl.task(
         spectra.HoldSpectrum,
         {**_PRODUCT, "found": "$states.input"},
-        comment="A case with the file and its context in the bucket, and a notice, which may fail.",
+        comment="Opens a case, with the file and its context in the bucket, and sends a notice.",
         seconds=70,
         output=f"$merge([$states.input, {{'hold': {asl.ANSWER}}}])",
     ),
     _RECORD: asl.task(
         spectra.RecordSpectrum,
         {**_PRODUCT, "found": "$states.input"},
-        comment="On the spectrum's item, in one step: valid, held, terminal, duplicate, or when it may be "
-        "tried again. It leaves the indexes unless it may.",
+        comment="Updates the spectrum's item: valid, quarantined, invalid, duplicate, or the time of the "
+        "next try. Unless there is one, the spectrum leaves the indexes.",
         seconds=70,
         assign={
             "ending": f"$merge([{{'status': {_AGAIN} ? 'FAILED' : 'SUCCEEDED', "
@@ -119,8 +115,8 @@ _STEPS: asl.States = {
 
 WORKFLOW = Workflow(
     name="acquire_and_validate_spectra",
-    comment="Brings one spectrum from its provider into the catalogue, or finds out why not. A provider that "
-    "does not send the file fails the run, and the spectrum is tried again later.",
+    comment="Acquires one spectrum from its provider and validates it. If the provider does not send the "
+    "file, the run fails, and the spectrum is tried again later.",
     input=Form(
         (
             NOVA,

@@ -1,4 +1,4 @@
-"""The spectra that are due, acquired so many at once."""
+"""Acquire the spectra that are due, so many at once."""
 
 from sourcebook.api.forms import Form
 from sourcebook.catalog.discovery_messages import ClaimSpectra
@@ -18,10 +18,10 @@ _STEPS: asl.States = {
     "Claim what is due": asl.task(
         ClaimSpectra,
         {"most": asl.jsonata(f"{_AT_ONCE} * 8")},
-        comment="The longest due first, a few rounds' worth. What is claimed is nobody else's for an hour.",
+        comment="The longest due first, enough for a few rounds. No other run may claim them for an hour.",
     ),
     "Is there anything to do?": asl.choice(
-        "Until nothing is due any more.",
+        "Ends when nothing is due.",
         asl.when("$count($states.input.claimed) > 0", then="Acquire what is due"),
         otherwise=_SAY,
     ),
@@ -34,8 +34,7 @@ _STEPS: asl.States = {
                     **asl.members(_PRODUCT, "nova_id data_product_id provider"),
                     "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID": "$states.context.Execution.Id",
                 },
-                comment="Its own execution with its own job run; the name follows from the spectrum and the "
-                "time it was due.",
+                comment="An execution of its own, named after the spectrum and the time it was due.",
                 name=f"{_PRODUCT}.name",
                 wait_seconds=1500,
                 output={"ended": True},
@@ -45,14 +44,13 @@ _STEPS: asl.States = {
                 "If it has failed, the spectrum rests, or is due again within the hour."
             ),
         },
-        comment="So many at once, each waited for; one that fails stops no other.",
+        comment="So many at once, waiting for each. One that fails does not stop the others.",
         selector={"product": asl.ITEM},
         at_once=asl.jsonata(_AT_ONCE),
         assign={"counts": _MORE},
     ),
     "Is there time for more?": asl.choice(
-        "Ten minutes and a thousand spectra, so that neither the time of an execution nor its history runs "
-        "out; the next sweep goes on.",
+        "Up to ten minutes and a thousand spectra, as an execution's limits ask; the next sweep goes on.",
         asl.when(
             "$millis() - $toMillis($run.started_at) < 600000 and $counts.started < 1000",
             then="Claim what is due",
@@ -68,8 +66,8 @@ WORKFLOW = Workflow(
     subject=asl.jsonata("'all'"),
     lock=Lock(
         "'all'",
-        comment="One sweep at a time, so that the bound on what runs at once holds; the bucket of this lock "
-        "is no day, since a sweep may run past midnight.",
+        comment="One sweep at a time, which bounds what runs at once. The lock has no day, since a sweep may "
+        "run past midnight.",
         bucket="'always'",
         # It takes what is due as it goes on.
         held=asl.succeeded("ALREADY_RUNNING"),

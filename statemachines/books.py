@@ -1,4 +1,4 @@
-"""The books that every workflow keeps: its input checked, its run named and recorded, its lock, its end.
+"""The states that every workflow has: check of the input, name and record of the run, lock, and end.
 
 These states stand around the steps of a declaration. They write to the table themselves, with no function
 between, so that a run is recorded before anything of ours is loaded (docs/decisions/0090).
@@ -24,7 +24,7 @@ _MORE_SECONDS: Final = 300
 """By which a lock outlasts the longest execution."""
 _IS_HELD: Final = "DynamoDB.ConditionalCheckFailedException"
 _OF_DYNAMODB: Final = asl.retried(
-    "DynamoDB's passing troubles",
+    "Transient errors of DynamoDB",
     *("DynamoDB.InternalServerErrorException", "DynamoDB.InternalServerError"),
     *("DynamoDB.ThrottlingException", "DynamoDB.ProvisionedThroughputExceededException"),
     *("DynamoDB.RequestLimitExceededException", "DynamoDB.SdkClientException"),
@@ -41,7 +41,7 @@ _ME: Final = {":me": {"S": "$run.job_run_id"}}
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """Keeps a workflow from running twice at once for one identity. It saves work: nothing depends on it.
+    """Keeps a workflow from running twice at once for one identity. Correctness does not depend on it.
 
     Attributes:
         identity: an expression over `$states.input`.
@@ -157,7 +157,7 @@ def before(workflow: str, check: asl.Fields, named: asl.Fields, lock: Lock | Non
         BEGIN: _write(
             "putItem",
             {"Item": item},
-            asl.caught("Without a record nothing is done", then=REPORT, ending=asl.FAILED_AS_CAUGHT),
+            asl.caught("Without a record the run ends", then=REPORT, ending=asl.FAILED_AS_CAUGHT),
             comment="RUNNING is written before any work, so that a crash shows.",
         ),
     }
@@ -251,8 +251,8 @@ def _finalize(workflow: str) -> asl.Fields:
             "ExpressionAttributeNames": {f"#{name}": name for name in ("status", "outcome", "result")},
             "ExpressionAttributeValues": values,
         },
-        asl.caught("The work is done, its record is not", then=REPORT, ending=unrecorded),
-        comment="Status, outcome and what it came to.",
+        asl.caught("The work is done, but not its record", then=REPORT, ending=unrecorded),
+        comment="Writes status, outcome and result.",
         output="$merge([{'job_run_id': $run.job_run_id, 'correlation_id': $run.correlation_id, 'outcome': "
         "$ending.outcome}, $exists($ending.nova_id) ? {'nova_id': $ending.nova_id} : {}, $ending.result])",
     )
@@ -273,7 +273,7 @@ def apart(workflow: str, example: str) -> asl.States:
             then=asl.DONE,
         ),
         REFUSE: asl.note(
-            "There is no identity to record it under but the execution's own.",
+            "The run is recorded under the execution's own name, since no identity is known.",
             assign=naming(
                 workflow,
                 "$substring($string($states.input), 0, 200)",
@@ -294,8 +294,8 @@ def apart(workflow: str, example: str) -> asl.States:
                     ended_at=_NOW,
                 )
             },
-            asl.caught("It is refused all the same", then=REPORT),
-            comment="A run that has ended before it began, so that whoever looks for it finds why.",
+            asl.caught("It is refused without a record", then=REPORT),
+            comment="Records why, as a run that has ended before it began.",
             then=REPORT,
         ),
     }

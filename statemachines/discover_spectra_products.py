@@ -1,4 +1,4 @@
-"""The spectra that the providers have of a nova."""
+"""Find the spectra that the providers have of a nova."""
 
 from sourcebook.catalog.discovery_messages import DiscoverSpectra, PlanDiscovery
 from statemachines import states as asl
@@ -33,12 +33,12 @@ _STEPS: asl.States = {
             "Ask a provider": asl.task(
                 DiscoverSpectra,
                 _ASKED,
-                comment="Queries, makes products of what is new, and says which may be acquired now. What it "
-                "had before it failed is kept.",
+                comment="Queries it, registers new products, and counts those that may be acquired now. What "
+                "it returned before it failed is kept.",
                 seconds=310,
                 catches=[
                     asl.caught(
-                        "The other providers go on, and the run tells of this one",
+                        "The other providers go on; the result names this one",
                         output={
                             **asl.members("$states.input", "provider"),
                             "status": _STATUS,
@@ -48,23 +48,23 @@ _STEPS: asl.States = {
                     )
                 ],
             ),
-            "Answered": asl.note("Says what came of it."),
+            "Answered": asl.note("Its counts, or its error."),
         },
-        comment="All at once, each by the same task: a new provider is a line in the table.",
+        comment="All at once, each by the same task. A new provider is an entry in the table.",
         selector={"provider": f"{asl.ITEM}.provider", "nova_id": "$states.input.nova_id"},
         at_once=5,
         output={"answers": "[$states.result]", "started": False},
     ),
     "Is there anything to acquire?": asl.choice(
-        "What is new and may be tried today.",
+        "New products that may be acquired now.",
         asl.when(f"$sum([{_ANSWERS}.eligible]) > 0", then="Start the acquisition"),
         otherwise=_DID_ANSWER,
     ),
     "Start the acquisition": asl.start(
         "acquire_due_spectra",
         {},
-        comment="One execution that acquires whatever is due, so many at once; it ends at once if one is at "
-        "work already, which then comes upon the new ones itself.",
+        comment="One execution acquires whatever is due. It ends at once if another is running, which then "
+        "acquires the new ones.",
         output={"answers": _ANSWERS, "started": True},
         catches=[
             asl.caught(
@@ -74,7 +74,7 @@ _STEPS: asl.States = {
         ],
     ),
     _DID_ANSWER: asl.choice(
-        "One is enough: what the others have is found by the next run.",
+        "One is enough; the next run asks the others again.",
         asl.when(
             f"$count($filter({_ANSWERS}, function($a) {{ $not($exists($a.reason)) }})) > 0 or "
             f"$count({_ANSWERS}) = 0",
@@ -92,7 +92,7 @@ _STEPS: asl.States = {
         ),
     ),
     "None answered": asl.note(
-        "Says why of each.",
+        "The error names each and its reason.",
         ending=asl.failed(
             "NoProviderAnswered",
             f"$substring('No provider answered: ' & $join([{_ANSWERS}.(provider & ' ' & status & ' (' & "

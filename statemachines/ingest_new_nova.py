@@ -1,4 +1,4 @@
-"""Everything that collects data on a nova, started."""
+"""Start everything that collects data on a nova."""
 
 from sourcebook.catalog.nova_messages import PrepareNova
 from statemachines import states as asl
@@ -20,7 +20,7 @@ _STEPS: asl.States = {
             "Launch": asl.start(
                 "$states.input.arn",
                 {"nova_id": NOVA_ID},
-                comment="Only the id goes on.",
+                comment="Passes on the id alone.",
                 output={**_WHICH, "launched": True},
                 catches=[
                     asl.caught(
@@ -29,13 +29,13 @@ _STEPS: asl.States = {
                     )
                 ],
             ),
-            "Launched": asl.note("Says whether it was."),
+            "Launched": asl.note("Whether it was launched."),
         },
         comment="One line for each workflow to start. One that cannot be started does not stop the others.",
         output={"launches": "[$states.result]"},
     ),
     "Were they launched?": asl.choice(
-        "All of them, or the run has failed.",
+        "If one was not, the run has failed.",
         asl.when(
             f"$count({_NOT_LAUNCHED}) = 0",
             ending=asl.succeeded(
@@ -45,7 +45,7 @@ _STEPS: asl.States = {
         ),
     ),
     "Not launched": asl.note(
-        "Says which and why.",
+        "The error names which and why.",
         ending=asl.failed(
             "LaunchFailed",
             f"'Not launched: ' & $string({_NOT_LAUNCHED}) & '. Start this workflow again.'",

@@ -1,4 +1,4 @@
-"""An upload of photometry, added to the table of its nova."""
+"""Add an upload of photometry to the table of its nova."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ _STEPS: asl.States = {
         comment="It must be active, and the only one of its name.",
         catches=[
             asl.caught(
-                "A name of several novae: whoever sent it knows which one it is",
+                "A name of several novae; the sender knows which one is meant",
                 "Quarantine",
                 ending=asl.failed(
                     "AmbiguousName", f"{asl.caught_message(longest=400)} & ' Give nova_id in place of name.'"
@@ -35,7 +35,7 @@ _STEPS: asl.States = {
         "An upload makes no nova.", asl.when(asl.is_(OneNova), then="Validate the rows")
     ),
     "No such nova": asl.note(
-        "Says what to do first.",
+        "The error says what to do first.",
         ending=asl.failed(
             "NoSuchNova",
             f"'No nova is known as ' & {_NAME} & ': start initialize_nova with that name, then this again.'",
@@ -45,11 +45,11 @@ _STEPS: asl.States = {
     "Validate the rows": asl.task(
         ValidateUpload,
         {"nova_id": _NOVA_ID, **_UPLOAD},
-        comment="Every row is a measurement or has its reason in the report. An upload that the nova has is "
-        "not read again.",
+        comment="The report has the reason of every row that is no measurement. A known upload is not read "
+        "again.",
     ),
     "Is it known?": asl.choice(
-        "By its bytes, whatever it is called.",
+        "By the digest of the upload.",
         asl.when(
             asl.is_(UploadKnown),
             ending=asl.succeeded(
@@ -64,8 +64,7 @@ _STEPS: asl.States = {
             **asl.members("$states.input", "nova_id file_id"),
             "upload": {**_UPLOAD, **asl.members("$states.input", "etag byte_length")},
         },
-        comment="Merges the measurements into the one table, in the state in which it was read; when that "
-        "has changed, again.",
+        comment="Merges the measurements into the nova's table; again, if the table has changed meanwhile.",
         seconds=190,
         output=asl.INPUT,
         ending=asl.succeeded(

@@ -1,4 +1,4 @@
-"""A nova out of a name."""
+"""Make a nova out of a name, or find the one it is."""
 
 from sourcebook.api.forms import Form
 from sourcebook.api.workflows import CANDIDATE
@@ -19,11 +19,11 @@ _STEPS: asl.States = {
     "Find the nova by its name": asl.task(
         novae.FindNova,
         {"name": _NAME, **_CASE},
-        comment="Normalizes the name and looks it up. A name of several novae is for a person.",
+        comment="Normalizes the name and looks it up. A reviewer decides on a name of several novae.",
         catches=[FOR_A_PERSON],
     ),
     "Is it known by this name?": asl.choice(
-        "ONE: it is. MERGE: a person has said whose name it is. NONE: the archives are asked.",
+        "ONE: it is. MERGE: a reviewer has said whose name it is. NONE: the archives are asked.",
         asl.when(
             asl.is_(novae.OneNova), ending=asl.succeeded("EXISTS_AND_LAUNCHED", nova_id=_FOUND), then=_LAUNCH
         ),
@@ -36,23 +36,23 @@ _STEPS: asl.States = {
         catches=[FOR_A_PERSON],
     ),
     "Is it known to the archives?": asl.choice(
-        "Unknown only when every archive has said so.",
+        "Unknown only if every archive answers so.",
         asl.when(asl.is_(novae.Resolved), then="Establish the nova"),
     ),
     "Not found": asl.note(
-        "No archive knows the name. That is an answer, not a failure.",
+        "No archive knows the name, which is a success.",
         ending=asl.succeeded("NOT_FOUND"),
         then=asl.DONE,
     ),
     "Establish the nova": asl.task(
         novae.EstablishNova,
         {"name": _NAME, **_CASE, **asl.perhaps("$states.input", "identity")},
-        comment="A nova that is known by another name or by its place (below 2″ the same, to 10″ a person "
-        "decides), or none at all, or a new one.",
+        comment="A nova that is known by another name or position (below 2″ the same, to 10″ a reviewer "
+        "decides), a new nova, or no nova.",
         catches=[FOR_A_PERSON],
     ),
     "Is it a classical nova?": asl.choice(
-        "Something else under this name is an answer too.",
+        "If it is something else, the run has succeeded too.",
         asl.when(
             asl.is_(Outcome.NOT_A_CLASSICAL_NOVA, _OUTCOME),
             ending=asl.succeeded("NOT_A_CLASSICAL_NOVA"),
@@ -74,7 +74,7 @@ _STEPS: asl.States = {
         ),
     ),
     "Not understood": asl.note(
-        "An answer that this definition does not know: function and state machine are of different versions.",
+        "An unknown answer: function and state machine are of different versions.",
         ending=asl.failed(
             "UnknownOutcome", "'establish_nova answered ' & $string($states.input) & ': deploy again'"
         ),
@@ -83,7 +83,7 @@ _STEPS: asl.States = {
     _LAUNCH: asl.start(
         "ingest_new_nova",
         {"nova_id": _FOUND},
-        comment="Only the id goes on. The execution has this job run for a name, so that it is started once.",
+        comment="Passes on the id alone. The execution is named after this job run, so it is started once.",
         then=asl.DONE,
     ),
     "Hold it for a person": hold_for_a_person({"candidate_name": _NAME}),

@@ -18,7 +18,7 @@ EXAMPLE = {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"}
 CASE = replace(
     NOVA,
     name="quarantine_id",
-    description="The case that a person has cleared, when this is tried again after that.",
+    description="The cleared case, when this is a retry that a reviewer has approved.",
     expected="the id of a quarantined case, a UUID in lower case",
     required=False,
 )
@@ -28,7 +28,7 @@ OF_SOURCES = Form((_SOURCE_IDS,), example={"source_ids": ["harbor-ledger"]})
 
 NOVA_ID = f"{asl.GIVEN}.nova_id"
 FOR_A_PERSON = asl.caught(
-    "Only a person can decide; the task's attempt says why", "Quarantine", then="Hold it for a person"
+    "Only a reviewer can decide; the task's attempt says why", "Quarantine", then="Hold it for a person"
 )
 
 
@@ -52,11 +52,11 @@ def those_sources(otherwise: str) -> str:
 
 
 def hold_for_a_person(retry_input: asl.Json) -> asl.Fields:
-    """Return the step that sets a case aside; `retry_input` starts the workflow again if a person says so."""
+    """Return the step that opens a case; `retry_input` starts the workflow again when a retry is approved."""
     return asl.task(
         HoldForReview,
         {"retry_input": retry_input},
-        comment="Keeps it aside with everything to decide by, and tells the quarantine topic.",
+        comment="Opens a case with the facts for the reviewer, and sends a notice.",
         ending=asl.succeeded("QUARANTINED", asl.members(asl.ANSWER, "quarantine_id reason_code")),
         then=asl.DONE,
     )

@@ -1,4 +1,4 @@
-"""The names of a nova, held against the authorities."""
+"""Compare the names of a nova with those of the authorities."""
 
 from sourcebook.catalog.nova_messages import FindNova, NameOutcome, ReconcileNames, ResolveName
 from statemachines import states as asl
@@ -15,12 +15,12 @@ _STEPS: asl.States = {
             "Ask an authority": asl.task(
                 ResolveName,
                 {"name": "$states.input.name", **_AUTHORITY, "fresh": True},
-                comment="Asked afresh, whatever was kept.",
+                comment="Asks anew, whatever is cached.",
                 output="$merge([{'authority': $states.input.authority, 'status': 'OK'}, "
                 f"$exists({_FOUND}) ? {{'identity': {_FOUND}}} : {{}}])",
                 catches=[
                     asl.caught(
-                        "SIMBAD has several objects under the nova's name: the whole run is for a person",
+                        "SIMBAD has several objects under the nova's name: a reviewer decides",
                         "Quarantine",
                         output={**_AUTHORITY, "status": "HELD"},
                     ),
@@ -29,21 +29,21 @@ _STEPS: asl.States = {
                     ),
                 ],
             ),
-            "Answered": asl.note("What one authority said."),
+            "Answered": asl.note("The answer of one authority."),
         },
         comment="All at once. One that is down does not stop the others.",
         selector={"authority": asl.ITEM, "name": "$states.input.name"},
         output={"answers": "[$states.result]"},
     ),
     "Did one want a person?": asl.choice(
-        "Then the names stay as they are until one has decided.",
+        "The names stay as they are until the reviewer has decided.",
         asl.when("'HELD' in $states.input.answers.status", then="Hold it for a person"),
     ),
     "Reconcile the names": asl.task(
         ReconcileNames,
         {"nova_id": NOVA_ID, "answers": "[$states.input.answers]"},
-        comment="Adds what is missing and takes over SIMBAD's primary name; the old one stays. A conflict is "
-        "for a person.",
+        comment="Adds missing names and adopts SIMBAD's primary name; the old one stays. A reviewer decides "
+        "on a conflict.",
         catches=[FOR_A_PERSON],
         ending=asl.succeeded(
             f"{asl.ANSWER}.outcome",
@@ -60,7 +60,7 @@ _STEPS: asl.States = {
 
 WORKFLOW = of_a_nova(
     "name_check_and_reconcile",
-    "Holds a nova's names against SIMBAD and Sesame.",
+    "Compares a nova's names with SIMBAD and Sesame, and adds what is missing.",
     (*NameOutcome, "QUARANTINED"),
     _STEPS,
 )

@@ -1,4 +1,4 @@
-"""The articles of a subject, analyzed anew."""
+"""Analyze the articles of a subject anew."""
 
 from sourcebook.api.forms import ChoiceField, Form, TextField
 from sourcebook.articles.reanalysis_messages import LAST_DAY, DayOfArticles
@@ -15,8 +15,8 @@ _OF_A_DAY: asl.States = {
     "Analyze a part of the day": asl.task(
         DayOfArticles,
         "$states.input",
-        comment="Up to 2,000 articles, then it says where to go on. What a call has done before it failed is "
-        "done again, to the same end. No lock: two runs at once do the same twice.",
+        comment="Up to 2,000 articles; the answer has the place where the next call goes on. Repeating a "
+        "call is harmless, so there is no lock.",
         seconds=330,
         output={
             **asl.members("$states.input", "tool_id scope started_at days_ago"),
@@ -38,16 +38,15 @@ _STEPS: asl.States = {
     "Forget what is cached": asl.task(
         InvalidateSentiment,
         _SUBJECT,
-        comment="A subject that is not there ends the run here. Whoever reads meanwhile gets what the "
-        "mentions say at that moment.",
+        comment="Fails if there is no such subject. Reads meanwhile are computed from the mentions.",
         seconds=60,
         output={"days": asl.jsonata(f"[0..{LAST_DAY}]")},
     ),
     "Analyze every day": asl.each(
         "$states.input.days",
         _OF_A_DAY,
-        comment="Articles are kept for 30 days: day 0 is the last 24 hours, day 30 takes in whatever is "
-        "older. Few at a time: each call analyzes at full speed, and the table is shared with what comes in.",
+        comment="Day 0 is the last 24 hours; day 30, the last for which articles are kept, has all that is "
+        "older. Two at a time, since the table is shared with new articles.",
         selector={
             **_SUBJECT,
             "scope": "$scope",

@@ -1,4 +1,4 @@
-"""The canonical layer of observations, made anew."""
+"""Rebuild the canonical layer of observations."""
 
 from sourcebook.observations.rebuild_messages import RebuildCanonical
 from statemachines import states as asl
@@ -30,7 +30,7 @@ WORKFLOW = Workflow(
             output=asl.members(asl.ANSWER, "done"),
         ),
         "Is all done?": asl.choice(
-            "A piece that was not the last leaves more to do.",
+            "If not, the next piece begins where this one has ended.",
             asl.when("$states.input.done = false", then="Rebuild a piece"),
         ),
     },

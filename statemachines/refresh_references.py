@@ -1,4 +1,4 @@
-"""The publications of a nova, from ADS."""
+"""Fetch the publications of a nova from ADS."""
 
 from sourcebook.catalog.reference_messages import DateDiscovery, FetchReferences, StoreReferences
 from statemachines import states as asl

@@ -1,4 +1,4 @@
-"""Sources, fetched now."""
+"""Fetch sources now."""
 
 from sourcebook.sources.dispatch import DispatchSources
 from statemachines import states as asl

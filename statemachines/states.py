@@ -102,20 +102,19 @@ def caught(
 
 FAILURE: Final = "Note the failure"
 EVERYTHING_ELSE: Final = {
-    **caught("Everything else, and what the retries did not mend", then=FAILURE),
+    **caught("Everything else, and what the retries did not help", then=FAILURE),
     "Assign": {"caught": "$states.errorOutput"},
 }
 
 _OF_A_FUNCTION: Final = retried(
-    "Our own word for 'the same call may succeed later' (a task raises the children of this class as the "
-    "class itself), and Lambda's own troubles",
+    "Retryable, as which a task raises all of its children, and transient errors of Lambda",
     "Retryable",
     *("Lambda.ServiceException", "Lambda.AWSLambdaException", "Lambda.SdkClientException"),
     *("Lambda.ClientExecutionTimeoutException", "Lambda.TooManyRequestsException", "Lambda.Unknown"),
     "Sandbox.Timedout",
 )
 _OF_STEP_FUNCTIONS: Final = retried(
-    "Step Functions' passing troubles; the name of the execution keeps it from running twice",
+    "Transient errors of Step Functions; the name of the execution keeps it from running twice",
     *("StepFunctions.SdkClientException", "StepFunctions.ServiceUnavailableException"),
     *("StepFunctions.ThrottlingException", "StepFunctions.AWSStepFunctionsException"),
 )
@@ -190,7 +189,7 @@ def start(
     `wait_seconds` its end is waited for, so long. Everything else is as with `task`.
     """
     before = caught(
-        "A lost answer: it was started before",
+        "It was started before, and the answer was lost",
         *("StepFunctions.ExecutionAlreadyExistsException", "StepFunctions.ExecutionAlreadyExists"),
         "ExecutionAlreadyExists",
         then=then,

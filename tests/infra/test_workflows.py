@@ -54,11 +54,13 @@ def test_the_definition_is_the_declared_one_and_all_that_it_leaves_open_is_put_i
 
 
 def test_whatever_ends_an_execution_of_this_stack_but_success_closes_its_run(aws: Assembly) -> None:
+    closes = {"Fn::GetAtt": [aws.function_resource("close_runs")[0], "Arn"]}
     (rule,) = (
         rule
         for rule in aws.properties("AWS::Events::Rule")
-        if rule.get("EventPattern", {}).get("source") == ["aws.states"]
+        if "EventPattern" in rule and closes in [target["Arn"] for target in rule["Targets"]]
     )
+    assert rule["EventPattern"]["source"] == ["aws.states"]
     assert rule["EventPattern"]["detail-type"] == ["Step Functions Execution Status Change"]
     detail = rule["EventPattern"]["detail"]
     # What has succeeded has closed its own run; what has no end yet is not closed.
@@ -69,14 +71,11 @@ def test_whatever_ends_an_execution_of_this_stack_but_success_closes_its_run(aws
     assert own.endswith(":stateMachine:SourcebookPipeline-")
     for machine in aws.properties("AWS::StepFunctions::StateMachine"):
         assert machine["StateMachineName"].startswith("SourcebookPipeline-")
-    (target,) = rule["Targets"]
-    closes = aws.function_resource("close_runs")[0]
-    assert target["Arn"] == {"Fn::GetAtt": [closes, "Arn"]}
     assert rule.get("State", "ENABLED") == "ENABLED"
     (permission,) = (
         one
         for one in aws.properties("AWS::Lambda::Permission")
-        if one["FunctionName"] == target["Arn"] and "Ended" in str(one.get("SourceArn"))
+        if one["FunctionName"] == closes and "Ended" in str(one.get("SourceArn"))
     )
     assert permission["Principal"] == "events.amazonaws.com"
 
