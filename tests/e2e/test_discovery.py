@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +15,7 @@ from boto3.dynamodb.conditions import Key
 from sourcebook.catalog.adapters.donation import Donations
 from sourcebook.catalog.documents import Documents
 from sourcebook.catalog.products import data_product_id_for
+from sourcebook.runs.tasks import TaskRun
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook_local.astronomy.sample import use_sample_archives
@@ -158,10 +161,11 @@ def test_two_discoveries_of_one_nova_at_once_make_each_product_once(catalogue: C
             table.delete({"PK": alias["PK"], "SK": alias["SK"]})
     function = "SourcebookPipeline-discover_spectra"
 
+    run = asdict(TaskRun(WORKFLOW, str(uuid.uuid4()), "test", "arn:test", nova_id, "Ask a provider", 1))
+
     def once(provider: str) -> dict[str, Any]:
-        found: dict[str, Any] = invoke(
-            catalogue.stack.session, function, {"nova_id": nova_id, "provider": provider}
-        )
+        asked = {"nova_id": nova_id, "provider": provider, "run": run}
+        found: dict[str, Any] = invoke(catalogue.stack.session, function, asked)
         return found
 
     with ThreadPoolExecutor(4) as pool:
