@@ -3,7 +3,7 @@
 Runs in MiniStack's own interpreter, where nothing of the project can be imported: Lambdas run in
 the same interpreter, and a dependency missing from a layer must be missing there too.
 
-Mended, each only if the text or name it replaces is where the pinned version has it:
+Mended, each only if what it replaces or relies on is where the pinned version has it:
 
 * An exception of a Python handler is reported with its class name as ``errorType``, as on AWS.
   MiniStack says ``Runtime.HandlerError`` for all, so Retry and Catch by class never match.
@@ -47,7 +47,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import textwrap
 import threading
 import time
 import zipfile
@@ -75,25 +74,12 @@ SAVE_EVERY = "SOURCEBOOK_SAVE_SECONDS"
 RETRY_SECONDS = 2.0
 PROGRESS_SECONDS = 10.0
 """A process that saves and writes nothing for twice as long is stuck: another one is forked."""
-LAYER_OF_A_WORKER = "layer_data = _resolve_layer_zip(layer_ref)"
-# What follows would unpack `layer_data`; there is none left.
-LAYER_FOR_ALL = "layers_dirs += _unpacked_layers.folders(_resolve_layer_zip(layer_ref)); layer_data = None"
+WHERE_LAYERS_ARE = "_LAMBDA_LAYERS_DIRS"
+"""Environment variable: where MiniStack tells a worker that its layers are."""
 
 
 class UnexpectedError(Exception):
     """MiniStack is not what this launcher was written for."""
-
-
-def replaced_once(text: str, old: str, new: str, where: str) -> str:
-    """Return `text` with the one occurrence of `old` replaced.
-
-    Raises:
-        UnexpectedError: if `old` stands there not once.
-    """
-    count = text.count(old)
-    if count != 1:
-        raise UnexpectedError(f"{where} should contain {old!r} once, found {count} times")
-    return text.replace(old, new)
 
 
 def check_version() -> None:
@@ -184,19 +170,47 @@ class UnpackedLayers:
         return layer.with_name(f"{layer.name}.needed")
 
 
-def unpack_layers_once(runtime: ModuleType, folder: Path) -> None:
-    """Have all workers share what is unpacked of a layer, which on AWS they can only read either."""
-    worker = attribute(runtime, "Worker")
-    spawn = getattr(worker, "_spawn", None)
-    if not isinstance(spawn, FunctionType):
-        raise UnexpectedError("Worker._spawn is not a function")
-    source = replaced_once(
-        textwrap.dedent(inspect.getsource(spawn)), LAYER_OF_A_WORKER, LAYER_FOR_ALL, "Worker._spawn"
+def unpack_layers_once(runtime: ModuleType, service: ModuleType, folder: Path) -> None:
+    """Have all workers share what is unpacked of a layer, which on AWS they can only read either.
+
+    A worker is told where its layers are as MiniStack itself tells it, and is left none to unpack.
+
+    Raises:
+        UnexpectedError: if MiniStack starts workers in another way than the pinned version.
+    """
+    worker, script = attribute(runtime, "Worker"), attribute(runtime, "_PYTHON_WORKER_SCRIPT")
+    reserved, content_of = (
+        attribute(runtime, "_RESERVED_RUNTIME_ENV_VARS"),
+        attribute(service, "_resolve_layer_zip"),
     )
-    names = runtime.__dict__
-    exec(compile(source, inspect.getfile(spawn), "exec"), names)  # noqa: S102
-    worker._spawn = names.pop(spawn.__name__)  # type: ignore[attr-defined]
-    names["_unpacked_layers"] = UnpackedLayers(folder)
+    spawn = getattr(worker, "_spawn", None)
+    if not isinstance(spawn, FunctionType) or not isinstance(content_of, FunctionType):
+        raise UnexpectedError("Worker._spawn or _resolve_layer_zip is not a function")
+    said = [*spawn.__code__.co_names, *map(str, spawn.__code__.co_consts)]
+    expected = {"config", "Layers", "Environment", "Variables", WHERE_LAYERS_ARE, "environ"}
+    if missing := expected - set(said):
+        raise UnexpectedError(f"Worker._spawn says nothing of {', '.join(sorted(missing))}")
+    if WHERE_LAYERS_ARE not in str(script) or WHERE_LAYERS_ARE in reserved:  # type: ignore[operator]
+        raise UnexpectedError(f"a worker does not read {WHERE_LAYERS_ARE} of its function's environment")
+    layers = UnpackedLayers(folder)
+
+    @functools.wraps(spawn)
+    def with_unpacked(self: Any) -> object:  # noqa: ANN401 - a worker of MiniStack
+        config = self.config
+        if not config.get("Layers") or not str(config.get("Runtime")).startswith("python"):
+            return spawn(self)
+        folders = [folder for layer in config["Layers"] for folder in layers.folders(content_of(layer))]
+        variables = {
+            **config.get("Environment", {}).get("Variables", {}),
+            WHERE_LAYERS_ARE: os.pathsep.join(folders),
+        }
+        self.config = {**config, "Layers": [], "Environment": {"Variables": variables}}
+        try:
+            return spawn(self)
+        finally:
+            self.config = config
+
+    worker._spawn = with_unpacked  # type: ignore[attr-defined]
 
 
 def read_expressions_once(dynamodb: ModuleType) -> None:
@@ -572,9 +586,10 @@ def main() -> None:
         check_version()
         app = importlib.import_module("ministack.app")
         runtime = importlib.import_module("ministack.core.lambda_runtime")
-        report_exception_classes(importlib.import_module("ministack.services.lambda_svc"))
+        service = importlib.import_module("ministack.services.lambda_svc")
+        report_exception_classes(service)
         if layers:
-            unpack_layers_once(runtime, Path(layers))
+            unpack_layers_once(runtime, service, Path(layers))
         register_sessions_in_turn(importlib.import_module("ministack.services.sts"))
         read_expressions_once(importlib.import_module("ministack.services.dynamodb"))
         fail_unwritten_objects(importlib.import_module("ministack.services.s3"))

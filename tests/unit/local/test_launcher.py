@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import os
 import re
 import sys
 import threading
@@ -38,12 +39,6 @@ def test_it_imports_nothing_that_ministacks_environment_may_not_have(module: str
         for alias in node.names
     }
     assert {str(name).split(".")[0] for name in imported} <= sys.stdlib_module_names | besides
-
-
-@pytest.mark.parametrize("text", ["nothing of it", "old and old"])
-def test_a_text_that_is_not_there_exactly_once_is_not_replaced(text: str) -> None:
-    with pytest.raises(launcher.UnexpectedError, match="somewhere should contain 'old' once"):
-        launcher.replaced_once(text, "old", "new", "somewhere")
 
 
 def a_service(answer: dict[str, Any]) -> ModuleType:
@@ -217,18 +212,95 @@ def test_a_layer_that_ministack_does_not_hold_has_no_folder(tmp_path: Path) -> N
     assert launcher.UnpackedLayers(tmp_path).folders(None) == []
 
 
+def runtime_of(**changed: object) -> tuple[ModuleType, ModuleType]:
+    """Return modules that start workers as MiniStack does, but for what is changed."""
+
+    class Worker:
+        def __init__(self, config: dict[str, Any]) -> None:
+            self.config = config
+            self.unpacked: list[object] = []
+            self.environment: dict[str, str] = {}
+
+        def _spawn(self) -> str:
+            variables = self.config.get("Environment", {}).get("Variables", {})
+            self.environment = {**os.environ, **variables}
+            self.unpacked = self.config.get("Layers", [])
+            if self.unpacked:
+                self.environment["_LAMBDA_LAYERS_DIRS"] = "unpacked anew"
+            return "started"
+
+    def _resolve_layer_zip(attachment: object) -> bytes | None:
+        return {"one": layer("x = 1"), "two": layer("x = 2")}.get(str(attachment))
+
+    runtime, service = ModuleType("runtime"), ModuleType("service")
+    names = {
+        "Worker": Worker,
+        "_PYTHON_WORKER_SCRIPT": "os.environ['_LAMBDA_LAYERS_DIRS']",
+        "_RESERVED_RUNTIME_ENV_VARS": {"AWS_REGION"},
+        "_resolve_layer_zip": _resolve_layer_zip,
+        **changed,
+    }
+    for name, value in names.items():
+        (service if name == "_resolve_layer_zip" else runtime).__dict__[name] = value
+    return runtime, service
+
+
+def test_a_worker_is_told_where_its_layers_are_and_unpacks_none(tmp_path: Path) -> None:
+    runtime, service = runtime_of()
+    launcher.unpack_layers_once(runtime, service, tmp_path)
+    config = {
+        "Runtime": "python3.13",
+        "Layers": ["one", "nobody's", "two"],
+        "Environment": {"Variables": {"A": "b"}},
+    }
+    worker = runtime.Worker(config)
+
+    assert worker._spawn() == "started"
+
+    assert worker.unpacked == []
+    one, two = worker.environment["_LAMBDA_LAYERS_DIRS"].split(os.pathsep)
+    texts = [(Path(folder) / "python" / "module.py").read_text() for folder in (one, two)]
+    assert texts == ["x = 1", "x = 2"]
+    assert worker.environment["A"] == "b"
+    assert worker.config is config
+    assert config["Layers"] == ["one", "nobody's", "two"]
+
+
+@pytest.mark.parametrize("config", [{"Runtime": "python3.13"}, {"Runtime": "nodejs22.x", "Layers": ["one"]}])
+def test_a_worker_without_layers_or_of_another_language_is_started_as_ever(
+    tmp_path: Path, config: dict[str, Any]
+) -> None:
+    runtime, service = runtime_of()
+    launcher.unpack_layers_once(runtime, service, tmp_path)
+    worker = runtime.Worker(config)
+    worker._spawn()
+    assert worker.unpacked == config.get("Layers", [])
+    assert list(tmp_path.iterdir()) == []
+
+
 class AnotherWorker:
     def _spawn(self) -> None:
         """Unpack nothing."""
 
 
-def test_a_worker_that_unpacks_in_another_way_is_refused_and_left_alone(tmp_path: Path) -> None:
-    runtime = ModuleType("runtime")
-    runtime.__dict__["Worker"] = AnotherWorker
-    spawn = AnotherWorker._spawn
-    with pytest.raises(launcher.UnexpectedError, match=r"Worker\._spawn should contain"):
-        launcher.unpack_layers_once(runtime, tmp_path)
-    assert AnotherWorker._spawn is spawn
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"Worker": AnotherWorker}, r"Worker\._spawn says nothing of"),
+        ({"Worker": object}, r"Worker\._spawn or _resolve_layer_zip is not a function"),
+        ({"_resolve_layer_zip": None}, r"Worker\._spawn or _resolve_layer_zip is not a function"),
+        ({"_PYTHON_WORKER_SCRIPT": "os.environ['LAYERS']"}, "does not read _LAMBDA_LAYERS_DIRS"),
+        ({"_RESERVED_RUNTIME_ENV_VARS": {"_LAMBDA_LAYERS_DIRS"}}, "does not read _LAMBDA_LAYERS_DIRS"),
+    ],
+)
+def test_a_worker_that_is_started_in_another_way_is_refused_and_left_alone(
+    tmp_path: Path, changed: dict[str, object], said: str
+) -> None:
+    runtime, service = runtime_of(**changed)
+    before = getattr(runtime.Worker, "_spawn", None)
+    with pytest.raises(launcher.UnexpectedError, match=said):
+        launcher.unpack_layers_once(runtime, service, tmp_path)
+    assert getattr(runtime.Worker, "_spawn", None) is before
 
 
 def test_a_server_without_a_shutdown_trigger_is_refused() -> None:
