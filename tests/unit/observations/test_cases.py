@@ -59,10 +59,33 @@ def value_of(cell: str, **options: Any) -> float:
         "<select><option>4.5<option>9</select><span hidden>",
         "<svg><title>9</title></svg>",
         "<div style='display:none'><div style='display:block'>9</div></div>",
+        '<b style="opacity:0">1</b>',
+        '<b style="OPACITY: .0">1</b>',
+        '<b style="font-size:0px">1</b>',
+        '<b style="color:transparent">1</b>',
+        '<b style="color: rgba(0, 0, 0, 0)">1</b>',
+        '<b style="position:absolute;left:-9999px">1</b>',
+        '<b style="text-indent:-999em">1</b>',
+        '<b style="position:absolute;clip:rect(1px, 1px, 1px, 1px)">1</b>',
+        '<b style="clip-path:inset(50%)">1</b>',
+        '<b style="width:1px;height:1px;overflow:hidden">1</b>',
+        '<b style="content-visibility:hidden">1</b>',
+        '<b style="transform:scale(0)">1</b>',
+        "<b class=d-none>1</b>",
+        '<b class="cell hidden">1</b>',
+        "<b class=onscreen>1</b>",
+        "<b class=nested>1</b>",
+        "<b class=faint>1</b>",
     ],
 )
 def test_what_a_visitor_cannot_see_is_no_text(hidden: str) -> None:
-    style = "<style>/* .x{} */ p{color:red} .a, .hid { color:red; display:\tnone }</style>"
+    style = (
+        "<style>@import 'a.css'; /* .x{} */ p{color:red} .a, .hid { color:red; display:\tnone }"
+        "@media only screen { p{color:red} .onscreen {display:none} } "
+        "@layer a {@layer b {.nested{display:none}}}"
+        ".faint{opacity:0"
+        "</style>"
+    )
     figure = "" if "<select>" in hidden else "4.5"
     assert value_of(f"{hidden}{figure}", style=style) == 4.5
 
@@ -72,6 +95,42 @@ def test_what_is_shown_again_within_the_invisible_is_text_and_so_is_what_a_click
     assert value_of(shown) == 4.5
     assert value_of("<details><summary></summary>4.5</details>") == 4.5
     assert value_of("<style>@media print{.a{display:none}}</style><span class=a>4.5</span>") == 4.5
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "<style>@media print{p{color:red}.x{display:none}}</style><b class=x>4</b>.5",
+        "<style>@media (max-width:600px){p{color:red}.x{display:none}}</style><b class=x>4</b>.5",
+        "<style>@supports (x:y){p{color:red}.x{display:none}}</style><b class=x>4</b>.5",
+        "<style>@keyframes a{from{opacity:0}to{opacity:1}}</style><b class=x>4</b>.5",
+        "<style>.y{p{color:red}.x{display:none}}</style><b class=x>4</b>.5",
+        "<style>.x{opacity:0}.x{opacity:1}</style><b class=x>4</b>.5",
+        '<b class="hidden md:block">4</b>.5',
+        '<b class="d-none d-md-inline">4</b>.5',
+        '<b style="opacity:0.5">4</b>.5',
+        '<b style="font-size:0.9em">4</b>.5',
+        '<b style="font-size:0"><i style="font-size:1rem">4</i></b>.5',
+        '<b style="color:transparent;background-clip:text">4</b>.5',
+        '<b style="color:transparent"><i style="color:#000">4</i></b>.5',
+        '<b style="position:relative;left:-1px">4</b>.5',
+        '<b style="max-width:100px;overflow:hidden">4</b>.5',
+        '<b style="transform:scale(0.9)">4</b>.5',
+        "<b aria-hidden=true>4</b>.5",
+    ],
+)
+def test_what_a_visitor_can_see_is_text(shown: str) -> None:
+    assert value_of(shown) == 4.5
+
+
+def test_a_table_in_a_tab_that_a_click_opens_is_read() -> None:
+    assert value_of("4.5", style="<div class=hidden>") == 4.5
+
+
+def test_what_a_rule_strikes_out_is_left_out_with_a_warning() -> None:
+    page = row("<b class=old>9</b> 4.5", style="<style>.old{text-decoration:line-through}</style>")
+    (found,) = parse("html_table", page).rows
+    assert (float(found.rate_pct), found.parse_warnings) == (4.5, ("struck_out",))
 
 
 @pytest.mark.parametrize(
