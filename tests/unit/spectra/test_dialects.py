@@ -475,3 +475,9 @@ def test_an_error_that_is_negative_is_none() -> None:
     rows = np.array([made.FLUX, made.FLUX - 1e-14 * 2])
     verdict = check(made.iraf({"BANDID1": "flux", "BANDID2": "error"}, data=rows), now=NOW).verdict
     assert "negative" in verdict.message
+
+
+def test_what_the_primary_header_says_of_air_counts_for_a_table_too() -> None:
+    verdict = check(made.flux_table({"VACUUM": False}), now=NOW).verdict
+    assert "air or vacuum" in verdict.message
+    assert check(made.table({"VACUUM": False}), now=NOW).verdict.medium == "air"

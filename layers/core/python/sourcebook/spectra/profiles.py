@@ -892,8 +892,9 @@ def _weigh_medium(reading: Reading, file: FitsFile, part: Part) -> None:
     said = (file.text("AIRORVAC", "AIR_VAC", "AIRVAC", at=part) or "").casefold()
     if said.startswith(("air", "vac")):
         found["AIRORVAC"] = "air" if said.startswith("air") else "vacuum"
-    in_vacuum = part.header.get("VACUUM")
-    if isinstance(in_vacuum, bool):
+    said_of_vacuum = (header.get("VACUUM") for header in (part.header, file.primary.header))
+    in_vacuum = next((value for value in said_of_vacuum if isinstance(value, bool)), None)
+    if in_vacuum is not None:
         found["VACUUM"] = "vacuum" if in_vacuum else "air"
     if len(set(found.values())) > 1:
         reading.doubts.append(
