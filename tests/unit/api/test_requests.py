@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sourcebook.api.parameters import page_size
 from sourcebook.api.requests import Request, accepts_gzip, correlation_id
 from sourcebook.errors import InvalidInput
 
@@ -71,14 +72,14 @@ def test_text_is_neither_empty_nor_long() -> None:
     "value", ["0", "101", "-1", "1.0", "", "ten", " 5", "1_0", "٣", "999999999999", "0x10", "+5"]
 )
 def test_a_limit_is_a_whole_number_from_1_to_100(value: str) -> None:
-    error = refusal(request(urlencode({"limit": value})).limit)
+    error = refusal(page_size, request(urlencode({"limit": value})))
     assert error.field == "limit"
     assert "1 to 100" in str(error)
 
 
 @pytest.mark.parametrize(("query", "limit"), [("", 20), ("limit=1", 1), ("limit=100", 100), ("limit=007", 7)])
 def test_a_limit_has_a_default(query: str, limit: int) -> None:
-    assert request(query).limit() == limit
+    assert page_size(request(query)) == limit
 
 
 @pytest.mark.parametrize(

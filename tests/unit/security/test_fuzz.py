@@ -239,7 +239,6 @@ def test_a_request_is_read_or_refused(event: dict[str, Any]) -> None:
     try:
         request = Request.of(event)
         request.json()
-        request.limit()
         request.moment("since")
         request.only("limit")
     except InvalidInput as error:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sourcebook.api.requests import SIGNED, Request
+from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
 
 if TYPE_CHECKING:
@@ -87,11 +87,6 @@ class Operation:
     def route(self) -> str:
         """Method and path: the route key of API Gateway."""
         return f"{self.method} {self.path}"
-
-    @property
-    def signed_route(self) -> str:
-        """The route key under which the gateway checks a signature."""
-        return f"{self.method} {SIGNED}{self.path}"
 
     @property
     def changes(self) -> bool:

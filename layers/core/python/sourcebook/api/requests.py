@@ -147,19 +147,6 @@ class Request:
             raise InvalidInput(name, value, f"1 to {longest} characters")
         return value
 
-    def limit(self) -> int:
-        """Return how many items a page may have: the parameter `limit`, 20 if it was not given.
-
-        Raises:
-            InvalidInput: if it is not a whole number from 1 to 100.
-        """
-        value = self.query.get("limit")
-        if value is None:
-            return PAGE_DEFAULT
-        if not re.fullmatch(r"[0-9]{1,3}", value, re.ASCII) or not 1 <= int(value) <= PAGE_LIMIT:
-            raise InvalidInput("limit", value, f"a whole number from 1 to {PAGE_LIMIT}")
-        return int(value)
-
     def moment(self, name: str) -> datetime | None:
         """Return a parameter that is a time, in UTC, or None if it was not given.
 
