@@ -55,6 +55,8 @@ CORPUS ?= $(firstword $(wildcard ../shared/data/feeds) local/sourcebook_local/sa
 .PHONY: docs
 docs: install ## Make the pages of documentation that are made of declarations
 	$(BIN)/sourcebook workflows page > docs/workflows.md
+	$(BIN)/python -c "import json; from sourcebook.events import schemas; print(json.dumps(schemas(), indent=2))" > docs/events.json
+	$(BIN)/python client/make_models.py
 
 .PHONY: bench
 bench: install ## What it costs and how fast it is, beside named baselines (BENCH=--write: into the docs)

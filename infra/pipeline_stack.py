@@ -7,6 +7,7 @@ from importlib.metadata import version
 import aws_cdk as cdk
 from constructs import Construct
 
+from infra.alerts import Alerts
 from infra.analysis import Analysis
 from infra.api import Api
 from infra.catalog import Catalog
@@ -50,6 +51,9 @@ class PipelineStack(cdk.Stack):
         api = Api(self, "Api", deployment=deployment, data=data, layers=layers)
         search = Search(self, "Search", deployment=deployment, data=data, layers=layers)
         search.add_reading(api)
+        alerts = Alerts(self, "Alerts", data=data)
+        alerts.add_firing(search.index, news.bus, deployment)
+        alerts.add_managing(api)
         Page(self, "Page", api=api, layers=layers)
         sentiment = Sentiment(self, "Sentiment", deployment=deployment, data=data, layers=layers)
         sentiment.add_reading(api)
@@ -130,6 +134,7 @@ class PipelineStack(cdk.Stack):
             **sentiment.outputs(),
             **search.outputs(),
             **exports.outputs(),
+            **alerts.outputs(),
             "RebuildFunctionName": observations.rebuild.function.function_name,
             "RebuildCanonicalArn": observations.workflow.machine.state_machine_arn,
         }.items():

@@ -38,6 +38,7 @@ _COMMANDS = {
     "observations": "sourcebook_cli.observations:observations",
     "canonical": "sourcebook_cli.canonical:canonical",
     "migrate": "sourcebook_cli.migrate:migrate",
+    "alerts": "sourcebook_cli.alerts:alerts",
     "mcp": "sourcebook_cli.assistants:mcp",
     "search": "sourcebook_cli.search:search",
     "export": "sourcebook_cli.export:export",

@@ -1,23 +1,34 @@
-"""Every three minutes: write the articles that were analyzed or changed into the search index."""
+"""Every three minutes: index the articles that changed, fire the alerts that ask for it, and deliver."""
 
 from __future__ import annotations
 
 from sourcebook.start import ready
 
-from typing import Any
+import os
+from dataclasses import asdict
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from sourcebook.alerts.deliveries import DeliveryStore
+from sourcebook.alerts.evaluate import Evaluator
+from sourcebook.alerts.rules import RuleStore
 from sourcebook.catalog.replacing import Objects
 from sourcebook.clients import on_demand
 from sourcebook.search.days import Days
 from sourcebook.search.index import Indexer
+from sourcebook.search.read import SubjectNames
 from sourcebook.search.stream import TableStream
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.settings import required
 from sourcebook.table.client import Table, aws_config
+
+if TYPE_CHECKING:
+    from sourcebook.alerts.deliver import Deliverer
 
 logger = Logger()
 metrics = Metrics()
@@ -30,22 +41,60 @@ indexer = Indexer(Days(objects), table)
 streams = on_demand(lambda: boto3.client("dynamodbstreams", config=aws_config()))
 stream = TableStream(streams, required("STREAM_ARN"), table)
 
+rules, deliveries = RuleStore(table), DeliveryStore(table)
+alerts = Evaluator(table, rules, deliveries, SubjectNames(SubjectRegistry(table)))
+ENOUGH_MS = 20_000
+"""Of the function's time, what a delivery that has begun may still need."""
+
+
+@cache
+def deliverer() -> Deliverer:
+    """Return what delivers alerts; most runs have nothing to deliver, and load none of it."""
+    from sourcebook.alerts.deliver import Deliverer
+    from sourcebook.alerts.mail import Mailer
+    from sourcebook.alerts.webhook import webhook_policy
+    from sourcebook.articles.bus import EventBus
+
+    bus = EventBus(boto3.client("events", config=aws_config()), required("EVENT_BUS_NAME"))
+    mailer = Mailer(boto3.client("sns", config=aws_config()), required("ALERT_TOPIC_ARN"))
+    return Deliverer(rules, deliveries, bus, mailer, webhook_policy(os.environ))
+
+
+def deliver(context: LambdaContext) -> None:
+    """Deliver what is due; what the time does not suffice for is due in the next run."""
+    if not deliveries.due(1):
+        return
+    import asyncio
+
+    done = asyncio.run(deliverer().run(lambda: context.get_remaining_time_in_millis() > ENOUGH_MS))
+    metrics.add_metric("AlertsDelivered", MetricUnit.Count, done.delivered)
+    metrics.add_metric("AlertsGivenUp", MetricUnit.Count, done.given_up)
+    logger.info("alerts_delivered", extra=asdict(done))
+
 
 @ready
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001 - Lambda's own signature
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
     """Read the stream on from where the last run ended; nothing is noted before it is written."""
-    changes = stream.read(LONGEST)
+    asked = alerts.begin()
+    changes = stream.read(LONGEST, alerts.notice)
     run = indexer.take_keys(changes.articles)
+    told = alerts.run()
     if changes.records or changes.forgotten:
         stream.note(changes)
     if changes.forgotten:
         logger.error("stream_forgotten", extra={"action": "sourcebook search rebuild"})
     for key, reason in run.left_out.items():
         logger.error("article_not_indexed", extra={"dedup_key": key, "reason": reason})
+    for identity, reason in told.left_out.items():
+        logger.error("alert_not_judged", extra={"identity": identity, "reason": reason})
+    metrics.add_metric("AlertsFired", MetricUnit.Count, told.fired)
     counts = {"records": changes.records, "articles": run.articles, "changed": run.changed, "days": run.days}
+    counts |= {"rules": asked, "happenings": told.happenings, "fired": told.fired}
     metrics.add_metric("ArticlesIndexed", MetricUnit.Count, run.changed)
     metrics.add_metric("ArticlesNotIndexed", MetricUnit.Count, len(run.left_out))
     logger.info("articles_indexed", extra=counts)
+    # Last, since a receiver may take its time, and nothing that was read waits for it.
+    deliver(context)
     return counts

@@ -282,9 +282,14 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
             for action in ("DescribeStream", "GetRecords", "GetShardIterator")
         ),
         ("dynamodb:BatchGetItem", TABLE),
-        # The place up to which the stream has been read, and nothing else.
+        # The place up to which the stream has been read; rules of alerts, and what fires.
         ("dynamodb:GetItem", TABLE),
         ("dynamodb:PutItem", TABLE),
+        ("dynamodb:UpdateItem", TABLE),
+        ("events:PutEvents", "news bus"),
+        ("sns:Publish", "alert mails"),
+        ("dynamodb:Query", TABLE),
+        ("dynamodb:Query", f"table/index/{keys.ELIGIBILITY_INDEX}"),
         ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}"),
         ("s3:GetObject", "bucket/search/v2/*"),
         ("s3:PutObject", "bucket/search/v2/*"),
@@ -294,6 +299,8 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         # Light curves and spectra, the search index, and exports.
         ("s3:GetObject", "bucket/search/v2/*"),
         ("s3:GetObject", "bucket/exports/*"),
+        # Whoever makes a rule with a mail address has that asked.
+        ("sns:Subscribe", "alert mails"),
         ("s3:ListBucket", "bucket"),
         *(
             ("sqs:GetQueueAttributes", f"{name} dead letters")
@@ -436,6 +443,7 @@ def test_the_api_deletes_and_adds_only_what_its_operations_make(aws: Assembly) -
             ("SOURCE#*", "BatchWriteItem DeleteItem PutItem UpdateItem"),
             ("IDEMPOTENT#*", "DeleteItem PutItem UpdateItem"),
             (keys.STARTED_PARTITIONS, "DeleteItem PutItem"),
+            (keys.ALERT_RULES, "DeleteItem PutItem UpdateItem"),
         )
     }
 
@@ -523,6 +531,7 @@ NAMES = {
     "FinnhubKey": "secret finnhub",
     "AdsKey": "secret ads",
     "CatalogQuarantined": "quarantine topic",
+    "AlertsMails": "alert mails",
     "CatalogPhotometryIngestPhotometryStateMachine": "workflow IngestPhotometry",
     **{
         f"CatalogSpectra{name}StateMachine": f"workflow {name}"

@@ -154,6 +154,7 @@ def test_the_pipeline_says_where_its_parts_are(aws: Assembly) -> None:
         "FinnhubSecretName",
         "ArticleTopicArn",
         "AlarmTopicArn",
+        "AlertMailTopicArn",
         "DispatchFunctionName",
         "FetchFunctionName",
         "AnalyzeFunctionName",

@@ -97,6 +97,34 @@ class GenerateIdeas(BusEvent):
     trigger_reason: Literal["events_updated"] = "events_updated"
 
 
+class AlertFired(BusEvent):
+    """index_articles → bus and webhook: a rule has fired. It may be told twice, with one `event_id`.
+
+    Attributes:
+        alert_id: the rule.
+        alert_name: what the rule is called.
+        event_id: of this firing: a rule fires once for one event.
+        kind: what the rule looks for.
+        at: when it happened, as far as the table says.
+        facts: what happened; docs/alerts.md says what each kind tells.
+    """
+
+    detail_type: ClassVar[str] = "alert.fired"
+
+    alert_id: str = Field(pattern=r"^[0-9a-f]{16}$")
+    alert_name: str
+    event_id: str = Field(pattern=r"^evt_[0-9a-f]{32}$")
+    kind: Literal["article", "sentiment", "rate", "best_rate", "source", "spectrum", "run", "test"]
+    at: UtcDatetime
+    facts: dict[str, str | int | float | bool | tuple[str, ...] | None]
+
+
+def schemas() -> dict[str, dict[str, object]]:
+    """Return the JSON Schema of the detail of each event of the bus, by its detail-type."""
+    kinds = sorted(BusEvent.__subclasses__(), key=lambda kind: kind.detail_type)
+    return {kind.detail_type: kind.model_json_schema() for kind in kinds}
+
+
 MessageT = TypeVar("MessageT", bound=Message)
 
 

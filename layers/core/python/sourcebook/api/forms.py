@@ -82,6 +82,35 @@ class TextField:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NumberField:
+    """A number within bounds."""
+
+    name: str
+    description: str
+    least: float
+    most: float
+    whole: bool = False
+    required: bool = True
+
+    def read(self, value: object) -> float:
+        """Return the number."""
+        what = "a whole number" if self.whole else "a number"
+        right = isinstance(value, int if self.whole else int | float) and not isinstance(value, bool)
+        if not right or not self.least <= value <= self.most:  # type: ignore[operator]
+            raise InvalidInput(self.name, value, f"{what} from {self.least:g} to {self.most:g}")
+        return value  # type: ignore[return-value]
+
+    def schema(self) -> dict[str, Any]:
+        """Return its bounds."""
+        return {
+            "type": "integer" if self.whole else "number",
+            "minimum": self.least,
+            "maximum": self.most,
+            "description": self.description,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChoiceField:
     """One of a few words."""
 

@@ -55,6 +55,7 @@ _PATH_PARAMETERS: Final[dict[str, tuple[str, Any]]] = {
     "job_run_id": ("The run.", "5a4fce02-3b02-4b5c-8d06-541d9f2d4f60"),
     "nova_id": ("The nova.", "b6c05a41-2227-5387-8f82-9085f39c71d6"),
     "data_product_id": ("The data product.", "2c7d1f4d-5b7a-4a4d-9f31-8d3b4fd0d4d9"),
+    "alert_id": ("The rule.", "5f3a9c1e77d0b264"),
     "quarantine_id": ("The case.", "307cc500-9fea-55e4-b358-c8230275cf7e"),
 }
 _PROBLEMS: Final = {

@@ -29,6 +29,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "observations": ("/latest", "/history", "/observations", "/banks", "/series", "/meta"),
     "overviews": ("/sources", "/overviews"),
     "ingestion": tuple(f"/overviews/{name}" for name in ("sources", "ingestion", "dead-letters")),
+    "alerts": ("/alerts",),
     "workflows": ("/workflows",),
     "exports": ("/exports",),
     "novae": ("/novae", "/job-runs", "/quarantine"),

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
+from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec
 from sourcebook.articles.read import SENTIMENTS, STATUSES
 from sourcebook.catalog.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
 from sourcebook.catalog.review import DECISIONS
@@ -266,6 +267,24 @@ def _case() -> dict[str, Schema]:
         "created_at": TIME,
         "updated_at": TIME,
     }
+
+
+def _alert() -> dict[str, Schema]:
+    return {
+        "alert_id": TEXT,
+        "kind": one_of(*KINDS),
+        "name": TEXT,
+        **{name: maybe(_alert_field(spec)) for name, spec in FIELDS.items()},
+        "webhook": maybe(TEXT),
+        "mail": maybe(TEXT),
+        "created_at": TIME,
+    }
+
+
+def _alert_field(spec: FieldSpec) -> Schema:
+    if spec.least is None:
+        return TEXT
+    return INTEGER if spec.whole else NUMBER
 
 
 def _rates() -> dict[str, Schema]:
@@ -704,6 +723,25 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "SeriesList": listing(
         thing(series_code=TEXT, kind=TEXT, name=maybe(TEXT)),
     ),
+    "Alert": thing(**_alert()),
+    "AlertPage": page_of("Alert"),
+    "CreatedAlert": thing(
+        **_alert(), secret={**maybe(TEXT), "description": "Signs what the webhook gets; told this once."}
+    ),
+    "RemovedAlert": thing(alert_id=TEXT, deleted={"const": True}),
+    "Delivery": thing(
+        event_id=TEXT,
+        kind=TEXT,
+        at=TIME,
+        state=one_of("PENDING", "DELIVERED", "GIVEN_UP", "CANCELLED"),
+        waiting_for=some(one_of("bus", "mail", "webhook")),
+        attempts=COUNT,
+        created_at=TIME,
+        next_attempt_at=maybe(TIME),
+        delivered_at=maybe(TIME),
+        last_error=maybe(TEXT),
+    ),
+    "DeliveryPage": page_of("Delivery"),
     "Meta": thing(
         scraped_at=maybe(TIME),
         observed_day=maybe(DAY),

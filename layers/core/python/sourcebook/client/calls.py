@@ -424,6 +424,39 @@ def import_feeds(opml: str) -> One[models.ImportReport]:
     )
 
 
+def alerts(*, size: int = _FULL) -> Many[models.Alert]:
+    """List the rules of alerts, the newest last."""
+    return Many(operation="listAlerts", path="/alerts", query={"limit": size}, model=models.Alert)
+
+
+def add_alert(kind: str, **fields: JsonValue) -> One[models.CreatedAlert]:
+    """Make a rule; ``fields`` are those of its kind, ``webhook`` and ``mail``. Its secret is told once."""
+    body: dict[str, JsonValue] = {"kind": kind, **fields}
+    return One(operation="createAlert", method="POST", path="/alerts", body=body, model=models.CreatedAlert)
+
+
+def remove_alert(alert_id: str) -> One[models.RemovedAlert]:
+    """Remove a rule."""
+    return One(
+        operation="removeAlert",
+        method="DELETE",
+        path="/alerts/{alert_id}",
+        variables={"alert_id": alert_id},
+        model=models.RemovedAlert,
+    )
+
+
+def deliveries(alert_id: str, *, size: int = _FULL) -> Many[models.Delivery]:
+    """List what a rule has fired for, the newest first."""
+    return Many(
+        operation="listDeliveries",
+        path="/alerts/{alert_id}/deliveries",
+        variables={"alert_id": alert_id},
+        query={"limit": size},
+        model=models.Delivery,
+    )
+
+
 def health() -> One[models.Health]:
     """Return how the stack does."""
     return One(operation="getHealth", path="/health", model=models.Health, also=(503,))

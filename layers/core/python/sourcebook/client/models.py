@@ -632,6 +632,81 @@ class SeriesList(Table):
     """Pass it back as `cursor` for the next page; null at the end."""
 
 
+class Alert(Record):
+    """`Alert` of the API's description."""
+
+    alert_id: str
+    kind: str
+    """One of article, sentiment, rate, best_rate, source, spectrum, run."""
+    name: str
+    q: str | None
+    subject: str | None
+    change: float | None
+    mentions: int | None
+    series_code: str | None
+    term: str | None
+    bank_name: str | None
+    change_pct: float | None
+    source_id: str | None
+    errors: int | None
+    nova_id: str | None
+    verdict: str | None
+    workflow_name: str | None
+    webhook: str | None
+    mail: str | None
+    created_at: datetime
+
+
+class CreatedAlert(Record):
+    """`CreatedAlert` of the API's description."""
+
+    alert_id: str
+    kind: str
+    """One of article, sentiment, rate, best_rate, source, spectrum, run."""
+    name: str
+    q: str | None
+    subject: str | None
+    change: float | None
+    mentions: int | None
+    series_code: str | None
+    term: str | None
+    bank_name: str | None
+    change_pct: float | None
+    source_id: str | None
+    errors: int | None
+    nova_id: str | None
+    verdict: str | None
+    workflow_name: str | None
+    webhook: str | None
+    mail: str | None
+    created_at: datetime
+    secret: str | None
+    """Signs what the webhook gets; told this once."""
+
+
+class RemovedAlert(Record):
+    """`RemovedAlert` of the API's description."""
+
+    alert_id: str
+    deleted: bool
+
+
+class Delivery(Record):
+    """`Delivery` of the API's description."""
+
+    event_id: str
+    kind: str
+    at: datetime
+    state: str
+    """One of PENDING, DELIVERED, GIVEN_UP, CANCELLED."""
+    waiting_for: list[str]
+    attempts: int
+    created_at: datetime
+    next_attempt_at: datetime | None
+    delivered_at: datetime | None
+    last_error: str | None
+
+
 class MetaSources(Record):
     """`MetaSources` of the API's description."""
 

@@ -89,6 +89,7 @@ class _Exchange:
     redirects: list[Redirect] = field(default_factory=list)
     inside: bool = True
     sink: Sink | None = None
+    content: bytes | None = None
     received: int = 0
     received_sha256: str = ""
 
@@ -220,6 +221,29 @@ class HttpClient:
         response = await self._follow(exchange)
         return Download(response, exchange.received, exchange.received_sha256)
 
+    async def post(
+        self, url: str, content: bytes, *, headers: Mapping[str, str] | None = None
+    ) -> HttpResponse:
+        """Send `content` to `url` and return the answer whatever its status; a redirect is not followed.
+
+        Args:
+            url: an http or https URL without user name and password.
+            content: the body.
+            headers: more request headers.
+
+        Raises:
+            FetchError: if no complete answer came; its `cause` says why. The server may have read the body.
+            InvalidInput: if a header cannot be sent.
+        """
+        exchange = _Exchange(
+            target=_parsed(url),
+            headers=self._request_headers(headers, None, None),
+            max_bytes=self.policy.max_bytes,
+            time_left=self.policy.total_timeout,
+            content=content,
+        )
+        return await self._hop(exchange)
+
     async def _follow(self, exchange: _Exchange) -> HttpResponse:
         try:
             return await self._hops(exchange)
@@ -281,7 +305,13 @@ class HttpClient:
         connection = await self._pool.acquire(origin, shown)
         exchange.inside = exchange.inside and connection.is_inside
         try:
-            answer = await connection.request(url.raw_path, headers, shown)
+            if exchange.content is None:
+                answer = await connection.request(url.raw_path, headers, shown)
+            else:
+                headers.append((b"Content-Length", str(len(exchange.content)).encode()))
+                answer = await connection.request(
+                    url.raw_path, headers, shown, method=b"POST", content=exchange.content
+                )
             answer_headers = Headers(answer.headers)
             body = b""
             # The body of a redirect is of no use: leaving it unread costs the connection, no more.

@@ -133,8 +133,16 @@ class Connection:
         self._is_reused = False
         self._has_answered = False
 
-    async def request(self, target: bytes, headers: list[tuple[bytes, bytes]], url: str) -> h11.Response:
-        """Send a GET request and return the head of the answer.
+    async def request(
+        self,
+        target: bytes,
+        headers: list[tuple[bytes, bytes]],
+        url: str,
+        *,
+        method: bytes = b"GET",
+        content: bytes = b"",
+    ) -> h11.Response:
+        """Send a request and return the head of the answer.
 
         Raises:
             FetchError: if no valid head came in time.
@@ -142,11 +150,12 @@ class Connection:
         """
         self._has_answered = False
         try:
-            head = self._protocol.send(h11.Request(method=b"GET", target=target, headers=headers)) or b""
+            head = self._protocol.send(h11.Request(method=method, target=target, headers=headers)) or b""
         except h11.LocalProtocolError:
             # From None, because h11's message shows header values.
             raise fetch_error(FetchCause.INVALID_URL, url, "this cannot be asked for over HTTP") from None
-        self._wire.write(head + (self._protocol.send(h11.EndOfMessage()) or b""))
+        body = self._protocol.send(h11.Data(data=content)) or b"" if content else b""
+        self._wire.write(head + body + (self._protocol.send(h11.EndOfMessage()) or b""))
         for _ in range(_MOST_INTERIM):
             event = await self._next_event(url)
             if isinstance(event, h11.Response):

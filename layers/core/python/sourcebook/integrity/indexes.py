@@ -38,7 +38,13 @@ _RIGHTS: Final[Mapping[str, tuple[tuple[str, str], Mapping[str, AbstractSet[str]
     keys.TAG_INDEX: (("tag", "timestamp"), {"Mention": _ANY}),
     keys.ELIGIBILITY_INDEX: (
         ("GSI1PK", "GSI1SK"),
-        {"Source": _ANY, "Tool": _ANY, "JobRun": _ANY, _SPECTRUM: _ANY},
+        {
+            "Source": _ANY,
+            "Tool": _ANY,
+            "JobRun": _ANY,
+            "AlertDelivery": frozenset({keys.DUE_DELIVERIES}),
+            _SPECTRUM: _ANY,
+        },
     ),
 }
 """For each index its two attributes, and which values of the first each kind of item may stand under.

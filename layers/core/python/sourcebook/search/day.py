@@ -285,11 +285,17 @@ def needs_text(groups: Sequence[Sequence[Term]]) -> bool:
 
 def holds(entry: Entry, groups: Sequence[Sequence[Term]]) -> bool:
     """Whether every group has a term that holds of an article."""
-    texts = [f" {' '.join(words(text))} " for text in (entry.headline, entry.text)]
-    return all(any(_holds(entry, texts, term) != term.negated for term in group) for group in groups)
+    texts = texts_of(entry)
+    return all(any(term_holds(entry, texts, term) != term.negated for term in group) for group in groups)
 
 
-def _holds(entry: Entry, texts: Sequence[str], term: Term) -> bool:
+def texts_of(entry: Entry) -> list[str]:
+    """Return headline and text of an article as words between blanks."""
+    return [f" {' '.join(words(text))} " for text in (entry.headline, entry.text)]
+
+
+def term_holds(entry: Entry, texts: Sequence[str], term: Term) -> bool:
+    """Whether a term, but for its negation, holds of an article whose `texts_of` are at hand."""
     match term.field:
         case "":
             phrase = f" {' '.join(term.values)} "

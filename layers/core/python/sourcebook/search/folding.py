@@ -39,10 +39,21 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of a text, folded; the index tells them apart in the same way."""
-    plain = "".join(character if _of_word(character) else " " for character in fold(text))
-    return plain.split()
+    return fold(text).translate(_ONLY_WORDS).split()
 
 
 def _of_word(character: str) -> bool:
     category = unicodedata.category(character)
     return category[0] in "LN" or category in {"Co", "Mn", "Mc"}
+
+
+class _OnlyWords(dict[int, str]):
+    """A table for `str.translate` that learns each character when it first meets it."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = found = character if _of_word(character) else " "
+        return found
+
+
+_ONLY_WORDS: Final = _OnlyWords()

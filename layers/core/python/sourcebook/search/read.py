@@ -126,7 +126,10 @@ class ArticleSearch:
             InvalidInput: if a subject is not known, a filter cannot have its value, there is nothing to rank
                 by, or the cursor is not one of this list.
         """
-        groups = [tuple(self._term(term) for term in group) for group in (*query.groups, *_groups(wanted))]
+        groups = [
+            tuple(as_indexed(term, self.subjects) for term in group)
+            for group in (*query.groups, *_groups(wanted))
+        ]
         ranked = query.phrases if order == RANK else []
         if order == RANK and not ranked:
             raise InvalidInput("order", order, "newest, or q with words to rank by")
@@ -181,35 +184,40 @@ class ArticleSearch:
                     if after is None or (-hit.at, hit.key) > (-after.at, after.key):
                         yield hit
 
-    def _term(self, term: Term) -> Term:
-        """Return a term with the values that the index has."""
-        match term.field:
-            case "subject":
-                ids = sorted(tool_id for value in term.values for tool_id in self.subjects.ids(value))
-                if not ids:
-                    expected = "the id, the name or an alias of a subject; GET /api/v1/tools lists them"
-                    raise InvalidInput("subject", term.values[0], expected)
-                return replace(term, values=tuple(map(folded, ids)))
-            case "sentiment":
-                values = tuple(value.lower() for value in term.values)
-                if unknown := [value for value in values if value not in SENTIMENTS]:
-                    raise InvalidInput("sentiment", unknown[0], f"one or more of {', '.join(SENTIMENTS)}")
-                return replace(term, values=values)
-            case "lang":
-                values = tuple(value.lower().replace("_", "-") for value in term.values)
-                if wrong := [value for value in values if not value.replace("-", "").isalnum()]:
-                    raise InvalidInput("lang", wrong[0], "a language such as en, vi or zh-tw")
-                return replace(term, values=values)
-            case "source" | "tag":
-                return replace(term, values=tuple(map(folded, term.values)))
-        return term
-
     def _load(
         self, hits: list[Hit], wanted: ArticleFilter, groups: Sequence[Sequence[Term]]
     ) -> list[dict[str, Any] | None]:
         found = self.table.batch_get(keys.article(hit.key) for hit in hits)
         articles = {item["dedup_key"]: item for item in found}
         return [_served(articles.get(hit.key), hit, wanted, groups) for hit in hits]
+
+
+def as_indexed(term: Term, subjects: SubjectNames) -> Term:
+    """Return a term with the values that the index has.
+
+    Raises:
+        InvalidInput: if there is no such subject, sentiment or language.
+    """
+    match term.field:
+        case "subject":
+            ids = sorted(tool_id for value in term.values for tool_id in subjects.ids(value))
+            if not ids:
+                expected = "the id, the name or an alias of a subject; GET /api/v1/tools lists them"
+                raise InvalidInput("subject", term.values[0], expected)
+            return replace(term, values=tuple(map(folded, ids)))
+        case "sentiment":
+            values = tuple(value.lower() for value in term.values)
+            if unknown := [value for value in values if value not in SENTIMENTS]:
+                raise InvalidInput("sentiment", unknown[0], f"one or more of {', '.join(SENTIMENTS)}")
+            return replace(term, values=values)
+        case "lang":
+            values = tuple(value.lower().replace("_", "-") for value in term.values)
+            if wrong := [value for value in values if not value.replace("-", "").isalnum()]:
+                raise InvalidInput("lang", wrong[0], "a language such as en, vi or zh-tw")
+            return replace(term, values=values)
+        case "source" | "tag":
+            return replace(term, values=tuple(map(folded, term.values)))
+    return term
 
 
 def _served(

@@ -7,9 +7,9 @@ file of a day once where four would write it four times, and writing is what it 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from boto3.dynamodb.conditions import Attr
 from botocore.exceptions import BotoCoreError, ClientError
@@ -26,6 +26,10 @@ _END: Final = "END"
 _EMPTY_AT_MOST: Final = 3
 """Answers without a record that are taken for the end of an open shard."""
 _TRIMMED: Final = frozenset({"TrimmedDataAccessException", "ExpiredIteratorException"})
+
+
+Notice: TypeAlias = Callable[[Mapping[str, Any]], None]
+"""Is shown what a record of the stream says: keys and images, as DynamoDB writes them."""
 
 
 class StreamBusy(Retryable):
@@ -58,11 +62,12 @@ class TableStream:
     table: Table
     seconds: Callable[[], float] = time.monotonic
 
-    def read(self, longest: float) -> Changes:
+    def read(self, longest: float, notice: Notice = lambda _record: None) -> Changes:
         """Return the articles that changed since the place that was noted last.
 
         Args:
             longest: seconds after which it stops and leaves the rest to the next reading.
+            notice: is shown each record too.
 
         Raises:
             StreamBusy: if the stream does not answer.
@@ -78,7 +83,9 @@ class TableStream:
             for shard in shards[first:] + shards[:first]:
                 place = known.get(shard, "")
                 if place != _END and self.seconds() - begun < longest:
-                    place = self._read_shard(shard, place, changes, lambda: self.seconds() - begun < longest)
+                    place = self._read_shard(
+                        shard, place, changes, lambda: self.seconds() - begun < longest, notice
+                    )
                 if place:
                     changes.shards[shard] = place
         except (ClientError, BotoCoreError) as error:
@@ -109,7 +116,9 @@ class TableStream:
                 return
             first = {"ExclusiveStartShardId": last}
 
-    def _read_shard(self, shard: str, place: str, changes: Changes, more: Callable[[], bool]) -> str:
+    def _read_shard(
+        self, shard: str, place: str, changes: Changes, more: Callable[[], bool], notice: Notice
+    ) -> str:
         """Read a shard from a place on, and return the place after it."""
         try:
             iterator = self._iterator(shard, place)
@@ -124,6 +133,7 @@ class TableStream:
             records = answer.get("Records", [])
             for record in records:
                 self._take(record["dynamodb"], changes)
+                notice(record["dynamodb"])
             if records:
                 place = records[-1]["dynamodb"]["SequenceNumber"]
             empty = 0 if records else empty + 1

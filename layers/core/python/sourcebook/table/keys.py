@@ -41,6 +41,14 @@ SERIES_PREFIX: Final = "SERIES#"
 SCRAPE_PREFIX: Final = "SCRAPE#"
 MIGRATIONS: Final = "MIGRATIONS"
 
+ALERT_RULES: Final = "ALERTS"
+"""PK of all rules of alerts."""
+ALERT_PARTITIONS: Final = "ALERT#*"
+"""Pattern of the partition keys of `alert_delivery`, for policies."""
+DELIVERY_PREFIX: Final = "EVENT#"
+DUE_DELIVERIES: Final = "ALERT#DUE"
+"""GSI1PK of what alerts have to deliver; GSI1SK orders them by when they may be tried."""
+
 API_TOKENS: Final = "TOKENS"
 """PK of all bearer tokens of the API."""
 STARTED_PARTITIONS: Final = f"{JOB_RUN_PREFIX}*"
@@ -265,6 +273,36 @@ def api_token(token_id: str) -> Key:
 def idempotent_request(digest: str) -> Key:
     """Key of the answer to a write; `digest` is that of its caller and their key."""
     return {"PK": f"IDEMPOTENT#{digest}", "SK": "ANSWER"}
+
+
+def alert_rule(alert_id: str) -> Key:
+    """Key of a rule (16 hexadecimal characters)."""
+    return {"PK": ALERT_RULES, "SK": f"RULE#{alert_id}"}
+
+
+def alert_rules_version() -> Key:
+    """Key of the count of changes of the rules, by which their readers notice one."""
+    return {"PK": ALERT_RULES, "SK": "VERSION"}
+
+
+def alert_partition(alert_id: str) -> str:
+    """Partition of what a rule has fired, and of what it compares with."""
+    return f"ALERT#{alert_id}"
+
+
+def alert_delivery(alert_id: str, event_id: str) -> Key:
+    """Key of one event that a rule has fired for, with how far its delivery is."""
+    return {"PK": alert_partition(alert_id), "SK": f"{DELIVERY_PREFIX}{event_id}"}
+
+
+def alert_base(alert_id: str, subject: str) -> Key:
+    """Key of the figure with which a rule compares a subject's."""
+    return {"PK": alert_partition(alert_id), "SK": f"BASE#{subject}"}
+
+
+def due_delivery(alert_id: str, event_id: str, at: str) -> EligibilityKey:
+    """Index key of a delivery that may be tried at a time (ISO 8601, seconds)."""
+    return {"GSI1PK": DUE_DELIVERIES, "GSI1SK": f"{at}#{alert_id}#{event_id}"}
 
 
 def nova(nova_id: str) -> Key:

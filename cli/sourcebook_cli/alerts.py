@@ -1,0 +1,146 @@
+"""Alerts: `alerts add`, `list`, `remove`, `test` and `log`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from sourcebook.alerts.rules import FIELDS, KINDS
+from sourcebook.errors import InvalidInput
+from sourcebook_cli.output import Style, Styled, say, say_json
+from sourcebook_cli.stack import Stack, on_aws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sourcebook.alerts.rules import Rule, RuleStore
+
+_STYLES: Final[dict[str, Style]] = {
+    "DELIVERED": "green",
+    "PENDING": "yellow",
+    "GIVEN_UP": "red",
+    "CANCELLED": "red",
+}
+
+
+@click.group()
+def alerts() -> None:
+    """Rules that are told of what happens: by webhook, by mail, and on the event bus."""
+
+
+def _fields(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each field of a rule."""
+    for name, spec in reversed(list(FIELDS.items())):
+        kind: Any = str if spec.least is None else int if spec.whole else float
+        about = f"{spec.about} Of {' and '.join(spec.kinds)}."
+        command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=about)(command)
+    return command
+
+
+@alerts.command()
+@click.argument("kind", type=click.Choice(KINDS))
+@click.option("--name", help="What it is called.")
+@_fields
+@click.option("--webhook", help="An https address that events are sent to.")
+@click.option("--mail", help="An address that is written to; SNS asks it first whether it agrees.")
+@on_aws
+def add(kind: str, aws: bool, **values: object) -> None:
+    """Make a rule of a KIND and print its id; what signs the webhook goes to standard error, once."""
+    from sourcebook.alerts.mail import Mailer
+    from sourcebook.alerts.rules import checked
+    from sourcebook.search.read import SubjectNames
+    from sourcebook.sentiment.subjects import SubjectRegistry
+    from sourcebook.table.client import aws_config
+
+    stack = Stack.connect(aws=aws)
+    subjects = SubjectNames(SubjectRegistry(stack.table))
+    rule = checked({"kind": kind, **values}, stack.http_policy, subjects)
+    if rule.mail:
+        client = stack.session.client("sns", config=aws_config())
+        Mailer(client, stack.outputs["AlertMailTopicArn"]).subscribe(rule.mail)
+    made = _rules(stack).add(rule)
+    say(made.alert_id)
+    if made.secret:
+        say(f"The secret of the webhook, which is not shown again: {made.secret}", err=True)
+
+
+@alerts.command("list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@on_aws
+def list_(as_json: bool, aws: bool) -> None:
+    """List the rules, the newest last."""
+    found = _rules(Stack.connect(aws=aws)).all()
+    for rule in found:
+        if as_json:
+            say_json(rule.public())
+            continue
+        said = " ".join(f"{name}={value}" for name, value in rule.values.items())
+        ways = " ".join(filter(None, (rule.webhook, rule.mail))) or "the bus alone"
+        say(f"{rule.alert_id}  {rule.kind:<9}  {rule.name}  {said}  to {ways}")
+    if not found and not as_json:
+        say("No rules. Make one: sourcebook alerts add KIND")
+
+
+@alerts.command()
+@click.argument("alert_id")
+@on_aws
+def remove(alert_id: str, aws: bool) -> None:
+    """Remove a rule; what it has not delivered yet is not delivered."""
+    if not _rules(Stack.connect(aws=aws)).remove(alert_id):
+        raise _unknown(alert_id)
+    say(f"Alert {alert_id} is removed.")
+
+
+@alerts.command()
+@click.argument("alert_id")
+@on_aws
+def test(alert_id: str, aws: bool) -> None:
+    """Let a rule fire for nothing, so that its ways can be seen to work; it is delivered within a minute."""
+    from sourcebook.alerts.deliveries import DeliveryStore
+    from sourcebook.clock import isoformat, utc_now
+
+    stack = Stack.connect(aws=aws)
+    rule = _rule(stack, alert_id)
+    now = isoformat(utc_now(), "milliseconds")
+    DeliveryStore(stack.table).fire(rule, "test", now, now, {"message": "This is a test."})
+    say(f"Fired. See what becomes of it: sourcebook alerts log {alert_id}")
+
+
+@alerts.command()
+@click.argument("alert_id")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@on_aws
+def log(alert_id: str, as_json: bool, aws: bool) -> None:
+    """Show what a rule has fired for in the last 40 days, and how its delivery went; the newest first."""
+    from sourcebook.alerts.deliveries import DeliveryStore
+
+    stack = Stack.connect(aws=aws)
+    rule = _rule(stack, alert_id)
+    for one in DeliveryStore(stack.table).log(rule.alert_id):
+        if as_json:
+            say_json(one.public())
+            continue
+        tried = f"{one.attempts} attempt{'' if one.attempts == 1 else 's'}"
+        say(
+            f"{one.created_at}  ",
+            Styled(f"{one.state:<9}", _STYLES[one.state]),
+            f"  {one.kind:<9}  {tried:<11}  {one.event_id}  {one.last_error or ''}".rstrip(),
+        )
+
+
+def _rules(stack: Stack) -> RuleStore:
+    from sourcebook.alerts.rules import RuleStore
+
+    return RuleStore(stack.table)
+
+
+def _rule(stack: Stack, alert_id: str) -> Rule:
+    rule = _rules(stack).get(alert_id)
+    if rule is None:
+        raise _unknown(alert_id)
+    return rule
+
+
+def _unknown(alert_id: str) -> InvalidInput:
+    return InvalidInput("alert_id", alert_id[:40], "the id of a rule; `sourcebook alerts list` shows them")

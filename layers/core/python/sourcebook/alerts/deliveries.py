@@ -1,0 +1,221 @@
+"""What rules have fired for, and how far its delivery is: outbox and log in one.
+
+A firing is one item, created once by its key: the same happening of the same rule is the same item. While
+something of it is left to deliver it stands in EligibilityIndex, by when it may be tried.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.alerts.happenings import Fact
+from sourcebook.alerts.rules import Rule
+from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
+from sourcebook.schema import SCHEMA_VERSION
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+
+BUS: Final = "bus"
+MAIL: Final = "mail"
+WEBHOOK: Final = "webhook"
+
+PENDING: Final = "PENDING"
+DELIVERED: Final = "DELIVERED"
+GIVEN_UP: Final = "GIVEN_UP"
+CANCELLED: Final = "CANCELLED"
+
+KEPT: Final = timedelta(days=40)
+"""Longer than articles are kept, so that none fires twice for one."""
+PAUSES: Final = tuple(timedelta(minutes=m) for m in (1, 5, 15, 30, 60, 120, 240, 480, 480))
+"""Between two attempts: a day in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One firing.
+
+    Attributes:
+        payload: an `AlertFired` as JSON, sent the same at every attempt.
+        todo: ways by which it has not been delivered yet.
+        state: of `PENDING`, `DELIVERED`, `GIVEN_UP` and `CANCELLED`.
+        attempts: how often it was tried.
+        next_attempt_at: when it may be tried.
+        last_error: what went wrong last.
+    """
+
+    alert_id: str
+    event_id: str
+    kind: str
+    at: str
+    payload: str
+    todo: tuple[str, ...]
+    state: str
+    attempts: int
+    created_at: str
+    next_attempt_at: str
+    last_error: str | None = None
+    delivered_at: str | None = None
+
+    @classmethod
+    def of(cls, item: Mapping[str, Any]) -> Delivery:
+        """Read what the table has of it."""
+        return cls(
+            item["alert_id"],
+            item["event_id"],
+            item["kind"],
+            item["at"],
+            item["payload"],
+            tuple(item["todo"]),
+            item["state"],
+            int(item["attempts"]),
+            item["created_at"],
+            item["next_attempt_at"],
+            item.get("last_error"),
+            item.get("delivered_at"),
+        )
+
+    def public(self) -> dict[str, object]:
+        """Return it as it is served."""
+        return {
+            "event_id": self.event_id,
+            "kind": self.kind,
+            "at": self.at,
+            "state": self.state,
+            "waiting_for": list(self.todo),
+            "attempts": self.attempts,
+            "created_at": self.created_at,
+            "next_attempt_at": self.next_attempt_at if self.state == PENDING else None,
+            "delivered_at": self.delivered_at,
+            "last_error": self.last_error,
+        }
+
+
+def event_id_of(alert_id: str, kind: str, identity: str) -> str:
+    """Return the id of what a rule fires for: the same for the same happening."""
+    return f"evt_{hashlib.sha256(f'{alert_id}|{kind}|{identity}'.encode()).hexdigest()[:32]}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryStore:
+    """The firings in the table."""
+
+    table: Table
+    clock: Clock = utc_now
+
+    def fire(self, rule: Rule, kind: str, identity: str, at: str, facts: Mapping[str, Fact]) -> bool:
+        """Keep that a rule fires, to be delivered; return whether it had not fired for the same before."""
+        now = self.clock()
+        event_id = event_id_of(rule.alert_id, kind, identity)
+        payload = {
+            "schema_version": SCHEMA_VERSION,
+            "correlation_id": event_id,
+            "alert_id": rule.alert_id,
+            "alert_name": rule.name,
+            "event_id": event_id,
+            "kind": kind,
+            "at": at,
+            "facts": dict(facts),
+        }
+        todo = [BUS, *([MAIL] if rule.mail else []), *([WEBHOOK] if rule.webhook else [])]
+        item = {
+            **keys.alert_delivery(rule.alert_id, event_id),
+            **keys.due_delivery(rule.alert_id, event_id, isoformat(now)),
+            "entity_type": "AlertDelivery",
+            "schema_version": SCHEMA_VERSION,
+            "alert_id": rule.alert_id,
+            "event_id": event_id,
+            "kind": kind,
+            "at": at,
+            "payload": json.dumps(payload, ensure_ascii=False, separators=(",", ":")),
+            "todo": todo,
+            "state": PENDING,
+            "attempts": 0,
+            "created_at": isoformat(now, "milliseconds"),
+            "next_attempt_at": isoformat(now),
+            "ttl_timestamp": epoch_seconds(now + KEPT),
+        }
+        return self.table.create(item) is None
+
+    def due(self, most: int) -> list[Delivery]:
+        """Return what may be delivered now, what has waited longest first."""
+        condition = KeyCondition("GSI1PK").eq(keys.DUE_DELIVERIES) & KeyCondition("GSI1SK").lte(
+            f"{isoformat(self.clock())}~"
+        )
+        page = self.table.query(condition, index=keys.ELIGIBILITY_INDEX, limit=most)
+        wanted = [keys.Key(PK=item["PK"], SK=item["SK"]) for item in page.items]
+        found = [Delivery.of(item) for item in self.table.batch_get(wanted, consistent=True)]
+        now = isoformat(self.clock())
+        waiting = [one for one in found if one.state == PENDING and one.next_attempt_at <= now]
+        return sorted(waiting, key=lambda one: (one.next_attempt_at, one.created_at))
+
+    def claim(self, delivery: Delivery) -> bool:
+        """Count an attempt and say when the next may be; return False if somebody else has it in hand.
+
+        Whoever dies after this leaves a delivery that is tried again at that time.
+        """
+        again = self._after(delivery.attempts)
+        try:
+            self.table.change(
+                keys.alert_delivery(delivery.alert_id, delivery.event_id),
+                assign={
+                    "next_attempt_at": isoformat(again),
+                    **keys.due_delivery(delivery.alert_id, delivery.event_id, isoformat(again)),
+                },
+                increment={"attempts": 1},
+                condition=Attr("state").eq(PENDING) & Attr("attempts").eq(delivery.attempts),
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+    def note(self, delivery: Delivery, left: Sequence[str], error: str | None, *, final: bool) -> str:
+        """Keep what came of an attempt, and return the state of the delivery.
+
+        Args:
+            delivery: as it was before it was claimed.
+            left: ways by which it is still not delivered.
+            error: what went wrong.
+            final: whether trying again is of no use.
+        """
+        state = DELIVERED if not left else PENDING
+        if left and (final or delivery.attempts >= len(PAUSES)):
+            state = GIVEN_UP
+        self._end(delivery, state, left, error)
+        return state
+
+    def cancel(self, delivery: Delivery, reason: str) -> None:
+        """Keep that it is not to be delivered any more."""
+        self._end(delivery, CANCELLED, delivery.todo, reason)
+
+    def log(self, alert_id: str) -> list[Delivery]:
+        """Return what a rule has fired for in the last 40 days, the newest first."""
+        condition = KeyCondition("PK").eq(keys.alert_partition(alert_id)) & KeyCondition("SK").begins_with(
+            keys.DELIVERY_PREFIX
+        )
+        found = map(Delivery.of, self.table.query_all(condition, consistent=True))
+        return sorted(found, key=lambda one: (one.created_at, one.event_id), reverse=True)
+
+    def _end(self, delivery: Delivery, state: str, left: Sequence[str], error: str | None) -> None:
+        place: dict[str, object] = {} if state == PENDING else {"GSI1PK": None, "GSI1SK": None}
+        self.table.change(
+            keys.alert_delivery(delivery.alert_id, delivery.event_id),
+            assign={
+                "state": state,
+                "todo": list(left),
+                "last_error": None if error is None else error[:300],
+                "delivered_at": isoformat(self.clock()) if state == DELIVERED else None,
+                **place,
+            },
+            condition=Attr("PK").exists(),
+        )
+
+    def _after(self, attempts: int) -> datetime:
+        return self.clock() + PAUSES[min(attempts, len(PAUSES) - 1)]

@@ -1,0 +1,62 @@
+"""Mails about alerts, by a topic of SNS."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+if TYPE_CHECKING:
+    from mypy_boto3_sns import SNSClient
+
+    from sourcebook.events import AlertFired
+
+
+class NotTaken(Exception):
+    """A way did not take a delivery.
+
+    Attributes:
+        final: whether it never will.
+    """
+
+    def __init__(self, reason: str, *, final: bool = False) -> None:
+        self.final = final
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Mailer:
+    """Writes mails by a topic of SNS, whose subscribers each get what is addressed to them."""
+
+    client: SNSClient
+    topic_arn: str
+
+    def subscribe(self, address: str) -> None:
+        """Ask an address whether it wants what is addressed to it; asking again changes nothing."""
+        self.client.subscribe(
+            TopicArn=self.topic_arn,
+            Protocol="email",
+            Endpoint=address,
+            Attributes={"FilterPolicy": json.dumps({"to": [address]})},
+        )
+
+    def send(self, address: str, event: AlertFired) -> None:
+        """Send a mail.
+
+        Raises:
+            NotTaken: if SNS does not take it.
+        """
+        facts = "\n".join(f"{name}: {value}" for name, value in event.facts.items() if value is not None)
+        subject = "".join(c if c.isascii() and c.isprintable() else "?" for c in event.alert_name)[:70]
+        try:
+            self.client.publish(
+                TopicArn=self.topic_arn,
+                Subject=f"Sourcebook: {subject}",
+                Message=f"{event.alert_name} ({event.kind}, {event.at:%Y-%m-%d %H:%M} UTC)\n\n{facts}\n\n"
+                f"alert {event.alert_id}, event {event.event_id}",
+                MessageAttributes={"to": {"DataType": "String", "StringValue": address}},
+            )
+        except (ClientError, BotoCoreError) as error:
+            raise NotTaken(f"SNS: {error}") from error

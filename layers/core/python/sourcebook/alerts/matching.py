@@ -1,0 +1,102 @@
+"""Which rules an article matches: rules are found by their words, not gone through one by one.
+
+Of each rule one group of its query is its anchor: one of its terms must hold, so the rule is kept under a
+word or a filter's value of each of them, and only articles that have one of these are held against it. The
+group is chosen by how few rules stand under its words already, so that a frequent word collects no crowd.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from sourcebook.search.day import Entry, term_holds, texts_of
+from sourcebook.search.query import Term
+
+Groups: TypeAlias = Sequence[Sequence[Term]]
+_Asked: TypeAlias = tuple[tuple[tuple[str | None, Term], ...], ...]
+"""The groups of a rule; of each term the one word that it is, or None where it is more or something else."""
+Place: TypeAlias = tuple[str, str]
+"""Field and value under which a rule stands; of words the field is empty."""
+
+_NO_ANCHOR: Place = ("*", "")
+
+
+@dataclass(slots=True)
+class ArticleRules:
+    """Rules by what an article must have to match them."""
+
+    _asked: dict[str, _Asked] = field(default_factory=dict)
+    _places: defaultdict[Place, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, alert_id: str, groups: Groups) -> None:
+        """Add a rule."""
+        self._asked[alert_id] = tuple(
+            tuple(
+                (term.values[0] if not term.field and len(term.values) == 1 else None, term) for term in group
+            )
+            for group in groups
+        )
+        anchors = [places for group in groups if (places := self._anchor(group))]
+        chosen = min(
+            anchors, key=lambda places: max(len(self._places[p]) for p in places), default=[_NO_ANCHOR]
+        )
+        for place in dict.fromkeys(chosen):
+            self._places[place].append(alert_id)
+
+    def matching(self, entry: Entry) -> list[str]:
+        """Return the ids of the rules that an article matches."""
+        texts = texts_of(entry)
+        words = {word for text in texts for word in text.split()}
+        found = dict.fromkeys(
+            alert_id for place in _places_of(entry, words) for alert_id in self._places.get(place, ())
+        )
+        return [alert_id for alert_id in found if _holds(entry, texts, words, self._asked[alert_id])]
+
+    def _anchor(self, group: Sequence[Term]) -> list[Place]:
+        """Return places of which an article has one if a term of the group holds; none if there are none."""
+        places: list[Place] = []
+        for term in group:
+            if term.negated:
+                return []
+            if term.field:
+                places += [(_COLUMN[term.field], value) for value in term.values]
+            else:
+                places.append(min((("", word) for word in term.values), key=lambda p: len(self._places[p])))
+        return places
+
+
+_COLUMN = {"source": "source", "subject": "tag", "tag": "tag", "sentiment": "sentiment", "lang": "lang"}
+
+
+def _holds(entry: Entry, texts: Sequence[str], words: AbstractSet[str], asked: _Asked) -> bool:
+    """Whether every group has a term that holds; most terms are one word, which is quickly looked up."""
+    for group in asked:
+        for word, term in group:
+            if (term_holds(entry, texts, term) if word is None else word in words) != term.negated:
+                break
+        else:
+            return False
+    return True
+
+
+def _places_of(entry: Entry, words: Iterable[str]) -> Iterator[Place]:
+    """Yield every place under which a rule may stand that an article matches."""
+    yield _NO_ANCHOR
+    for word in words:
+        yield "", word
+    yield "sentiment", entry.sentiment or ""
+    for source in entry.sources.split(_MARK):
+        yield "source", source
+    for tag in entry.tags.split(_MARK):
+        yield "tag", tag
+    # A language is asked for with or without its region.
+    parts = entry.lang.split("-")
+    for count in range(1, len(parts) + 1):
+        yield "lang", "-".join(parts[:count])
+
+
+_MARK = "\x1f"

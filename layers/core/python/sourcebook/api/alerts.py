@@ -1,0 +1,205 @@
+"""Alerts: rules that are told of what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sourcebook.alerts.deliveries import DeliveryStore
+from sourcebook.alerts.rules import FIELDS, KINDS, Rule, RuleStore, checked
+from sourcebook.alerts.webhook import webhook_policy
+from sourcebook.api.forms import ChoiceField, Form, NumberField, TextField
+from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.parameters import CURSOR, LIMIT, page_size
+from sourcebook.api.parts import Means
+from sourcebook.api.requests import Request
+from sourcebook.api.responses import NotFound, Response, listed
+from sourcebook.http.policy import HttpPolicy
+from sourcebook.search.read import SubjectNames
+from sourcebook.sentiment.subjects import SubjectRegistry
+from sourcebook.table.pages import Listing, Page, bad_cursor
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsApi:
+    """What these operations act by.
+
+    Attributes:
+        policy: what webhooks are asked by.
+        subscribe: asks an address whether it wants mails.
+    """
+
+    rules: RuleStore
+    deliveries: DeliveryStore
+    subjects: SubjectNames
+    policy: HttpPolicy
+    subscribe: Callable[[str], None]
+
+
+def make(means: Means) -> AlertsApi:
+    """Return what these operations act by; raises `InvalidInput` if a network of the deployment is wrong."""
+
+    def subscribe(address: str) -> None:
+        import boto3  # noqa: PLC0415 - a rule with a mail address is rare
+
+        from sourcebook.alerts.mail import Mailer  # noqa: PLC0415
+        from sourcebook.table.client import aws_config  # noqa: PLC0415
+
+        Mailer(boto3.client("sns", config=aws_config()), means.environ["ALERT_TOPIC_ARN"]).subscribe(address)
+
+    return AlertsApi(
+        RuleStore(means.table),
+        DeliveryStore(means.table),
+        SubjectNames(SubjectRegistry(means.table)),
+        webhook_policy(means.environ),
+        subscribe,
+    )
+
+
+def list_alerts(alerts: AlertsApi, request: Request) -> Response:
+    """GET /alerts."""
+    rules = [rule.public() for rule in alerts.rules.all()]
+    return listed(_page(rules, "alert_id", "alerts", request))
+
+
+def create_alert(alerts: AlertsApi, request: Request) -> Response:
+    """POST /alerts."""
+    values = _NEW.read(request.json())
+    rule = checked(values, alerts.policy, alerts.subjects)
+    if rule.mail:
+        alerts.subscribe(rule.mail)
+    made = alerts.rules.add(rule)
+    answer = {**made.public(), "secret": made.secret or None}
+    return Response(answer, 201, headers={"location": f"/alerts/{made.alert_id}"})
+
+
+def remove_alert(alerts: AlertsApi, request: Request) -> Response:
+    """DELETE /alerts/{alert_id}."""
+    alert_id = request.path.get("alert_id", "")
+    if not alerts.rules.remove(alert_id):
+        raise _no_alert(alert_id)
+    return Response({"alert_id": alert_id, "deleted": True})
+
+
+def list_deliveries(alerts: AlertsApi, request: Request) -> Response:
+    """GET /alerts/{alert_id}/deliveries."""
+    rule = _rule(alerts, request)
+    rows = [one.public() for one in alerts.deliveries.log(rule.alert_id)]
+    return listed(_page(rows, "event_id", f"deliveries of {rule.alert_id}", request))
+
+
+def _page(rows: list[dict[str, object]], key: str, name: str, request: Request) -> Page[dict[str, object]]:
+    """Return the page of a list that is read whole: a rule and what it has fired for are few."""
+    listing, cursor = Listing.of(name, {}), CURSOR.of(request)
+    first = 0
+    if cursor is not None:
+        (last,) = listing.position(cursor, parts=1)
+        places = [number for number, row in enumerate(rows, 1) if row[key] == last]
+        if not places:
+            raise bad_cursor(cursor)
+        first = places[0]
+    end = first + page_size(request)
+    found = rows[first:end]
+    return Page(found, listing.cursor((str(found[-1][key]),)) if end < len(rows) else None)
+
+
+def _rule(alerts: AlertsApi, request: Request) -> Rule:
+    alert_id = request.path.get("alert_id", "")
+    rule = alerts.rules.get(alert_id)
+    if rule is None:
+        raise _no_alert(alert_id)
+    return rule
+
+
+def _no_alert(alert_id: str) -> NotFound:
+    return NotFound(f"There is no alert {alert_id[:40]!r}. GET /alerts lists them.")
+
+
+def _field(name: str) -> TextField | NumberField | ChoiceField:
+    spec = FIELDS[name]
+    about = f"{spec.about} Of {' and '.join(spec.kinds)}."
+    if spec.least is not None and spec.most is not None:
+        return NumberField(
+            name=name, description=about, least=spec.least, most=spec.most, whole=spec.whole, required=False
+        )
+    if spec.words:
+        return ChoiceField(name=name, description=about, values=spec.words, required=False)
+    return TextField(name=name, description=about, longest=400, required=False)
+
+
+_EXAMPLE: Final[Mapping[str, Any]] = {
+    "kind": "article",
+    "name": "Strikes in the harbor",
+    "q": 'harbor "on strike"',
+    "webhook": "https://desk.example/hooks/sourcebook",
+}
+_NEW: Final = Form(
+    fields=(
+        ChoiceField(name="kind", description="What the rule looks for.", values=KINDS),
+        TextField(name="name", description="What it is called.", longest=100, required=False),
+        *map(_field, FIELDS),
+        TextField(
+            name="webhook",
+            description="An https address that events are sent to.",
+            longest=2_000,
+            required=False,
+        ),
+        TextField(name="mail", description="An address that is written to.", longest=256, required=False),
+    ),
+    example=_EXAMPLE,
+)
+_TOPIC: Final = "Alerts"
+
+OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/alerts",
+        name="listAlerts",
+        topic=_TOPIC,
+        summary="The rules of alerts, the newest last",
+        description="Fields that a kind does not have are null; those that were not given have what counts "
+        "instead. No secret is told again.",
+        act=list_alerts,
+        parameters=(LIMIT, CURSOR),
+        answers={200: "AlertPage"},
+    ),
+    Operation(
+        method="POST",
+        path="/alerts",
+        name="createAlert",
+        topic=_TOPIC,
+        summary="Be told of what happens",
+        description="From now on. `webhook` gets each event signed by the convention of Standard Webhooks, "
+        "with the `secret` of the answer, which is told this once; docs/alerts.md has what is sent. `mail` "
+        "is asked first whether it agrees. Every event goes to the event bus too.",
+        act=create_alert,
+        access=Access.WRITE,
+        body=Body(form=_NEW),
+        answers={201: "CreatedAlert"},
+    ),
+    Operation(
+        method="DELETE",
+        path="/alerts/{alert_id}",
+        name="removeAlert",
+        topic=_TOPIC,
+        summary="Remove a rule",
+        description="What it has not delivered yet is not delivered.",
+        act=remove_alert,
+        access=Access.WRITE,
+        answers={200: "RemovedAlert"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/alerts/{alert_id}/deliveries",
+        name="listDeliveries",
+        topic=_TOPIC,
+        summary="What a rule has fired for, the newest first",
+        description="For 40 days. `waiting_for` are the ways by which it has not been delivered yet.",
+        act=list_deliveries,
+        parameters=(LIMIT, CURSOR),
+        answers={200: "DeliveryPage"},
+        problems=(404,),
+    ),
+)
