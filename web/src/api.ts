@@ -2,11 +2,17 @@
 
 const TOKEN = "sourcebook.token";
 
-/** An answer other than 2xx, in the server's own words. */
+/** An answer other than 2xx, in the server's own words. Its status is 0 where nobody answered. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** Finds the request in the operator's logs. */
+    readonly correlation: string | null = null,
+    /** Seconds after which it may be asked again. */
+    readonly after: number | null = null,
+    /** The field or parameter that is wrong. */
+    readonly parameter: string | null = null,
   ) {
     super(message);
   }
@@ -26,19 +32,25 @@ export function token(): string {
   return sessionStorage.getItem(TOKEN) ?? "";
 }
 
-/** Keep a token until the tab is closed; an empty one is forgotten. */
+/** Keep a token until the tab is closed; an empty one is forgotten. What is shown is asked for anew. */
 export function keepToken(value: string): void {
   if (value === "") sessionStorage.removeItem(TOKEN);
   else sessionStorage.setItem(TOKEN, value);
+  dispatchEvent(new Event("tokenchange"));
 }
 
 export type Query = Record<string, string | number | null | undefined>;
 
-/** The address of an operation, relative to the page, so that it works under any stage's path. */
-export function address(path: string, query: Query = {}): string {
+/** Those of a query's members that say something, as they stand in an address. */
+export function queryText(query: Query): string {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return `.${path}${text === "" ? "" : `?${text}`}`;
+  return text === "" ? "" : `?${text}`;
+}
+
+/** The address of an operation, relative to the page, so that it works under any stage's path. */
+export function address(path: string, query: Query = {}): string {
+  return `.${path}${queryText(query)}`;
 }
 
 /**
@@ -46,36 +58,60 @@ export function address(path: string, query: Query = {}): string {
  * @throws Problem when the server says no, or says nothing.
  */
 export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-  return ask<T>(path, query, signal ? { signal } : {});
+  return parsed(await (await ask(path, query, signal ? { signal } : {})).text()) as T;
+}
+
+export interface Sending {
+  method: "POST" | "PATCH" | "DELETE";
+  body?: unknown;
+  /** Sent twice with one key, it is done once. */
+  key?: string;
+  type?: string;
 }
 
 /**
- * Send something. Sent twice with one `key`, it is done once.
+ * Send something.
  * @throws Problem when the server says no, or says nothing.
  */
-export async function post<T>(path: string, body: unknown, key: string): Promise<T> {
-  return ask<T>(path, {}, {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { "Content-Type": "application/json", "Idempotency-Key": key },
-  });
+export async function send<T>(path: string, { method, body, key, type = "application/json" }: Sending): Promise<T> {
+  const headers: Record<string, string> = body === undefined ? {} : { "Content-Type": type };
+  if (key !== undefined) headers["Idempotency-Key"] = key;
+  const init: RequestInit = { method, headers };
+  if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+  return parsed(await (await ask(path, {}, init)).text()) as T;
 }
 
-async function ask<T>(path: string, query: Query, init: RequestInit): Promise<T> {
+/**
+ * Ask for a file.
+ * @throws Problem when the server says no, or says nothing.
+ */
+export async function getFile(path: string, query: Query = {}, signal?: AbortSignal): Promise<Blob> {
+  return (await ask(path, query, { headers: { Accept: "*/*" }, ...(signal ? { signal } : {}) })).blob();
+}
+
+async function ask(path: string, query: Query, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
-  headers.set("Accept", "application/json");
+  if (!headers.has("Accept")) headers.set("Accept", "application/json");
   if (token() !== "") headers.set("Authorization", `Bearer ${token()}`);
   let response: Response;
   try {
     response = await fetch(address(path, query), { ...init, headers });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Problem(0, "The server does not answer. Is the stack up? (make up)");
+    throw new Problem(0, navigator.onLine ? "The server does not answer." : "You are offline.");
   }
-  const text = await response.text();
-  const content: unknown = parsed(text);
-  if (!response.ok) throw new Problem(response.status, detail(content) ?? `Status ${response.status}`);
-  return content as T;
+  if (!response.ok) {
+    const content = parsed(await response.text());
+    const after = Number(response.headers.get("retry-after") ?? "");
+    throw new Problem(
+      response.status,
+      said(content, "detail", "message", "title") ?? `Status ${response.status}`,
+      said(content, "correlation_id") ?? response.headers.get("x-correlation-id"),
+      Number.isFinite(after) && after > 0 ? after : null,
+      said(content, "parameter"),
+    );
+  }
+  return response;
 }
 
 function parsed(text: string): unknown {
@@ -86,11 +122,11 @@ function parsed(text: string): unknown {
   }
 }
 
-function detail(content: unknown): string | undefined {
-  if (typeof content !== "object" || content === null) return undefined;
+function said(content: unknown, ...names: string[]): string | null {
+  if (typeof content !== "object" || content === null) return null;
   const fields = content as Record<string, unknown>;
-  const said = fields["detail"] ?? fields["message"] ?? fields["title"];
-  return typeof said === "string" ? said : undefined;
+  const found = names.map((name) => fields[name]).find((value) => typeof value === "string");
+  return typeof found === "string" ? found : null;
 }
 
 /** Follow a list to its end, or to `most` items. */

@@ -5,8 +5,9 @@ import "./styles.css";
 import { render, type JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Access, openAccess } from "./access";
-import { get } from "./api";
+import { get, type Page, type Problem } from "./api";
 import { hashOf, usePlace, type Place } from "./hooks";
+import { Help, openHelp, useKeys } from "./keys";
 import { Heading } from "./parts";
 import { Articles } from "./views/articles";
 import { Events } from "./views/events";
@@ -35,14 +36,15 @@ type Theme = (typeof THEMES)[number];
 
 function App(): JSX.Element {
   const place = usePlace();
+  useKeys();
+  const waiting = useWaitingCases(place.view);
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   const known = Object.hasOwn(VIEWS, place.view) ? VIEWS[place.view] : undefined; // "constructor" is no view
-  const [name, View] = known ?? ["Not here", Nowhere];
+  const [, View] = known ?? ["Not here", Nowhere];
   useEffect(() => {
-    document.title = `${name} – Sourcebook`;
     // Who goes on by keyboard or screen reader goes on from the new view; not at the first, which is the page's start.
-    if (!first.current) main.current?.focus();
+    if (!first.current) main.current?.focus({ preventScroll: true });
     first.current = false;
   }, [place.view, place.id]);
   return (
@@ -67,6 +69,11 @@ function App(): JSX.Element {
               <li key={view}>
                 <a href={hashOf(view)} aria-current={view === place.view ? "page" : undefined}>
                   {label}
+                  {view === "quarantine" && waiting !== "" ? (
+                    <span class="badge" aria-label={`${waiting} waiting`}>
+                      {waiting}
+                    </span>
+                  ) : null}
                 </a>
               </li>
             ))}
@@ -84,9 +91,14 @@ function App(): JSX.Element {
         <View key={`${place.view}/${place.id}`} place={place} />
       </main>
       <footer>
-        <a href="docs">HTTP API</a> · many sources, one record
+        <a href="docs">HTTP API</a> ·{" "}
+        <button type="button" class="small" onClick={openHelp}>
+          Keys
+        </button>{" "}
+        · many sources, one record
       </footer>
       <Access />
+      <Help />
     </>
   );
 }
@@ -99,25 +111,60 @@ function Nowhere({ place }: { place: Place }): JSX.Element {
   );
 }
 
-/** What the page is as a whole, asked once a minute. */
+/** What the page is as a whole, asked once a minute, and at once when the network goes or comes. */
 function Health(): JSX.Element {
   const [said, setSaid] = useState<string>("…");
   useEffect(() => {
     const ask = (): void => {
+      if (!navigator.onLine) {
+        setSaid("offline");
+        return;
+      }
       get<{ status: string }>("/health").then(
         ({ status }) => setSaid(status),
-        () => setSaid("degraded"),
+        (problem: Problem) => setSaid(problem.status === 0 ? "no answer" : "degraded"),
       );
     };
     ask();
     const timer = setInterval(ask, 60_000);
-    return () => clearInterval(timer);
+    addEventListener("online", ask);
+    addEventListener("offline", ask);
+    return () => {
+      clearInterval(timer);
+      removeEventListener("online", ask);
+      removeEventListener("offline", ask);
+    };
   }, []);
   return (
     <span class={`chip ${said === "healthy" ? "positive" : said === "…" ? "plain" : "negative"}`} role="status">
       {said}
     </span>
   );
+}
+
+/** How many cases wait for a person, asked when the view changes, at most once a minute otherwise. */
+function useWaitingCases(view: string): string {
+  const [count, setCount] = useState("");
+  useEffect(() => {
+    const controller = new AbortController();
+    const ask = (): void => {
+      get<Page<unknown>>("/quarantine", { limit: 100 }, controller.signal).then(
+        ({ items, next_cursor }) => setCount(items.length === 0 ? "" : `${items.length}${next_cursor === null ? "" : "+"}`),
+        () => setCount(""),
+      );
+    };
+    // What the view itself asks for goes first.
+    const soon = setTimeout(ask, 400);
+    const timer = setInterval(ask, 60_000);
+    addEventListener("casedecided", ask);
+    return () => {
+      controller.abort();
+      clearTimeout(soon);
+      clearInterval(timer);
+      removeEventListener("casedecided", ask);
+    };
+  }, [view]);
+  return count;
 }
 
 function ThemeButton(): JSX.Element {

@@ -1,11 +1,26 @@
 /** Small parts that every view is made of. */
 
 import type { ComponentChildren, JSX } from "preact";
-import type { Answer, List } from "./hooks";
+import { useEffect, useState } from "preact/hooks";
+import type { Problem } from "./api";
+import { placeOf, type Answer, type List } from "./hooks";
 import { day, moment, published, relative, safeLink } from "./format";
 import { openAccess } from "./access";
 
-export function Heading({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
+export function Heading({
+  title,
+  tab,
+  children,
+}: {
+  title: string;
+  /** What the browser's tab says, where it is more than the title. */
+  tab?: string;
+  children?: ComponentChildren;
+}): JSX.Element {
+  const shown = tab ?? title;
+  useEffect(() => {
+    document.title = `${shown} – Sourcebook`;
+  }, [shown]);
   return (
     <header class="heading">
       <h1 tabIndex={-1}>{title}</h1>
@@ -14,25 +29,77 @@ export function Heading({ title, children }: { title: string; children?: Compone
   );
 }
 
-/** What an answer is while it is awaited, when it failed, and when it is there. */
-export function Shown<T>({ of, children }: { of: Answer<T>; children: (value: T) => ComponentChildren }): JSX.Element {
-  if (of.problem !== null) {
-    return (
-      <div class="problem" role="alert">
-        <p>{of.problem.message}</p>
-        {of.problem.wantsToken ? (
-          <p>
-            This stack wants to know who reads. <button type="button" onClick={openAccess}>Enter a token</button>
-          </p>
-        ) : null}
-        <button type="button" onClick={of.again}>
-          Try again
+/** What went wrong, and the next step. */
+export function Trouble({ of, again }: { of: Problem; again?: () => void }): JSX.Element {
+  const retry =
+    again === undefined ? null : (
+      <button type="button" onClick={again}>
+        Try again
+      </button>
+    );
+  return (
+    <div class="problem" role="alert">
+      <p>{of.message}</p>
+      <NextStep of={of} />
+      {of.wantsToken ? (
+        <button type="button" onClick={openAccess}>
+          {of.status === 401 ? "Enter a token" : "Enter another token"}
         </button>
-      </div>
+      ) : null}{" "}
+      {retry}
+    </div>
+  );
+}
+
+function NextStep({ of }: { of: Problem }): JSX.Element | null {
+  if (of.status === 0) return <p>This is asked for again when the network is back. Is the stack up? (make up)</p>;
+  if (of.status === 401) return <p>This stack wants to know who asks.</p>;
+  if (of.status === 403) return <p>The token that you have entered may only read. This needs one with the scope write.</p>;
+  if (of.status === 429) return <p>Too many requests at once. Wait a few seconds.</p>;
+  if (of.status === 503) return <p>It is busy for the moment{of.after === null ? "" : `; try again in ${of.after} seconds`}.</p>;
+  if (of.status >= 500)
+    return (
+      <p>
+        It is not your mistake. Tell the operator this id: <code>{of.correlation ?? "none"}</code>
+      </p>
+    );
+  return null;
+}
+
+/** What an answer is while it is awaited, when it failed, and when it is there. */
+export function Shown<T>({
+  of,
+  heading,
+  children,
+}: {
+  of: Answer<T>;
+  /** The view's heading, where it is only what comes that says a better one. */
+  heading?: string;
+  children: (value: T) => ComponentChildren;
+}): JSX.Element {
+  if (of.value !== null && of.problem === null) return <>{children(of.value)}</>;
+  const title = heading === undefined ? null : <Heading title={heading} />;
+  if (of.problem === null) {
+    return (
+      <>
+        {title}
+        <p class="waiting" role="status">
+          Loading …
+        </p>
+      </>
     );
   }
-  if (of.value === null) return <p class="waiting" role="status">Loading …</p>;
-  return <>{children(of.value)}</>;
+  return (
+    <>
+      {title}
+      <Trouble of={of.problem} {...(of.problem.status === 404 ? {} : { again: of.again })} />
+      {of.problem.status === 404 ? (
+        <p>
+          <a href={`#/${placeOf(location.hash).view}`}>See what there is</a>
+        </p>
+      ) : null}
+    </>
+  );
 }
 
 export function More<T>({ of }: { of: List<T> }): JSX.Element | null {
@@ -184,6 +251,51 @@ export function Choice({
           </option>
         ))}
       </select>
+    </label>
+  );
+}
+
+/** A value that one wants to have elsewhere. */
+export function Copy({ text, what }: { text: string; what: string }): JSX.Element {
+  const [done, setDone] = useState(false);
+  const copy = (): void => {
+    void navigator.clipboard.writeText(text).then(() => {
+      setDone(true);
+      setTimeout(() => setDone(false), 2000);
+    });
+  };
+  return (
+    <button type="button" class="small" aria-label={`Copy ${what}`} onClick={copy}>
+      {done ? "copied" : "copy"}
+    </button>
+  );
+}
+
+export function Field({
+  label,
+  value,
+  onInput,
+  hint,
+  wide = false,
+  ...rest
+}: {
+  label: string;
+  value: string;
+  onInput: (value: string) => void;
+  hint?: string;
+  wide?: boolean;
+  type?: string;
+  required?: boolean;
+  placeholder?: string;
+  min?: number;
+  max?: number;
+  list?: string;
+}): JSX.Element {
+  return (
+    <label class={`field${wide ? " wide" : ""}`}>
+      <span>{label}</span>
+      <input {...(rest as object)} value={value} onInput={(event) => onInput(event.currentTarget.value)} />
+      {hint === undefined ? null : <small class="soft">{hint}</small>}
     </label>
   );
 }

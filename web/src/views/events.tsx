@@ -74,7 +74,7 @@ function Newest(): JSX.Element {
 function One({ id }: { id: string }): JSX.Element {
   const answer = useGet<Event & { members: Member[]; ideas: Idea[] }>(`/events/${encodeURIComponent(id)}`);
   return (
-    <Shown of={answer}>
+    <Shown of={answer} heading="Event">
       {(event) => (
         <>
           <Heading title={event.headline} />

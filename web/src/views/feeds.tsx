@@ -1,52 +1,27 @@
-/** How the feeds do: health, when each is polled next, and when in the day it publishes. */
+/** How the sources do: the feeds with what can be done to each, and the sources of every kind. */
 
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
-import { Chart, color, type Plot } from "../chart";
-import { duration, number } from "../format";
-import { go, hashOf, useGet, useList, type Place } from "../hooks";
-import { Chip, Choice, Empty, Facts, Heading, More, Outside, Shown, Table, Time } from "../parts";
+import { number } from "../format";
+import { Download } from "../download";
+import { go, hashOf, useList, type Place } from "../hooks";
+import { Chip, Choice, Empty, Heading, More, Outside, Shown, Table, Time } from "../parts";
+import { AddFeed } from "./feed-add";
+import { One } from "./feed";
+import { HEALTH, type Feed } from "./feed-words";
 
-interface Feed {
-  feed_id: string;
+interface Source {
+  source_id: string;
   health: string;
-  url: string;
+  kind: string;
   name: string | null;
-  priority: number;
-  interval_minutes: number | null;
+  url: string;
   next_fetch_time: string;
-  last_fetch_at: string | null;
   last_success_at: string | null;
-  last_change_at: string | null;
-  last_cause: string | null;
   last_error: string | null;
   consecutive_errors: number;
-  unchanged_count: number;
-  fetch_count: number;
-  avg_articles_per_fetch: number;
-  created_total: number;
-  merged_total: number;
-  rate: number;
-  publications_by_hour: number[];
+  articles: number;
 }
 
-interface Fetch {
-  due_at: string;
-  fetched_at: string;
-  verdict: string;
-  cause: string;
-  message: string | null;
-  entries: number;
-  created: number;
-  merged: number;
-  rejected: number;
-  rejections: string[] | null;
-  dropped: Record<string, number> | null;
-  warnings: string[] | null;
-  duration_ms: number;
-}
-
-const HEALTH: Record<string, string> = { new: "plain", healthy: "positive", failing: "warn", disabled: "negative" };
 const FILTERS = [
   ["", "all"],
   ["healthy", "healthy"],
@@ -59,24 +34,53 @@ export function Feeds({ place }: { place: Place }): JSX.Element {
   return place.id === "" ? <Listed place={place} /> : <One id={place.id} />;
 }
 
-function Health({ of }: { of: string }): JSX.Element {
+export function Health({ of }: { of: string }): JSX.Element {
   return <Chip kind={HEALTH[of] ?? "plain"}>{of}</Chip>;
 }
 
 function Listed({ place }: { place: Place }): JSX.Element {
   const health = place.query.get("health") ?? "";
+  const every = place.query.get("kinds") === "all";
+  const adding = place.query.get("add") !== null;
+  const kinds = every ? "all" : "";
+  return (
+    <>
+      <Heading title={every ? "Sources" : "Feeds"} tab={health === "" ? (every ? "Sources" : "Feeds") : `Feeds, ${health}`}>
+        In the order in which they are polled next.
+      </Heading>
+      <div class="filters">
+        <Choice label="Health" value={health} options={FILTERS} onChange={(value) => go("feeds", "", { health: value, kinds })} />
+        <a href={hashOf("feeds", "", { health })} aria-current={every ? undefined : "page"}>
+          feeds
+        </a>
+        <a href={hashOf("feeds", "", { health, kinds: "all" })} aria-current={every ? "page" : undefined}>
+          sources of all kinds
+        </a>
+        {adding ? null : (
+          <a class="button" href={hashOf("feeds", "", { health, kinds, add: "1" })}>
+            Add feeds
+          </a>
+        )}
+        <Download path="/feeds.opml" name="feeds.opml">
+          Export OPML
+        </Download>
+      </div>
+      {adding ? <AddFeed /> : null}
+      {every ? <EverySource health={health} /> : <EveryFeed health={health} />}
+    </>
+  );
+}
+
+function EveryFeed({ health }: { health: string }): JSX.Element {
   const list = useList<Feed>("/feeds", { health, limit: 100 });
   return (
     <>
-      <Heading title="Feeds">In the order in which they are polled next.</Heading>
-      <div class="filters">
-        <Choice label="Health" value={health} options={FILTERS} onChange={(value) => go("feeds", "", { health: value })} />
-      </div>
       <Shown of={list}>
         {(feeds) =>
           feeds.length === 0 ? (
             <Empty>
-              No such feed. Add one with <code>sourcebook feeds add URL</code>.
+              {health === "" ? "There is no feed yet." : `No feed is ${health}.`}{" "}
+              <a href={hashOf("feeds", "", { add: "1" })}>Add a feed by its site's address</a>
             </Empty>
           ) : (
             <Table
@@ -85,7 +89,20 @@ function Listed({ place }: { place: Place }): JSX.Element {
               rowKey={(feed) => feed.feed_id}
               columns={[
                 { name: "Feed", of: (feed) => <a href={hashOf("feeds", feed.feed_id)}>{feed.name || feed.feed_id}</a> },
-                { name: "Health", of: (feed) => <Health of={feed.health} /> },
+                {
+                  name: "Health",
+                  of: (feed) => (
+                    <>
+                      <Health of={feed.health} />
+                      {feed.consecutive_errors > 0 ? (
+                        <span class="soft">
+                          {" "}
+                          {feed.consecutive_errors === 1 ? "once" : `${feed.consecutive_errors} times`}: {feed.last_error}
+                        </span>
+                      ) : null}
+                    </>
+                  ),
+                },
                 { name: "Next poll", of: (feed) => <Time at={feed.next_fetch_time} /> },
                 { name: "Last success", of: (feed) => <Time at={feed.last_success_at} /> },
                 { name: "New an hour", of: (feed) => number(feed.rate, 2), right: true },
@@ -101,107 +118,47 @@ function Listed({ place }: { place: Place }): JSX.Element {
   );
 }
 
-function One({ id }: { id: string }): JSX.Element {
-  const answer = useGet<Feed>(`/feeds/${encodeURIComponent(id)}`);
-  const history = useList<Fetch>(`/feeds/${encodeURIComponent(id)}/history`);
-  return (
-    <Shown of={answer}>
-      {(feed) => (
-        <>
-          <Heading title={feed.name || feed.feed_id} />
-          <Facts
-            of={[
-              ["Health", <Health of={feed.health} />],
-              ["Next poll", <Time at={feed.next_fetch_time} />],
-              ["Every", feed.interval_minutes === null ? "–" : `${number(feed.interval_minutes)} min`],
-              ["Last success", <Time at={feed.last_success_at} />],
-              ["Last change", <Time at={feed.last_change_at} />],
-              ["Fetches", `${number(feed.fetch_count)}, the last ${number(feed.unchanged_count)} without news`],
-              ["Articles a fetch", number(feed.avg_articles_per_fetch, 2)],
-              ["Articles", `${number(feed.created_total)} new, ${number(feed.merged_total)} told by others too`],
-              ["Address", <Outside url={feed.url}>{feed.url}</Outside>],
-              ...(feed.last_error ? [["Last error", feed.last_error] as const] : []),
-            ]}
-          />
-          {feed.publications_by_hour.some((count) => count > 0) ? <Hours counts={feed.publications_by_hour} /> : null}
-          <h2>Fetches that changed something or failed</h2>
-          <Shown of={history}>
-            {(fetches) =>
-              fetches.length === 0 ? (
-                <Empty>None in the last 30 days.</Empty>
-              ) : (
-                <Table
-                  caption="Fetches that changed something or failed, newest first"
-                  rows={fetches}
-                  rowKey={(fetch) => fetch.due_at}
-                  columns={[
-                    { name: "When", of: (fetch) => <Time at={fetch.fetched_at} /> },
-                    {
-                      name: "Outcome",
-                      of: (fetch) => (
-                        <>
-                          <Chip kind={fetch.verdict === "changed" ? "positive" : "warn"}>{fetch.message ?? fetch.cause}</Chip>
-                          <Doubts of={fetch} />
-                        </>
-                      ),
-                    },
-                    { name: "Entries", of: (fetch) => number(fetch.entries), right: true },
-                    { name: "New", of: (fetch) => number(fetch.created), right: true },
-                    { name: "Shared", of: (fetch) => number(fetch.merged), right: true },
-                    { name: "Refused", of: (fetch) => number(fetch.rejected + sum(fetch.dropped)), right: true },
-                    { name: "Took", of: (fetch) => duration(fetch.duration_ms), right: true },
-                  ]}
-                />
-              )
-            }
-          </Shown>
-          <More of={history} />
-        </>
-      )}
-    </Shown>
-  );
-}
-
-function sum(counts: Record<string, number> | null): number {
-  return Object.values(counts ?? {}).reduce((total, count) => total + count, 0);
-}
-
-/** Why entries of a fetch were left out, and what of it is in doubt. */
-function Doubts({ of: fetch }: { of: Fetch }): JSX.Element | null {
-  const reasons = [
-    ...(fetch.rejections ?? []),
-    ...Object.entries(fetch.dropped ?? {}).map(([reason, count]) => `${number(count)} ${reason.replaceAll("_", " ")}`),
-    ...(fetch.warnings ?? []),
-  ];
-  if (reasons.length === 0) return null;
-  return (
-    <details>
-      <summary>{number(reasons.length)} to look at</summary>
-      <ul>
-        {reasons.map((reason) => (
-          <li key={reason}>{reason}</li>
-        ))}
-      </ul>
-    </details>
-  );
-}
-
-function Hours({ counts }: { counts: number[] }): JSX.Element {
-  const plot = useMemo(
-    (): Plot => ({
-      title: `Entries by hour of the day, UTC: ${counts.join(", ")}`,
-      data: [counts.map((_, hour) => hour), counts],
-      lines: [{ label: "entries", color: color(0), kind: "bars", digits: 0 }],
-      time: false,
-      xLabel: "hour of the day (UTC)",
-      height: 200,
-    }),
-    [counts],
-  );
+function EverySource({ health }: { health: string }): JSX.Element {
+  const list = useList<Source>("/sources", { health, limit: 100 });
   return (
     <>
-      <h2>When it publishes</h2>
-      <Chart plot={plot} />
+      <Shown of={list}>
+        {(sources) =>
+          sources.length === 0 ? (
+            <Empty>There is no such source.</Empty>
+          ) : (
+            <Table
+              caption="Sources of all kinds by the time of their next poll"
+              rows={sources}
+              rowKey={(source) => source.source_id}
+              columns={[
+                {
+                  name: "Source",
+                  of: (source) =>
+                    source.kind === "feed" ? (
+                      <a href={hashOf("feeds", source.source_id)}>{source.name || source.source_id}</a>
+                    ) : (
+                      <Outside url={source.url}>{source.name || source.source_id}</Outside>
+                    ),
+                },
+                { name: "Kind", of: (source) => source.kind.replaceAll("_", " ") },
+                {
+                  name: "Health",
+                  of: (source) => (
+                    <>
+                      <Health of={source.health} /> <span class="soft">{source.consecutive_errors > 0 ? source.last_error : null}</span>
+                    </>
+                  ),
+                },
+                { name: "Next poll", of: (source) => <Time at={source.next_fetch_time} /> },
+                { name: "Last success", of: (source) => <Time at={source.last_success_at} /> },
+                { name: "Articles", of: (source) => number(source.articles), right: true },
+              ]}
+            />
+          )
+        }
+      </Shown>
+      <More of={list} />
     </>
   );
 }

@@ -176,7 +176,7 @@ function One({ id }: { id: string }): JSX.Element {
   const products = useGet<{ items: Product[] }>(`${path}/products`, { product_type: "SPECTRA", limit: 100 });
   const runs = useGet<{ items: Run[] }>(`${path}/job-runs`);
   return (
-    <Shown of={answer}>
+    <Shown of={answer} heading="Nova">
       {(nova) => (
         <>
           <Heading title={nova.primary_name}>

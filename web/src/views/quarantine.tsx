@@ -2,10 +2,10 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { post, type Problem } from "../api";
+import { type Problem } from "../api";
 import { hashOf, useGet, useList, type Place } from "../hooks";
 import { Chip, Choice, Empty, Facts, Heading, More, Shown, Table, Time } from "../parts";
-import { openAccess } from "../access";
+import { openAccess, sendAs } from "../access";
 
 interface Case {
   quarantine_id: string;
@@ -89,7 +89,7 @@ function Listed({ place }: { place: Place }): JSX.Element {
 function One({ id }: { id: string }): JSX.Element {
   const answer = useGet<Case>(`/quarantine/${encodeURIComponent(id)}`);
   return (
-    <Shown of={answer}>
+    <Shown of={answer} heading="Case">
       {(one) => (
         <>
           <Heading title={one.subject}>{one.message}</Heading>
@@ -136,13 +136,13 @@ function Review({ one, decided }: { one: Case; decided: () => void }): JSX.Eleme
     setProblem(null);
     const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value.trim() !== ""));
     try {
-      await post(`/quarantine/${encodeURIComponent(one.quarantine_id)}/review`, {
+      await sendAs(`/quarantine/${encodeURIComponent(one.quarantine_id)}/review`, { method: "POST", key: `${key}-${decision}`, body: {
         decision,
         reviewer,
         ...(note === "" ? {} : { note }),
         ...(decision === "MERGED" ? { nova_id: nova.trim() } : {}),
         ...(spectrum && decision === "CLEARED_RETRY_APPROVED" && Object.keys(given).length > 0 ? { overrides: given } : {}),
-      }, `${key}-${decision}`);
+      } });
       decided();
     } catch (error) {
       setProblem(error as Problem);

@@ -90,7 +90,7 @@ function Listed({ place }: { place: Place }): JSX.Element {
 function One({ id }: { id: string }): JSX.Element {
   const answer = useGet<Run & { attempts: Attempt[]; attempts_left_out: number | boolean }>(`/job-runs/${encodeURIComponent(id)}`);
   return (
-    <Shown of={answer}>
+    <Shown of={answer} heading="Run">
       {(run) => (
         <>
           <Heading title={`${run.workflow_name}${run.subject === null ? "" : ` of ${run.subject}`}`} />

@@ -1,0 +1,187 @@
+"""The real page and the real API over a table and a bucket in moto, looked at in a browser.
+
+A stack is not needed, so that these tests take a second each. Skipped without a Chromium or Chrome.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from socketserver import ThreadingMixIn
+from typing import TYPE_CHECKING, Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from infra.page import PACKAGE, ROUTES, build
+from sourcebook.api.page import StaticFiles
+from sourcebook.api.parts import operations
+from sourcebook.api.tokens import TokenStore
+from sourcebook.catalog.replacing import Objects
+from tests.e2e.test_page import QUIET, browser_path, check_accessibility, sync_api
+from tests.integration.api.conftest import HANDLER, Context
+from tests.integration.api.gateway import Gateway
+from tests.integration.page.world import World, fill
+from tests.moto_table import MotoTable
+from tests.templates import table_definition
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WORKFLOWS = ("acquire_and_validate_spectra", "initialize_nova", "refresh_sources")
+_ARN = "arn:aws:states:us-east-1:123456789012:stateMachine:SourcebookPipeline-"
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its own name
+        pass
+
+
+class _Threads(ThreadingMixIn, WSGIServer):
+    """A browser keeps connections open that it does not use yet."""
+
+    daemon_threads = True
+
+
+@dataclass
+class Site:
+    """The page, served.
+
+    Attributes:
+        url: its address.
+        world: what is in it.
+        token: lets write.
+        closed: whether reading needs the token too.
+    """
+
+    url: str
+    world: World
+    token: str
+    handler: Any
+
+
+@contextmanager
+def serving(files: Callable[[], StaticFiles], port: int = 0) -> Iterator[Site]:
+    """Serve the page and the API over a filled table."""
+    with mock_aws(), pytest.MonkeyPatch.context() as environment:
+        client = boto3.client("dynamodb", region_name="us-east-1")
+        name = f"sourcebook-{uuid.uuid4().hex}"
+        client.create_table(**table_definition() | {"TableName": name})
+        s3 = boto3.client("s3", region_name="us-east-1")
+        s3.create_bucket(Bucket=name)
+        table = MotoTable(name, client)
+        machines = boto3.client("stepfunctions", region_name="us-east-1")
+        for workflow in WORKFLOWS:
+            machines.create_state_machine(
+                name=f"SourcebookPipeline-{workflow}",
+                definition=json.dumps({"StartAt": "A", "States": {"A": {"Type": "Pass", "End": True}}}),
+                roleArn="arn:aws:iam::123456789012:role/a",
+            )
+        for variable, value in {
+            "TABLE_NAME": name,
+            "BUCKET_NAME": name,
+            "WORKFLOW_ARN_PREFIX": _ARN,
+            "WORKFLOWS": ",".join(WORKFLOWS),
+            "PUBLIC_READ": "true",
+            "HTTP_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "POWERTOOLS_SERVICE_NAME": "api",
+            "POWERTOOLS_LOG_LEVEL": "CRITICAL",
+        }.items():
+            environment.setenv(variable, value)
+        world = fill(table, Objects(s3, name))
+        _, token = TokenStore(table).create("browser test", ["write"], timedelta(days=1))
+        spec = importlib.util.spec_from_file_location("page_api_handler", HANDLER)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        pages = {f"GET {path}" for path in ROUTES}
+        gateway = Gateway([*(operation.route for operation in operations()), *pages])
+        one_at_a_time = threading.Lock()  # moto takes no two at once
+
+        def answer(event: dict[str, Any]) -> dict[str, Any]:
+            if event["routeKey"] in pages:
+                return files().answer(event)
+            with one_at_a_time:
+                answered: dict[str, Any] = module.handler(event, Context())
+                return answered
+
+        gateway.answer = answer
+        with make_server("127.0.0.1", port, gateway, _Threads, _Quiet) as server:
+            threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+            yield Site(f"http://127.0.0.1:{server.server_port}", world, token, module)
+            server.shutdown()
+
+
+@pytest.fixture(scope="package")
+def site() -> Iterator[Site]:
+    if browser_path() is None:
+        pytest.skip("no Chromium or Chrome: `apt-get install chromium`")
+    built = StaticFiles(build() / "python" / PACKAGE)
+    with serving(lambda: built) as served:
+        yield served
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=browser_path(), args=list(QUIET))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that fails the test for what the browser complains of, apart from answers that are refusals."""
+    context = browser.new_context(
+        viewport={"width": 1200, "height": 900}, locale="en-US", timezone_id="UTC", accept_downloads=True
+    )
+    opened = context.new_page()
+    opened.set_default_timeout(15_000)
+    complaints: list[str] = []
+
+    def complain(message: Any) -> None:
+        refused = message.text.startswith("Failed to load resource")
+        if message.type in {"error", "warning"} and not refused:
+            complaints.append(message.text)
+
+    opened.on("console", complain)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    assert not complaints
+
+
+@dataclass
+class Look:
+    """Opens views."""
+
+    page: Page
+    site: Site
+
+    def at(self, view: str) -> Page:
+        """Open a view, wait until it has what it asked for, and check it with axe."""
+        self.page.goto(f"{self.site.url}/{view}")
+        sync_api.expect(self.page.locator("h1")).to_be_visible()
+        sync_api.expect(self.page.locator(".waiting")).to_have_count(0)
+        check_accessibility(self.page)
+        return self.page
+
+    def enter_token(self) -> None:
+        """Enter the token in the dialog that is open."""
+        self.page.get_by_label("Token", exact=True).fill(self.site.token)
+        self.page.get_by_role("button", name="Use it").click()
+
+
+@pytest.fixture
+def look(page: Page, site: Site) -> Look:
+    return Look(page, site)

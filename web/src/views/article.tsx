@@ -1,0 +1,82 @@
+/** One article: who reported it, why their reports are one, and what it mentions. */
+
+import type { JSX } from "preact";
+import { hashOf, useGet } from "../hooks";
+import { Chip, Empty, Facts, Feeling, Heading, Published, Shown, Table } from "../parts";
+import { clean, Marks, told, Words, type Article } from "./story";
+
+export function One({ id }: { id: string }): JSX.Element {
+  const answer = useGet<Article>(`/articles/${encodeURIComponent(id)}`);
+  return (
+    <Shown of={answer} heading="Article">
+      {(article) => <Read article={article} />}
+    </Shown>
+  );
+}
+
+function Read({ article }: { article: Article }): JSX.Element {
+  const words = told(article);
+  const text = article.text_for_analysis ?? "";
+  return (
+    <article>
+      <Heading title={clean(article)} />
+      <Marks article={article} />
+      <h2>{words.length === 1 ? "Told by one source" : `Told by ${words.length} sources`}</h2>
+      <Words article={article} />
+      {text === "" || text === article.headline ? null : (
+        <>
+          <h2>What they say</h2>
+          <p class="prose" dir="auto">
+            {text}
+          </p>
+        </>
+      )}
+      {words.length > 1 ? <Merged article={article} /> : null}
+      <h2>What it mentions</h2>
+      {article.tags.length === 0 ? (
+        <Empty>{article.status === "analyzed" ? "Nothing that is followed." : "It is not analyzed yet."}</Empty>
+      ) : (
+        <ul class="mentions">
+          {article.tags.map((tag) => (
+            <li key={tag}>
+              <strong>{tag}</strong> <Feeling label={article.sentiment} score={article.score} />{" "}
+              <a href={hashOf("articles", "", { tag })}>its articles</a>, <a href={hashOf("sentiment", tag)}>its sentiment</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </article>
+  );
+}
+
+/** Reports are one article when key and signature are equal; docs/articles.md has the rule. */
+function Merged({ article }: { article: Article }): JSX.Element {
+  const day = article.timestamp.slice(0, 10);
+  return (
+    <>
+      <h2>Why they are one</h2>
+      <p class="prose">
+        Each headline is compared without case, punctuation, a wire's label and the publisher's name. Reports are one article
+        when that form is the same, they are of one day in UTC or within six hours of the midnight between two, and the
+        figures and signs in which punctuation carries meaning are equal: −3 % is not 3 %.
+      </p>
+      <Facts
+        of={[
+          ["The form they share", <span dir="auto">{article.normalized_headline}</span>],
+          ["The day", day],
+          ["Key", <code>{article.dedup_key}</code>],
+        ]}
+      />
+      <Table
+        caption="The headlines that were compared"
+        rows={told(article)}
+        rowKey={([source]) => source}
+        columns={[
+          { name: "Source", of: ([source, word]) => <Chip kind="plain">{word.source_name ?? source}</Chip> },
+          { name: "Its own headline", of: ([, word]) => <span dir="auto">{word.original_headline}</span> },
+          { name: "Published", of: ([, word]) => <Published at={word.published_at} exact /> },
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+/** One story, as every list of articles shows it. */
+
+import type { JSX } from "preact";
+import { hashOf } from "../hooks";
+import { Chip, Feeling, Outside, Published, Time } from "../parts";
+
+export interface Attribution {
+  url: string | null;
+  original_headline: string;
+  published_at: string | null;
+  crawl_timestamp: string;
+  source_name?: string;
+}
+
+export interface Article {
+  dedup_key: string;
+  timestamp: string;
+  headline: string;
+  normalized_headline: string;
+  sources: string[];
+  source_attribution: Record<string, Attribution>;
+  status: string;
+  sentiment: string | null;
+  score: number | null;
+  tags: string[];
+  text_for_analysis: string | null;
+  event_id: string | null;
+}
+
+/** What each source said, with its id, in the order in which they came. */
+export function told(article: Article): (readonly [string, Attribution])[] {
+  return article.sources
+    .map((source) => [source, article.source_attribution[source]] as const)
+    .filter((pair): pair is readonly [string, Attribution] => pair[1] !== undefined);
+}
+
+/** A headline without the publisher's name behind it, where that is the name of a source that told it. */
+export function clean(article: Article): string {
+  const cut = /^(.{10,})\s[|–—-]\s([^|–—]{2,40})$/u.exec(article.headline);
+  if (cut === null) return article.headline;
+  const publisher = letters(cut[2] ?? "");
+  const names = told(article).flatMap(([source, word]) => [source, word.source_name ?? ""]);
+  return publisher !== "" && names.some((name) => letters(name) === publisher) ? (cut[1] ?? "").trim() : article.headline;
+}
+
+function letters(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+}
+
+export function Words({ article }: { article: Article }): JSX.Element {
+  return (
+    <ul class="words">
+      {told(article).map(([source, word]) => (
+        <li key={source}>
+          <Chip kind="plain">{word.source_name ?? source}</Chip>
+          <blockquote dir="auto">
+            <Outside url={word.url}>{word.original_headline}</Outside>
+          </blockquote>
+          <p class="about">
+            published <Published at={word.published_at} exact />, seen <Time at={word.crawl_timestamp} />
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Marks({ article }: { article: Article }): JSX.Element {
+  return (
+    <p class="about">
+      <Published at={article.timestamp} /> <Feeling label={article.sentiment} score={article.score} />{" "}
+      {article.tags.map((tag) => (
+        <a key={tag} class="chip plain" href={hashOf("articles", "", { tag })}>
+          {tag}
+        </a>
+      ))}
+      {article.event_id ? (
+        <a class="chip plain" href={hashOf("events", article.event_id)}>
+          one of several on this event
+        </a>
+      ) : null}
+    </p>
+  );
+}
+
+export function Story({ article }: { article: Article }): JSX.Element {
+  const words = told(article);
+  return (
+    <article class="story">
+      <h2 dir="auto">
+        <a href={hashOf("articles", article.dedup_key)}>{clean(article)}</a>
+      </h2>
+      <Marks article={article} />
+      <details>
+        <summary>
+          {words.length === 1 ? `Told by ${words[0]?.[0] ?? ""}` : `Told by ${words.length} sources: ${article.sources.join(", ")}`}
+        </summary>
+        <Words article={article} />
+      </details>
+    </article>
+  );
+}
