@@ -106,7 +106,8 @@ class Photometry(Construct):
         )
 
     def add_reading(self, api: Api) -> None:
-        """Let the API read the points of light curves, the samples of spectra, and their originals."""
+        """Let the API read light curves, the samples and originals of spectra, and files that are held."""
         self._may(api.function, "s3:GetObject", "derived/photometry/*/points.json.gz")
         self._may(api.function, "s3:GetObject", "derived/spectra/*")
         self._may(api.function, "s3:GetObject", "raw/spectra/*")
+        self._may(api.function, "s3:GetObject", "quarantine/spectra/*")

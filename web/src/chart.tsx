@@ -10,10 +10,17 @@ export type Data = uPlot.AlignedData;
 export interface Line {
   label: string;
   color: string;
-  /** `line`, `step`, `points`, `bars` */
-  kind: "line" | "step" | "points" | "bars";
+  /** `limits` are triangles that point to where the truth lies. */
+  kind: "line" | "step" | "points" | "bars" | "limits";
   scale?: string;
   digits?: number;
+  /** How far each value may be off, one for each x; drawn as bars. */
+  errors?: readonly (number | null)[];
+}
+
+export interface Mark {
+  at: number;
+  label: string;
 }
 
 export interface Plot {
@@ -32,10 +39,13 @@ export interface Plot {
   range?: [number, number];
   rightScale?: { label: string; range?: [number, number] };
   height?: number;
+  /** Places on x that have a name, such as the lines of an element. */
+  marks?: readonly Mark[];
 }
 
 const DAY = 86_400;
 const DAY_STEPS = [1, 2, 3, 7, 14, 30, 90, 180, 365, 730, 1825].map((days) => days * DAY);
+const FONT = "12px system-ui, sans-serif";
 
 const COLORS = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6"];
 
@@ -70,59 +80,118 @@ export function Chart({ plot }: { plot: Plot }): JSX.Element {
   return <div class="chart" ref={place} role="img" aria-label={plot.title} />;
 }
 
+/** Figures as people write them; an exponent only where every mark would else be a zero or very long. */
 function written(value: number, largest: number): string {
-  if (largest > 0 && (largest < 0.01 || largest >= 1e6)) return value === 0 ? "0" : value.toExponential(1);
-  return value.toLocaleString(undefined, { maximumFractionDigits: 3 });
+  if (largest > 0 && (largest < 0.001 || largest >= 1e7)) return value === 0 ? "0" : value.toExponential(1);
+  return value.toLocaleString(undefined, { maximumFractionDigits: 4, useGrouping: largest >= 1e6 });
 }
 
 function draw(element: HTMLElement, plot: Plot): uPlot {
   const ink = css("--ink-soft");
   const grid = { stroke: css("--line"), width: 1 };
-  const axis = { stroke: ink, grid, ticks: grid, font: "12px system-ui, sans-serif" };
+  const axis = { stroke: ink, grid, ticks: grid, font: FONT };
   const bars = uPlot.paths.bars?.({ size: [0.8, 40] });
   const stepped = uPlot.paths.stepped?.({ align: 1 });
+  const values = (_: uPlot, marks: number[]): string[] =>
+    marks.map((mark) => written(mark, Math.max(...marks.map(Math.abs))));
   const options: uPlot.Options = {
     width: Math.max(element.clientWidth, 200),
     height: plot.height ?? 280,
     scales: {
       x: { time: plot.time },
       y: { dir: plot.inverted ? -1 : 1, ...(plot.range ? { range: plot.range } : {}) },
-      ...(plot.rightScale
-        ? { right: plot.rightScale.range ? { range: plot.rightScale.range } : {} }
-        : {}),
+      ...(plot.rightScale ? { right: plot.rightScale.range ? { range: plot.rightScale.range } : {} } : {}),
     },
     ...(plot.days ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") } : {}),
     axes: [
-      { ...axis, ...(plot.days ? { incrs: DAY_STEPS } : {}), ...(plot.xLabel ? { label: plot.xLabel, labelFont: "12px system-ui, sans-serif" } : {}) },
       {
         ...axis,
-        size: 60,
-        // Fluxes are tiny: without an exponent every mark would be a zero.
-        values: (_: uPlot, marks: number[]) => marks.map((mark) => written(mark, Math.max(...marks.map(Math.abs)))),
-        ...(plot.yLabel ? { label: plot.yLabel, labelFont: "12px system-ui, sans-serif" } : {}),
+        ...(plot.days ? { incrs: DAY_STEPS } : {}),
+        ...(plot.time ? {} : { values }),
+        ...(plot.xLabel ? { label: plot.xLabel, labelFont: FONT } : {}),
       },
+      { ...axis, size: 60, values, ...(plot.yLabel ? { label: plot.yLabel, labelFont: FONT } : {}) },
       ...(plot.rightScale
-        ? [{ ...axis, scale: "right", side: 1 as const, label: plot.rightScale.label, labelFont: "12px system-ui, sans-serif", grid: { show: false } }]
+        ? [{ ...axis, scale: "right", side: 1 as const, label: plot.rightScale.label, labelFont: FONT, grid: { show: false } }]
         : []),
     ],
     series: [
       plot.days
         ? { label: "Day (UTC)", value: (_: uPlot, seconds: number | null) => (seconds === null ? "–" : day(new Date(seconds * 1000).toISOString())) }
-        : {},
+        : plot.time
+          ? {}
+          : { label: plot.xLabel ?? "", value: (_: uPlot, x: number | null) => (x === null ? "–" : String(Math.round(x * 1000) / 1000)) },
       ...plot.lines.map((line): uPlot.Series => ({
         label: line.label,
         stroke: line.color,
-        width: line.kind === "points" ? 0 : 1.5,
+        width: line.kind === "points" || line.kind === "limits" ? 0 : 1.5,
         scale: line.scale ?? "y",
         points: { show: line.kind === "points", size: 6, fill: line.color },
-        ...(line.kind === "points" ? { paths: () => null } : {}),
+        ...(line.kind === "points" || line.kind === "limits" ? { paths: () => null } : {}),
         ...(line.kind === "bars" && bars ? { paths: bars, fill: line.color, points: { show: false } } : {}),
         ...(line.kind === "step" && stepped ? { paths: stepped } : {}),
         value: (_: uPlot, value: number | null) => (value === null ? "–" : Math.abs(value) > 0 && Math.abs(value) < 0.01 ? value.toExponential(2) : value.toFixed(line.digits ?? 2)),
       })),
     ],
+    hooks: { draw: [(chart) => overlay(chart, plot, ink)] },
     legend: { live: true },
     cursor: { drag: { x: true, y: false } },
   };
   return new uPlot(options, plot.data, element);
+}
+
+/** What uPlot does not draw itself: error bars, limits, and the names of places. */
+function overlay(chart: uPlot, plot: Plot, ink: string): void {
+  const { ctx, bbox } = chart;
+  const ratio = devicePixelRatio || 1;
+  const xs = plot.data[0];
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.lineWidth = ratio;
+  plot.lines.forEach((line, index) => {
+    if (chart.series[index + 1]?.show === false) return;
+    const ys = plot.data[index + 1] ?? [];
+    ctx.strokeStyle = ctx.fillStyle = line.color;
+    for (let i = 0; i < xs.length; i += 1) {
+      const y = ys[i];
+      const x = xs[i];
+      if (y === null || y === undefined || x === undefined) continue;
+      const left = chart.valToPos(x, "x", true);
+      const error = line.errors?.[i] ?? null;
+      if (error !== null) {
+        ctx.beginPath();
+        ctx.moveTo(left, chart.valToPos(y - error, line.scale ?? "y", true));
+        ctx.lineTo(left, chart.valToPos(y + error, line.scale ?? "y", true));
+        ctx.stroke();
+      }
+      if (line.kind === "limits") triangle(ctx, left, chart.valToPos(y, line.scale ?? "y", true), 5 * ratio);
+    }
+  });
+  ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+  ctx.strokeStyle = ctx.fillStyle = ink;
+  ctx.setLineDash([3 * ratio, 3 * ratio]);
+  let row = 0;
+  for (const mark of plot.marks ?? []) {
+    const left = chart.valToPos(mark.at, "x", true);
+    if (left < bbox.left || left > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(left, bbox.top);
+    ctx.lineTo(left, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillText(mark.label, left + 3 * ratio, bbox.top + (12 + 12 * (row % 3)) * ratio);
+    row += 1;
+  }
+  ctx.restore();
+}
+
+/** Fainter than this: a triangle that points down. */
+function triangle(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x - size, y);
+  ctx.lineTo(x + size, y);
+  ctx.lineTo(x, y + 1.6 * size);
+  ctx.closePath();
+  ctx.fill();
 }

@@ -106,6 +106,7 @@ def served() -> Iterator[None]:
         parts["feeds"] = FeedsApi(FeedReader(table), FeedManager(table, parallel=1))
         api = Api(Doorkeeper(TokenStore(table), public_read=False), OnceOnly(table), parts)
         spectra = Spectra(api, table, objects, KNOWN["nova_id"])
+        objects.write("quarantine/spectra/x/primary.fits", made.bess(), "application/fits")
         KNOWN["data_product_id"] = spectra.valid_spectrum(made.eso())
         GATEWAY.answer = lambda event: api.answer(event, Loud())
         _, text = TokenStore(table).create("schemathesis", ["write"], timedelta(days=1))
@@ -152,7 +153,8 @@ def fill(table: Table) -> None:
         {
             **keys.quarantined(CASE),
             "quarantine_id": CASE,
-            "workflow_name": "initialize_nova",
+            "workflow_name": "acquire_and_validate_spectra",
+            "context_s3_key": "quarantine/spectra/x/context.json",
             "subject": "B",
             "reason_code": "OTHER",
             "message": "m",

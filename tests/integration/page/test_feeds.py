@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -111,10 +112,11 @@ def test_a_failing_feed_says_why_and_is_mended_by_keyboard(look: Look) -> None:
     expect(page.get_by_text("fetched within a minute")).to_be_visible()
 
 
-def test_a_list_is_imported_with_a_report_and_exported(look: Look) -> None:
+def test_a_list_is_imported_with_a_report_and_exported(look: Look, tmp_path: Path) -> None:
     page = look.at("#/feeds?add=1")
-    file = {"name": "mine.opml", "mimeType": "text/x-opml", "buffer": OPML.encode()}
-    page.get_by_label("an OPML file").set_input_files([file])  # type: ignore[list-item]
+    file = tmp_path / "mine.opml"
+    file.write_text(OPML, encoding="utf-8")
+    page.get_by_label("an OPML file").set_input_files(file)
     look.enter_token()
     expect(page.get_by_text("1 added, 1 there already, 1 left out")).to_be_visible()
     expect(page.get_by_text("line 2:")).to_be_visible()

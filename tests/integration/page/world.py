@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
+from aws_lambda_powertools import Logger
 
 from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.documents import Documents
@@ -218,9 +218,7 @@ def _product(table: Table, nova_id: str, provider: str, **fields: Any) -> Spectr
 def _quarantiner(table: Table, objects: Objects) -> Quarantiner:
     sns = boto3.client("sns", region_name="us-east-1")
     topic = sns.create_topic(Name="quarantine")["TopicArn"]
-    return Quarantiner(
-        table, Documents(objects.client, objects.bucket), sns, topic, logging.getLogger("page")
-    )
+    return Quarantiner(table, Documents(objects.client, objects.bucket), sns, topic, Logger(service="page"))
 
 
 def _run_of(workflow: str) -> TaskRun:

@@ -1,43 +1,41 @@
-/** What waits for a person: the case with everything to decide by, and the decision. */
+/** What waits for a person: the cases, and one with everything to decide by. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { type Problem } from "../api";
 import { hashOf, useGet, useList, type Place } from "../hooks";
-import { Chip, Choice, Empty, Facts, Heading, More, Shown, Table, Time } from "../parts";
-import { openAccess, sendAs } from "../access";
+import { Chip, Empty, Facts, Heading, More, Shown, Table, Time } from "../parts";
+import { CaseFile } from "./case-file";
+import { Review } from "./review";
 
-interface Case {
+export interface Case {
   quarantine_id: string;
   workflow_name: string;
-  subject: string;
+  subject: string | null;
   nova_id: string | null;
+  data_product_id: string | null;
   reason_code: string;
   message: string;
   context: unknown;
   occurrences: number;
   manual_review_status: string;
+  merged_into: string | null;
+  overrides: Record<string, string> | null;
   reviewed_at: string | null;
   reviewer: string | null;
+  reviewed_by: string | null;
   review_note: string | null;
-  job_run_id: string;
+  job_run_id: string | null;
   created_at: string;
   updated_at: string;
 }
 
-const DECISIONS = [
-  ["CLEARED_RETRY_APPROVED", "Try again, as decided here"],
-  ["CLEARED_TERMINAL", "It is no use: close it"],
-  ["MERGED", "It is a nova that is known"],
-] as const;
+export const OF_SPECTRA = "acquire_and_validate_spectra";
 
-const OVERRIDES = [
-  ["wavelength_unit", "Wavelength unit", "Angstrom"],
-  ["date", "Date of observation", "2012-06-01T00:00:00"],
-  ["object", "Object", "V1324 Sco"],
-  ["instrument", "Instrument", ""],
-  ["flux_unit", "Flux unit", ""],
-] as const;
+const WHAT: Record<string, string> = {
+  CLEARED_RETRY_APPROVED: "tried again",
+  CLEARED_TERMINAL: "closed",
+  MERGED: "merged",
+};
 
 export function Quarantine({ place }: { place: Place }): JSX.Element {
   return place.id === "" ? <Listed place={place} /> : <One id={place.id} />;
@@ -47,12 +45,26 @@ function words(code: string): string {
   return code.toLowerCase().replaceAll("_", " ");
 }
 
+/** What a case is about, for a person: the id of a spectrum says nothing to one. */
+function about(one: Case): string {
+  const title = record(one.context)["title"];
+  const provider = record(one.context)["provider"];
+  if (one.workflow_name !== OF_SPECTRA) return one.subject ?? one.quarantine_id;
+  return `Spectrum${typeof provider === "string" ? ` from ${provider}` : ""}${typeof title === "string" ? `: ${title}` : ""}`;
+}
+
+export function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
 function Listed({ place }: { place: Place }): JSX.Element {
   const decided = place.query.get("review") === "decided";
   const list = useList<Case>("/quarantine", decided ? { review: "decided" } : {});
   return (
     <>
-      <Heading title="Quarantine">What no rule can decide, and a person must. Nothing leaves here by itself.</Heading>
+      <Heading title="Quarantine" tab={decided ? "Quarantine, decided" : "Quarantine"}>
+        What no rule can decide, and a person must. Nothing leaves here by itself.
+      </Heading>
       <p class="filters">
         <a href={hashOf("quarantine")} aria-current={decided ? undefined : "page"}>
           waiting
@@ -71,11 +83,24 @@ function Listed({ place }: { place: Place }): JSX.Element {
               rows={cases}
               rowKey={(one) => one.quarantine_id}
               columns={[
-                { name: "Case", of: (one) => <a href={hashOf("quarantine", one.quarantine_id)}>{one.subject}</a> },
+                { name: "Case", of: (one) => <a href={hashOf("quarantine", one.quarantine_id)}>{about(one)}</a> },
                 { name: "Why", of: (one) => <Chip kind="warn">{words(one.reason_code)}</Chip> },
                 { name: "What is unclear", of: (one) => one.message },
                 { name: "Since", of: (one) => <Time at={one.created_at} /> },
-                ...(decided ? [{ name: "Decision", of: (one: Case) => words(one.manual_review_status) }] : []),
+                ...(decided
+                  ? [
+                      {
+                        name: "Decision",
+                        of: (one: Case) => (
+                          <>
+                            {WHAT[one.manual_review_status] ?? words(one.manual_review_status)} by {one.reviewer}{" "}
+                            <Time at={one.reviewed_at} />
+                            {one.review_note ? `: ${one.review_note}` : ""}
+                          </>
+                        ),
+                      },
+                    ]
+                  : []),
               ]}
             />
           )
@@ -88,116 +113,60 @@ function Listed({ place }: { place: Place }): JSX.Element {
 
 function One({ id }: { id: string }): JSX.Element {
   const answer = useGet<Case>(`/quarantine/${encodeURIComponent(id)}`);
+  // The unit in which the file is drawn is the one that is sent: what one sees is what one says.
+  const [unit, setUnit] = useState("");
   return (
     <Shown of={answer} heading="Case">
       {(one) => (
         <>
-          <Heading title={one.subject}>{one.message}</Heading>
+          <Heading title={about(one)}>{one.message}</Heading>
           <Facts
             of={[
               ["Why", <Chip kind="warn">{words(one.reason_code)}</Chip>],
               ["Since", <Time at={one.created_at} exact />],
               ["Met", one.occurrences === 1 ? "once" : `${one.occurrences} times`],
-              ["Found by", <a href={hashOf("runs", one.job_run_id)}>{one.workflow_name}</a>],
-              ...(one.nova_id ? [["Nova", <a href={hashOf("novae", one.nova_id)}>{one.nova_id}</a>] as const] : []),
+              ["Found by", one.job_run_id === null ? one.workflow_name : <a href={hashOf("runs", one.job_run_id)}>{one.workflow_name}</a>],
+              ...(one.nova_id ? [["Nova", <NovaLink id={one.nova_id} />] as const] : []),
+              ...found(one),
               ...(one.reviewed_at
                 ? [
                     ["Decided", <>{words(one.manual_review_status)} by {one.reviewer}, <Time at={one.reviewed_at} exact /></>] as const,
                     ["Note", one.review_note ?? "–"] as const,
+                    ...Object.entries(one.overrides ?? {}).map(([name, value]) => [`Said: ${words(name)}`, value] as const),
                   ]
                 : []),
             ]}
           />
-          <h2>To decide by</h2>
-          <pre class="context" tabIndex={0} aria-label="Context of the case">
-            {JSON.stringify(one.context, null, 2)}
-          </pre>
-          {one.manual_review_status === "PENDING" ? <Review one={one} decided={answer.again} /> : null}
+          {one.workflow_name === OF_SPECTRA ? <CaseFile id={one.quarantine_id} unit={unit} setUnit={setUnit} /> : null}
+          <Review one={one} unit={unit} setUnit={setUnit} decided={answer.again} />
+          <details>
+            <summary>All that was kept to decide by</summary>
+            <pre class="context" tabIndex={0} aria-label="Context of the case">
+              {JSON.stringify(one.context, null, 2)}
+            </pre>
+          </details>
         </>
       )}
     </Shown>
   );
 }
 
-function Review({ one, decided }: { one: Case; decided: () => void }): JSX.Element {
-  const [decision, setDecision] = useState<string>("CLEARED_RETRY_APPROVED");
-  const [reviewer, setReviewer] = useState("");
-  const [note, setNote] = useState("");
-  const [nova, setNova] = useState("");
-  const [overrides, setOverrides] = useState<Record<string, string>>({});
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [sending, setSending] = useState(false);
-  const [key] = useState(() => crypto.randomUUID());
-  const spectrum = one.workflow_name === "acquire_and_validate_spectra";
-  const options = DECISIONS.filter(([name]) => name !== "MERGED" || one.workflow_name === "initialize_nova");
-  const send = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setSending(true);
-    setProblem(null);
-    const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value.trim() !== ""));
-    try {
-      await sendAs(`/quarantine/${encodeURIComponent(one.quarantine_id)}/review`, { method: "POST", key: `${key}-${decision}`, body: {
-        decision,
-        reviewer,
-        ...(note === "" ? {} : { note }),
-        ...(decision === "MERGED" ? { nova_id: nova.trim() } : {}),
-        ...(spectrum && decision === "CLEARED_RETRY_APPROVED" && Object.keys(given).length > 0 ? { overrides: given } : {}),
-      } });
-      decided();
-    } catch (error) {
-      setProblem(error as Problem);
-    } finally {
-      setSending(false);
-    }
-  };
-  return (
-    <section aria-labelledby="review-title">
-      <h2 id="review-title">Your decision</h2>
-      <form class="review" onSubmit={(event) => void send(event)}>
-        <Choice label="Decision" value={decision} options={options} onChange={setDecision} />
-        {decision === "MERGED" ? (
-          <label class="field">
-            <span>Id of that nova</span>
-            <input required value={nova} onInput={(event) => setNova(event.currentTarget.value)} />
-          </label>
-        ) : null}
-        {spectrum && decision === "CLEARED_RETRY_APPROVED" ? (
-          <fieldset>
-            <legend>What the file does not say, or says wrongly. Leave empty what stands.</legend>
-            {OVERRIDES.map(([name, label, example]) => (
-              <label class="field" key={name}>
-                <span>{label}</span>
-                <input
-                  placeholder={example}
-                  value={overrides[name] ?? ""}
-                  onInput={(event) => setOverrides({ ...overrides, [name]: event.currentTarget.value })}
-                />
-              </label>
-            ))}
-          </fieldset>
-        ) : null}
-        <label class="field">
-          <span>Your name</span>
-          <input required value={reviewer} onInput={(event) => setReviewer(event.currentTarget.value)} />
-        </label>
-        <label class="field wide">
-          <span>Why, for those who come after</span>
-          <textarea rows={2} value={note} onInput={(event) => setNote(event.currentTarget.value)} />
-        </label>
-        {problem === null ? null : (
-          <div class="problem" role="alert">
-            <p>{problem.message}</p>
-            {problem.wantsToken ? (
-              <button type="button" onClick={openAccess}>
-                Enter a token with write scope
-              </button>
-            ) : null}
-          </div>
-        )}
-        <button type="submit" disabled={sending}>
-          {sending ? "Sending …" : "Decide"}
-        </button>
-      </form>
-    </section>
-  );
+function NovaLink({ id }: { id: string }): JSX.Element {
+  const nova = useGet<{ primary_name: string | null }>(`/novae/${encodeURIComponent(id)}`);
+  return <a href={hashOf("novae", id)}>{nova.value?.primary_name ?? "the nova"}</a>;
+}
+
+const VERDICT = [
+  ["object_name", "Object in the file"],
+  ["observed_at", "Date in the file"],
+  ["instrument", "Instrument in the file"],
+  ["original_unit", "Unit in the file"],
+  ["flux_unit", "Flux unit in the file"],
+  ["fits_profile_id", "Read as"],
+] as const;
+
+/** What examination has read of the file, in words. */
+function found(one: Case): (readonly [string, string])[] {
+  const verdict = record(record(one.context)["verdict"]);
+  return VERDICT.filter(([name]) => typeof verdict[name] === "string").map(([name, label]) => [label, String(verdict[name])] as const);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -11,6 +12,7 @@ from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, redirect
 from sourcebook.catalog.product_read import NothingToPlot
+from sourcebook.errors import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 LARGEST_FILE: Final = 4_000_000
 """Bytes of a file that fit into an answer of Lambda, also where it cannot be compressed."""
+
+LARGEST_HELD: Final = 3_000_000
+"""Bytes of a quarantined file that fit into an answer as base64."""
 
 T = TypeVar("T")
 
@@ -61,6 +66,25 @@ def spectrum_as_csv(api: products.ProductsApi, request: Request) -> Response:
     nova_id, product_id = products.nova_of(api, request), request.path.get("data_product_id", "")
     text = _found(lambda: api.products.spectrum_csv(nova_id, product_id), nova_id, product_id)
     return _file(text, _CSV_TYPE, f"{product_id}.csv")
+
+
+def held_file(api: products.ProductsApi, request: Request) -> Response:
+    """GET /quarantine/{quarantine_id}/file."""
+    quarantine_id = request.path.get("quarantine_id", "")
+    try:
+        file = api.products.held_file(quarantine_id, LARGEST_HELD)
+    except NothingToPlot as error:
+        raise NotFound(str(error)) from error
+    if file is None:
+        raise NotFound(f"There is no quarantined case {shorten(quarantine_id)}. GET /quarantine lists them.")
+    return Response(
+        {
+            "quarantine_id": quarantine_id,
+            "byte_length": file.whole,
+            "is_whole": file.whole == len(file.body),
+            "content": base64.b64encode(file.body).decode(),
+        }
+    )
 
 
 def _curve(api: products.ProductsApi, request: Request) -> Curve:
@@ -211,5 +235,17 @@ OPERATIONS: Final = (
         "The original file of a spectrum, byte for byte",
         "As it came from its archive.",
         original=True,
+    ),
+    Operation(
+        method="GET",
+        path="/quarantine/{quarantine_id}/file",
+        name="getHeldFile",
+        topic="Quarantine",
+        summary="The file of a quarantined spectrum",
+        description="In base64: the header says what the reviewer decides by, the samples can be drawn in "
+        "any unit. Of a file of more than 3 MB the first 3 MB; `is_whole` tells.",
+        act=held_file,
+        answers={200: "HeldFile"},
+        problems=(404,),
     ),
 )

@@ -40,6 +40,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
             f"/novae/{{nova_id}}/products/{{data_product_id}}/spectrum.{suffix}"
             for suffix in ("csv", "ecsv", "fits")
         ),
+        "/quarantine/{quarantine_id}/file",
     ),
 }
 """Modules of this package, in the order of the reference, by the paths that theirs are, or begin with.

@@ -903,6 +903,12 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "SignedLink": thing(url=URL, seconds={"type": "integer", "description": "How long it holds."}),
     "QuarantineCase": thing(**_case()),
+    "HeldFile": thing(
+        quarantine_id=UUID,
+        byte_length=COUNT,
+        is_whole=FLAG,
+        content={"type": "string", "contentEncoding": "base64", "description": "The file's bytes."},
+    ),
     "QuarantinePage": page_of("QuarantineCase"),
     "ReviewedCase": partly(thing(**_case(), execution_arn=TEXT), "execution_arn"),
 }

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.catalog.replacing import Objects, SignedLink
+from sourcebook.catalog.replacing import Beginning, Objects, SignedLink
+from sourcebook.catalog.review import SPECTRA_WORKFLOW
 from sourcebook.errors import Terminal
 from sourcebook.spectra.points import downsample
 from sourcebook.table import keys
@@ -210,6 +211,20 @@ class ProductReader:
         ending = re.search(r"\.(?:fits?|fz)(?:\.(?:gz|fz))?$", key, re.ASCII | re.IGNORECASE)
         suffix = (ending[0].lower() if ending else ".fits") if original else ".ecsv"
         return self._objects.signed_link(key, f"{data_product_id}{suffix}")
+
+    def held_file(self, quarantine_id: str, most: int) -> Beginning | None:
+        """Return what the file of a quarantined spectrum begins with; None if there is no such case.
+
+        Raises:
+            NothingToPlot: if the case is about no file.
+        """
+        case = self.table.get(keys.quarantined(quarantine_id)) if quarantine_id else None
+        if case is None:
+            return None
+        folder = str(case.get("context_s3_key") or "").rpartition("/")[0]
+        if case.get("workflow_name") != SPECTRA_WORKFLOW or not folder:
+            raise NothingToPlot("This case is about no file.")
+        return self._objects.beginning(f"{folder}/primary.fits", most)
 
     def photometry(
         self,

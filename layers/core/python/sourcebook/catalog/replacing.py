@@ -44,6 +44,18 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
+class Beginning:
+    """What an object begins with.
+
+    Attributes:
+        whole: how many bytes the object has.
+    """
+
+    body: bytes
+    whole: int
+
+
+@dataclass(frozen=True, slots=True)
 class SignedLink:
     """An address at which anybody can read one object for a short time."""
 
@@ -79,6 +91,15 @@ class Objects:
                     f"s3 {key}: {answer['ContentLength']} bytes, at most {largest} are read"
                 )
             return Content(answer["Body"].read(), answer["ETag"], answer["Metadata"])
+        except (ClientError, BotoCoreError) as error:
+            raise bucket_error(error, key) from error
+
+    def beginning(self, key: str, most: int) -> Beginning:
+        """Return the first bytes of an object, `most` of them at most."""
+        try:
+            answer = self.client.get_object(Bucket=self.bucket, Key=key, Range=f"bytes=0-{most - 1}")
+            whole = int(answer.get("ContentRange", "").rpartition("/")[2] or answer["ContentLength"])
+            return Beginning(answer["Body"].read(), whole)
         except (ClientError, BotoCoreError) as error:
             raise bucket_error(error, key) from error
 

@@ -226,4 +226,5 @@ class Client:
     run = _one(calls.run)
     quarantine = _many(calls.quarantine)
     quarantine_case = _one(calls.quarantine_case)
+    held_file = _one(calls.held_file)
     review = _one(calls.review)

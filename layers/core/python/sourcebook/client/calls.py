@@ -522,6 +522,16 @@ def quarantine_case(quarantine_id: str) -> One[models.QuarantineCase]:
     )
 
 
+def held_file(quarantine_id: str) -> One[models.HeldFile]:
+    """Return the file of a quarantined spectrum, in base64."""
+    return One(
+        operation="getHeldFile",
+        path="/quarantine/{quarantine_id}/file",
+        variables={"quarantine_id": quarantine_id},
+        model=models.HeldFile,
+    )
+
+
 def review(quarantine_id: str, **fields: JsonValue) -> One[models.ReviewedCase]:
     """Record a person's decision on a case; ``fields`` are those that the API takes."""
     return One(

@@ -1119,6 +1119,16 @@ class QuarantineCase(Record):
     updated_at: datetime
 
 
+class HeldFile(Record):
+    """`HeldFile` of the API's description."""
+
+    quarantine_id: str
+    byte_length: int
+    is_whole: bool
+    content: str
+    """The file's bytes."""
+
+
 class ReviewedCase(Record):
     """`ReviewedCase` of the API's description."""
 
