@@ -153,7 +153,7 @@ def fill(table: Table) -> None:
         {
             **keys.quarantined(CASE),
             "quarantine_id": CASE,
-            "workflow_name": "acquire_and_validate_spectra",
+            "workflow_name": "initialize_nova",
             "context_s3_key": "quarantine/spectra/x/context.json",
             "subject": "B",
             "reason_code": "OTHER",

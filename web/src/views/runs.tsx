@@ -2,8 +2,9 @@
 
 import type { JSX } from "preact";
 import { duration } from "../format";
-import { go, hashOf, useGet, useList, type Place } from "../hooks";
+import { go, hashOf, useGet, useList, useWatch, type Place } from "../hooks";
 import { Chip, Choice, Empty, Facts, Heading, More, Shown, Table, Time } from "../parts";
+import { StartAny } from "./start";
 
 export interface Run {
   job_run_id: string;
@@ -74,38 +75,104 @@ function took(run: Run): number | null {
 
 function Listed({ place }: { place: Place }): JSX.Element {
   const status = place.query.get("status") ?? "";
-  const list = useList<Run>("/job-runs", { status });
+  const workflow = place.query.get("workflow") ?? "";
+  const starting = place.query.get("start") !== null;
+  const list = useList<Run>("/job-runs", { status, workflow });
+  const known = useGet<{ items: { workflow_name: string }[] }>("/workflows");
+  const names = [...new Set([...(known.value?.items ?? []).map((one) => one.workflow_name), ...(workflow === "" ? [] : [workflow])])].sort();
   return (
     <>
-      <Heading title="Runs">Every execution of a workflow, with what became of it.</Heading>
+      <Heading title="Runs" tab={`Runs${status === "" ? "" : `, ${status.toLowerCase()}`}`}>
+        Every execution of a workflow, with what became of it.
+      </Heading>
       <div class="filters">
-        <Choice label="Status" value={status} options={FILTERS} onChange={(value) => go("runs", "", { status: value })} />
+        <Choice label="Status" value={status} options={FILTERS} onChange={(value) => go("runs", "", { status: value, workflow })} />
+        <Choice
+          label="Workflow"
+          value={workflow}
+          options={[["", "any"], ...names.map((name) => [name, name.replaceAll("_", " ")] as const)]}
+          onChange={(value) => go("runs", "", { status, workflow: value })}
+        />
+        <button type="button" onClick={list.again}>
+          Look again
+        </button>
+        {starting ? null : (
+          <a class="button" href={hashOf("runs", "", { status, workflow, start: "1" })}>
+            Start a workflow
+          </a>
+        )}
       </div>
-      <Shown of={list}>{(runs) => (runs.length === 0 ? <Empty>Nothing has run.</Empty> : <RunTable runs={runs} />)}</Shown>
+      {starting ? <StartAny /> : null}
+      <Shown of={list}>
+        {(runs) =>
+          runs.length === 0 ? (
+            <Empty>
+              {status === "" && workflow === "" ? "Nothing has run." : "No such run."} <a href={hashOf("runs", "", { start: "1" })}>Start a workflow</a>
+            </Empty>
+          ) : (
+            <RunTable runs={runs} />
+          )
+        }
+      </Shown>
       <More of={list} />
     </>
   );
 }
 
+/** What the classes of errors mean to a person, and what they do. */
+const MEANS: readonly (readonly [RegExp, string])[] = [
+  [/Unavailable|Busy|Retryable|Timeout|Throttl/, "Somebody else was not able to answer. It was tried again; if it failed for good, start it later."],
+  [/Rejected|Refused/, "An archive or a server refused the question. Look at what it said; asking again does not help."],
+  [/InvalidInput|NotApproved/, "What was given is wrong. Start it again with the right input."],
+  [/Held|Quarantine/, "Only a person can decide it: it waits in the quarantine."],
+];
+
+function meaning(error: string | null): string {
+  return MEANS.find(([pattern]) => pattern.test(error ?? ""))?.[1] ?? "";
+}
+
 function One({ id }: { id: string }): JSX.Element {
-  const answer = useGet<Run & { attempts: Attempt[]; attempts_left_out: number | boolean }>(`/job-runs/${encodeURIComponent(id)}`);
+  const answer = useGet<Run & { attempts: Attempt[]; attempts_left_out: boolean }>(`/job-runs/${encodeURIComponent(id)}`);
+  useWatch(answer, answer.value?.status === "RUNNING" && !answer.value.lost, 2);
   return (
     <Shown of={answer} heading="Run">
       {(run) => (
         <>
-          <Heading title={`${run.workflow_name}${run.subject === null ? "" : ` of ${run.subject}`}`} />
-          <Facts
-            of={[
-              ["Outcome", <Outcome run={run} />],
-              ["Began", <Time at={run.started_at} exact />],
-              ["Took", duration(took(run))],
-              ["Correlation", <code>{run.correlation_id}</code>],
-              ...(run.nova_id ? [["Nova", <a href={hashOf("novae", run.nova_id)}>{run.nova_id}</a>] as const] : []),
-              ...(run.error_message ? [["Error", `${run.error_type ?? ""}: ${run.error_message}`] as const] : []),
-            ]}
-          />
+          <Heading title={`${run.workflow_name.replaceAll("_", " ")}${run.subject === null ? "" : ` of ${run.subject}`}`} />
+          {run.error_message ? (
+            <div class="problem">
+              <p>
+                <strong>{run.error_message}</strong>
+              </p>
+              <p>{meaning(run.error_type)}</p>
+            </div>
+          ) : null}
+          <div role="status">
+            <Facts
+              of={[
+                ["Outcome", <Outcome run={run} />],
+                ["Began", <Time at={run.started_at} exact />],
+                ["Took", run.ended_at === null ? "it is under way" : duration(took(run))],
+                ["Correlation", <code>{run.correlation_id}</code>],
+                ...(run.nova_id ? [["Nova", <a href={hashOf("novae", run.nova_id)}>{run.subject ?? "the nova"}</a>] as const] : []),
+                ...(run.outcome === "QUARANTINED" ? [["Next", <a href={hashOf("quarantine")}>decide it in the quarantine</a>] as const] : []),
+                ...(run.error_type ? [["Kind of error", <code>{run.error_type}</code>] as const] : []),
+              ]}
+            />
+          </div>
+          {run.status === "FAILED" && run.workflow_name === "initialize_nova" && run.subject !== null ? (
+            <p>
+              <a class="button" href={hashOf("novae", "", { name: run.subject, start: "1" })}>
+                Start it again
+              </a>
+            </p>
+          ) : null}
           <h2>Attempts</h2>
-          {run.attempts.length === 0 ? <Empty>None.</Empty> : <Timeline run={run} attempts={run.attempts} />}
+          {run.attempts.length === 0 ? (
+            <Empty>{run.status === "RUNNING" ? "It begins …" : "None."}</Empty>
+          ) : (
+            <Timeline run={run} attempts={run.attempts} />
+          )}
         </>
       )}
     </Shown>
@@ -141,7 +208,7 @@ function Timeline({ run, attempts }: { run: Run; attempts: Attempt[] }): JSX.Ele
             </div>
             {attempt.error_message ? (
               <p class="error">
-                {attempt.error_type}: {attempt.error_message}
+                {attempt.error_message} <span class="soft">{meaning(attempt.error_type)}</span>
               </p>
             ) : null}
           </li>

@@ -11,7 +11,6 @@ from typing import Any, Final
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.catalog.replacing import Beginning, Objects, SignedLink
-from sourcebook.catalog.review import SPECTRA_WORKFLOW
 from sourcebook.errors import Terminal
 from sourcebook.spectra.points import downsample
 from sourcebook.table import keys
@@ -79,6 +78,7 @@ SPECTRUM: Final = "spectrum.ecsv"
 """Name of the object that holds a normalized spectrum."""
 
 _FILES_AT_MOST: Final = 200
+_HELD_SPECTRA: Final = "quarantine/spectra/"
 _LARGEST_SPECTRUM: Final = 60_000_000
 _LARGEST_SERIES: Final = 60_000_000
 
@@ -222,7 +222,7 @@ class ProductReader:
         if case is None:
             return None
         folder = str(case.get("context_s3_key") or "").rpartition("/")[0]
-        if case.get("workflow_name") != SPECTRA_WORKFLOW or not folder:
+        if not folder.startswith(_HELD_SPECTRA):
             raise NothingToPlot("This case is about no file.")
         return self._objects.beginning(f"{folder}/primary.fits", most)
 

@@ -1,0 +1,98 @@
+"""Rates are compared, a nova is looked at and taken away, workflows are started and followed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.test_page import check_accessibility, sync_api
+from tests.integration.page.conftest import Look
+
+pytestmark = pytest.mark.integration
+expect = sync_api.expect
+
+
+def test_the_best_of_each_term_is_marked_sorted_and_downloaded(look: Look) -> None:
+    page = look.at("#/rates?series=deposit_online")
+    best = page.locator(".matrix td.best")
+    expect(best).to_have_count(5)  # two banks offer the best of two terms
+    page.get_by_role("button", name="6M").click()
+    expect(page.locator(".matrix tbody th").first).to_have_text("Bến Xuân")
+    expect(page.locator(".matrix tbody th").last).to_have_text("Old Mill Savings")
+    expect(page.get_by_role("columnheader", name="6M")).to_have_attribute("aria-sort", "descending")
+    with page.expect_download() as waited:
+        page.get_by_role("button", name="Download CSV").click()
+    assert "Bến Xuân" in waited.value.path().read_text("utf-8")
+    page.get_by_label("Series").select_option(label="Home loan")
+    expect(page.get_by_text("the lowest of its term")).to_be_visible()
+
+
+def test_banks_are_compared_over_time(look: Look) -> None:
+    page = look.at("#/rates?series=deposit_online")
+    page.locator(".matrix tbody tr").first.get_by_role("link", name="5.30").click()
+    expect(page.get_by_role("img", name="Rates of Bến Xuân, 6 days")).to_be_visible()
+    page.get_by_role("link", name="+ Harbor Bank").click()
+    expect(page.get_by_role("img", name="Rates of Bến Xuân, Harbor Bank, 6 days")).to_be_visible()
+    page.locator("summary", has_text="as a table").click()
+    expect(page.get_by_role("columnheader", name="Harbor Bank")).to_be_visible()
+    check_accessibility(page)
+    page.reload()
+    expect(page.get_by_role("heading", name="Bến Xuân, Harbor Bank 6M")).to_be_visible()
+    page.get_by_role("link", name="Harbor Bank × take away").click()
+    expect(page.get_by_role("img", name="Rates of Bến Xuân, 6 days")).to_be_visible()
+
+
+def test_a_nova_shows_its_place_its_light_curve_and_gives_it_away(look: Look) -> None:
+    page = look.at(f"#/novae/{look.site.world.nova_id}")
+    expect(page.get_by_text("17h 50m 53.90s −32° 37′ 20.5″")).to_be_visible()
+    expect(page.get_by_role("link", name="SIMBAD")).to_have_attribute(
+        "href",
+        "https://simbad.cds.unistra.fr/simbad/sim-coo?Coord=267.72458%20-32.62236&CooFrame=ICRS&Radius=10&Radius.unit=arcsec",
+    )
+    expect(
+        page.get_by_role("img", name="Light curve, 6 measurements in B, V, V (fainter than)")
+    ).to_be_visible()
+    page.get_by_label("Time as").select_option("date")
+    expect(page.get_by_role("img", name="Light curve, 6 measurements")).to_be_visible()
+    page.locator("summary", has_text="as a table").click()
+    expect(page.get_by_role("cell", name="> 15.20")).to_be_visible()
+    expect(page.get_by_role("cell", name="10.20 ± 0.04")).to_be_visible()
+    with page.expect_download() as waited:
+        page.get_by_role("button", name="AAVSO").click()
+    assert "#TYPE=EXTENDED" in waited.value.path().read_text("utf-8").upper()
+    page.get_by_label("Lines to compare with, in air").select_option("Balmer")
+    with page.expect_download() as waited:
+        page.get_by_role("button", name="CSV").last.click()
+    assert waited.value.path().read_text("utf-8").startswith("order,wavelength,flux")
+    check_accessibility(page)
+
+
+@pytest.mark.parametrize("typed", ["267.7246 -32.6224", "17 50 53.9 -32 37 20.5", "17h50m53.9s −32°37′20.5″"])
+def test_a_nova_is_found_by_its_place_however_it_is_written(look: Look, typed: str) -> None:
+    page = look.page
+    page.goto(f"{look.site.url}/#/novae")
+    page.get_by_label("Name, or right ascension and declination").fill(typed)
+    page.get_by_role("button", name="Find").click()
+    expect(page.get_by_role("link", name="V1324 Sco")).to_be_visible()
+
+
+def test_a_workflow_is_started_with_the_fields_that_it_takes(look: Look) -> None:
+    page = look.at("#/runs?start=1")
+    page.get_by_role("region", name="Start a workflow").get_by_label("Workflow").select_option(
+        "initialize_nova"
+    )
+    page.get_by_label("candidate name").fill("V0003 Sco")
+    page.get_by_role("button", name="Start", exact=True).click()
+    look.enter_token()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("initialize nova")
+    expect(page.get_by_text("running", exact=True)).to_be_visible()
+
+
+def test_a_run_that_failed_says_why_in_plain_words(look: Look) -> None:
+    page = look.at("#/runs?status=FAILED")
+    page.get_by_role("link", name="initialize_nova").click()
+    expect(page.locator(".problem")).to_contain_text("simbad: 503 Service Unavailable")
+    expect(page.locator(".problem")).to_contain_text("Somebody else was not able to answer.")
+    expect(page.locator(".timeline > li")).to_have_count(2)
+    check_accessibility(page)
+    page.get_by_role("link", name="Start it again").click()
+    expect(page.get_by_label("Any name of it")).to_have_value("V0002 Sco")
