@@ -122,7 +122,7 @@ def serving(files: Callable[[], StaticFiles], port: int = 0) -> Iterator[Site]:
             server.shutdown()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     if browser_path() is None:
         pytest.skip("no Chromium or Chrome: `apt-get install chromium`")
@@ -131,7 +131,7 @@ def site() -> Iterator[Site]:
         yield served
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_api.sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=browser_path(), args=list(QUIET))
