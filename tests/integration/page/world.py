@@ -13,6 +13,7 @@ from aws_lambda_powertools import Logger
 from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.documents import Documents
 from sourcebook.catalog.establish import NovaEstablisher
+from sourcebook.catalog.photometry_messages import RebuildTable, UploadObject, UploadValid
 from sourcebook.catalog.photometry_table import TableRebuilder
 from sourcebook.catalog.photometry_upload import UploadValidator
 from sourcebook.catalog.products import (
@@ -178,8 +179,9 @@ def _nova(table: Table, objects: Objects) -> str:
     nova_id = established.nova_id
     objects.write("raw/photometry/x.csv", CURVE.encode(), "text/csv")
     told = UploadValidator(store, objects).validate(nova_id, "raw/photometry/x.csv")
-    source = {"s3_key": "raw/photometry/x.csv", **{name: told[name] for name in ("etag", "byte_length")}}
-    TableRebuilder(store, objects).rebuild(nova_id, told["file_id"], source)
+    assert isinstance(told, UploadValid)
+    upload = UploadObject(s3_key="raw/photometry/x.csv", etag=told.etag, byte_length=told.byte_length)
+    TableRebuilder(store, objects).rebuild(RebuildTable(nova_id=nova_id, file_id=told.file_id, upload=upload))
     checked = check(made.eso())
     product_id = data_product_id_for("ESO", "provider_product_id:ADP.1")
     prefix = f"derived/spectra/{nova_id}/{product_id}/"
@@ -193,7 +195,7 @@ def _nova(table: Table, objects: Objects) -> str:
         acquisition_status=AcquisitionStatus.ACQUIRED,
         eligibility=Eligibility.NONE,
         derived_s3_prefix=prefix,
-        verdict=checked.verdict.to_dict(),
+        verdict=checked.verdict.to_json(),
     )
     return nova_id
 
@@ -239,7 +241,7 @@ def _held_spectrum(table: Table, objects: Objects, nova_id: str) -> str:
     )
     folder = f"quarantine/spectra/{nova_id}/{product.data_product_id}/now/"
     objects.write(f"{folder}primary.fits", body, "application/fits")
-    said = verdict.to_dict()
+    said = verdict.to_json()
     context = {
         "data_product_id": product.data_product_id,
         "provider": "BESS",
@@ -257,7 +259,7 @@ def _held_spectrum(table: Table, objects: Objects, nova_id: str) -> str:
         },
         folder=folder,
     )
-    return str(answer["quarantine_id"])
+    return answer.quarantine_id
 
 
 def _held_name(table: Table, objects: Objects, nova_id: str) -> str:
@@ -277,7 +279,7 @@ def _held_name(table: Table, objects: Objects, nova_id: str) -> str:
         nova_id=None,
         retry_input={"candidate_name": "V0001 Sco"},
     )
-    return str(answer["quarantine_id"])
+    return answer.quarantine_id
 
 
 def _failed_run(table: Table) -> str:
