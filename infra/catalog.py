@@ -11,6 +11,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.api import Api
+from infra.curation import Curation
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction
@@ -36,6 +37,7 @@ class Catalog(Construct):
         tasks: the functions, by name.
         spectra: the acquisition of spectra, with alarms of its own.
         photometry: the ingestion of photometry, likewise.
+        curation: what a person decides of a nova.
         workflows: the state machines, by name, those of the spectra too.
     """
 
@@ -63,9 +65,11 @@ class Catalog(Construct):
         self.photometry = Photometry(
             self, "Photometry", data=data, layers=layers, find_nova=self.tasks["find_nova"]
         )
+        self.curation = Curation(self, "Curation", data=data, layers=layers)
         self.workflows: dict[str, Workflow] = {
             **self.spectra.workflows,
             "ingest_photometry": self.photometry.workflow,
+            "curate_nova": self.curation.workflow,
         }
         # Each after those that it starts.
         for name in (

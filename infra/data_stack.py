@@ -117,6 +117,13 @@ class DataStack(cdk.Stack):
                     abort_incomplete_multipart_upload_after=cdk.Duration.days(7),
                 ),
                 s3.LifecycleRule(
+                    # What ADS answered is read once, by the run that asked; a run may be looked into later.
+                    id="ForgetWhatAnArchiveAnswered",
+                    prefix="raw/references/",
+                    expiration=cdk.Duration.days(30),
+                    noncurrent_version_expiration=cdk.Duration.days(1),
+                ),
+                s3.LifecycleRule(
                     id="ForgetTheSearchIndexOfExpiredArticles",
                     prefix="search/",
                     expiration=cdk.Duration.days(40),

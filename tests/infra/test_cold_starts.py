@@ -44,6 +44,7 @@ EXPECTED: Final[dict[str, tuple[set[str], set[str]]]] = {
     "api": ({"boto3"}, {"dynamodb"}),
     "claim_spectra": (CHECKING, {"dynamodb"}),
     "close_runs": ({"boto3"}, {"dynamodb", "stepfunctions"}),
+    "curate_nova": (CHECKING | {"numpy", "pyarrow"}, {"dynamodb", "s3"}),
     "date_discovery": (CHECKING, {"dynamodb"}),
     "discover_spectra": (FETCHING, {"dynamodb", "s3"}),
     "dispatch_sources": ({"boto3"}, {"dynamodb", "sqs"}),

@@ -25,6 +25,7 @@ FUNCTIONS = (
     "api",
     "claim_spectra",
     "close_runs",
+    "curate_nova",
     "date_discovery",
     "discover_spectra",
     "dispatch_sources",
@@ -276,6 +277,14 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("s3:GetObject", "bucket/derived/photometry/*"),
         ("s3:PutObject", "bucket/derived/photometry/*"),
     },
+    "curate_nova": {
+        *RECORDING,
+        ("dynamodb:DeleteItem", TABLE),
+        ("dynamodb:GetItem", TABLE),
+        ("dynamodb:Query", TABLE),
+        ("s3:GetObject", "bucket/derived/photometry/*"),
+        ("s3:PutObject", "bucket/derived/photometry/*"),
+    },
     "index_articles": {
         *(
             (f"dynamodb:{action}", "table stream")
@@ -316,6 +325,7 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
             for name in (
                 "AcquireAndValidateSpectra",
                 "AcquireDueSpectra",
+                "CurateNova",
                 "DiscoverSpectraProducts",
                 "ExportPeriod",
                 "IngestNewNova",
@@ -393,7 +403,7 @@ def test_only_what_writes_parquet_carries_its_layer(aws: Assembly) -> None:
     layers = aws.resources("AWS::Lambda::LayerVersion")
     (parquet,) = (key for key, layer in layers.items() if "parquet" in layer["Properties"]["Description"])
     carriers = {name for name in FUNCTIONS if {"Ref": parquet} in aws.function(name)["Layers"]}
-    assert carriers == {"export_days", "rebuild_photometry"}
+    assert carriers == {"curate_nova", "export_days", "rebuild_photometry"}
 
 
 def test_only_the_examination_of_spectra_carries_the_science_layer(aws: Assembly) -> None:
@@ -532,6 +542,7 @@ NAMES = {
     "AdsKey": "secret ads",
     "CatalogQuarantined": "quarantine topic",
     "AlertsMails": "alert mails",
+    "CatalogCurationCurateNovaWorkflowStateMachine": "workflow CurateNova",
     "CatalogPhotometryIngestPhotometryStateMachine": "workflow IngestPhotometry",
     **{
         f"CatalogSpectra{name}StateMachine": f"workflow {name}"

@@ -174,13 +174,16 @@ counter = itertools.count()
 
 AGAINST_ONE_ANOTHER = {
     "listArticles": ("until",),  # later than `since`
-    "getPhotometry": ("until",),
+    **{
+        f"{way}Photometry{kind}": ("until",)
+        for way, kind in (("get", ""), *(("download", kind) for kind in ("Csv", "Votable", "Aavso")))
+    },
     "getHistory": ("to", "term_months"),  # not before `from`; a loan has no terms
     "getLatest": ("term_months",),
-    "findNovae": ("ra", "dec", "radius"),  # a name or a place
+    "findNovae": ("name", "ra", "dec", "radius", "constellation"),  # a name, a place, or filters
 }
 """Parameters that may be wrong beside others, which no schema can say."""
-NEEDED = {"findNovae": {"name": "V1324 Sco"}, "getHistory": {"series_code": "home_loan"}}
+NEEDED = {"getHistory": {"series_code": "home_loan"}}
 
 
 @API.hook

@@ -28,6 +28,7 @@ from sourcebook.catalog.establish import NovaEstablisher
 from sourcebook.catalog.product_read import ProductReader
 from sourcebook.catalog.products import AcquisitionStatus, Eligibility, ValidationStatus, data_product_id_for
 from sourcebook.catalog.read import NovaReader
+from sourcebook.catalog.reference_read import ReferenceReader
 from sourcebook.catalog.replacing import Objects
 from sourcebook.catalog.store import NovaStore
 from sourcebook.photometry.parse import parse_upload
@@ -63,7 +64,7 @@ def client(table: Table) -> Client:
         "V1324 Sco", Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.72458, -32.62236, "No*")
     )
     assert nova.nova_id is not None
-    products = ProductsApi(NovaReader(table), ProductReader(table, lambda: objects))
+    products = ProductsApi(NovaReader(table), ProductReader(table, lambda: objects), ReferenceReader(table))
     nothing: Any = None
     access = Doorkeeper(TokenStore(table), public_read=False)
     return Client(

@@ -20,6 +20,7 @@ from sourcebook.api.workflows import WorkflowsApi
 from sourcebook.catalog import read, review
 from sourcebook.catalog.adapters.identity import Identity
 from sourcebook.catalog.establish import NovaEstablisher
+from sourcebook.catalog.listing import NovaList
 from sourcebook.catalog.read import NovaReader
 from sourcebook.catalog.review import ReviewDesk
 from sourcebook.catalog.store import NovaStore
@@ -78,7 +79,9 @@ class Client:
 def client(table: Table) -> Client:
     started = Started()
     workflows = WorkflowsApi(started, StartedRuns(table), ("initialize_nova",))
-    catalog = CatalogApi(NovaReader(table), RunReader(table), ReviewDesk(table, started), workflows)
+    catalog = CatalogApi(
+        NovaReader(table), NovaList(table), RunReader(table), ReviewDesk(table, started), workflows
+    )
     nothing: Any = None
     access = Doorkeeper(TokenStore(table), public_read=False)
     return Client(Api(access, nothing, {"novae": catalog}), started)
@@ -109,8 +112,15 @@ def test_a_nova_is_found_by_name_place_and_id(client: Client, nova_id: str) -> N
 @pytest.mark.parametrize(
     ("query", "parameter"),
     [
-        ("", "name"),
         ("name=x&ra=1&dec=1", "name"),
+        ("name=x&year=2012", "name"),
+        ("ra=1&dec=1&constellation=Sco", "name"),
+        ("constellation=Scx", "constellation"),
+        ("year=x", "year"),
+        ("discovered_since=2012", "discovered_since"),
+        ("has_spectra=perhaps", "has_spectra"),
+        ("status=GONE", "status"),
+        ("cursor=abc", "cursor"),
         ("ra=1", "dec"),
         ("ra=400&dec=1", "ra"),
         ("ra=1&dec=x", "dec"),

@@ -44,6 +44,7 @@ from sourcebook.catalog.products import (
     spectrum_item,
 )
 from sourcebook.catalog.read import NovaReader
+from sourcebook.catalog.reference_read import ReferenceReader
 from sourcebook.catalog.replacing import Objects
 from sourcebook.catalog.store import NovaStore
 from sourcebook.photometry.series import POINT_FIELDS, NotASeries
@@ -155,7 +156,7 @@ def client(table: Table) -> Client:
         "V1324 Sco", Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.72458, -32.62236, "No*")
     )
     assert made_.nova_id is not None
-    products = ProductsApi(NovaReader(table), ProductReader(table, lambda: objects))
+    products = ProductsApi(NovaReader(table), ProductReader(table, lambda: objects), ReferenceReader(table))
     nothing: Any = None
     access = Doorkeeper(TokenStore(table), public_read=False)
     return Client(Api(access, nothing, {"products": products}), table, objects, made_.nova_id)

@@ -168,7 +168,8 @@ def _store_name_as_before(world: Healthy) -> keys.Key:
         item = world.table.get(place) or {}
         _delete(world, place)
         world.table.put({**item, **aged, "name_normalized": before})
-    _change(world, keys.nova(world.nova_id), primary_name_normalized=before)
+    place_before = dict(keys.listed_nova(before, world.nova_id))
+    _change(world, keys.nova(world.nova_id), primary_name_normalized=before, **place_before)
     return keys.nova_own_name(world.nova_id, before)
 
 
@@ -308,6 +309,12 @@ BREAKAGES = (
         "listed-subjects",
         lambda w: _change(w, keys.subject("MRBL"), **keys.retired_subject("MRBL")),
         "it stands at TOOL#RETIRED, MRBL in EligibilityIndex and should at TOOL, MRBL",
+    ),
+    Breakage(
+        "a nova that stands in no list",
+        "listed-novae",
+        lambda w: _change(w, keys.nova(w.nova_id), GSI1PK=None, GSI1SK=None),
+        "it stands nowhere in EligibilityIndex",
     ),
     Breakage(
         "an hour's count that is not that of the mentions",
@@ -607,7 +614,7 @@ def run(world: Healthy, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 def test_the_command_says_that_nothing_is_wrong(run: Callable[..., Any]) -> None:
     result = run("--objects")
     assert result.exit_code == 0, result.output
-    assert re.search(r"\d+ items in [\d.]+ s, held to 18 checks: nothing is wrong\.", result.output)
+    assert re.search(r"\d+ items in [\d.]+ s, held to 20 checks: nothing is wrong\.", result.output)
 
 
 def test_the_command_reports_repairs_and_fails_as_long_as_something_is_wrong(

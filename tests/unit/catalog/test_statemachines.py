@@ -18,6 +18,7 @@ WORKFLOWS = (
     "name_check_and_reconcile",
     "discover_spectra_products",
     "ingest_photometry",
+    "curate_nova",
 )
 
 for name in NAMES:
@@ -81,6 +82,7 @@ def flow(states: dict[str, dict[str, Any]], start: str, given: set[str]) -> dict
 def test_a_state_reads_what_the_state_before_it_has_produced(workflow: str) -> None:
     states = states_of(workflow)
     accepted = {"candidate_name", "nova_id", "quarantine_id", "correlation_id", "Comment", "name", "s3_key"}
+    accepted |= {"action", "into", "reason", "decided_by"}
     inputs = flow(states, "Check the input", accepted)
     for name, members in inputs.items():
         assert read(own(states[name]), "input") <= members, name

@@ -7,13 +7,15 @@ from typing import Any, Final
 
 from sourcebook.api.forms import UUID, ChoiceField, Form, TextField, TextsField
 from sourcebook.api.operations import Access, Body, Operation
-from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Degrees, Text, page_size
+from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Day, Degrees, Text, Whole, page_size
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
 from sourcebook.api.workflows import CANDIDATE, WorkflowsApi
 from sourcebook.api.workflows import make as make_workflows
 from sourcebook.catalog.coordinates import Position
+from sourcebook.catalog.listing import STATUSES as NOVA_STATUSES
+from sourcebook.catalog.listing import NovaList, Wanted
 from sourcebook.catalog.names import NAME_LIMIT
 from sourcebook.catalog.read import NovaReader
 from sourcebook.catalog.review import DECISIONS, OVERRIDES, AlreadyReviewed, ReviewDesk
@@ -25,7 +27,7 @@ _LARGEST_RADIUS: Final = 2.0
 
 _NAME: Final = Text(
     name="name",
-    description="Any name in any spelling. Not together with a place.",
+    description="Any name in any spelling. Not together with a place or with filters of the list.",
     longest=NAME_LIMIT,
     example="V1324 Sco",
 )
@@ -37,6 +39,36 @@ _RADIUS: Final = Degrees(
     least=0,
     most=_LARGEST_RADIUS,
 )
+_ANY_STATUS: Final = "ANY"
+_NOVA_STATUS: Final = Choice(
+    name="status",
+    description="Only novae that count, or those that were merged into another, or deprecated.",
+    values=(*NOVA_STATUSES, _ANY_STATUS),
+    default="ACTIVE",
+)
+_YEAR: Final = Whole(name="year", description="Only those discovered in this year.", least=1, most=9999)
+_CONSTELLATION: Final = Text(
+    name="constellation",
+    description="Only those that lie in this constellation, such as `Sco`, `Scorpius` or `Scorpii`.",
+    longest=40,
+)
+_PREFIX: Final = Text(
+    name="prefix", description="What the primary name begins with, such as `V13`, in any case.", longest=40
+)
+_SINCE: Final = Day(name="discovered_since", description="Only those discovered on this day or later.")
+_HAS_SPECTRA: Final = Choice(
+    name="has_spectra", description="Whether there is a valid spectrum.", values=("true", "false")
+)
+_HAS_PHOTOMETRY: Final = Choice(
+    name="has_photometry", description="Whether there is a measurement.", values=("true", "false")
+)
+_FILTERS: Final = (
+    *(_NOVA_STATUS, _YEAR, _CONSTELLATION, _PREFIX, _SINCE, _HAS_SPECTRA, _HAS_PHOTOMETRY),
+    *(LIMIT, CURSOR),
+)
+_BY_NAME: Final = frozenset({"name"})
+_BY_PLACE: Final = frozenset({"ra", "dec", "radius"})
+_BY_FILTERS: Final = frozenset(parameter.name for parameter in _FILTERS)
 _STATUS: Final = Choice(name="status", description="How far the run is.", values=STATUSES)
 _WORKFLOW: Final = Text(
     name="workflow",
@@ -93,6 +125,7 @@ class CatalogApi:
     """What these operations read from and act by."""
 
     novae: NovaReader
+    list: NovaList
     runs: RunReader
     desk: ReviewDesk
     workflows: WorkflowsApi
@@ -102,6 +135,7 @@ def make(means: Means) -> CatalogApi:
     """Make it."""
     return CatalogApi(
         NovaReader(means.table),
+        NovaList(means.table),
         RunReader(means.table),
         ReviewDesk(means.table, means.start),
         make_workflows(means),
@@ -110,15 +144,32 @@ def make(means: Means) -> CatalogApi:
 
 def find_novae(catalog: CatalogApi, request: Request) -> Response:
     """GET /novae."""
-    name = _NAME.of(request)
-    by_place = {"ra", "dec", "radius"} & set(request.query)
-    if (name is None) == (not by_place):
-        raise InvalidInput("name", name, "either name, or ra and dec with or without radius (all in degrees)")
-    if name is not None:
+    given = set(request.query)
+    if len([ways for ways in (_BY_NAME, _BY_PLACE, _BY_FILTERS) if ways & given]) > 1:
+        raise InvalidInput(
+            "name", request.query.get("name"), "either a name, or a place, or filters of the list; not two"
+        )
+    if (name := _NAME.of(request)) is not None:
         return Response(catalog.novae.by_name(name))
-    position = Position(_RA.needed(request), _DEC.needed(request))
-    radius = _RADIUS.of(request)
-    return Response(catalog.novae.near(position, _ARCSECONDS_UNTOLD / 3600 if radius is None else radius))
+    if _BY_PLACE & given:
+        position = Position(_RA.needed(request), _DEC.needed(request))
+        radius = _RADIUS.of(request)
+        return Response(catalog.novae.near(position, _ARCSECONDS_UNTOLD / 3600 if radius is None else radius))
+    status = _NOVA_STATUS.of(request) or _NOVA_STATUS.default
+    wanted = Wanted(
+        status=None if status == _ANY_STATUS else status,
+        year=_YEAR.of(request),
+        constellation=_CONSTELLATION.of(request),
+        prefix=_PREFIX.of(request),
+        since=None if (day := _SINCE.of(request)) is None else day.isoformat(),
+        spectra=_yes(_HAS_SPECTRA.of(request)),
+        photometry=_yes(_HAS_PHOTOMETRY.of(request)),
+    )
+    return listed(catalog.list.page(wanted, limit=page_size(request), cursor=CURSOR.of(request)))
+
+
+def _yes(word: str | None) -> bool | None:
+    return None if word is None else word == "true"
 
 
 def get_nova(catalog: CatalogApi, request: Request) -> Response:
@@ -242,12 +293,14 @@ OPERATIONS: Final = (
         path="/novae",
         name="findNovae",
         topic=_NOVAE,
-        summary="Novae by name or place",
-        description="Give either `name`, or `ra` and `dec` with or without `radius`. By name the answer has "
+        summary="Novae by name, by place, or all of them",
+        description="Give `name`; or `ra` and `dec` with or without `radius`; or neither, and get the list "
+        "of all novae by their primary names, which the other parameters narrow. By name the answer has "
         "`match`: `NONE`, `ONE`, or `AMBIGUOUS` with every nova that the name may mean. By place each nova "
-        "has `separation_arcsec`, the nearest first, at most 100; `left_out` counts the others.",
+        "has `separation_arcsec`, the nearest first, at most 100; `left_out` counts the others. A page of "
+        "the list may be short and have a `next_cursor` all the same.",
         act=find_novae,
-        parameters=(_NAME, _RA, _DEC, _RADIUS),
+        parameters=(_NAME, _RA, _DEC, _RADIUS, *_FILTERS),
         answers={200: "NovaSearch"},
     ),
     Operation(

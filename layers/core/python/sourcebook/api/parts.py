@@ -33,7 +33,11 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "workflows": ("/workflows",),
     "exports": ("/exports",),
     "novae": ("/novae", "/job-runs", "/quarantine"),
-    "products": ("/novae/{nova_id}/products", "/novae/{nova_id}/photometry"),
+    "products": (
+        "/novae/{nova_id}/products",
+        "/novae/{nova_id}/photometry",
+        "/novae/{nova_id}/references",
+    ),
     "downloads": (
         *(f"/novae/{{nova_id}}/photometry.{suffix}" for suffix in ("csv", "vot", "aavso")),
         *(

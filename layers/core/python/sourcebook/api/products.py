@@ -18,6 +18,7 @@ from sourcebook.catalog.product_read import (
     ProductReader,
 )
 from sourcebook.catalog.read import NovaReader
+from sourcebook.catalog.reference_read import ROLES, ReferenceReader
 from sourcebook.errors import InvalidInput, shorten
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ _STATUS: Final = Choice(
     description="Only spectra that have come so far.",
     values=VALIDATION_STATUSES,
 )
+_ROLE: Final = Choice(name="role", description="Only publications that are this to the nova.", values=ROLES)
 _SPECTRUM_POINTS: Final = Whole(
     name="points",
     description="How many samples there are at most, in all orders together.",
@@ -127,11 +129,14 @@ class ProductsApi:
 
     novae: NovaReader
     products: ProductReader
+    references: ReferenceReader
 
 
 def make(means: Means) -> ProductsApi:
     """Make it."""
-    return ProductsApi(NovaReader(means.table), ProductReader(means.table, means.objects))
+    return ProductsApi(
+        NovaReader(means.table), ProductReader(means.table, means.objects), ReferenceReader(means.table)
+    )
 
 
 def list_products(api: ProductsApi, request: Request) -> Response:
@@ -174,6 +179,17 @@ def get_photometry(api: ProductsApi, request: Request) -> Response:
     return Response(points_of(api, request, nova_id, most=_CURVE_POINTS.of(request) or _POINTS))
 
 
+def list_references(api: ProductsApi, request: Request) -> Response:
+    """GET /novae/{nova_id}/references."""
+    page = api.references.page(
+        nova_of(api, request),
+        role=_ROLE.of(request),
+        limit=page_size(request),
+        cursor=CURSOR.of(request),
+    )
+    return listed(page)
+
+
 def points_of(api: ProductsApi, request: Request, nova_id: str, *, most: int) -> dict[str, Any]:
     """Return the points of a light curve that `CURVE_FILTERS` let through, thinned out to `most`."""
     since, until = _SINCE.of(request), _UNTIL.of(request)
@@ -190,13 +206,18 @@ def points_of(api: ProductsApi, request: Request, nova_id: str, *, most: int) ->
 
 
 def nova_of(api: ProductsApi, request: Request) -> str:
-    """Return the id of the nova that is asked about. Raise NotFound if there is none."""
+    """Return the id of the nova that is asked about, or that it was merged into.
+
+    Raises:
+        NotFound: if there is none.
+    """
     nova_id = request.path.get("nova_id", "")
-    if not api.novae.exists(nova_id):
+    found = api.novae.leads_to(nova_id)
+    if found is None:
         raise NotFound(
             f"There is no nova {shorten(nova_id)}. GET /novae?name= finds one by any of its names."
         )
-    return nova_id
+    return found
 
 
 def no_product(nova_id: str, product_id: str) -> NotFound:
@@ -260,6 +281,19 @@ OPERATIONS: Final = (
         act=get_photometry,
         parameters=(*CURVE_FILTERS, _CURVE_POINTS),
         answers={200: "Photometry"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/novae/{nova_id}/references",
+        name="listReferences",
+        topic=TOPIC,
+        summary="The publications about a nova, newest first",
+        description="`role` says what one is to the nova; `authors` are the first ten of `author_count`; "
+        "`published_at` is as precise as is known; `link` leads to its page at ADS.",
+        act=list_references,
+        parameters=(_ROLE, LIMIT, CURSOR),
+        answers={200: "ReferencePage"},
         problems=(404,),
     ),
 )

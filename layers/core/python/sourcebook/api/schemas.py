@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec
 from sourcebook.articles.read import SENTIMENTS, STATUSES
 from sourcebook.catalog.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
+from sourcebook.catalog.reference_read import ROLES
 from sourcebook.catalog.review import DECISIONS
 from sourcebook.columns import Kind
 from sourcebook.exports.manifest import Form as FileForm
@@ -199,9 +200,11 @@ def _nova() -> dict[str, Schema]:
         "dec_deg": maybe(NUMBER),
         "coord_frame": maybe(TEXT),
         "coord_epoch": maybe(TEXT),
+        "constellation": maybe(TEXT),
         "discovery_date": maybe(TEXT),
         "status": TEXT,
         "merged_into": maybe(TEXT),
+        "status_reason": maybe(TEXT),
         "object_type": maybe(TEXT),
         "created_at": TIME,
         "updated_at": TIME,
@@ -803,6 +806,18 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         "left_out",
     ),
     "Nova": thing(**_nova(), names=some(thing(name=TEXT, kind=one_of("PRIMARY", "ALIAS"), source=TEXT))),
+    "Reference": thing(
+        reference_id=UUID,
+        bibcode=maybe(TEXT),
+        role=one_of(*ROLES),
+        title=maybe(TEXT),
+        authors=some(TEXT),
+        author_count=maybe(COUNT),
+        published_at=maybe(TEXT),
+        link=maybe(URL),
+        source=TEXT,
+    ),
+    "ReferencePage": page_of("Reference"),
     "ProductSummary": thing(**_product()),
     "ProductPage": page_of("ProductSummary"),
     "Product": thing(

@@ -35,6 +35,7 @@ from sourcebook.catalog.products import (
     spectrum_item,
 )
 from sourcebook.catalog.store import NovaStore
+from sourcebook.catalog.whereabouts import find_product, root_of
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.table import keys
@@ -196,7 +197,8 @@ class SpectraDiscoverer:
                 identity_kind=best.kind,
             )
             alias = self._make_alias(nova.nova_id, provider, best, best.kind, own_id)
-        if alias.nova_id != nova.nova_id:
+        known = mine.get(alias.data_product_id)
+        if known is None and not self._is_of(alias, nova.nova_id):
             self.logger.warning(
                 "product_of_another_nova",
                 extra={"provider": provider, "identity": best.text, "other_nova_id": alias.nova_id},
@@ -205,7 +207,6 @@ class SpectraDiscoverer:
         for identity, written in aliases.items():
             if written is None and identity.text != alias.locator_identity:
                 self._make_alias(nova.nova_id, provider, identity, alias.identity_kind, alias.data_product_id)
-        known = mine.get(alias.data_product_id)
         if known is not None:
             return self._meet_again(known, found)
         product = self._product(
@@ -221,6 +222,17 @@ class SpectraDiscoverer:
             # Another discovery has made it since we looked.
             return self._meet_again(read_record(SpectrumProduct, there), found)
         return Registered.CREATED, product if product.eligibility is Eligibility.ACQUIRE else None
+
+    def _is_of(self, alias: LocatorAlias, nova_id: str) -> bool:
+        """Whether what an alias leads to is, or may be made, a product of this nova.
+
+        An alias that was made for a nova which is merged into this one leads here, unless its product still
+        stands elsewhere: it is just being moved, or was found by the other nova after both were split.
+        """
+        if root_of(self.store.table, alias.nova_id) != nova_id:
+            return False
+        there = find_product(self.store.table, alias.nova_id, alias.provider, alias.data_product_id)
+        return there is None or there["PK"] == nova_id
 
     def _same(self, best: Identity, aliases: Mapping[Identity, LocatorAlias | None]) -> LocatorAlias | None:
         """Return the alias that says which product this is.

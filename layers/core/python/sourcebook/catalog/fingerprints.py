@@ -14,6 +14,7 @@ from sourcebook.catalog.products import (
     ValidationStatus,
     fingerprint_item,
 )
+from sourcebook.catalog.whereabouts import find_product
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable
 from sourcebook.table import keys
@@ -96,9 +97,7 @@ class Fingerprints:
         return None
 
     def _product_of(self, owner: dict[str, Any]) -> dict[str, Any] | None:
-        return self.table.get(
-            keys.spectrum(owner["nova_id"], owner["provider"], owner["data_product_id"]), consistent=True
-        )
+        return find_product(self.table, owner["nova_id"], owner["provider"], owner["data_product_id"])
 
 
 def _is_valid_with(product: dict[str, Any] | None, sha256: str) -> bool:

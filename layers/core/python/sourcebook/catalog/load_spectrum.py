@@ -18,6 +18,7 @@ from sourcebook.catalog.products import (
     eligible_attributes,
 )
 from sourcebook.catalog.spectrum_messages import AboutSpectrum, LoadDecision, Loaded, LoadSpectrum
+from sourcebook.catalog.whereabouts import find_product, root_of
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.table import keys
@@ -36,15 +37,17 @@ def find_spectrum(
 ) -> SpectrumProduct:
     """Return a spectrum as it is now.
 
-    Without its `provider` the spectra of the nova are looked through.
+    Without its `provider` the spectra of the nova are looked through. A nova that was merged since leads on.
 
     Raises:
         NoSuchSpectrum: if there is none.
     """
     if provider is not None:
-        item = table.get(keys.spectrum(nova_id, provider, data_product_id), consistent=True)
+        item = find_product(table, nova_id, provider, data_product_id)
     else:
-        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.SPECTRA_PREFIX)
+        own = KeyCondition("PK").eq(root_of(table, nova_id)) & KeyCondition("SK").begins_with(
+            keys.SPECTRA_PREFIX
+        )
         found = table.query_all(own, consistent=True)
         item = next((item for item in found if item["SK"].endswith(f"#{data_product_id}")), None)
     if item is None:

@@ -113,6 +113,7 @@ class Nova(Record):
         dec_deg: declination, ICRS, degrees.
         discovery_date: of the earliest publication; day 00 when only the month is known.
         merged_into: the nova that this one turned out to be.
+        status_reason: why it is merged or deprecated.
         identity: what its id was made from, e.g. ``simbad:v* v1324 sco``.
         created_by: workflow and job run that made it.
     """
@@ -128,6 +129,7 @@ class Nova(Record):
     discovery_date: PartialDate | None = None
     status: NovaStatus = NovaStatus.ACTIVE
     merged_into: Uuid | None = None
+    status_reason: str | None = Field(default=None, max_length=1_000)
     identity: str | None = None
     object_type: str | None = None
     created_by: Mapping[str, str] | None = None
@@ -151,6 +153,8 @@ class Nova(Record):
 class NameMapping(Record):
     """`NAME#<normalized>` / `NOVA#<nova_id>`, and the same in the nova's own partition.
 
+    One that came by merging says in `moved_from` from which nova, the last one last.
+
     "Nova Sgr 2012 No. 2" also stands under "Nova Sgr 2012", as one of several. A name that an earlier version
     normalized in another way is readable until `sourcebook migrate` moves it; `sourcebook verify` reports it.
     """
@@ -161,6 +165,7 @@ class NameMapping(Record):
     name_kind: NameKind
     nova_id: Uuid
     source: NameSource
+    moved_from: tuple[Uuid, ...] | None = None
 
 
 class PhotometryTable(Record):
@@ -272,8 +277,9 @@ def read_record(model: type[RecordT], item: Mapping[str, Any]) -> RecordT:
 
 
 def nova_item(nova: Nova) -> dict[str, Any]:
-    """Return the item of a nova."""
-    return {**keys.nova(nova.nova_id), **nova.attributes()}
+    """Return the item of a nova, with its place in the list of novae."""
+    place = keys.listed_nova(nova.primary_name_normalized, nova.nova_id)
+    return {**keys.nova(nova.nova_id), **nova.attributes(), **place}
 
 
 def nova_id_for(identity: str) -> str:

@@ -127,16 +127,7 @@ class TableRebuilder:
             TableContended: if an upload came in meanwhile; try again.
         """
         etag, _ = self.objects.state(table_key(nova_id))
-        item = self.store.table.get(keys.photometry_table(nova_id), consistent=True) or {}
-        known, revision = self._uploads(nova_id), int(item.get("table_revision", 0))
-        try:
-            table = self._read(nova_id).table
-        except NotATable:
-            pass
-        else:
-            # One may be in the table whose own record is not written yet.
-            known = list(dict.fromkeys([*(upload.file_id for upload in table.uploads), *known]))
-            revision = max(revision, table.revision)
+        known, revision = self._known(nova_id)
         if missing := sorted(set(without) - set(known)):
             held = ", ".join(known) or "none"
             raise InvalidInput("file_id", missing[0], f"the id of an upload of this nova: {held}")
@@ -160,6 +151,27 @@ class TableRebuilder:
                 keys.file_object(nova_id, PRODUCT, product, FileRole.DATA_BUNDLE.value, file_id)
             )
         return TableRemade(len(rows), len(uploads))
+
+    def complete(self, nova_id: str, run: TaskRun | None = None) -> None:
+        """Write what follows from the table as it is, where an upload was cut short before it was written."""
+        current = self._read(nova_id)
+        self._follow(nova_id, current.table, current.etag, {}, run)
+
+    def known_uploads(self, nova_id: str) -> list[str]:
+        """Return the uploads of a nova that has a table, also one whose record is not written yet."""
+        return self._known(nova_id)[0]
+
+    def _known(self, nova_id: str) -> tuple[list[str], int]:
+        """Return the uploads of a nova, and the revision of its table."""
+        item = self.store.table.get(keys.photometry_table(nova_id), consistent=True) or {}
+        known, revision = self._uploads(nova_id), int(item.get("table_revision", 0))
+        try:
+            table = self._read(nova_id).table
+        except NotATable:
+            return known, revision
+        # One may be in the table whose own record is not written yet.
+        known = list(dict.fromkeys([*(upload.file_id for upload in table.uploads), *known]))
+        return known, max(revision, table.revision)
 
     def _uploads(self, nova_id: str) -> list[str]:
         """Return the uploads of a nova, in the order in which they were ingested."""

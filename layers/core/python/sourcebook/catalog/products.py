@@ -134,6 +134,7 @@ class SpectrumProduct(Record):
         overrides: what a reviewer said of the file, given to every later validation.
         verdict: what the validation said, small; all of it is in the bucket.
         derived_s3_prefix: where the normalized spectrum, its metadata and its plot are.
+        moved_from: the novae that it came from by merging, the last one last.
     """
 
     entity_type: Literal["DataProduct"] = "DataProduct"
@@ -191,6 +192,7 @@ class SpectrumProduct(Record):
     raw_s3_key: str | None = None
     derived_s3_bucket: str | None = None
     derived_s3_prefix: str | None = None
+    moved_from: tuple[Uuid, ...] | None = None
 
     @property
     def key(self) -> keys.Key:

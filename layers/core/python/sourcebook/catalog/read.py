@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
+from sourcebook.catalog.boundaries import constellation_of
 from sourcebook.catalog.coordinates import Position, cells_within, separation_arcsec
 from sourcebook.catalog.names import is_designation, normalize_name
 from sourcebook.table import keys
@@ -21,9 +22,11 @@ FIELDS: Final = (
     "dec_deg",
     "coord_frame",
     "coord_epoch",
+    "constellation",
     "discovery_date",
     "status",
     "merged_into",
+    "status_reason",
     "object_type",
     "created_at",
     "updated_at",
@@ -32,7 +35,6 @@ FIELDS: Final = (
 
 _MOST: Final = 100
 _NAMES_AT_MOST: Final = 200
-_MERGES_FOLLOWED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class NovaReader:
             normalize_name(r["name_raw"]).startswith(f"{normalized} #") for r in rows
         )
         match = "NONE" if not novae else "ONE" if len(novae) == 1 and not shared else "AMBIGUOUS"
-        items = [_public(nova) for nova in novae]
+        items = [served(nova) for nova in novae]
         return {"match": match, "normalized": normalized, "items": items, "next_cursor": None}
 
     def near(self, position: Position, radius_deg: float) -> dict[str, Any]:
@@ -77,7 +79,7 @@ class NovaReader:
         items = {item["nova_id"]: item for item in self.table.batch_get(keys.nova(i) for i in nearest)}
         return {
             "items": [
-                _public(items[i]) | {"separation_arcsec": round(distances[i], 3)}
+                served(items[i]) | {"separation_arcsec": round(distances[i], 3)}
                 for i in nearest
                 if i in items and items[i]["status"] == "ACTIVE"
             ],
@@ -85,9 +87,12 @@ class NovaReader:
             "next_cursor": None,
         }
 
-    def exists(self, nova_id: str) -> bool:
-        """Whether there is a nova with this id, merged or not."""
-        return 0 < len(nova_id) <= 80 and self.table.get(keys.nova(nova_id)) is not None
+    def leads_to(self, nova_id: str) -> str | None:
+        """Return the id of the nova under which a nova's data are now; None if there is no such nova."""
+        found, at = None, nova_id if 0 < len(nova_id) <= 80 else None
+        while at is not None and (nova := self.table.get(keys.nova(at))) is not None:
+            found, at = at, nova.get("merged_into")
+        return found
 
     def get(self, nova_id: str) -> dict[str, Any] | None:
         """Return a nova with all its names, as it is (merged ones too); None if there is none."""
@@ -101,7 +106,7 @@ class NovaReader:
             {"name": row["name_raw"], "kind": row["name_kind"], "source": row["source"]}
             for row in self.table.query_all(own, most=_NAMES_AT_MOST)
         ]
-        return _public(nova) | {
+        return served(nova) | {
             "names": sorted(names, key=lambda name: (name["kind"] != "PRIMARY", name["name"]))
         }
 
@@ -109,14 +114,15 @@ class NovaReader:
         found: dict[str, Item] = {}
         for nova_id in nova_ids:
             nova = self.table.get(keys.nova(nova_id))
-            for _ in range(_MERGES_FOLLOWED):
-                if nova is None or not nova.get("merged_into"):
-                    break
+            while nova is not None and nova.get("merged_into"):
                 nova = self.table.get(keys.nova(nova["merged_into"]))
             if nova is not None and nova["status"] == "ACTIVE":
                 found[nova["nova_id"]] = nova
         return [found[nova_id] for nova_id in sorted(found)]
 
 
-def _public(nova: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: nova.get(name) for name in FIELDS}
+def served(nova: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a nova as it is served: its `FIELDS`, the constellation being the one that its place lies in."""
+    placed = nova.get("ra_deg") is not None
+    place = constellation_of(Position(nova["ra_deg"], nova["dec_deg"])) if placed else None
+    return {name: place if name == "constellation" else nova.get(name) for name in FIELDS}

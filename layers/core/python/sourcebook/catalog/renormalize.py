@@ -51,7 +51,11 @@ def renormalize(store: NovaStore, nova_id: str) -> int:
     if (form := form_of_today(item)) is not None:
         store.table.update(
             keys.nova(nova_id),
-            assign={"primary_name_normalized": form, "updated_at": isoformat(store.clock())},
+            assign={
+                "primary_name_normalized": form,
+                **keys.listed_nova(form, nova_id),
+                "updated_at": isoformat(store.clock()),
+            },
             condition=Attr("primary_name").eq(nova.primary_name),
         )
         nova = nova.model_copy(update={"primary_name_normalized": form})

@@ -11,6 +11,7 @@ from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 from botocore.exceptions import BotoCoreError, ClientError
 
+from sourcebook.catalog.whereabouts import find_product
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput, Retryable, Terminal
 from sourcebook.table import keys
@@ -251,7 +252,9 @@ class ReviewDesk:
     def _end_spectrum(self, item: Item) -> None:
         """Make a spectrum one that is never tried again. It has left the indexes when it was set aside."""
         about = item["retry_input"]
-        key = keys.spectrum(about["nova_id"], about["provider"], about["data_product_id"])
+        found = find_product(self.table, about["nova_id"], about["provider"], about["data_product_id"])
+        nova_id = about["nova_id"] if found is None else found["PK"]
+        key = keys.spectrum(nova_id, about["provider"], about["data_product_id"])
         try:
             self.table.update(
                 key,

@@ -33,8 +33,6 @@ from sourcebook.table.client import ConditionFailed, Table
 MOST_NAMES: Final = 200
 """Names kept of one nova. SIMBAD's best-known stars have about a hundred."""
 
-_MERGES_FOLLOWED: Final = 5
-
 
 class NoSuchNova(Terminal):
     """There is no nova with this id, or it does not count any more."""
@@ -181,6 +179,7 @@ class NovaStore:
                 assign={
                     "primary_name": shown,
                     "primary_name_normalized": normalized,
+                    **keys.listed_nova(normalized, nova.nova_id),
                     "updated_at": now,
                 },
                 condition=Attr("primary_name_normalized").eq(nova.primary_name_normalized),
@@ -220,9 +219,8 @@ class NovaStore:
 
     def _followed(self, nova_id: str) -> Nova | None:
         nova = self.get(nova_id)
-        for _ in range(_MERGES_FOLLOWED):
-            if nova is None or nova.merged_into is None:
-                break
+        # A nova is only ever merged into an active one, so that there is no circle to go round in.
+        while nova is not None and nova.merged_into is not None:
             nova = self.get(nova.merged_into)
         return nova
 

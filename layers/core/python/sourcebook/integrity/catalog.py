@@ -23,6 +23,7 @@ from sourcebook.catalog.products import (
 )
 from sourcebook.catalog.renormalize import form_of_today, renormalize
 from sourcebook.catalog.store import NovaStore
+from sourcebook.catalog.whereabouts import find_product
 from sourcebook.clock import Clock, utc_now
 from sourcebook.integrity.model import Finding, is_of, key_of
 from sourcebook.table import keys
@@ -182,7 +183,8 @@ class LocatorsLeadToSpectra:
         targets = [keys.spectrum(a["nova_id"], a["provider"], a["data_product_id"]) for a in aliases]
         missing = {(key["PK"], key["SK"]) for key in _missing(self.table, targets)}
         for alias, target in zip(aliases, targets, strict=True):
-            if (target["PK"], target["SK"]) in missing:
+            about = alias["nova_id"], alias["provider"], alias["data_product_id"]
+            if (target["PK"], target["SK"]) in missing and find_product(self.table, *about) is None:
                 problem = (
                     f"it leads to {target['PK']} {target['SK']}, which does not exist; the next discovery of "
                     "the nova's spectra makes it"
@@ -263,6 +265,58 @@ class NovaeAreFound:
             return True
         self.table.create({**about, **finding.key})
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class ProductsBelongToOneNova:
+    """A product is of one nova, which was not merged away, and no merge has stopped half-way."""
+
+    table: Table
+    name: str = "curation"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield novae that are half merged, that lead nowhere, and products that a merge has left behind."""
+        novae = {item["PK"]: item for item in items if is_of(item, "Nova")}
+        products = [i for i in items if is_of(i, "DataProduct") or is_of(i, "FileObject")]
+        elsewhere = {item["PK"] for item in products} - set(novae)
+        for item in self.table.batch_get(map(keys.nova, elsewhere), consistent=True):
+            novae[item["PK"]] = item
+        for item in items:
+            if problem := _half_curated(self.table, item) or _left_behind(item, novae.get(item["PK"])):
+                yield Finding(self.name, key_of(item), problem, repairable=False, about=key_of(item))
+
+    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+        """The same command goes on with what was cut short; it needs the bucket too."""
+        return False
+
+
+def _half_curated(table: Table, item: Item) -> str:
+    if not is_of(item, "Nova"):
+        return ""
+    if changing := item.get("changing"):
+        source, _, target = changing.partition(">")
+        return (
+            f"{source} is only half merged into {target}, or half split from it: `sourcebook nova merge` or "
+            "`split`, asked again, goes on"
+        )
+    if into := item.get("merged_into"):
+        further = table.get(keys.nova(into), consistent=True)
+        if further is None:
+            return f"it is merged into {into}, which does not exist"
+        if table.get(keys.merged_nova(into, item["PK"]), consistent=True) is None:
+            return f"it is merged into {into}, and there is no record of that"
+    return ""
+
+
+def _left_behind(item: Item, nova: Item | None) -> str:
+    if not (is_of(item, "DataProduct") or is_of(item, "FileObject")):
+        return ""
+    if item["nova_id"] != item["PK"]:
+        return f"it stands with {item['PK']} and says that it is of {item['nova_id']}"
+    merged = nova is not None and nova["status"] == NovaStatus.MERGED and "changing" not in nova
+    if merged and is_of(item, "DataProduct") and item["product_type"] == SPECTRA:
+        return "its nova is merged into another: `sourcebook nova merge`, asked again, moves it"
+    return ""
 
 
 def _stale_form(item: Item) -> str:

@@ -17,11 +17,13 @@ from sourcebook.integrity.catalog import (
     LocatorsLeadToSpectra,
     NovaeAreFound,
     PhotometryPointsToFiles,
+    ProductsBelongToOneNova,
     SpectraStandWhereTheyAreDue,
     ValidSpectraHaveTheirFile,
 )
 from sourcebook.integrity.indexes import (
     IndexesHoldWhatTheyAreFor,
+    NovaeStandInTheirList,
     SourcesStandWhereTheyAreDue,
     SubjectsStandInTheirList,
 )
@@ -48,6 +50,7 @@ def all_checks(table: Table, clock: Clock = utc_now, objects: S3Client | None = 
         IndexesHoldWhatTheyAreFor(table),
         SourcesStandWhereTheyAreDue(table),
         SubjectsStandInTheirList(table),
+        NovaeStandInTheirList(table),
         RollupsAgreeWithMentions(table, clock),
         CacheAgreesWithMentions(table, clock),
         ObservationsAreFound(table),
@@ -58,6 +61,7 @@ def all_checks(table: Table, clock: Clock = utc_now, objects: S3Client | None = 
         LocatorsLeadToSpectra(table),
         PhotometryPointsToFiles(table),
         NovaeAreFound(table, clock),
+        ProductsBelongToOneNova(table),
         RunsEnd(clock),
     ]
     return [*checks, FilesAreInTheBucket(objects)] if objects is not None else checks

@@ -13,6 +13,7 @@ from sourcebook.articles.grouping.grouper import ACTIVE
 from sourcebook.articles.model import Sentiment, Status
 from sourcebook.catalog.products import SPECTRA
 from sourcebook.catalog.quarantine import PENDING
+from sourcebook.catalog.relist import place_of, relist
 from sourcebook.catalog.review import REVIEWED_STATUS
 from sourcebook.integrity.model import Finding, is_of, key_of
 from sourcebook.runs.read import STATUSES
@@ -43,6 +44,7 @@ _RIGHTS: Final[Mapping[str, tuple[tuple[str, str], Mapping[str, AbstractSet[str]
             "Tool": _ANY,
             "JobRun": _ANY,
             "AlertDelivery": frozenset({keys.DUE_DELIVERIES}),
+            "Nova": _ANY,
             _SPECTRUM: _ANY,
         },
     ),
@@ -166,6 +168,25 @@ class SubjectsStandInTheirList:
 def _place_of_subject(item: Item) -> keys.EligibilityKey:
     subject = from_item(item)
     return (keys.active_subject if subject.active else keys.retired_subject)(subject.tool_id)
+
+
+@dataclass(frozen=True, slots=True)
+class NovaeStandInTheirList:
+    """A nova stands in EligibilityIndex under its primary name, whatever its status."""
+
+    table: Table
+    name: str = "listed-novae"
+
+    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+        """Yield novae that the list does not have, or has under another name."""
+        for item in items:
+            if is_of(item, "Nova") and (problem := _misplaced(item, place_of(item))):
+                yield Finding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+
+    def mend(self, finding: Finding) -> bool:
+        """Put it where its name says."""
+        item = self.table.get(finding.key, consistent=True)
+        return item is not None and relist(self.table, item)
 
 
 def _misplaced(item: Item, place: keys.EligibilityKey) -> str:

@@ -121,6 +121,23 @@ class Change:
     expected: Mapping[str, object]
 
 
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One part of a transaction: puts `item`; or changes the item with `key`; or else deletes or checks it.
+
+    Attributes:
+        condition: must hold, or nothing of the transaction is done.
+        delete: delete the item with `key`; a key with neither this nor a change is only checked.
+    """
+
+    key: Key
+    item: Mapping[str, object] | None = None
+    assign: Assignments = field(default_factory=dict)
+    remove: Sequence[Path] = ()
+    delete: bool = False
+    condition: ConditionBase | None = None
+
+
 @dataclass(slots=True)
 class Table:
     """One DynamoDB table. Safe to share between threads.
@@ -382,27 +399,38 @@ class Table:
         Raises:
             ConditionFailed: if `condition` does not hold or the survivor is gone.
         """
-        gives_way, remains = _Expression(), _Expression()
-        writes: Any = [
-            {
-                "Delete": {
-                    "TableName": self.name,
-                    "Key": encode_item(key),
-                    "ConditionExpression": gives_way.condition(condition),
-                    **gives_way.placeholders(),
-                }
-            },
-            {
-                "ConditionCheck": {
-                    "TableName": self.name,
-                    "Key": encode_item(survivor),
-                    "ConditionExpression": remains.condition(Attr("PK").exists()),
-                    **remains.placeholders(),
-                }
-            },
-        ]
+        self.transact(
+            (
+                Write(key, delete=True, condition=condition),
+                Write(survivor, condition=Attr("PK").exists()),
+            )
+        )
+
+    def transact(self, writes: Sequence[Write]) -> None:
+        """Do all of these writes, or none of them; at most 100, each of another item.
+
+        Raises:
+            ConditionFailed: if one of the conditions does not hold.
+        """
         with _mapped_errors():
-            self.client.transact_write_items(TransactItems=writes)
+            self.client.transact_write_items(
+                TransactItems=[self._part(write) for write in writes]  # type: ignore[misc]
+            )
+
+    def _part(self, write: Write) -> dict[str, Any]:
+        expression = _Expression()
+        if write.assign or write.remove:
+            update = self._update_request(write.key, write.assign, write.remove, None, write.condition)
+            update.pop("ReturnValuesOnConditionCheckFailure", None)
+            return {"Update": update}
+        request: dict[str, Any] = {"TableName": self.name}
+        if write.condition is not None:
+            request["ConditionExpression"] = expression.condition(write.condition)
+            request |= expression.placeholders()
+        if write.item is not None:
+            return {"Put": {**request, "Item": encode_item(write.item)}}
+        request["Key"] = encode_item(write.key)
+        return {"Delete" if write.delete else "ConditionCheck": request}
 
     def put_many(self, items: Sequence[Mapping[str, object]]) -> None:
         """Write whole items without conditions, 25 a request. Their keys must differ."""

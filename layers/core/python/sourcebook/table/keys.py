@@ -24,7 +24,9 @@ HOUR_PREFIX: Final = "HOUR#"
 METADATA_SORT_KEY: Final = "METADATA"
 NOVA_SORT_KEY: Final = "NOVA"
 NOVA_NAME_PREFIX: Final = "NAME#"
+MERGED_PREFIX: Final = "MERGED#"
 REFERENCE_PREFIX: Final = "REF#"
+NOVA_REFERENCE_PREFIX: Final = "NOVAREF#"
 PRODUCT_PREFIX: Final = "PRODUCT#"
 SPECTRA_PREFIX: Final = "PRODUCT#SPECTRA#"
 DATA_PRODUCT_PREFIX: Final = "DATA_PRODUCT#"
@@ -72,6 +74,9 @@ RETIRED_SUBJECTS: Final = "TOOL#RETIRED"
 """GSI1PK of those that no longer are; what was counted for them can still be read."""
 SUBJECT_PARTITIONS: Final = "TOOL#*"
 """Pattern of the partition keys of `subject`, for policies."""
+
+LISTED_NOVAE: Final = "NOVA"
+"""GSI1PK of all novae, whatever their status, ordered by the normalized form of their primary names."""
 
 UNGROUPED: Final = "GROUPING#UNGROUPED"
 """PK of the articles that wait for grouping; SK orders them by when their analysis ended."""
@@ -310,6 +315,16 @@ def nova(nova_id: str) -> Key:
     return {"PK": nova_id, "SK": NOVA_SORT_KEY}
 
 
+def merged_nova(nova_id: str, merged_nova_id: str) -> Key:
+    """Key of the record, with a nova, of another one that was merged into it."""
+    return {"PK": nova_id, "SK": f"{MERGED_PREFIX}{merged_nova_id}"}
+
+
+def listed_nova(primary_name_normalized: str, nova_id: str) -> EligibilityKey:
+    """Index key of a nova in the list of all novae."""
+    return {"GSI1PK": LISTED_NOVAE, "GSI1SK": f"{primary_name_normalized}#{nova_id}"}
+
+
 def nova_names(normalized: str) -> str:
     """Partition of the novae that a normalized name may mean; more than one row makes it ambiguous."""
     return f"NAME#{normalized}"
@@ -395,7 +410,7 @@ def reference(nova_id: str, reference_id: str) -> Key:
 
 def nova_reference(nova_id: str, reference_id: str) -> Key:
     """Key of what a publication is to a nova."""
-    return {"PK": nova_id, "SK": f"NOVAREF#{reference_id}"}
+    return {"PK": nova_id, "SK": f"{NOVA_REFERENCE_PREFIX}{reference_id}"}
 
 
 def quarantined(quarantine_id: str) -> Key:

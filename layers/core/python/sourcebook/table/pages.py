@@ -265,10 +265,11 @@ def fill_page(
     load: Callable[[list[EntryT]], Sequence[RowT | None]],
     limit: int,
     weight: Callable[[RowT], int] = lambda _row: 0,
+    looked_at_most: int | None = None,
 ) -> Page[RowT]:
     """Return the next page: entries are taken until enough of them have become rows.
 
-    It ends early, with a cursor, when `READ_AT_MOST` entries were looked at or the rows weigh
+    It ends early, with a cursor, when `looked_at_most` entries were looked at or the rows weigh
     `WEIGHT_AT_MOST`. A page with at least one entry left to look at has a cursor, the last one has none.
 
     Args:
@@ -278,13 +279,15 @@ def fill_page(
         load: turns up to 100 entries into rows, one for each; None for an entry that the filters leave out.
         limit: rows of a full page, at most 100.
         weight: bytes that a row adds to the answer.
+        looked_at_most: entries looked at for one page; `READ_AT_MOST` if None.
     """
+    most = READ_AT_MOST if looked_at_most is None else looked_at_most
     rows: list[RowT] = []
     weighed = looked_at = 0
     place: Position = ()
     ahead = list(islice(entries, 1))
-    while ahead and looked_at < READ_AT_MOST:
-        wanted = min(_likely_enough(limit, len(rows), looked_at), READ_AT_MOST - looked_at)
+    while ahead and looked_at < most:
+        wanted = min(_likely_enough(limit, len(rows), looked_at), most - looked_at)
         taken = ahead + list(islice(entries, wanted - 1))
         ahead = list(islice(entries, 1))
         for number, (entry, row) in enumerate(zip(taken, load(taken), strict=True), start=1):
