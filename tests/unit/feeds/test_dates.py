@@ -184,3 +184,46 @@ def test_a_date_that_can_be_read_in_two_ways_is_in_doubt(written: str, *, is_in_
     reading = weigh_date(written)
     assert reading.moment is not None
     assert bool(reading.doubt) == is_in_doubt
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("18.03.2023 20:21 МСК", "2023-03-18T17:21"),
+        ("Томск, 18.03.2023 20:21", "2023-03-18T20:21"),
+        ("2023年3月18日 20:21 北京时间", "2023-03-18T12:21"),
+        ("北京时间2023年3月18日20:21", "2023-03-18T12:21"),
+        ("2023年3月18日 20:21 日本時間", "2023-03-18T11:21"),
+        ("2023년 3월 18일 20:21 한국시간", "2023-03-18T11:21"),
+        ("2023年3月18日 20:21 美东时间", "2023-03-19T00:21"),
+        ("18. März 2023 20:21 Uhr MEZ", "2023-03-18T19:21"),
+        ("18. März 2023, 20.21 Uhr", "2023-03-18T20:21"),
+        ("Sat, 18 Mar 2023 20.21.00 +0100", "2023-03-18T19:21"),
+        ("18 mars 2023 à 20h21", "2023-03-18T20:21"),
+        ("18 mars 2023 à 20 h 21 CET", "2023-03-18T19:21"),
+        ("2023年3月18日20时21分", "2023-03-18T20:21"),
+        ("2023년 3월 18일 오후 8:21", "2023-03-18T20:21"),
+        ("2023年3月18日 下午8:21", "2023-03-18T20:21"),
+        ("2023年3月18日 上午12:21", "2023-03-18T00:21"),
+        ("18 Mar 2023 8:21 p. m.", "2023-03-18T20:21"),
+    ],
+)
+def test_times_and_zones_are_read_in_the_words_of_other_languages(written: str, expected: str) -> None:
+    reading = weigh_date(written)
+    assert (reading.moment, reading.doubt) == (datetime.fromisoformat(f"{expected}+00:00"), "")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "18 Mar 2023 20:21 Uhr Ortszeit",
+        "18 Mar 2023 20:21 local time",
+        "2023年3月18日 20:21 当地时间",
+        "Sat, 18 Mar 2023 20:21:00 +01000",
+        "18 Mar 20:21 - 2023",
+    ],
+)
+def test_a_time_of_no_known_zone_is_no_date(written: str) -> None:
+    reading = weigh_date(written)
+    assert reading.moment is None
+    assert "zone" in reading.doubt

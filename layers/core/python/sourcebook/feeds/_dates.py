@@ -12,6 +12,8 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 _LONGEST = 100
+_FARTHEST = 15 * 60
+"""Minutes that no zone is from UTC."""
 _FIRST_YEAR = 1900  # programs write 0001-01-01 when they have no date
 
 _MONTHS = {
@@ -47,6 +49,16 @@ _PLACES = {
     "eastern": "America/New_York", "central": "America/Chicago", "mountain": "America/Denver",
     "pacific": "America/Los_Angeles",
 }  # fmt: skip
+# Names in scripts that `_ZONE` does not read, minutes east of UTC, or the place.
+_NATIVE_ZONES: dict[str, int | str] = {
+    "мск": 180, "по москве": 180, "екб": 300, "нск": 420, "giờ việt nam": 420, "giờ hà nội": 420,
+    "北京时间": 480, "北京時間": 480, "中国标准时间": 480, "中國標準時間": 480, "香港时间": 480,
+    "香港時間": 480, "台北时间": 480, "台北時間": 480, "台灣時間": 480, "台湾時間": 480, "新加坡时间": 480,
+    "日本時間": 540, "日本时间": 540, "日本標準時": 540, "한국시간": 540, "한국 시간": 540, "한국표준시": 540,
+    "美东时间": "America/New_York", "美東時間": "America/New_York", "世界标准时间": 0, "协调世界时": 0,
+}  # fmt: skip
+_NATIVE_ZONE = re.compile("(?<![а-яё])(?:" + "|".join(_NATIVE_ZONES) + ")(?![а-яё])")
+_LOCAL = re.compile(r"ortszeit|lokalzeit|местн|当地|當地|現地|현지|giờ địa phương|yerel saat")
 _NO_ZONE = frozenset((
     "pm", "a", "p", "uhr", "h", "hrs", "hours", "clock", "on", "of", "at", "the", "de", "del", "den", "der",
     "am", "le", "el", "il", "om", "kl", "klo", "um", "op", "and", "t",
@@ -60,9 +72,19 @@ _RFC822 = re.compile(
 )
 _TWO_DIGITS = {name.title(): f"{number:02}" for name, number in _MONTHS.items()}
 _TIME = re.compile(
-    r"(?<!\d)(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*([ap]\.?m\b\.?)?|\s*([ap]\.?m\b\.?))",
+    r"(?<!\d)(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*([ap]\.?\s?m\b\.?)?|\s*([ap]\.?\s?m\b\.?))",
     re.IGNORECASE,
 )
+# "20h21", "20時21分", and "20.21" or "20.21.00" behind a year.
+_OTHER_TIME = re.compile(
+    r"(?<!\d)(\d{1,2}) ?h ?(\d{2})(?!\d)"
+    r"|(?:(?<=\d{4} )|(?<=\d{4}, ))(\d{1,2})\.(\d{2})(?:\.(\d{2}))?(?![\d.])"
+    r"|(?<!\d)(\d{1,2}) ?[時时시点點] ?(\d{2}) ?[分분]"
+)
+_AFTERNOON = re.compile(r"下午|晚上|午後|午后|오후")
+_MORNING = re.compile(r"上午|凌晨|午前|오전")
+_OCLOCK = re.compile(r"\s*(?:uhr|hrs?|hours?|h|o['\u2019]?clock|часов|год\.|點|点|時|时|시)(?![a-z])\s*")
+_BAD_OFFSET = re.compile(r"\s*(?:gmt|utc)?\s?[+\u2212-]\s?\d{3,}")
 _ZONE = re.compile(
     r"\s*[\[(]?\s*(?:([a-z][a-z0-9_]*(?:/[a-z0-9_+-]+){0,2})\s*[\])]?)?"
     r"\s*(?:([+\u2212-])\s?(\d{1,2}):?(\d{2})?(?::\d{2})?(?!\d)(?:\s*[\[(][^\])]*[\])]?)?)?",
@@ -162,48 +184,93 @@ def _build(date: tuple[int, int, int], time: tuple[int, int, int], offset: int) 
         return None
 
 
+class _Time(NamedTuple):
+    """A time of day as it was found in a text.
+
+    Attributes:
+        clock: hour, minute and second.
+        zone: minutes east of UTC, or the zone of a place; None when nobody knows it.
+        rest: the text without them.
+        doubt: as in `Reading`.
+    """
+
+    clock: tuple[int, int, int] = (0, 0, 0)
+    zone: int | ZoneInfo | None = 0
+    rest: str = ""
+    doubt: str = ""
+
+
 def _tolerant(text: str) -> Reading:
     if text.isdecimal():
         return Reading(_from_digits(text))
     rest = text.lower()
     # The zone of a date without separators between date and time ("2016-06-29t15:07") stays readable.
     rest = re.sub(r"(?<=\d)t(?=\d)", " ", rest)
-    time = (0, 0, 0)
-    zone: int | ZoneInfo = 0
-    doubt = ""
-    clock = _TIME.search(rest)
-    if clock is not None:
-        time = _clock(clock)
-        after = rest[clock.end() :]
-        found = _zone(after)
-        if found is None:
-            return Reading(None, "nobody knows its zone")
-        zone, tail = found
-        if zone == 0 and (letter := _MILITARY.match(after)) is not None:
-            if letter[1] in "ap" and time[0] <= 12 and not clock[4]:
-                return Reading(None, f"{letter[1]!r} may be a half of the day or a zone")
-            doubt = f"its zone is the letter {letter[1].upper()}, which is read as UTC"
-        rest = f"{rest[: clock.start()]} {tail}"
-    date = _numeric_date(rest)
-    if date is not None and _is_either_way(rest):
+    if _TIME.search(rest) is None:
+        rest = _OTHER_TIME.sub(_with_colons, rest, count=1)
+    time = _time_of_day(rest)
+    if time.zone is None:
+        return Reading(None, time.doubt)
+    date = _numeric_date(time.rest)
+    doubt = time.doubt
+    if date is not None and _is_either_way(time.rest):
         doubt = doubt or "its day and its month may be the other way round"
-    date = date or _named_date(rest)
+    date = date or _named_date(time.rest)
     if date is None:
         return _UNREADABLE
-    if isinstance(zone, int):
-        moment = _build(date, time, zone)
-    else:
-        local = _build(date, time, 0)
+    moment = _build(date, time.clock, time.zone if isinstance(time.zone, int) else 0)
+    if moment is not None and not isinstance(time.zone, int):
         try:
-            moment = local.replace(tzinfo=zone).astimezone(UTC) if local else None
+            moment = moment.replace(tzinfo=time.zone).astimezone(UTC)
         except (ValueError, OverflowError):
             moment = None
     return Reading(moment, doubt) if moment is not None else _UNREADABLE
 
 
-def _clock(match: re.Match[str]) -> tuple[int, int, int]:
+def _time_of_day(text: str) -> _Time:
+    """Return the time in a text; midnight UTC if it has none."""
+    found = _TIME.search(text)
+    if found is None:
+        return _Time(rest=text)
+    clock = _clock(found, text)
+    after = text[found.end() :]
+    if oclock := _OCLOCK.match(after):
+        after = f" {after[oclock.end() :]}"
+    read = _native_zone(text, after) or _zone(after)
+    if read is None or _LOCAL.search(text):
+        return _Time(zone=None, doubt="nobody knows its zone")
+    zone, tail = read
+    doubt = ""
+    if zone == 0 and tail == after and _BAD_OFFSET.match(after):
+        return _Time(zone=None, doubt="nobody knows its zone")
+    if zone == 0 and (letter := _MILITARY.match(after)) is not None:
+        if letter[1] in "ap" and clock[0] <= 12 and not found[4]:
+            return _Time(zone=None, doubt=f"{letter[1]!r} may be a half of the day or a zone")
+        doubt = f"its zone is the letter {letter[1].upper()}, which is read as UTC"
+    return _Time(clock, zone, f"{text[: found.start()]} {tail}", doubt)
+
+
+def _with_colons(match: re.Match[str]) -> str:
+    hour, minute, second = (match[1] or match[3] or match[6], match[2] or match[4] or match[7], match[5])
+    return f"{hour}:{minute}" + (f":{second}" if second else "") + " "
+
+
+def _native_zone(text: str, after: str) -> tuple[int | ZoneInfo, str] | None:
+    """Return the zone that a text names in a script of its own, and what follows the time."""
+    if text.isascii():
+        return None
+    named = _NATIVE_ZONE.search(text)
+    if named is None:
+        return None
+    zone = _NATIVE_ZONES[named[0]]
+    return (ZoneInfo(zone) if isinstance(zone, str) else zone), after
+
+
+def _clock(match: re.Match[str], text: str) -> tuple[int, int, int]:
     hour = int(match[1])
     half = (match[4] or match[5] or "")[:1]
+    if not half and not text.isascii():
+        half = "p" if _AFTERNOON.search(text) else "a" if _MORNING.search(text) else ""
     if half == "p" and hour < 12:
         hour += 12
     elif half == "a" and hour == 12:
@@ -226,6 +293,8 @@ def _zone(tail: str) -> tuple[int | ZoneInfo, str] | None:
         if name and name not in _ZONES and not _is_word(name):
             return None
         offset = int(hours) * 60 + int(minutes or 0)
+        if offset > _FARTHEST:
+            return None
         return (offset if sign == "+" else -offset), rest
     if not name or _is_word(name):
         return 0, tail
