@@ -123,7 +123,8 @@ def contradict(draw: random.Random, moment: datetime, cards: dict[str, Any]) -> 
         {"DATE-OBS": "2027-02-03T04:05:06"},
         {"DATE-OBS": "1923-02-03"},
         {"DATE-OBS": f"{moment:%Y}-02-30"},
-        {"DATE-OBS": f"{moment:%d/%m}/10", "MJD-OBS": None},
+        # Of another year: a JD beside it may tell the right one.
+        {"DATE-OBS": f"{moment:%d/%m}/{10 if moment.year != 2010 else 11}", "MJD-OBS": None},
         {"DATE-OBS": f"{moment:%d/%m/%Y}"},
         {"DC-FLAG": 2},
         {"CRPIX1": None},
