@@ -28,6 +28,9 @@ LOCAL = replace(
         "169.254.43518",
         "①⑥⑨.254.169.254",
         "169%2e254.169.254",
+        "169\u3002254\u3002169\u3002254",
+        "169\uff61254\uff61169\uff61254",
+        "localhost\u3002",
         "[::ffff:169.254.169.254]",
         "[64:ff9b::a9fe:a9fe]",
         "[fd00:ec2::254]",
@@ -65,6 +68,22 @@ def test_other_ports_are_refused(port: int) -> None:
 )
 def test_what_can_be_fetched_is_taken(url: str) -> None:
     assert refusal(url, OUTSIDE) == refusal(url, LOCAL) == ""
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        r"http://169.254.169.254\@news.example/",
+        r"http:\\169.254.169.254",
+        "file:///etc/passwd",
+        "gopher://news.example/",
+        "http:///feed",
+        "news.example/feed",
+    ],
+)
+def test_what_is_no_address_of_the_web_is_refused(url: str) -> None:
+    for policy in (OUTSIDE, LOCAL):
+        assert refusal(url, policy) == "it is no address of the web"
 
 
 def test_a_network_that_is_allowed_is_taken_at_any_port() -> None:

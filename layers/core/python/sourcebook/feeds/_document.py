@@ -173,7 +173,7 @@ def _codec(name: str | None) -> str | None:
         return None
     try:
         known = codecs.lookup(name).name
-    except LookupError:
+    except (LookupError, ValueError):  # a null character is no name either
         return None
     known = _WIDER.get(known, known)
     return known if _TEXT_CODECS.match(known) else None

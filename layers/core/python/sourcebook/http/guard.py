@@ -46,6 +46,8 @@ _REFUSED = tuple(
 _GLOBAL_UNICAST = ip_network("2000::/3")
 _NAT64 = ip_network("64:ff9b::/96")
 _MOST_TRIED = 8
+_FULL_STOPS = str.maketrans("\u3002\uff0e\uff61", "...")
+"""What domain names take for a full stop (IDNA, RFC 3490)."""
 
 
 class Resolver(Protocol):
@@ -205,9 +207,11 @@ def refusal(url: str, policy: HttpPolicy) -> str:
         return "it holds white space or control characters"
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
+        host, port = (parts.hostname or "").translate(_FULL_STOPS), parts.port
     except ValueError:
         return "it is no URL"
+    if parts.scheme not in {"http", "https"} or not host or "\\" in parts.netloc:
+        return "it is no address of the web"
     if port is None:
         port = 80 if parts.scheme == "http" else 443
     networks = policy.allowed_networks

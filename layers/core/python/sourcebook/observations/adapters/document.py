@@ -158,7 +158,7 @@ def _own(body: bytes) -> str | None:
 def _canonical(name: str) -> str:
     try:
         return codecs.lookup(name).name
-    except LookupError:
+    except (LookupError, ValueError):  # a null character is no name either
         return name.lower()
 
 
