@@ -167,7 +167,7 @@ def _try(body: bytes, name: str) -> str | None:
     real = "cp1252" if _canonical(name) in {"iso8859-1", "ascii"} else name
     try:
         return body.decode(real)
-    except (UnicodeDecodeError, LookupError):
+    except (ValueError, LookupError):
         return None
 
 
