@@ -37,7 +37,7 @@ type Theme = (typeof THEMES)[number];
 function App(): JSX.Element {
   const place = usePlace();
   useKeys();
-  const waiting = useWaitingCases(place.view);
+  const waiting = useWaitingCases();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   const known = Object.hasOwn(VIEWS, place.view) ? VIEWS[place.view] : undefined; // "constructor" is no view
@@ -142,13 +142,13 @@ function Health(): JSX.Element {
   );
 }
 
-/** How many cases wait for a person, asked when the view changes, at most once a minute otherwise. */
-function useWaitingCases(view: string): string {
+/** How many cases wait for a person, asked once a minute and after a decision. */
+function useWaitingCases(): string {
   const [count, setCount] = useState("");
   useEffect(() => {
     const controller = new AbortController();
     const ask = (): void => {
-      get<Page<unknown>>("/quarantine", { limit: 100 }, controller.signal).then(
+      get<Page<unknown>>("/quarantine", { limit: 20 }, controller.signal).then(
         ({ items, next_cursor }) => setCount(items.length === 0 ? "" : `${items.length}${next_cursor === null ? "" : "+"}`),
         () => setCount(""),
       );
@@ -157,13 +157,15 @@ function useWaitingCases(view: string): string {
     const soon = setTimeout(ask, 400);
     const timer = setInterval(ask, 60_000);
     addEventListener("casedecided", ask);
+    addEventListener("tokenchange", ask);
     return () => {
       controller.abort();
       clearTimeout(soon);
       clearInterval(timer);
       removeEventListener("casedecided", ask);
+      removeEventListener("tokenchange", ask);
     };
-  }, [view]);
+  }, []);
   return count;
 }
 

@@ -182,6 +182,18 @@ function Shares({ felt }: { felt: Sentiment }): JSX.Element {
   );
 }
 
+/** "2 negative, 3 neutral of 5 mentions". */
+function inWords(bucket: Bucket): string {
+  const counts = [
+    ["positive", bucket.positive_count],
+    ["neutral", bucket.neutral_count],
+    ["negative", bucket.negative_count],
+  ] as const;
+  const said = counts.filter(([, count]) => count > 0);
+  const total = bucket.total_mentions === 1 ? "1 mention" : `${number(bucket.total_mentions)} mentions`;
+  return `${said.map(([label, count]) => `${number(count)} ${label}`).join(", ")} of ${total}`;
+}
+
 function Over({ buckets, name, bucket }: { buckets: Bucket[]; name: string; bucket: string }): JSX.Element {
   const plot = useMemo((): Plot => {
     const x = buckets.map((b) => new Date(b.start).getTime() / 1000);
@@ -194,8 +206,8 @@ function Over({ buckets, name, bucket }: { buckets: Bucket[]; name: string; buck
       title: `Mentions of ${name} by ${bucket}: ${buckets.map((b) => b.total_mentions).join(", ")}`,
       data: [x, top, middle, bottom, average],
       lines: [
-        { label: "positive and below", color: css("--positive"), kind: "bars", digits: 0 },
-        { label: "neutral and below", color: css("--neutral"), kind: "bars", digits: 0 },
+        { label: "positive, on top of", color: css("--positive"), kind: "bars", digits: 0 },
+        { label: "neutral, on top of", color: css("--neutral"), kind: "bars", digits: 0 },
         { label: "negative", color: css("--negative"), kind: "bars", digits: 0 },
         { label: "average", color: css("--ink"), kind: "line", scale: "right" },
       ],
@@ -206,19 +218,28 @@ function Over({ buckets, name, bucket }: { buckets: Bucket[]; name: string; buck
       rightScale: { label: "average sentiment", range: [-1, 1] },
     };
   }, [buckets, bucket]);
+  const spoken = buckets.filter((b) => b.total_mentions > 0);
+  const [only] = spoken;
   return (
     <>
+      {spoken.length === 1 && only !== undefined ? (
+        <p>
+          <span class="figure">{inWords(only)}</span>, all in the {bucket} from{" "}
+          {bucket === "hour" ? <Time at={only.start} exact /> : <Day of={only.start} />}.
+        </p>
+      ) : null}
       <Chart plot={plot} />
       <details>
         <summary>The same as a table</summary>
         <Table
           caption={`Mentions of ${name} by ${bucket}`}
-          rows={buckets.filter((b) => b.total_mentions > 0)}
+          rows={spoken}
           rowKey={(b) => b.start}
           columns={[
             bucket === "hour"
               ? { name: "Hour from", of: (b: Bucket) => <Time at={b.start} exact /> }
               : { name: "Day (UTC)", of: (b: Bucket) => <Day of={b.start} /> },
+            { name: "In words", of: (b) => inWords(b) },
             { name: "Positive", of: (b) => number(b.positive_count), right: true },
             { name: "Neutral", of: (b) => number(b.neutral_count), right: true },
             { name: "Negative", of: (b) => number(b.negative_count), right: true },
