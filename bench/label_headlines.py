@@ -7,6 +7,9 @@ results, which are longer, 50 at a time, as analyze_sentiment does; the best rou
 are those of the process, whatever else the machine does, and are what a free core takes; wall seconds say how
 free it was. The first label is measured in a process of its own, from its start by the operating system to
 the label, interpreter and imports included.
+
+Then the project's headlines that name two subjects (training/headlines/targets.txt), as analyze_sentiment
+labels them: the headline and both subjects.
 """
 
 from __future__ import annotations
@@ -17,15 +20,20 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench.figures import Figure, save  # noqa: E402
+from sourcebook.sentiment.engines import Target  # noqa: E402
 from sourcebook.sentiment.engines.loading import ENGINES, engine_named  # noqa: E402
 from training.statements import statements  # noqa: E402
+from training.targets import own_targets  # noqa: E402
+
+_T = TypeVar("_T")
 
 HEADLINES = ROOT / "training" / "headlines"
 BATCH = 50
@@ -57,12 +65,19 @@ def main() -> None:
         "first_label_wall_s": round(wall, 2),
         "first_label_processor_s": round(processor, 2),
         **throughput(chosen.engine, headlines(chosen.texts), chosen.rounds),
+        **throughput_of_pairs(chosen.engine, chosen.texts, chosen.rounds),
         "peak_memory_mb": peak_memory(),
         "load_average": round(os.getloadavg()[0], 1),
     }
     print("\n".join(f"{name:28}{value}" for name, value in found.items()))
     figures = [
-        Figure("headlines labelled in a second of CPU", found["per_second_processor"], "", at_least=300),
+        Figure("headlines labelled in a second of CPU", found["per_second_processor"], "", at_least=500),
+        Figure(
+            "headlines of two subjects in a second of CPU",
+            found["pairs_per_second_processor"],
+            "",
+            at_least=250,
+        ),
         Figure("first label after a start, CPU", processor, "s", at_most=1.5),
     ]
     if found["peak_memory_mb"]:
@@ -83,20 +98,45 @@ def headlines(count: int) -> list[str]:
 
 def throughput(name: str, texts: list[str], rounds: int) -> dict[str, float]:
     engine = engine_named(name)
-    engine.label(texts[:BATCH])
-    walls, processors = [], []
-    for _ in range(rounds):
-        wall, processor = time.perf_counter(), time.process_time()
-        for start in range(0, len(texts), BATCH):
-            engine.label(texts[start : start + BATCH])
-        walls.append(time.perf_counter() - wall)
-        processors.append(time.process_time() - processor)
+    wall, processor = _fastest(
+        rounds, [texts[at : at + BATCH] for at in range(0, len(texts), BATCH)], engine.label
+    )
     return {
         "headlines": len(texts),
         "words_each": round(sum(len(text.split()) for text in texts) / len(texts), 1),
-        "per_second_wall": round(len(texts) / min(walls)),
-        "per_second_processor": round(len(texts) / min(processors)),
+        "per_second_wall": round(len(texts) / wall),
+        "per_second_processor": round(len(texts) / processor),
     }
+
+
+def throughput_of_pairs(name: str, count: int, rounds: int) -> dict[str, float]:
+    engine = engine_named(name)
+    own = [*own_targets(held_out=False), *own_targets(held_out=True)]
+    pairs = [[example.target for example in group] for group in own if len(group) == 2]
+    pairs = (pairs * (count // len(pairs) + 1))[:count]
+
+    def label(part: list[list[Target]]) -> None:
+        engine.label([targets[0].text for targets in part])
+        engine.label_targets([target for targets in part for target in targets])
+
+    wall, processor = _fastest(rounds, [pairs[at : at + BATCH] for at in range(0, count, BATCH)], label)
+    return {
+        "pairs_per_second_wall": round(count / wall),
+        "pairs_per_second_processor": round(count / processor),
+    }
+
+
+def _fastest(rounds: int, parts: list[_T], label: Callable[[_T], object]) -> tuple[float, float]:
+    """Return wall and processor seconds that labelling all parts takes, the least of all rounds."""
+    label(parts[0])
+    walls, processors = [], []
+    for _ in range(rounds):
+        wall, processor = time.perf_counter(), time.process_time()
+        for part in parts:
+            label(part)
+        walls.append(time.perf_counter() - wall)
+        processors.append(time.process_time() - processor)
+    return min(walls), min(processors)
 
 
 def first_label(name: str) -> tuple[float, float]:

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from sourcebook.sentiment.engines import SENTIMENTS, Label
 from sourcebook.sentiment.engines.model import ModelEngine, Pin
 from training.corpora import ROOT, Example, development
+from training.targets import development_targets
 
 UNLIKE: Final = frozenset({"NewsMTSC held out"})
 """Sets that are not headlines: whole sentences, each labelled for one of the persons in it."""
@@ -23,23 +25,36 @@ PACKAGE: Final = ROOT / "layers" / "sentiment" / "python" / "sourcebook_model"
 
 
 def main() -> None:
-    """Fit the temperature of the packaged model and write it into its pin."""
+    """Fit the temperatures of the packaged model and write them into its pin."""
     pin = json.loads(PIN.read_text("utf-8"))
     pin["temperature"] = fit_temperature(PACKAGE, pin)
+    pin["target_temperature"] = fit_target_temperature(PACKAGE, pin)
     PIN.write_text(json.dumps(pin, indent=2) + "\n", "utf-8")
     print(json.dumps(pin, indent=2))
 
 
 def fit_temperature(folder: Path, pin: dict[str, Any]) -> float:
-    """Return the best temperature of a packaged model on the development sets."""
-    engine = ModelEngine(folder, Pin("uncalibrated", pin["files"], 1.0, pin["companion"]))
+    """Return the best temperature of a packaged model for texts, on the development sets."""
     examples = calibration_examples()
-    labels = engine.label([e.text for e in examples])
-    logits = [
-        [math.log(max(label.scores[name], 1e-4)) for name in ("negative", "neutral", "positive")]
-        for label in labels
-    ]
-    return best_temperature(logits, [e.label for e in examples])
+    labels = _uncalibrated(folder, pin).label([e.text for e in examples])
+    return best_temperature(_logits(labels), [e.label for e in examples])
+
+
+def fit_target_temperature(folder: Path, pin: dict[str, Any]) -> float:
+    """Return the best temperature of a packaged model for targets, on the development sets of finance."""
+    examples = development_targets()["SEntFiN targets dev"]
+    labels = _uncalibrated(folder, pin).label_targets([e.target for e in examples])
+    return best_temperature(_logits(labels), [e.label for e in examples])
+
+
+def _uncalibrated(folder: Path, pin: dict[str, Any]) -> ModelEngine:
+    return ModelEngine(
+        folder, Pin("uncalibrated", pin["files"], 1.0, pin["companion"], 1.0, pin["target_companion"])
+    )
+
+
+def _logits(labels: Sequence[Label]) -> list[list[float]]:
+    return [[math.log(max(label.scores[name], 1e-4)) for name in SENTIMENTS] for label in labels]
 
 
 def calibration_examples() -> list[Example]:

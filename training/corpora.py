@@ -21,6 +21,9 @@ from training.statements import statements
 ROOT: Final = Path(__file__).resolve().parent.parent
 OWN: Final = Path(__file__).resolve().parent / "headlines"
 
+TOPICS: Final = ("technology", "finance", "general", "superlatives")
+"""Files of headlines of our own."""
+
 DEVELOPMENT_STORIES: Final = frozenset(
     {
         "digRyFUSraoPWuM6Zu4DdpKxUVOGM",  # Sprint and T-Mobile
@@ -66,11 +69,12 @@ def development() -> dict[str, list[Example]]:
     """Return the development sets by name; no text of theirs is trained on."""
     return {
         "SEntFiN dev": _read(shared() / "sentfin_dev.tsv"),
-        "TFNS held out": [e for e in _read(shared() / "tfns_train.tsv") if _bucket(e.text) == 0],
-        "NewsMTSC held out": [e for e in _read(shared() / "newsmtsc_train.tsv") if _bucket(e.text) == 0],
+        "TFNS held out": [e for e in _read(shared() / "tfns_train.tsv") if bucket(e.text) == 0],
+        "NewsMTSC held out": [e for e in _read(shared() / "newsmtsc_train.tsv") if bucket(e.text) == 0],
         "Own technology": _own("technology", held_out=True),
         "Own finance": _own("finance", held_out=True),
         "Own general": _own("general", held_out=True),
+        "Own superlatives": _own("superlatives", held_out=True),
         "UCI technology": [e for story, e in _uci() if story in DEVELOPMENT_STORIES],
     }
 
@@ -79,15 +83,16 @@ def training(seed: int) -> list[Example]:
     """Return one epoch of training examples, drawn anew for each seed and shuffled."""
     draw = random.Random(seed)
     # Neutral tweets keep their share, two in three: what tells a tweet is also how often it says nothing.
-    tfns = [e for e in _read(shared() / "tfns_train.tsv") if _bucket(e.text) != 0]
-    political = [e for e in _read(shared() / "newsmtsc_train.tsv") if _bucket(e.text) != 0]
-    own = [e for topic in ("technology", "finance", "general") for e in _own(topic, held_out=False)]
+    tfns = [e for e in _read(shared() / "tfns_train.tsv") if bucket(e.text) != 0]
+    political = [e for e in _read(shared() / "newsmtsc_train.tsv") if bucket(e.text) != 0]
+    own = [e for topic in TOPICS for e in _own(topic, held_out=False)]
     examples = [
         *_read(shared() / "sentfin_train.tsv"),
         *tfns,
         *draw.sample(political, 1200),
         *(_renamed(e, draw) for e in own),
         *(_renamed(e, draw) for e in own),
+        *(_renamed(e, draw) for e in _own("superlatives", held_out=False) for _ in range(3)),
         *(e for story, e in _uci() if story not in DEVELOPMENT_STORIES),
         *(Example(text, label) for text, label in statements(draw, 700)),
     ]
@@ -98,10 +103,10 @@ def training(seed: int) -> list[Example]:
 def _read(path: Path) -> list[Example]:
     with path.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [Example(_unquoted(row["text"]), int(row["label"])) for row in rows]
+        return [Example(unquoted(row["text"]), int(row["label"])) for row in rows]
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
     """Undo the CSV quoting that some sets kept in their tab-separated copies."""
     if len(text) > 1 and text.startswith('"') and text.endswith('"'):
         text = text[1:-1].replace('""', '"')
@@ -109,10 +114,11 @@ def _unquoted(text: str) -> str:
 
 
 def _own(topic: str, *, held_out: bool) -> list[Example]:
-    return [e for e in _read(OWN / f"{topic}.tsv") if (_bucket(e.text, 6) == 0) == held_out]
+    return [e for e in _read(OWN / f"{topic}.tsv") if (bucket(e.text, 6) == 0) == held_out]
 
 
-def _bucket(text: str, of: int = 10) -> int:
+def bucket(text: str, of: int = 10) -> int:
+    """Return in which of so many parts a text falls, always the same one."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") % of
 
 
@@ -125,7 +131,7 @@ def _uci() -> Iterator[tuple[str, Example]]:
     with (shared() / "uci_news_sample.tsv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             if int(row["id"]) in labels:
-                yield row["story"], Example(_unquoted(row["title"]), labels[int(row["id"])])
+                yield row["story"], Example(unquoted(row["title"]), labels[int(row["id"])])
 
 
 def _uci_labels(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
@@ -136,7 +142,7 @@ def _uci_labels(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
                 yield int(number), int(label)
 
 
-_NAMES: Final = """
+NAMES: Final = """
 Apple Google Microsoft Amazon Meta Facebook Nvidia Intel AMD Samsung Sony Nintendo Tesla Netflix
 Spotify Oracle IBM Cisco Adobe Salesforce Uber Airbnb Zoom Slack Dropbox Twitter Snap Pinterest
 Reddit TikTok OpenAI Anthropic Qualcomm Micron Dell HP Lenovo Nokia Ericsson Huawei Xiaomi Foxconn
@@ -145,8 +151,8 @@ Coinbase Palantir Snowflake Databricks Cloudflare Okta CrowdStrike Mozilla Docke
 JetBrains Atlassian Twilio Peloton Fitbit Garmin GoPro Roku Sonos Verizon Vodafone Comcast T-Mobile
 Sprint
 """.split()
-_NAME: Final = re.compile(rf"\b({'|'.join(map(re.escape, _NAMES))})\b")
-_INVENTED: Final = """
+_NAME: Final = re.compile(rf"\b({'|'.join(map(re.escape, NAMES))})\b")
+INVENTED: Final = """
 Acme Northwind Contoso Globex Initech Helix Quantel Lumora Vantix Brightwave Corvus Arkeon Delphi
 Zephyr Novexa Trillium Kestrel Ardent Solara Meridian Cobalt Fathom Pinnacle Rapidus Tessera Umbra
 """.split()
@@ -159,7 +165,7 @@ def _renamed(example: Example, draw: random.Random) -> Example:
     taken: dict[str, str] = {}
 
     def other(match: re.Match[str]) -> str:
-        pool: Sequence[str] = _NAMES if draw.random() < 0.7 else _INVENTED
+        pool: Sequence[str] = NAMES if draw.random() < 0.7 else INVENTED
         return taken.setdefault(match[0], draw.choice(pool))
 
     return Example(_NAME.sub(other, example.text), example.label, example.weight)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sourcebook.sentiment.engines import Label, Sentiment
+from sourcebook.sentiment.engines import Label, Sentiment, SentimentEngine
 from sourcebook.sentiment.engines.loading import engine_named
 from training.corpora import development
 from training.measures import accuracy, calibration_error, confusion, macro_f1, reliability
+from training.targets import development_targets
 
 VALUES: dict[Sentiment, int] = {"negative": -1, "neutral": 0, "positive": 1}
 
@@ -27,8 +28,7 @@ def main() -> None:
     sets = development()
     results: dict[str, Any] = {}
     for name in chosen.engines:
-        label = engine_of(name)
-        results[name] = scores_of(label, sets)
+        results[name] = scores_of(engine_of(name).label, sets)
     print("| set | n | " + " | ".join(results) + " |")
     print("|---|---|" + "---|" * len(results))
     for held in [*sets, "all"]:
@@ -44,10 +44,28 @@ def main() -> None:
             print("  " + "".join(f"{count:7}" for count in row))
         for count, sure, right in result["reliability"]:
             print(f"  confidence {sure:.2f} right {right:.2f} n {count}")
+    _print_targets(chosen.engines)
     if chosen.json:
         chosen.json.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     if chosen.figure:
         draw(results, chosen.figure)
+
+
+def _print_targets(engines: Sequence[str]) -> None:
+    """Print a table of the scores on targets, beside those of giving each target its text's label."""
+    print("\n| targets | n | " + " | ".join(f"{name}: text's label | {name}" for name in engines) + " |")
+    print("|---|---|" + "---|---|" * len(engines))
+    sets = development_targets()
+    for name, examples in sets.items():
+        truth, cells = [e.label for e in examples], []
+        for engine in map(engine_of, engines):
+            for labels in (
+                engine.label([e.text for e in examples]),
+                engine.label_targets([e.target for e in examples]),
+            ):
+                given = [VALUES[label.sentiment] for label in labels]
+                cells.append(f"{accuracy(truth, given):.3f} / {macro_f1(truth, given):.3f}")
+        print(f"| {name} | {len(examples)} | {' | '.join(cells)} |")
 
 
 def draw(results: dict[str, Any], path: Path) -> None:
@@ -71,13 +89,13 @@ def draw(results: dict[str, Any], path: Path) -> None:
     figure.savefig(path, metadata={"Software": None})
 
 
-def engine_of(name: str) -> Callable[[Sequence[str]], list[Label]]:
-    """Return the labelling function of an engine by its name; `finvader` needs its package."""
+def engine_of(name: str) -> SentimentEngine:
+    """Return an engine by its name; `finvader` needs its package."""
     if name == "finvader":
         from training.finvader import FinVaderEngine
 
-        return FinVaderEngine().label
-    return engine_named(name).label
+        return FinVaderEngine()
+    return engine_named(name)
 
 
 def scores_of(label: Callable[[Sequence[str]], list[Label]], sets: dict[str, list[Any]]) -> dict[str, Any]:

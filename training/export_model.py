@@ -19,10 +19,20 @@ import onnxruntime
 import torch
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
+from transformers import PreTrainedConfig
 
-from training.calibrate import PACKAGE, PIN, fit_temperature
+from training.calibrate import PACKAGE, PIN, fit_target_temperature, fit_temperature
 from training.corpora import training
-from training.network import SentimentNetwork, base, encode, tokenizer
+from training.network import (
+    MAX_TARGET_TOKENS,
+    Marked,
+    SentimentNetwork,
+    base,
+    encode,
+    encode_targets,
+    tokenizer,
+)
+from training.targets import training_targets
 
 CALIBRATION_TEXTS = 600
 OUTLIERS = 1
@@ -37,6 +47,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=PACKAGE)
     parser.add_argument("--pin", type=Path, default=PIN)
     parser.add_argument("--companion", type=float, default=0.5, help="weight of the n-grams' opinion")
+    parser.add_argument("--target-companion", type=float, default=0.25, help="the same for targets")
+    parser.add_argument(
+        "--ranges-of", type=Path, help="earlier model.onnx: texts keep its ranges, and so their labels"
+    )
     parser.add_argument("--temperature", type=float, help="fitted on the development sets unless given")
     chosen = parser.parse_args()
 
@@ -45,6 +59,10 @@ def main() -> None:
     network.eval()
     chosen.out.mkdir(parents=True, exist_ok=True)
     export(network, chosen.out / "model.onnx")
+    if chosen.ranges_of:
+        model = onnx.load(chosen.out / "model.onnx")
+        keep_ranges(model, onnx.load(chosen.ranges_of))
+        onnx.save(model, chosen.out / "model.onnx")
     write_tokenizer(chosen.out / "tokenizer.json")
     pin = {
         "name": "minilm-l6",
@@ -55,11 +73,13 @@ def main() -> None:
         },
         "temperature": chosen.temperature or 1.0,
         "companion": chosen.companion,
+        "target_temperature": 1.0,
+        "target_companion": chosen.target_companion,
     }
-    chosen.pin.write_text(json.dumps(pin, indent=2) + "\n", "utf-8")
     if chosen.temperature is None:
         pin["temperature"] = fit_temperature(chosen.out, pin)
-        chosen.pin.write_text(json.dumps(pin, indent=2) + "\n", "utf-8")
+    pin["target_temperature"] = fit_target_temperature(chosen.out, pin)
+    chosen.pin.write_text(json.dumps(pin, indent=2) + "\n", "utf-8")
     print(json.dumps(pin, indent=2))
 
 
@@ -77,31 +97,112 @@ def export(network: SentimentNetwork, out: Path) -> None:
     network.eval()
     with tempfile.TemporaryDirectory() as folder:
         full, measured = Path(folder) / "full.onnx", Path(folder) / "measured.onnx"
-        ids = torch.tensor([[101, 2023, 102], [101, 2003, 102]])
+        ids = torch.tensor([[101, 2023, 2003, 102], [101, 2003, 2023, 102]])
+        rows, masks = torch.tensor([0, 1, 1]), torch.tensor([[0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]])
         torch.onnx.export(
             network,
-            (ids, torch.ones_like(ids)),
+            (ids, torch.ones_like(ids), rows[:2], rows, masks),
             full,
-            input_names=["input_ids", "attention_mask"],
-            output_names=["logits"],
+            input_names=["input_ids", "attention_mask", "text_rows", "target_rows", "target_masks"],
+            output_names=["logits", "target_logits"],
             dynamic_axes={
-                "input_ids": {0: "texts", 1: "tokens"},
-                "attention_mask": {0: "texts", 1: "tokens"},
+                "input_ids": {0: "rows", 1: "tokens"},
+                "attention_mask": {0: "rows", 1: "tokens"},
+                "text_rows": {0: "texts"},
+                "target_rows": {0: "targets"},
+                "target_masks": {0: "targets", 1: "tokens"},
                 "logits": {0: "texts"},
+                "target_logits": {0: "targets"},
             },
             opset_version=17,
             dynamo=False,
         )
+        _take_none(full, network.encoder.config)
         quantize_dynamic(full, measured, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8)
         graph = onnx.load(measured)
-    _fix_ranges(graph, encode([example.text for example in training(0)[:CALIBRATION_TEXTS]], tokenizer()))
+    _fix_ranges(graph, _calibration_texts())
     _fuse_products(graph)
     graph.doc_string = "sourcebook sentiment: logits of negative, neutral, positive"
     graph.producer_name = "sourcebook"
     onnx.save(graph, out)
 
 
-def _fix_ranges(model: onnx.ModelProto, texts: list[list[int]]) -> None:
+def keep_ranges(model: onnx.ModelProto, earlier: onnx.ModelProto) -> None:
+    """Give the layers that judge texts the ranges that they have in an earlier model.
+
+    Where those layers have not learnt anything since, every text keeps its label to the bit.
+
+    Raises:
+        ValueError: if the two are not built alike.
+    """
+    constants = {tensor.name: tensor for tensor in model.graph.initializer}
+    of_earlier = {tensor.name: tensor for tensor in earlier.graph.initializer}
+    nodes, places = _quantizers_of_texts(model), _quantizers_of_texts(earlier)
+    if len(nodes) != len(places):
+        raise ValueError(
+            f"the earlier model has {len(places)} ranges on the way of a text, this one {len(nodes)}"
+        )
+    for node, place in zip(nodes, places, strict=True):
+        for name, known in zip(node.input[1:], place.input[1:], strict=True):
+            constants[name].CopyFrom(of_earlier[known])
+            constants[name].name = name
+
+
+def _quantizers_of_texts(model: onnx.ModelProto) -> list[onnx.NodeProto]:
+    """Return the nodes that quantize on the way to the logits of texts, in the order of the graph."""
+    makers = {name: number for number, node in enumerate(model.graph.node) for name in node.output}
+    found: set[int] = set()
+    waiting = [makers["logits"]]
+    while waiting:
+        number = waiting.pop()
+        if number not in found:
+            found.add(number)
+            waiting += [makers[name] for name in model.graph.node[number].input if name in makers]
+    nodes = [model.graph.node[number] for number in sorted(found)]
+    return [node for node in nodes if node.op_type == "QuantizeLinear"]
+
+
+def _take_none(path: Path, config: PreTrainedConfig) -> None:
+    """Say in numbers what reshaping is to infer, which it cannot where there is no text or no target."""
+    model = onnx.load(path)
+    makers = {name: node for node in model.graph.node for name in node.output}
+    width = config.hidden_size // config.num_attention_heads
+    for reshape in [node for node in model.graph.node if node.op_type == "Reshape"]:
+        shape = makers.get(reshape.input[1])
+        if shape is None or shape.op_type != "Concat":
+            continue
+        parts = [makers.get(name) for name in shape.input]
+        values = [_value(part) for part in parts]
+        if -1 in values:
+            inferred = config.num_attention_heads if values[-1] == width else config.hidden_size
+            given = helper.make_node(
+                "Constant",
+                [],
+                [f"{shape.output[0]}_given"],
+                value=numpy_helper.from_array(np.array([inferred], np.int64)),
+            )
+            shape.input[values.index(-1)] = given.output[0]
+            model.graph.node.insert(list(model.graph.node).index(shape), given)
+    onnx.save(model, path)
+
+
+def _value(node: onnx.NodeProto | None) -> int | None:
+    """Return the one number that a constant node holds; None if it is another node."""
+    if node is None or node.op_type != "Constant":
+        return None
+    values = numpy_helper.to_array(node.attribute[0].t).reshape(-1)
+    return int(values[0]) if len(values) == 1 else None
+
+
+def _calibration_texts() -> list[Marked]:
+    """Return texts to be judged as a whole, whose mask is empty, and texts with targets."""
+    texts = encode([example.text for example in training(0)[:CALIBRATION_TEXTS]], tokenizer())
+    examples = training_targets(0)[:CALIBRATION_TEXTS]
+    targets = encode_targets([e.target for e in examples], tokenizer(MAX_TARGET_TOKENS))
+    return [Marked(ids, []) for ids in texts] + [one for one in targets if any(one.mask)]
+
+
+def _fix_ranges(model: onnx.ModelProto, texts: list[Marked]) -> None:
     """Replace each measured quantization by one with the range that most of the texts keep to."""
     nodes = [node for node in model.graph.node if node.op_type == "DynamicQuantizeLinear"]
     extremes = _extremes(model, list(dict.fromkeys(node.input[0] for node in nodes)), texts)
@@ -162,9 +263,13 @@ def _fuse_products(model: onnx.ModelProto) -> None:
 
 
 def _extremes(
-    model: onnx.ModelProto, names: list[str], texts: list[list[int]]
+    model: onnx.ModelProto, names: list[str], texts: list[Marked]
 ) -> dict[str, tuple[list[float], list[float]]]:
-    """Return the least and greatest of each named tensor's values, text by text."""
+    """Return the least and greatest of each named tensor's values, text by text.
+
+    What texts and targets have in common is measured by texts alone: what is learnt about targets changes
+    nothing about texts.
+    """
     watched = onnx.ModelProto()
     watched.CopyFrom(model)
     watched.graph.output.extend(
@@ -172,11 +277,23 @@ def _extremes(
     )
     session = onnxruntime.InferenceSession(watched.SerializeToString(), providers=["CPUExecutionProvider"])
     found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in names}
-    for ids in texts:
-        fed = {"input_ids": np.array([ids]), "attention_mask": np.ones((1, len(ids)), np.int64)}
+    names_of_texts: set[str] | None = None
+    for one in sorted(texts, key=lambda one: bool(one.mask)):
+        size = len(one.ids)
+        rows = np.zeros(1, np.int64)
+        fed = {
+            "input_ids": np.array([one.ids]),
+            "attention_mask": np.ones((1, size), np.int64),
+            "text_rows": rows[: 0 if one.mask else 1],
+            "target_rows": rows[: 1 if one.mask else 0],
+            "target_masks": np.array([one.mask] if one.mask else [], np.int64).reshape(-1, size),
+        }
+        if one.mask and names_of_texts is None:
+            names_of_texts = {name for name in names if found[name][0]}
         for name, values in zip(names, session.run(names, fed), strict=True):
-            found[name][0].append(float(values.min()))
-            found[name][1].append(float(values.max()))
+            if values.size and name not in (names_of_texts or ()):
+                found[name][0].append(float(values.min()))
+                found[name][1].append(float(values.max()))
     return found
 
 

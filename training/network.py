@@ -1,8 +1,16 @@
-"""The network: MiniLM-L6, the mean of its token states, and a linear layer of three outputs."""
+"""The network: MiniLM-L6 with two heads of three outputs, for texts and for targets in them.
+
+A text is judged by the mean of its token states. A target is a mask over the tokens of a text: after the
+lower layers, which are computed once for each text, its tokens are marked by adding a vector, upper layers of
+their own are computed for the marked text, and the target is judged by the mean of all tokens beside the mean
+of its own. So what is learnt about targets changes nothing about texts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -12,11 +20,20 @@ from tokenizers import Tokenizer
 from torch import nn
 from transformers import AutoModel
 
+from sourcebook.sentiment.engines import Target
+from sourcebook.sentiment.engines.model import target_mask
+
 LABELS: Final = (-1, 0, 1)
 """What the three outputs stand for, in their order."""
 
+LOWER: Final = 4
+"""Layers below the mark: what they compute is the same for all targets of a text."""
+
 MAX_TOKENS: Final = 40
 """Longest text while training; a headline has 10 to 25 tokens."""
+
+MAX_TARGET_TOKENS: Final = 48
+"""Longest text with targets while training; sentences of NewsMTSC have 30 to 60 tokens."""
 
 
 def base() -> Path:
@@ -25,13 +42,27 @@ def base() -> Path:
 
 
 class SentimentNetwork(nn.Module):
-    """From token ids and mask, both of shape (texts, tokens), to logits of shape (texts, 3)."""
+    """From texts and targets in them to logits, three for each."""
 
     def __init__(self) -> None:
         super().__init__()
         self.encoder = AutoModel.from_pretrained(base(), attn_implementation="sdpa")
+        width = self.encoder.config.hidden_size
         self.dropout = nn.Dropout(0.1)
-        self.head = nn.Linear(self.encoder.config.hidden_size, len(LABELS))
+        self.head = nn.Linear(width, len(LABELS))
+        self.target_layers = copy.deepcopy(self.encoder.encoder.layer[LOWER:])
+        for module in self.target_layers.modules():
+            if hasattr(module, "config"):
+                module.config = self.encoder.config
+        self.mark = nn.Parameter(torch.randn(width) * 0.02)
+        self.target_head = nn.Linear(2 * width, len(LABELS))
+
+    def learn_targets_from_texts(self) -> None:
+        """Let targets be judged as texts are, to begin with."""
+        self.target_layers.load_state_dict(self.encoder.encoder.layer[LOWER:].state_dict())
+        with torch.no_grad():
+            self.target_head.weight.copy_(torch.cat([self.head.weight, self.head.weight], dim=1) / 2)
+            self.target_head.bias.copy_(self.head.bias)
 
     def freeze(self, layers: int) -> None:
         """Keep the embeddings and the lowest layers as they came: they know words, not sentiment."""
@@ -40,20 +71,79 @@ class SentimentNetwork(nn.Module):
             for parameter in module.parameters():
                 parameter.requires_grad = False
 
-    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        """Return the logits, in the order of LABELS."""
-        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        mask = attention_mask.unsqueeze(-1).to(states.dtype)
-        pooled = (states * mask).sum(1) / mask.sum(1)
-        logits: torch.Tensor = self.head(self.dropout(pooled))
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        text_rows: torch.Tensor,
+        target_rows: torch.Tensor,
+        target_masks: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits of texts and of targets in texts, in the order of LABELS. Either may be none.
+
+        Args:
+            input_ids: the tokens, of shape (texts, tokens).
+            attention_mask: of the same shape; 0 for padding.
+            text_rows: the numbers of the texts to be judged as a whole.
+            target_rows: for each target, the number of its text.
+            target_masks: of shape (targets, tokens); 1 for the target's tokens.
+        """
+        lower = self.lower(input_ids, attention_mask)
+        return (
+            self.judge_texts(lower[text_rows], attention_mask[text_rows]),
+            self.judge_targets(lower[target_rows], attention_mask[target_rows], target_masks),
+        )
+
+    def of_texts(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """Return the logits of texts alone."""
+        return self.judge_texts(self.lower(input_ids, attention_mask), attention_mask)
+
+    def of_targets(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, target_masks: torch.Tensor
+    ) -> torch.Tensor:
+        """Return the logits of one target in each text."""
+        return self.judge_targets(self.lower(input_ids, attention_mask), attention_mask, target_masks)
+
+    def lower(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """Return the token states that texts and targets have in common."""
+        states: torch.Tensor = self.encoder.embeddings(input_ids=input_ids)
+        return _through(self.encoder.encoder.layer[:LOWER], states, attention_mask)
+
+    def judge_texts(self, lower: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        """Return the logits of texts from their token states."""
+        states = _through(self.encoder.encoder.layer[LOWER:], lower, attention_mask)
+        logits: torch.Tensor = self.head(self.dropout(_mean(states, attention_mask)))
+        return logits
+
+    def judge_targets(
+        self, lower: torch.Tensor, attention_mask: torch.Tensor, target_masks: torch.Tensor
+    ) -> torch.Tensor:
+        """Return the logits of one target in each text, from the text's token states."""
+        marked = lower + self.mark * target_masks.to(lower.dtype).unsqueeze(-1)
+        states = _through(self.target_layers, marked, attention_mask)
+        means = torch.cat([_mean(states, attention_mask), _mean(states, target_masks)], dim=1)
+        logits: torch.Tensor = self.target_head(self.dropout(means))
         return logits
 
 
-def tokenizer() -> Tokenizer:
+def _through(layers: nn.ModuleList, states: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+    ignored = (1.0 - attention_mask[:, None, None, :].to(states.dtype)) * -10_000.0
+    for layer in layers:
+        found = layer(states, ignored)
+        states = found[0] if isinstance(found, tuple) else found
+    return states
+
+
+def _mean(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(1) / weights.sum(1)
+
+
+def tokenizer(longest: int = MAX_TOKENS) -> Tokenizer:
     """Return the tokenizer, without the padding to a fixed length that its file asks for."""
     loaded = Tokenizer.from_file(str(base() / "tokenizer.json"))
     loaded.no_padding()
-    loaded.enable_truncation(MAX_TOKENS)
+    loaded.enable_truncation(longest)
     return loaded
 
 
@@ -62,26 +152,72 @@ def encode(texts: Sequence[str], words: Tokenizer) -> list[list[int]]:
     return [encoding.ids for encoding in words.encode_batch(list(texts))]
 
 
-def padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The tokens of a text, and which of them are the target's.
+
+    Attributes:
+        ids: the text's tokens.
+        mask: 1 for the target's tokens; all 0 if the text was cut before it.
+    """
+
+    ids: list[int]
+    mask: list[int]
+
+
+def encode_targets(targets: Sequence[Target], words: Tokenizer) -> list[Marked]:
+    """Return tokens and mask of each target."""
+    encodings = words.encode_batch([target.text for target in targets])
+    return [
+        Marked(encoding.ids, target_mask(encoding.offsets, target.start, target.end))
+        for encoding, target in zip(encodings, targets, strict=True)
+    ]
+
+
+def padded(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Return rows as one tensor, filled up with zeros."""
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
+
+
+def text_batch(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     """Return ids and mask of texts as one batch."""
-    longest = max(map(len, ids))
-    return (
-        torch.tensor([[*row, *[0] * (longest - len(row))] for row in ids]),
-        torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in ids]),
-    )
+    return padded(ids), padded([[1] * len(row) for row in ids])
+
+
+def target_batch(marked: Sequence[Marked]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return ids, mask and target masks of targets as one batch."""
+    return *text_batch([one.ids for one in marked]), padded([one.mask for one in marked])
 
 
 def logits(network: SentimentNetwork, ids: Sequence[Sequence[int]], size: int = 64) -> torch.Tensor:
     """Return the logits of texts, of shape (texts, 3), in the order given."""
-    order = sorted(range(len(ids)), key=lambda index: len(ids[index]))
-    found = torch.empty(len(ids), len(LABELS))
+    return _logits(
+        [len(row) for row in ids],
+        lambda part: network.of_texts(*text_batch([ids[i] for i in part])),
+        network,
+        size,
+    )
+
+
+def target_logits(network: SentimentNetwork, marked: Sequence[Marked], size: int = 64) -> torch.Tensor:
+    """Return the logits of targets, of shape (targets, 3), in the order given."""
+    return _logits(
+        [len(one.ids) for one in marked],
+        lambda part: network.of_targets(*target_batch([marked[i] for i in part])),
+        network,
+        size,
+    )
+
+
+def _logits(
+    lengths: Sequence[int], judge: Callable[[list[int]], torch.Tensor], network: SentimentNetwork, size: int
+) -> torch.Tensor:
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    found = torch.empty(len(lengths), len(LABELS))
     network.eval()
     with torch.inference_mode():
-        for part in _parts(order, size):
-            found[part] = network(*padded([ids[index] for index in part])).float()
+        for start in range(0, len(order), size):
+            part = order[start : start + size]
+            found[part] = judge(part).float()
     return found
-
-
-def _parts(order: list[int], size: int) -> Iterator[list[int]]:
-    for start in range(0, len(order), size):
-        yield order[start : start + size]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import onnx
@@ -17,6 +18,9 @@ from onnx import numpy_helper
 
 from training.calibrate import PACKAGE
 from training.network import SentimentNetwork
+
+_OF_TARGETS: Final = ("mark", "target_")
+"""How the names of weights begin that models before version 4 lack."""
 
 
 def main() -> None:
@@ -39,18 +43,25 @@ def unpack(model: onnx.ModelProto) -> SentimentNetwork:
     found = {name: constants[name] for name in network.state_dict() if name in constants}
     for node in model.graph.node:
         if node.op_type in {"MatMulInteger", "MatMulIntegerToFloat"} and node.input[1] in constants:
-            place = re.search(r"encoder/layer\.\d+/.+(?=/MatMul)", node.name)
-            name = f"encoder.{place[0].replace('/', '.')}.weight" if place else "head.weight"
+            place = re.search(r"(target_layers|layer)(\.\d+/.+)(?=/MatMul)", node.name)
+            head = "target_head" if "target_head" in node.name else "head"
+            layers = {"layer": "encoder.encoder.layer", "target_layers": "target_layers"}
+            name = f"{layers[place[1]]}{place[2].replace('/', '.')}.weight" if place else f"{head}.weight"
             found[name] = _floats(constants, node.input[1].removesuffix("_quantized")).T
     missing = [
         name
         for name, parameter in network.named_parameters()
-        if name not in found and ".embeddings." not in name and ".pooler." not in name
+        if name not in found
+        and ".embeddings." not in name
+        and ".pooler." not in name
+        and not name.startswith(_OF_TARGETS)
     ]
     if missing:
         raise ValueError(f"the model has no {missing[0]}: it was not written by training.export_model")
     weights = {name: torch.tensor(np.ascontiguousarray(values)) for name, values in found.items()}
     network.load_state_dict(network.state_dict() | weights)
+    if "target_head.weight" not in found:
+        network.learn_targets_from_texts()
     return network
 
 

@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.articles.analysis import text_of
 from sourcebook.clock import utc_now
 from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
 from sourcebook.runs.read import RunReader
 from sourcebook.sentiment.engines import SentimentEngine
 from sourcebook.sentiment.engines.loading import load_engine
+from sourcebook.sentiment.matching import text_of
 from sourcebook.sentiment.refresh import Refresher
 from sourcebook.sentiment.rollups import SETTLE
 from sourcebook.sentiment.subjects import SubjectRegistry

@@ -12,10 +12,13 @@ from sourcebook.articles.reanalysis import Reanalyzer
 from sourcebook.articles.reanalysis_messages import LAST_DAY, DayOfArticles, Progress
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
+from sourcebook.integrity.articles import ArticlesHaveTheirMentions
 from sourcebook.sentiment.catalog import NO_SUBJECTS
 from sourcebook.sentiment.engines import Label
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
+from sourcebook.sentiment.engines.model import ModelEngine
 from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.table import keys
 from tests.incoming import NOON, word
 from tests.integration.sentiment.conftest import World
 
@@ -163,3 +166,47 @@ def test_each_mention_says_which_engine_judged_it(told: World) -> None:
 
 def stored_mentions(world: World) -> list[dict[str, Any]]:
     return [item for item in world.everything() if item.get("entity_type") == "Mention"]
+
+
+RIVALS = "Quartzon wins record orders; Marbleton plunges after fraud charges"
+
+
+def test_two_subjects_of_one_article_get_the_label_that_is_each_ones_own(world: World) -> None:
+    world.tell(word("tiingo", "1", headline=RIVALS, tags=("markets",)))
+    world.tell(word("tiingo", "2", headline="Quartzon wins record orders"))
+    Analyzer.of(world.table, ModelEngine(), world.clock, workers=1).analyze(world.keys)
+    [one] = world.mentions("MRBL")
+    own = {mention["headline"]: mention for mention in world.mentions("quartzon")}
+    assert (own[RIVALS]["label"], one["label"]) == ("positive", "negative")
+    assert one["polarity"] < 0 < own[RIVALS]["polarity"]
+    for item in (one, own[RIVALS]):
+        assert 0 < item["score"] <= 1
+        assert item["engine"] == ModelEngine().name
+    [article] = [
+        item for item in world.everything() if item.get("headline") == RIVALS and item["SK"] == "ARTICLE"
+    ]
+    [tagged] = world.mentions("markets")
+    assert (tagged["label"], tagged["score"]) == (article["sentiment"], article["score"])
+    assert set(article["subject_sentiments"]) == {"quartzon", "MRBL"}
+    world.refresh()
+    world.check_cache()
+    assert not list(ArticlesHaveTheirMentions(world.table, world.clock).examine(world.everything()))
+
+
+def test_a_reanalysis_labels_the_mentions_of_before_each_by_its_own(world: World) -> None:
+    """Articles of before have one label for all, and no `subject_sentiments`."""
+    world.tell(word("tiingo", "1", headline=RIVALS, published_at=NOON - timedelta(hours=2)))
+    world.analyze()
+    for item in world.everything():
+        if item["SK"] == "ARTICLE":
+            world.table.update(keys.article(item["dedup_key"]), remove=["subject_sentiments"])
+        elif item.get("entity_type") == "Mention":
+            world.table.put({**item, "label": "neutral", "polarity": 0.0, "engine": "vader-3.3.2"})
+    analyzer = Analyzer.of(world.table, ModelEngine(), world.clock, workers=1)
+    event = {"tool_id": "MRBL", "days_ago": 0, "started_at": isoformat(world.now)}
+    assert Reanalyzer(world.table, analyzer).run(DayOfArticles.of_json(event)).analyzed == 1
+    assert [m["label"] for m in world.mentions("MRBL")] == ["negative"]
+    assert [m["label"] for m in world.mentions("quartzon")] == ["positive"]
+    assert {m["engine"] for m in stored_mentions(world)} == {ModelEngine().name}
+    world.refresh()
+    world.check_cache()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.sentiment.matching import SUBJECTS_AT_MOST, Matcher, subjects_in
+from sourcebook.sentiment.matching import SUBJECTS_AT_MOST, Matcher, subjects_in, text_of
 from sourcebook.sentiment.subjects import Subject, default_subjects, parse_subjects
 
 DATA = Path(__file__).parent / "data"
@@ -110,13 +110,13 @@ def test_headline_text_and_tickers_of_the_source_all_count(matcher: Matcher) -> 
         "text_for_analysis": "Nvidia led the way.",
         "matched_tickers": ["AMD", "UNKNOWN"],
     }
-    assert subjects_in(matcher, article) == ["NVDA", "AMD"]
+    assert list(subjects_in(matcher, article)) == ["NVDA", "AMD"]
 
 
 def test_an_article_has_only_so_many_subjects(matcher: Matcher) -> None:
     tickers = [subject.ticker for subject in default_subjects() if subject.ticker]
     article = {"headline": " ".join(f"${ticker}" for ticker in tickers)}
-    assert subjects_in(matcher, article) == tickers[:SUBJECTS_AT_MOST]
+    assert list(subjects_in(matcher, article)) == tickers[:SUBJECTS_AT_MOST]
 
 
 def test_the_default_list_has_the_coding_tools_and_a_hundred_companies() -> None:
@@ -125,3 +125,31 @@ def test_the_default_list_has_the_coding_tools_and_a_hundred_companies() -> None
     assert len(companies) == 100
     assert all(subject.tool_id == subject.ticker for subject in companies)
     assert len([subject for subject in subjects if subject.kind == "tool"]) >= 40
+
+
+@pytest.mark.parametrize(
+    ("headline", "names"),
+    [
+        ("Nvidia's chips beat AMD's, says Intel", ["Nvidia", "AMD", "Intel"]),
+        ("Deal announced (NYSE: MA, V)", ["MA", "V"]),
+        ("$NVDA falls while Microsoft\u2019s cloud grows; Microsoft up", ["$NVDA", "Microsoft"]),
+    ],
+)
+def test_a_subject_has_its_first_place_in_the_text(matcher: Matcher, headline: str, names: list[str]) -> None:
+    places = matcher.find_places(headline)
+    assert list(places) == matcher.find(headline)
+    assert [headline[start:end] for start, end in places.values()] == names
+    assert [start for start, _ in places.values()] == [headline.index(name) for name in names]
+
+
+def test_a_place_in_an_article_is_one_in_the_text_that_it_is_judged_by(matcher: Matcher) -> None:
+    article = {
+        "headline": "AMD and others rally",
+        "text_for_analysis": "Nvidia led the way, AMD followed.",
+        "matched_tickers": ["MSFT", "NVDA"],
+    }
+    found = subjects_in(matcher, article)
+    assert {
+        tool_id: text_of(article)[place.start : place.end] if place else None
+        for tool_id, place in found.items()
+    } == {"AMD": "AMD", "NVDA": "Nvidia", "MSFT": None}

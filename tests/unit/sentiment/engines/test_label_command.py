@@ -57,3 +57,40 @@ def test_a_model_that_cannot_be_loaded_is_said_and_nothing_is_labelled(
     assert finished.exit_code == 1
     assert "fallback" in finished.output
     assert "positive" not in finished.stdout
+
+
+CONFLICT = "Kestrel profit jumps to a record; Lumora plunges after profit warning"
+
+
+@pytest.mark.parametrize("engine", ["model", "fallback", "vader"])
+def test_each_target_of_a_table_gets_a_line_with_the_label_first(tmp_path: Path, engine: str) -> None:
+    file = tmp_path / "targets"
+    places = [(CONFLICT.index(name), CONFLICT.index(name) + len(name)) for name in ("Lumora", "Kestrel")]
+    rows = [f"?\t{end}\t{start}\t{CONFLICT}" for start, end in places]
+    file.write_text("\n".join(["label\tend\tstart\ttext", *rows, ""]), "utf-8")
+    finished = CliRunner().invoke(
+        main, ["sentiment", "label", "--targets", str(file), "--engine", engine], catch_exceptions=False
+    )
+    assert finished.exit_code == 0, finished.output
+    labels = [line.split("\t")[0] for line in finished.output.splitlines()]
+    assert len(labels) == 2
+    if engine != "vader":
+        assert labels == ["negative", "positive"]
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ("start\ttext\n0\tKestrel\n", "a column end"),
+        ("", "a column start"),
+        ("start\tend\ttext\n0\tx\tKestrel\n", "line 2"),
+        ("start\tend\ttext\n0\t3\tKestrel\n0\t9\tKestrel\n", "line 3"),
+        ("start\tend\ttext\n0\t3\n", "line 2"),
+    ],
+)
+def test_a_table_that_names_no_targets_is_refused(table: str, told: str) -> None:
+    finished = CliRunner().invoke(
+        main, ["sentiment", "label", "-", "--targets", "--engine", "fallback"], input=table
+    )
+    assert finished.exit_code == 1
+    assert told in finished.output

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook.sentiment.engines import SENTIMENTS, Target
 from sourcebook.sentiment.engines import model as module
 from sourcebook.sentiment.engines.model import MODEL_PACKAGE, ModelEngine, ModelUnavailable, Pin
 from tests.unit.sentiment.engines.behaviour import behaviour, mistakes
+from training.targets import own_targets, parsed
 
 HEADLINES = [row["text"] for row in behaviour()]
 
@@ -40,6 +42,74 @@ def test_scores_are_the_probabilities_of_the_three_classes(engine: ModelEngine) 
         assert sum(label.scores.values()) == pytest.approx(1, abs=0.001)
         assert label.confidence == max(label.scores.values()) == label.scores[label.sentiment]
         assert label.polarity == pytest.approx(label.scores["positive"] - label.scores["negative"], abs=0.001)
+
+
+CONFLICTS = """
+{+Kestrel} profit doubles, {-Lumora} sinks to a loss
+{-Lumora} downgraded, {+Kestrel} upgraded at Morgan Stanley
+{+Kestrel} up 5%, {-Lumora} down 4% in mixed trade
+{+Rival}'s chip beats {-Aurora}'s; {-Aurora} slides
+{+Nvidia} soars as {-Intel} cuts jobs
+{-Boeing} recalls jets; {+Airbus} posts record profit
+{+Apple} raises outlook as {-Samsung} warns on profit
+{+Uber} rises after results, {-Lyft} tumbles on outlook
+{-Tesla} misses estimates, {+Ford} beats them
+{+Netflix} adds subscribers as {-Disney} loses them
+{-Aurora} shares tumble while {+Kestrel} jumps 12%
+{-Kestrel} slides as {+Lumora} takes the lead
+""".strip().splitlines()
+
+
+def test_targets_of_one_text_get_labels_of_their_own(engine: ModelEngine) -> None:
+    examples = [example for line in CONFLICTS for example in parsed(line)]
+    labels = engine.label_targets([example.target for example in examples])
+    wrong = [
+        f"{example.name} in {example.text!r}: {label.sentiment}"
+        for example, label in zip(examples, labels, strict=True)
+        if label.sentiment != SENTIMENTS[example.label + 1]
+    ]
+    assert len(wrong) <= 0.2 * len(examples), "\n".join(wrong)
+
+
+def test_targets_of_our_own_headlines_are_judged_better_than_by_the_label_of_their_text(
+    engine: ModelEngine,
+) -> None:
+    examples = [e for held_out in (True, False) for group in own_targets(held_out=held_out) for e in group]
+    truth = [SENTIMENTS[example.label + 1] for example in examples]
+    own = engine.label_targets([example.target for example in examples])
+    whole = engine.label([example.text for example in examples])
+    right, right_as_texts = (
+        sum(label.sentiment == true for label, true in zip(labels, truth, strict=True))
+        for labels in (own, whole)
+    )
+    assert right >= 0.7 * len(examples)
+    assert right >= right_as_texts + 0.15 * len(examples)
+
+
+def test_a_target_gets_the_same_label_whatever_stands_beside_it(engine: ModelEngine) -> None:
+    targets = [example.target for line in CONFLICTS for example in parsed(line)]
+    together = engine.label_targets(targets)
+    for target, label in zip(targets[::5], together[::5], strict=True):
+        [alone] = engine.label_targets([target])
+        assert alone.sentiment == label.sentiment
+        assert alone.confidence == pytest.approx(label.confidence, abs=0.002)
+    assert engine.label_targets([]) == []
+
+
+def test_a_target_far_behind_what_is_looked_at_is_judged_by_what_stands_around_it(
+    engine: ModelEngine,
+) -> None:
+    text = "The week in review, with all of the appointments. " * 60 + "Kestrel profit jumps to a record."
+    start = text.index("Kestrel")
+    [label] = engine.label_targets([Target(text, start, start + len("Kestrel"))])
+    assert label.sentiment == "positive"
+
+
+@pytest.mark.parametrize("text", [" \n\t", "\ud800\ud800", "🚀" * 50, "利益が増加した", "x" * 30_000])
+def test_any_place_gets_a_label(engine: ModelEngine, text: str) -> None:
+    [first, last] = engine.label_targets([Target(text, 0, 1), Target(text, len(text) - 1, len(text))])
+    assert 0 < first.confidence <= 1
+    assert 0 < last.confidence <= 1
 
 
 def test_an_empty_text_is_neutral_and_keeps_its_place(engine: ModelEngine) -> None:

@@ -21,8 +21,8 @@ from sourcebook.articles.model import Status
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable, SourcebookError, Terminal
 from sourcebook.sentiment.catalog import NO_SUBJECTS, Catalog, SubjectCatalog
-from sourcebook.sentiment.engines import Label, SentimentEngine
-from sourcebook.sentiment.matching import subjects_in
+from sourcebook.sentiment.engines import Label, SentimentEngine, Target
+from sourcebook.sentiment.matching import Place, subjects_in, text_of
 from sourcebook.sentiment.mentions import MentionStore
 from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.subjects import SubjectRegistry
@@ -39,6 +39,21 @@ class Analysis(StrEnum):
     ANALYZED = "analyzed"
     ALREADY = "already"
     EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What analysis finds in an article.
+
+    Attributes:
+        label: what it feels.
+        subjects: the subjects found in it, in the order of their appearance.
+        of_subjects: what it feels about those that have a label of their own.
+    """
+
+    label: Label
+    subjects: tuple[str, ...]
+    of_subjects: Mapping[str, Label]
 
 
 class AnalysisFailed(Terminal):
@@ -81,8 +96,8 @@ class Analyzer:
         items = self.table.batch_get((keys.article(key) for key in wanted), consistent=True)
         found = {item["dedup_key"]: item for item in items}
         pending = [item for item in found.values() if item["status"] == Status.PENDING]
-        labels = dict(zip((item["dedup_key"] for item in pending), self._label(pending), strict=True))
-        written = self._write_ahead(pending, labels, catalog)
+        verdicts = dict(zip((i["dedup_key"] for i in pending), self._judge(pending, catalog), strict=True))
+        written = self._write_ahead(pending, verdicts, catalog)
 
         def one(key: str) -> Analysis | SourcebookError:
             item = found.get(key)
@@ -92,28 +107,50 @@ class Analyzer:
                 )
             if item is None or item["status"] != Status.PENDING:
                 return _guarded(lambda: self._check(key, item, catalog))
-            return _guarded(lambda: self._conclude(item, labels[key], catalog, written=key in written))
+            return _guarded(lambda: self._conclude(item, verdicts[key], catalog, written=key in written))
 
         with ThreadPoolExecutor(max(1, min(self.workers, len(wanted)))) as pool:
             return dict(zip(wanted, pool.map(one, wanted), strict=True))
 
-    def _label(self, items: list[Item]) -> list[Label | AnalysisFailed]:
+    def _judge(self, items: Sequence[Item], catalog: Catalog) -> Sequence[Verdict | AnalysisFailed]:
         try:
-            return list(self.engine.label([text_of(item) for item in items]))
+            return self._judge_together(items, catalog)
         except Retryable:  # the engine is busy, and none of the texts is to blame
             raise
         except Exception:  # noqa: BLE001 - an engine may raise anything; find out which text it was
-            return [self._label_alone(item) for item in items]
+            return [self._judge_alone(item, catalog) for item in items]
 
-    def _label_alone(self, item: Item) -> Label | AnalysisFailed:
+    def _judge_alone(self, item: Item, catalog: Catalog) -> Verdict | AnalysisFailed:
         try:
-            return self.engine.label([text_of(item)])[0]
+            return self._judge_together([item], catalog)[0]
         except Retryable:
             raise
         except Exception as error:  # noqa: BLE001 - becomes the article's own failure
             return AnalysisFailed(
                 f"article {item['dedup_key']}: {self.engine.name}: {type(error).__name__}: {error}"
             )
+
+    def _judge_together(self, items: Sequence[Item], catalog: Catalog) -> list[Verdict]:
+        """Label articles, and the subjects of those whose text names several.
+
+        What a text feels about its only subject is what it feels.
+        """
+        texts = [text_of(item) for item in items]
+        subjects = [subjects_in(catalog.matcher, item) for item in items]
+        targets = {
+            (number, tool_id): Target(texts[number], *place)
+            for number, found in enumerate(subjects)
+            for tool_id, place in _named(found)
+        }
+        labels = self.engine.label(texts)
+        of_targets = self.engine.label_targets(list(targets.values())) if targets else []
+        of_subjects: list[dict[str, Label]] = [{} for _ in items]
+        for (number, tool_id), label in zip(targets, of_targets, strict=True):
+            of_subjects[number][tool_id] = label
+        return [
+            Verdict(label, tuple(found), own)
+            for label, found, own in zip(labels, subjects, of_subjects, strict=True)
+        ]
 
     @property
     def hours(self) -> DirtyHours:
@@ -134,7 +171,7 @@ class Analyzer:
         return Analysis.ALREADY
 
     def _write_ahead(
-        self, pending: Sequence[Item], labels: Mapping[str, Label | AnalysisFailed], catalog: Catalog
+        self, pending: Sequence[Item], verdicts: Mapping[str, Verdict | AnalysisFailed], catalog: Catalog
     ) -> set[str]:
         """Write mentions and grouping marks of what is analyzed for the first time, all together.
 
@@ -144,9 +181,9 @@ class Analyzer:
             The dedup keys of the articles for which only the status is left to be written.
         """
         first = [
-            {**item, **self._verdict(label, item, catalog)}
+            {**item, **self._found(verdict)}
             for item in pending
-            if item["revision"] == 1 and isinstance(label := labels[item["dedup_key"]], Label)
+            if item["revision"] == 1 and isinstance(verdict := verdicts[item["dedup_key"]], Verdict)
         ]
         written = self._mentions.write_first(first, catalog.ids)
         now = self.clock()
@@ -154,50 +191,59 @@ class Analyzer:
         return written
 
     def _conclude(
-        self, item: Item, label: Label | AnalysisFailed, catalog: Catalog, *, written: bool
+        self, item: Item, verdict: Verdict | AnalysisFailed, catalog: Catalog, *, written: bool
     ) -> Analysis:
         """Write an article's mentions and status, again if a source added to it meanwhile.
 
         `written` says that all but the status is there already, for this revision.
         """
-        if isinstance(label, AnalysisFailed):
-            self._mark_failed(item, label)
-            raise label
+        if isinstance(verdict, AnalysisFailed):
+            self._mark_failed(item, verdict)
+            raise verdict
         for _ in range(_RACES):
-            verdict = self._verdict(label, item, catalog)
+            found = self._found(verdict)
             if not written:
-                self._mentions.write({**item, **verdict}, catalog.ids)
+                self._mentions.write({**item, **found}, catalog.ids)
                 self.table.put(ungrouped_item(item, self.clock()))
             written = False
             try:
                 self.table.update(
                     keys.article(item["dedup_key"]),
                     assign={
-                        **verdict,
+                        **found,
                         "status": Status.ANALYZED.value,
                         "analyzed_at": isoformat(self.clock()),
                     },
                     condition=Attr("status").eq(Status.PENDING) & Attr("revision").eq(item["revision"]),
                 )
-            except ConditionFailed as found:
-                if found.item is None or found.item["status"] != Status.PENDING:
-                    return self._check(item["dedup_key"], found.item, catalog)
-                item = found.item
-                relabelled = self._label_alone(item)
-                if isinstance(relabelled, AnalysisFailed):
-                    self._mark_failed(item, relabelled)
-                    raise relabelled from None
-                label = relabelled
+            except ConditionFailed as failed:
+                if failed.item is None or failed.item["status"] != Status.PENDING:
+                    return self._check(item["dedup_key"], failed.item, catalog)
+                item = failed.item
+                judged = self._judge_alone(item, catalog)
+                if isinstance(judged, AnalysisFailed):
+                    self._mark_failed(item, judged)
+                    raise judged from None
+                verdict = judged
                 continue
             return Analysis.ANALYZED
         raise ArticleContended(f"article {item['dedup_key']}: overtaken {_RACES} times; it is tried again")
 
-    def _verdict(self, label: Label, item: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
+    def _found(self, verdict: Verdict) -> dict[str, Any]:
+        """Return the attributes of an article that its analysis sets."""
         return {
-            "sentiment": label.sentiment,
-            "score": label.confidence,
-            "polarity": label.polarity,
-            "subjects": subjects_in(catalog.matcher, item),
+            "sentiment": verdict.label.sentiment,
+            "score": verdict.label.confidence,
+            "polarity": verdict.label.polarity,
+            "subjects": list(verdict.subjects),
+            "subject_sentiments": {
+                tool_id: {
+                    "label": label.sentiment,
+                    "score": label.confidence,
+                    "polarity": label.polarity,
+                }
+                for tool_id, label in verdict.of_subjects.items()
+            },
             "engine": self.engine.name,
         }
 
@@ -230,9 +276,10 @@ def reopen_analyzed(table: Table, dedup_key: str) -> bool:
     return True
 
 
-def text_of(item: Mapping[str, Any]) -> str:
-    """Return the text that an article is judged by: its headline, then what its source says of it."""
-    return "\n".join(filter(None, (item["headline"], item.get("text_for_analysis"))))
+def _named(subjects: Mapping[str, Place | None]) -> list[tuple[str, Place]]:
+    """Return the subjects that a text names, with where; none if it names only one."""
+    named = [(tool_id, place) for tool_id, place in subjects.items() if place is not None]
+    return named if len(named) > 1 else []
 
 
 def _guarded(run: Callable[[], Analysis]) -> Analysis | SourcebookError:

@@ -23,7 +23,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, Final
+from itertools import islice
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 from sourcebook.sentiment import _context as context
 from sourcebook.sentiment._symbols import listed
@@ -32,10 +34,20 @@ from sourcebook.sentiment.subjects import Subject
 SUBJECTS_AT_MOST: Final = 10
 """Subjects of one article, in the order of their first appearance; each is an item of its own."""
 
+_BETWEEN: Final = "\n"
+"""What parts headline and text where they are judged together."""
+
 _TOKEN: Final = re.compile(r"\$?[^\W_]+(?:['&.][^\W_]+)*[+#]*")
 _BRACKETED: Final = re.compile(r"[(\[]\s?(?:[A-Z]+\s?:\s?)?$")
 _CLAUSE_ENDS: Final = frozenset('.:;!?—–|"“”‘(')
 _LIST_GAP: Final = re.compile(r"\s*(?:,|&|/|and|or|vs\.?|versus|,\s*and)\s*", re.IGNORECASE)
+
+
+class Place(NamedTuple):
+    """Characters `start` up to `end` of a text."""
+
+    start: int
+    end: int
 
 
 class _Proof(Enum):
@@ -125,6 +137,10 @@ class Matcher:
 
     def find(self, text: str) -> list[str]:
         """Return the ids of the subjects that a text speaks of, in the order of their first appearance."""
+        return list(self.find_places(text))
+
+    def find_places(self, text: str) -> dict[str, Place]:
+        """Return where a text first names each subject that it speaks of, by its id, in that order."""
         text = _clean(text)
         tokens: list[str] = _TOKEN.findall(text)
         root = self._root
@@ -141,7 +157,7 @@ class Matcher:
             else:
                 at = self._collect(tokens, at, node, spans, hidden)
         proved = self._listed(text)
-        return self._accepted(text, tokens, spans, hidden, proved) if spans or proved else []
+        return self._accepted(text, tokens, spans, hidden, proved) if spans or proved else {}
 
     def _listed(self, text: str) -> list[tuple[int, Subject]]:
         """Return the subjects whose symbols a list proves, each with where it stands in the text."""
@@ -202,13 +218,13 @@ class Matcher:
         spans: list[_Span],
         hidden: list[_Span],
         proved: list[tuple[int, Subject]],
-    ) -> list[str]:
-        """Return the subjects whose names count, in order."""
+    ) -> dict[str, Place]:
+        """Return the subjects whose names count, in order, each with its first place."""
         sure: list[tuple[int, int, str]] = []
+        places = [match.span() for match in _TOKEN.finditer(text)]
         if proved:
-            ends = [match.end() for match in _TOKEN.finditer(text)]
             for place, subject in proved:
-                at = bisect_right(ends, place)
+                at = bisect_right(places, place, key=itemgetter(1))
                 sure.append((at, at + 1, subject.tool_id))
         doubtful: list[tuple[_Span, _Alias]] = []
         for span in spans:
@@ -236,7 +252,19 @@ class Matcher:
                 for s, a in left
                 if a.proof is _Proof.CONTEXT and reading.is_listed(s, a, beside)
             ]
-        return list(dict.fromkeys(tool_id for _, _, tool_id in sorted(sure)))
+        return _first(sure, tokens, places)
+
+
+def _first(
+    sure: list[tuple[int, int, str]], tokens: Sequence[str], places: Sequence[tuple[int, int]]
+) -> dict[str, Place]:
+    """Return each subject's first place, without the genitive, in the order of the text."""
+    found: dict[str, Place] = {}
+    for at, end, tool_id in sorted(sure):
+        if tool_id not in found:
+            genitive = 2 * tokens[end - 1].lower().endswith("'s")
+            found[tool_id] = Place(places[at][0], places[end - 1][1] - genitive)
+    return found
 
 
 def _hides(hidden: list[_Span], at: int, end: int, alias: _Alias) -> bool:
@@ -408,10 +436,22 @@ def _proof(subject: Subject, name: str) -> _Proof:
 EMPTY: Final = Matcher(())
 
 
-def subjects_in(matcher: Matcher, article: Mapping[str, Any]) -> list[str]:
-    """Return the subjects of an article: named in its headline or text, or by a ticker that a source gave."""
-    found = dict.fromkeys(matcher.find(article["headline"]))
+def subjects_in(matcher: Matcher, article: Mapping[str, Any]) -> dict[str, Place | None]:
+    """Return the subjects of an article: named in its headline or text, or by a ticker that a source gave.
+
+    Returns:
+        For each, where `text_of` the article first names it; None if only a ticker does.
+    """
+    found: dict[str, Place | None] = {**matcher.find_places(article["headline"])}
     if text := article.get("text_for_analysis"):
-        found.update(dict.fromkeys(matcher.find(text)))
-    found.update(dict.fromkeys(matcher.of_tickers(article.get("matched_tickers", ()))))
-    return list(found)[:SUBJECTS_AT_MOST]
+        moved = len(article["headline"]) + len(_BETWEEN)
+        for tool_id, (start, end) in matcher.find_places(text).items():
+            found.setdefault(tool_id, Place(start + moved, end + moved))
+    for tool_id in matcher.of_tickers(article.get("matched_tickers", ())):
+        found.setdefault(tool_id, None)
+    return dict(islice(found.items(), SUBJECTS_AT_MOST))
+
+
+def text_of(article: Mapping[str, Any]) -> str:
+    """Return the text that an article is judged by: its headline, then what its source says of it."""
+    return _BETWEEN.join(filter(None, (article["headline"], article.get("text_for_analysis"))))

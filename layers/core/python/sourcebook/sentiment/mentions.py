@@ -34,9 +34,14 @@ def tags_of(article: Mapping[str, Any]) -> list[str]:
 def mention_items(article: Mapping[str, Any]) -> list[Item]:
     """Return the mentions of an analyzed article, one for each of its tags.
 
+    A subject that has a label of its own in the article's `subject_sentiments` gets that; the others, and the
+    tags that sources gave, get the article's.
+
     The class is called `label` here: an attribute `sentiment` would put every mention into the index
     by_sentiment, beside the articles it is for.
     """
+    whole = {"label": article["sentiment"], "score": article["score"], "polarity": article["polarity"]}
+    own = article.get("subject_sentiments", {})
     return [
         {
             **keys.article_tag(article["dedup_key"], tag),
@@ -44,9 +49,7 @@ def mention_items(article: Mapping[str, Any]) -> list[Item]:
             "schema_version": SCHEMA_VERSION,
             "tag": tag,
             "timestamp": article["timestamp"],
-            "label": article["sentiment"],
-            "score": article["score"],
-            "polarity": article["polarity"],
+            **own.get(tag, whole),
             # Which engine judged it, with its version, such as minilm-l6-2.
             **({"engine": article["engine"]} if article.get("engine") else {}),
             "headline": article["headline"],

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
 
+from sourcebook.errors import InvalidInput
+
 Sentiment: TypeAlias = Literal["positive", "neutral", "negative"]
 
 SENTIMENTS: Final[tuple[Sentiment, ...]] = ("negative", "neutral", "positive")
@@ -30,8 +32,29 @@ class Label:
     scores: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A thing that a text names, to be judged by what the text says of it.
+
+    Attributes:
+        text: the whole text.
+        start: where the target begins in it, in characters.
+        end: the character after its last.
+    """
+
+    text: str
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end <= len(self.text):
+            raise InvalidInput(
+                "start, end", f"{self.start}, {self.end}", f"a place in a text of {len(self.text)} characters"
+            )
+
+
 class SentimentEngine(Protocol):
-    """Labels texts. Deterministic: the same text always gets the same label."""
+    """Labels texts, and targets in them. Deterministic: the same text always gets the same label."""
 
     @property
     def name(self) -> str:
@@ -40,6 +63,10 @@ class SentimentEngine(Protocol):
 
     def label(self, texts: Sequence[str]) -> list[Label]:
         """Label each text, in order. An empty text is neutral."""
+        ...
+
+    def label_targets(self, targets: Sequence[Target]) -> list[Label]:
+        """Label each target, in order: what is felt about it, whatever is felt about others in its text."""
         ...
 
 

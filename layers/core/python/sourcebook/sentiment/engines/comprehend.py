@@ -9,7 +9,8 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.errors import Retryable, Terminal
-from sourcebook.sentiment.engines import EMPTY, Label, Sentiment
+from sourcebook.sentiment.engines import EMPTY, Label, Sentiment, Target
+from sourcebook.sentiment.engines.clauses import clause_of
 
 MAX_TEXTS: Final = 25
 """Texts in one request; Comprehend's own limit."""
@@ -73,6 +74,10 @@ class ComprehendEngine:
             for index, label in self._batch(part).items():
                 labels[index] = label
         return labels
+
+    def label_targets(self, targets: Sequence[Target]) -> list[Label]:
+        """Label each target, in order, by the clause that it stands in."""
+        return self.label([clause_of(target) for target in targets])
 
     def _batch(self, texts: dict[int, str]) -> dict[int, Label]:
         """Label texts by their number; those that failed for a passing reason are sent again, alone."""

@@ -14,7 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from sourcebook.sentiment.engines import EMPTY, SENTIMENTS, Label, from_probabilities
+from sourcebook.sentiment.engines import EMPTY, SENTIMENTS, Label, Target, from_probabilities
+from sourcebook.sentiment.engines.clauses import clause_of
 from sourcebook.sentiment.engines.valence import (
     BAD,
     DOWN,
@@ -55,6 +56,10 @@ class FallbackEngine:
     def label(self, texts: Sequence[str]) -> list[Label]:
         """Label each text, in order. An empty text is neutral."""
         return [self._one(text) if text.strip() else EMPTY for text in texts]
+
+    def label_targets(self, targets: Sequence[Target]) -> list[Label]:
+        """Label each target, in order, by the clause that it stands in."""
+        return self.label([clause_of(target) for target in targets])
 
     def _one(self, text: str) -> Label:
         return from_probabilities([math.exp(logarithm) for logarithm in self.log_probabilities(text)])

@@ -7,7 +7,8 @@ from typing import Final
 
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from sourcebook.sentiment.engines import Label
+from sourcebook.sentiment.engines import Label, Target
+from sourcebook.sentiment.engines.clauses import clause_of
 
 CLASS_BOUNDARY: Final = 0.05
 """A compound score above it is positive, below its negative is negative; the authors' own boundary."""
@@ -24,6 +25,10 @@ class LexiconEngine:
     def label(self, texts: Sequence[str]) -> list[Label]:
         """Label each text, in order."""
         return [self._one(text) for text in texts]
+
+    def label_targets(self, targets: Sequence[Target]) -> list[Label]:
+        """Label each target, in order, by the clause that it stands in."""
+        return self.label([clause_of(target) for target in targets])
 
     def _one(self, text: str) -> Label:
         scores: dict[str, float] = self._analyzer.polarity_scores(text)

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from sourcebook.errors import Terminal
-from sourcebook.sentiment.engines import EMPTY, Label, from_probabilities
+from sourcebook.sentiment.engines import EMPTY, Label, Target, from_probabilities
+from sourcebook.sentiment.engines.clauses import clause_of
 from sourcebook.sentiment.engines.fallback import FallbackEngine
 
 MODEL_PACKAGE: Final = "sourcebook_model"
@@ -32,6 +33,9 @@ MAX_TOKENS: Final = 96
 
 _LONGEST: Final = 2000
 """Characters that are looked at; MAX_TOKENS are found long before."""
+
+_AROUND: Final = 150
+"""Characters before a target that are looked at if it stands behind MAX_TOKENS."""
 
 _TOKENS_AT_ONCE: Final = 320
 """Tokens of a batch, padding included. A batch of long texts would need 200 MB more than one of headlines."""
@@ -50,12 +54,16 @@ class Pin:
         files: SHA-256 of each file, in hexadecimal.
         temperature: what the logits are divided by so that confidences are calibrated (Guo et al., 2017).
         companion: how much the n-grams' word counts beside the transformer's, which counts one.
+        target_temperature: the same for the logits of targets.
+        target_companion: how much the n-grams' word on a target's clause counts.
     """
 
     name: str
     files: Mapping[str, str]
     temperature: float
     companion: float
+    target_temperature: float = 1.0
+    target_companion: float = 0.0
 
     @classmethod
     def read(cls, path: Path = PIN) -> Pin:
@@ -71,6 +79,8 @@ class Pin:
                 files=content["files"],
                 temperature=float(content["temperature"]),
                 companion=float(content["companion"]),
+                target_temperature=float(content["target_temperature"]),
+                target_companion=float(content["target_companion"]),
             )
         except (OSError, ValueError, KeyError) as error:
             raise ModelUnavailable(
@@ -133,29 +143,95 @@ class ModelEngine:
         spoken = [index for index, text in enumerate(texts) if text.strip()]
         encodings = self._tokenizer.encode_batch([_readable(texts[index]) for index in spoken])
         for part in _alike([encoding.ids for encoding in encodings]):
-            for position, logits in zip(part, self._logits([encodings[p].ids for p in part]), strict=True):
-                index = spoken[position]
-                labels[index] = self._judge(texts[index], logits)
+            logits, _ = self._logits([encodings[position].ids for position in part])
+            for position, row in zip(part, logits, strict=True):
+                text = texts[spoken[position]]
+                labels[spoken[position]] = self._pool(row, text, self._pin.companion, self._pin.temperature)
         return labels
 
-    def _judge(self, text: str, logits: Sequence[float]) -> Label:
+    def label_targets(self, targets: Sequence[Target]) -> list[Label]:
+        """Label each target, in order. Targets of one text share half of the work."""
+        labels = [EMPTY] * len(targets)
+        marked = self._mark(targets)
+        for part in _alike([one.ids for one in marked]):
+            texts = list(dict.fromkeys(marked[position].text for position in part))
+            ids = {marked[position].text: marked[position].ids for position in part}
+            _, logits = self._logits(
+                [ids[text] for text in texts],
+                [(texts.index(marked[position].text), marked[position].mask) for position in part],
+            )
+            for position, row in zip(part, logits, strict=True):
+                clause = clause_of(targets[position])
+                labels[position] = self._pool(
+                    row, clause, self._pin.target_companion, self._pin.target_temperature
+                )
+        return labels
+
+    def _mark(self, targets: Sequence[Target]) -> list[_Marked]:
+        """Return the tokens of each target's text, and which of them are the target's."""
+        texts = list(dict.fromkeys(_readable(target.text) for target in targets))
+        encodings = dict(zip(texts, self._tokenizer.encode_batch(texts), strict=True))
+        marked = []
+        for target in targets:
+            text, start, end = _readable(target.text), target.start, target.end
+            encoding = encodings[text]
+            mask = target_mask(encoding.offsets, start, end)
+            if not any(mask):
+                # It stands behind what is looked at: look at what stands around it.
+                begin = max(0, start - _AROUND)
+                text = _readable(target.text[begin:])
+                encoding = self._tokenizer.encode(text)
+                mask = target_mask(encoding.offsets, start - begin, end - begin)
+            marked.append(_Marked(text, encoding.ids, mask if any(mask) else [1] * len(mask)))
+        return marked
+
+    def _pool(self, logits: Sequence[float], text: str, companion: float, temperature: float) -> Label:
         """Pool the transformer's and the n-grams' opinions: they seldom err on the same texts."""
         pooled = [
-            logit + self._pin.companion * other
+            logit + companion * other
             for logit, other in zip(logits, self._companion.log_probabilities(text), strict=True)
         ]
-        return from_probabilities(_softmax(pooled, self._pin.temperature))
+        return from_probabilities(_softmax(pooled, temperature))
 
-    def _logits(self, ids: Sequence[Sequence[int]]) -> list[list[float]]:
+    def _logits(
+        self, ids: Sequence[Sequence[int]], targets: Sequence[tuple[int, Sequence[int]]] = ()
+    ) -> tuple[list[list[float]], list[list[float]]]:
+        """Return the logits of texts, or those of targets in them if there are any.
+
+        Args:
+            ids: the tokens of each text.
+            targets: for each, the number of its text and a mask over that text's tokens.
+        """
         longest = max(map(len, ids))
-        padded = self._np.zeros((len(ids), longest), self._np.int64)
-        mask = self._np.zeros_like(padded)
-        for row, tokens in enumerate(ids):
-            padded[row, : len(tokens)] = tokens
-            mask[row, : len(tokens)] = 1
-        [logits] = self._session.run(None, {"input_ids": padded, "attention_mask": mask})
-        rows: list[list[float]] = logits.tolist()
-        return rows
+        padded = self._padded(ids, longest)
+        attended = self._padded([[1] * len(tokens) for tokens in ids], longest)
+        rows = [] if targets else range(len(ids))
+        logits, target_logits = self._session.run(
+            None,
+            {
+                "input_ids": padded,
+                "attention_mask": attended,
+                "text_rows": self._np.array(rows, self._np.int64),
+                "target_rows": self._np.array([row for row, _ in targets], self._np.int64),
+                "target_masks": self._padded([mask for _, mask in targets], longest),
+            },
+        )
+        return logits.tolist(), target_logits.tolist()
+
+    def _padded(self, rows: Sequence[Sequence[int]], longest: int) -> Any:  # noqa: ANN401 - numpy is imported late
+        padded = self._np.zeros((len(rows), longest), self._np.int64)
+        for number, row in enumerate(rows):
+            padded[number, : len(row)] = row
+        return padded
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """The tokens of a text and a mask over them: 1 for those of the target."""
+
+    text: str
+    ids: list[int]
+    mask: list[int]
 
 
 def _installed() -> Path:
@@ -187,6 +263,11 @@ def _verify(folder: Path, pin: Pin) -> None:
 def _readable(text: str) -> str:
     """Return the text's beginning, with half a surrogate pair, which no tokenizer takes, replaced."""
     return text[:_LONGEST].encode("utf-8", "replace").decode("utf-8")
+
+
+def target_mask(offsets: Sequence[tuple[int, int]], start: int, end: int) -> list[int]:
+    """Return 1 for each token of a text that lies in a target, by where the tokens begin and end."""
+    return [int(first < end and last > start and last > first) for first, last in offsets]
 
 
 def _alike(ids: Sequence[Sequence[int]]) -> Iterator[list[int]]:
