@@ -66,6 +66,21 @@ def test_a_nova_shows_its_place_its_light_curve_and_gives_it_away(look: Look) ->
     check_accessibility(page)
 
 
+def test_novae_are_listed_and_filtered(look: Look) -> None:
+    page = look.at("#/novae")
+    row = page.get_by_role("row").filter(has_text="V1324 Sco")
+    expect(row).to_contain_text("17h 50m 53.90s")
+    page.get_by_label("Constellation").fill("Sco")
+    page.get_by_role("button", name="Filter").click()
+    expect(row).to_be_visible()
+    page.get_by_label("Year of discovery").fill("1901")
+    page.get_by_role("button", name="Filter").click()
+    expect(row).to_have_count(0)
+    page.get_by_role("link", name="Take the filters away").click()
+    expect(row).to_be_visible()
+    expect(page.get_by_label("Constellation")).to_have_value("")
+
+
 @pytest.mark.parametrize("typed", ["267.7246 -32.6224", "17 50 53.9 -32 37 20.5", "17h50m53.9s −32°37′20.5″"])
 def test_a_nova_is_found_by_its_place_however_it_is_written(look: Look, typed: str) -> None:
     page = look.page

@@ -144,7 +144,6 @@ function SpectrumCard({ path, one }: { path: string; one: Product }): JSX.Elemen
 
 function References({ path }: { path: string }): JSX.Element {
   const list = useList<Reference>(`${path}/references`);
-  if (list.problem?.status === 404) return <Empty>This stack does not serve them yet.</Empty>;
   return (
     <>
       <Shown of={list}>

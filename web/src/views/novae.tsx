@@ -1,13 +1,12 @@
 /** Novae: a list to look through, and one found by any of its names or by its place. */
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Download } from "../download";
 import { go, hashOf, useGet, useList, type Place } from "../hooks";
 import { Choice, Empty, Field, Heading, More, Shown, Table } from "../parts";
 import { arc, discovered, hours } from "../sky";
 import { One } from "./nova";
-import type { Run } from "./runs";
 import { StartNova } from "./start";
 
 export interface Nova {
@@ -53,7 +52,9 @@ function Search({ place }: { place: Place }): JSX.Element {
   const ra = place.query.get("ra") ?? "";
   const dec = place.query.get("dec") ?? "";
   const starting = place.query.get("start") !== null;
-  const [typed, setTyped] = useState(name !== "" ? name : `${ra} ${dec}`.trim());
+  const there = name !== "" ? name : `${ra} ${dec}`.trim();
+  const [typed, setTyped] = useState(there);
+  useEffect(() => setTyped(there), [there]);
   const search = (event: Event): void => {
     event.preventDefault();
     go("novae", "", placeOnSky(typed) ?? { name: typed.trim() });
@@ -106,12 +107,13 @@ function Found({ name, query }: { name: string; query: Record<string, string | n
 function Every({ place }: { place: Place }): JSX.Element {
   const asked = Object.fromEntries(FILTERS.map((filter) => [filter, place.query.get(filter) ?? ""])) as Record<(typeof FILTERS)[number], string>;
   const list = useList<Nova>("/novae", { ...asked, limit: 50 });
-  // A stack that was deployed before there was a list refuses the question.
-  const hasList = list.problem?.status !== 400 || FILTERS.some((filter) => asked[filter] !== "");
   const to = (changes: Partial<typeof asked>): void => go("novae", "", { ...asked, ...changes });
   const [year, setYear] = useState(asked.year);
   const [constellation, setConstellation] = useState(asked.constellation);
-  if (!hasList) return <Lately />;
+  useEffect(() => {
+    setYear(asked.year);
+    setConstellation(asked.constellation);
+  }, [asked.year, asked.constellation]);
   return (
     <>
       <form
@@ -148,35 +150,6 @@ function Every({ place }: { place: Place }): JSX.Element {
       </Shown>
       <More of={list} />
     </>
-  );
-}
-
-function Lately(): JSX.Element {
-  const runs = useList<Run>("/job-runs", { workflow: "initialize_nova", limit: 100 });
-  return (
-    <Shown of={runs}>
-      {(all) => {
-        const novae = new Map(all.flatMap((run) => (run.nova_id === null ? [] : [[run.nova_id, run.subject ?? run.nova_id] as const])));
-        return novae.size === 0 ? (
-          <Empty>
-            None yet. <a href={hashOf("novae", "", { start: "1" })}>Add the first one</a>
-          </Empty>
-        ) : (
-          <>
-            <h2>Lately made or met</h2>
-            <ul class="chips">
-              {[...novae].map(([id, name]) => (
-                <li key={id}>
-                  <a class="chip plain" href={hashOf("novae", id)}>
-                    {name}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </>
-        );
-      }}
-    </Shown>
   );
 }
 
