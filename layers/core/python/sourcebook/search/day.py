@@ -28,9 +28,14 @@ _DAY: Final = 86_400
 _SENTIMENTS: Final = {"positive": 1, "neutral": 2, "negative": 3}
 _TEXT_LIMIT: Final = 4_000
 _MARK: Final = "\x1f"
+# In an order that compresses: what hardly repeats stands together, a fiftieth smaller than mixed.
 _ARTICLES: Final = (
-    "CREATE TABLE articles (number INTEGER PRIMARY KEY, key BLOB, at INTEGER, digest INTEGER, live INTEGER, "
-    "sentiment INTEGER, lang TEXT, sources INTEGER, tags INTEGER)"
+    "CREATE TABLE articles (number INTEGER PRIMARY KEY, at INTEGER, key BLOB, digest INTEGER, "
+    "sources INTEGER, tags INTEGER, sentiment INTEGER, lang TEXT, live INTEGER)"
+)
+_ADD: Final = (
+    "INSERT INTO articles (number, key, at, digest, live, sentiment, lang, sources, tags) "
+    "VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?)"
 )
 # What articles have in common, each once: the sources that one is of, or its tags.
 _LABELS: Final = "CREATE TABLE labels (number INTEGER PRIMARY KEY, names TEXT)"
@@ -176,7 +181,7 @@ class Day:
             last += 1
             _run(
                 self._database,
-                "INSERT INTO articles VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?)",
+                _ADD,
                 (last, bytes.fromhex(entry.key), *row),
             )
             _run(
