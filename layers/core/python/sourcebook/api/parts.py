@@ -38,6 +38,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
         "/novae/{nova_id}/photometry",
         "/novae/{nova_id}/references",
     ),
+    "observatory": ("/vo",),
     "downloads": (
         *(f"/novae/{{nova_id}}/photometry.{suffix}" for suffix in ("csv", "vot", "aavso")),
         *(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -159,6 +159,11 @@ class ProductReader:
             for row in self.table.query_all(own, most=_FILES_AT_MOST)
         ]
         return _public(item, (*FIELDS, *MORE_FIELDS)) | {"files": files}
+
+    def valid_spectra(self, nova_id: str) -> Iterator[Item]:
+        """Yield the items of the valid spectra of a nova."""
+        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.SPECTRA_PREFIX)
+        return (item for item in self.table.query_all(own) if item.get("validation_status") == "VALID")
 
     def spectrum(self, nova_id: str, data_product_id: str, points: int) -> dict[str, Any] | None:
         """Return the samples of a spectrum, in at most `points` of them; None if there is no such product.

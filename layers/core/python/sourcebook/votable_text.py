@@ -1,0 +1,124 @@
+"""Tables as VOTables, the format of the Virtual Observatory; by the standard library alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from xml.sax.saxutils import escape, quoteattr
+
+Cell: TypeAlias = str | int | float | bool | Sequence[float] | None
+
+MEDIA_TYPE: Final = "application/x-votable+xml"
+
+_NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One FIELD of a table.
+
+    Attributes:
+        size: how many values a cell has; ``*`` for as many as there are, as a text has.
+    """
+
+    name: str
+    ucd: str
+    datatype: str = "unicodeChar"
+    unit: str = ""
+    utype: str = ""
+    size: str = ""
+    description: str = ""
+
+    def written(self) -> str:
+        """Return the FIELD."""
+        is_text = self.datatype in {"char", "unicodeChar"}
+        attributes = {
+            "name": self.name,
+            "ID": self.name,
+            "datatype": self.datatype,
+            "ucd": self.ucd,
+            "arraysize": self.size or ("*" if is_text else ""),
+            "unit": self.unit,
+            "utype": self.utype,
+        }
+        told = " ".join(f"{key}={_quoted(value)}" for key, value in attributes.items() if value)
+        about = f"<DESCRIPTION>{_text(self.description)}</DESCRIPTION>" if self.description else ""
+        return f"<FIELD {told}>{about}</FIELD>"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One INFO of an answer.
+
+    Attributes:
+        content: what is said in words beside the value.
+    """
+
+    name: str
+    value: str
+    content: str = ""
+    ident: str = ""
+
+    def written(self) -> str:
+        """Return the INFO."""
+        ident = f" ID={_quoted(self.ident)}" if self.ident else ""
+        begin = f"<INFO{ident} name={_quoted(self.name)} value={_quoted(self.value)}"
+        return f"{begin}>{_text(self.content)}</INFO>" if self.content else f"{begin}/>"
+
+
+def votable(
+    columns: Sequence[Column],
+    rows: Iterable[Mapping[str, Cell]],
+    *,
+    name: str,
+    about: str,
+    infos: Sequence[Told] = (),
+    version: str = "1.4",
+) -> str:
+    """Return a document with one table; without columns one that only says something.
+
+    `version` 1.1 has the UCDs of its time, which Simple Cone Search asks for.
+    """
+    namespace = "v1.1" if version == "1.1" else "v1.3"
+    table = [
+        f"<TABLE ID={_quoted(name)} name={_quoted(name)}>",
+        f"<DESCRIPTION>{_text(about)}</DESCRIPTION>",
+        *(column.written() for column in columns),
+        "<DATA><TABLEDATA>",
+        *(f"<TR>{''.join(_cells(columns, row))}</TR>" for row in rows),
+        "</TABLEDATA></DATA></TABLE>",
+    ]
+    parts = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<VOTABLE version="{version}" xmlns="http://www.ivoa.net/xml/VOTable/{namespace}">',
+        '<RESOURCE type="results">',
+        *(info.written() for info in infos),
+        *(table if columns else ()),
+        "</RESOURCE></VOTABLE>\n",
+    ]
+    return "\n".join(parts)
+
+
+def _cells(columns: Sequence[Column], row: Mapping[str, Cell]) -> Iterator[str]:
+    for column in columns:
+        value = row.get(column.name)
+        if value is None:
+            yield "<TD/>"
+        elif isinstance(value, bool):
+            yield f"<TD>{'T' if value else 'F'}</TD>"
+        elif isinstance(value, str):
+            yield f"<TD>{_text(value)}</TD>"
+        elif isinstance(value, int | float):
+            yield f"<TD>{value!r}</TD>"
+        else:
+            yield f"<TD>{' '.join(map(repr, value))}</TD>"
+
+
+def _text(text: str) -> str:
+    return escape(_NOT_IN_XML.sub("\ufffd", text))
+
+
+def _quoted(text: str) -> str:
+    return quoteattr(_NOT_IN_XML.sub("\ufffd", text))
