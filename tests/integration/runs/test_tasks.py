@@ -260,6 +260,24 @@ def test_many_runs_that_began_at_one_moment_are_listed_once_each(
     assert sorted(seen) == sorted(f"run-{n}" for n in [*wanted, 50, 51])
 
 
+def test_a_rare_workflow_among_many_runs_ends_pages_early_and_is_found(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sourcebook.table.pages.READ_AT_MOST", 5)
+    for number in range(1, 24):
+        table.put(run_item(number))
+    table.put(run_item(0, workflow="ingest_new_nova"))
+    reader = RunReader(table, lambda: NOW)
+    page = reader.page(workflow="ingest_new_nova", limit=5)
+    assert page.items == []
+    pages = 1
+    while page.next_cursor is not None and not page.items:
+        page = reader.page(workflow="ingest_new_nova", limit=5, cursor=page.next_cursor)
+        pages += 1
+    assert [run["job_run_id"] for run in page.items] == ["run-0"]
+    assert pages == 5
+
+
 def test_a_run_that_never_ended_is_said_to_be_lost(table: Table) -> None:
     table.put(run_item(1, "RUNNING"))
 

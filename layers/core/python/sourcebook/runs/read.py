@@ -145,14 +145,18 @@ class RunReader:
                     item | {"run": item["PK"], "PK": f"{item['PK']} {item['SK']}"}
                     for item in found
                     if item["SK"].startswith(keys.JOB_RUN_PREFIX)
-                    and (workflow is None or item["SK"].startswith(f"{keys.JOB_RUN_PREFIX}{workflow}#"))
                 )
 
             return read
 
+        # What another workflow has left is looked at too, so that a page knows how much it has read.
+        begin = f"{keys.JOB_RUN_PREFIX}{workflow}#" if workflow else keys.JOB_RUN_PREFIX
+
         def load(entries: list[Entry]) -> list[dict[str, Any] | None]:
             wanted: list[keys.Key] = [
-                {"PK": entry.item["run"], "SK": entry.item["SK"]} for entry in entries if not entry.given
+                {"PK": entry.item["run"], "SK": entry.item["SK"]}
+                for entry in entries
+                if not entry.given and entry.item["SK"].startswith(begin)
             ]
             items = {(item["PK"], item["SK"]): item for item in self.table.batch_get(wanted)}
             runs = [
