@@ -34,18 +34,25 @@ def list_(status: str | None, workflow: str | None, limit: int, as_json: bool, a
     """List job runs, the newest first."""
     from sourcebook.runs.read import RunReader
 
-    page = RunReader(Stack.connect(aws=aws).table).page(status=status, workflow=workflow, limit=limit)
+    reader = RunReader(Stack.connect(aws=aws).table)
+    page = reader.page(status=status, workflow=workflow, limit=limit)
+    found = page.items
+    while len(found) < limit and page.next_cursor is not None:  # a page may be short, for a rare workflow
+        page = reader.page(
+            status=status, workflow=workflow, limit=limit - len(found), cursor=page.next_cursor
+        )
+        found += page.items
     if as_json:
-        say_json(page.items)
+        say_json(found)
         return
-    for run in page.items:
+    for run in found:
         say(
             f"{run['started_at'][:19]}Z  ",
             _status(run["status"]),
             f"  {run['workflow_name']:<24} {run['outcome'] or '':<20} {run['job_run_id']}  ",
             Styled(str(run["subject"]), "dim"),
         )
-    if not page.items:
+    if not found:
         say("No job runs. Start one: sourcebook nova initialize NAME")
 
 
