@@ -11,7 +11,7 @@ from sourcebook.table.codec import decode_item, encode, encode_item
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.text() | st.binary(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(min_size=1), inner),
-    max_leaves=20,
+    max_leaves=10,
 )
 
 
