@@ -57,7 +57,9 @@ def test_a_call_is_an_operation_with_its_path_parameters_and_answer(name: str) -
     operation = OPERATIONS[ask.operation]
     assert (ask.method, ask.path) == (operation.method, operation.path.replace("+}", "}"))
     assert set(ask.variables) == set(re.findall(r"\{(\w+)\}", ask.path))
-    assert set(ask.query) == {one.name for one in operation.parameters} - {"cursor"}
+    shared = [asked(other) for other in CALLS if asked(other).operation == ask.operation]
+    # One operation may be two calls: one that finds, and one that lists what its filters let through.
+    assert set().union(*(one.query for one in shared)) == {p.name for p in operation.parameters} - {"cursor"}
     media = "application/json" if operation.body is None else operation.body.media_type
     assert ask.media_type == media
     answer = operation.answers[min(operation.answers)]
@@ -70,7 +72,7 @@ def test_a_call_is_an_operation_with_its_path_parameters_and_answer(name: str) -
         assert isinstance(ask, One)
         assert ask.model.__name__ == answer
         cursor = "cursor" in {one.name for one in operation.parameters}
-        assert not cursor, f"{name} has more pages than one"
+        assert not cursor or any(isinstance(one, Many) for one in shared), f"{name} has more pages than one"
     assert model is ask.model
     also = {status for status in operation.answers if status >= 400}
     assert set(ask.also) == also

@@ -200,6 +200,8 @@ class AsyncClient:
     series = _many(calls.series)
     figures_meta = _one(calls.figures_meta)
     novae = _one(calls.novae)
+    list_novae = _many(calls.list_novae)
+    references = _many(calls.references)
     nova = _one(calls.nova)
     nova_runs = _many(calls.nova_runs)
     products = _many(calls.products)

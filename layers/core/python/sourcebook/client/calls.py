@@ -212,10 +212,46 @@ def novae(
     return One(operation="findNovae", path="/novae", query=query, model=models.NovaSearch)
 
 
+def list_novae(
+    *,
+    status: str | None = None,
+    year: int | None = None,
+    constellation: str | None = None,
+    prefix: str | None = None,
+    discovered_since: When | None = None,
+    has_spectra: bool | None = None,
+    has_photometry: bool | None = None,
+    size: int = _FULL,
+) -> Many[models.NovaSearchItem]:
+    """List all novae, or those that the filters let through, by their primary names."""
+    query = {
+        "status": status,
+        "year": year,
+        "constellation": constellation,
+        "prefix": prefix,
+        "discovered_since": discovered_since,
+        "has_spectra": has_spectra,
+        "has_photometry": has_photometry,
+        "limit": size,
+    }
+    return Many(operation="findNovae", path="/novae", query=query, model=models.NovaSearchItem)
+
+
 def nova(nova_id: str) -> One[models.Nova]:
     """Return one nova with its names."""
     return One(
         operation="getNova", path="/novae/{nova_id}", variables={"nova_id": nova_id}, model=models.Nova
+    )
+
+
+def references(nova_id: str, *, role: str | None = None, size: int = _FULL) -> Many[models.Reference]:
+    """List the publications about a nova, the newest first."""
+    return Many(
+        operation="listReferences",
+        path="/novae/{nova_id}/references",
+        variables={"nova_id": nova_id},
+        query={"role": role, "limit": size},
+        model=models.Reference,
     )
 
 

@@ -825,9 +825,11 @@ class NovaSearchItem(Record):
     dec_deg: float | None
     coord_frame: str | None
     coord_epoch: str | None
+    constellation: str | None
     discovery_date: str | None
     status: str
     merged_into: str | None
+    status_reason: str | None
     object_type: str | None
     created_at: datetime
     updated_at: datetime
@@ -864,13 +866,30 @@ class Nova(Record):
     dec_deg: float | None
     coord_frame: str | None
     coord_epoch: str | None
+    constellation: str | None
     discovery_date: str | None
     status: str
     merged_into: str | None
+    status_reason: str | None
     object_type: str | None
     created_at: datetime
     updated_at: datetime
     names: list[NovaNames]
+
+
+class Reference(Record):
+    """`Reference` of the API's description."""
+
+    reference_id: str
+    bibcode: str | None
+    role: str
+    """One of DISCOVERY, SPECTRA_SOURCE, PHOTOMETRY_SOURCE, OTHER."""
+    title: str | None
+    authors: list[str]
+    author_count: int | None
+    published_at: str | None
+    link: str | None
+    source: str
 
 
 class ProductSummary(Record):
