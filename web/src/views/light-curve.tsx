@@ -127,7 +127,9 @@ function Magnitudes({ measured }: { measured: Point[] }): JSX.Element {
   }, [measured, axis]);
   return (
     <>
-      <Choice label="Time as" value={axis} options={AXES} onChange={setAxis} />
+      <div class="filters">
+        <Choice label="Time as" value={axis} options={AXES} onChange={setAxis} />
+      </div>
       <Chart plot={plot} />
       <p class="soft">Bars are the errors that observers gave; triangles are limits. Draw across to come closer, click twice to see all; a click on a band hides it.</p>
     </>

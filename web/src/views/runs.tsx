@@ -52,6 +52,17 @@ export function Outcome({ run }: { run: Run }): JSX.Element {
   );
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** What a run is about, by a name that a person knows: an id says nothing to one. */
+function Subject({ run }: { run: Run }): JSX.Element {
+  const subject = run.subject ?? "";
+  if (subject === "") return <>–</>;
+  if (subject === run.nova_id) return <a href={hashOf("novae", subject)}>the nova</a>;
+  if (UUID.test(subject)) return run.nova_id === null ? <>{subject}</> : <a href={hashOf("novae", run.nova_id)}>a spectrum</a>;
+  return <span title={subject}>{subject.split("/").pop()}</span>;
+}
+
 export function RunTable({ runs }: { runs: Run[] }): JSX.Element {
   return (
     <Table
@@ -61,7 +72,7 @@ export function RunTable({ runs }: { runs: Run[] }): JSX.Element {
       columns={[
         { name: "Began", of: (run) => <Time at={run.started_at} /> },
         { name: "Workflow", of: (run) => <a href={hashOf("runs", run.job_run_id)}>{run.workflow_name}</a> },
-        { name: "Of", of: (run) => run.subject ?? "–" },
+        { name: "Of", of: (run) => <Subject run={run} /> },
         { name: "Outcome", of: (run) => <Outcome run={run} /> },
         { name: "Took", of: (run) => duration(took(run)), right: true },
       ]}

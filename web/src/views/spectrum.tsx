@@ -76,12 +76,14 @@ function Flux({ spectrum }: { spectrum: Samples }): JSX.Element {
   }, [spectrum, lines]);
   return (
     <>
-      <Choice
-        label="Lines to compare with, in air"
-        value={lines}
-        options={[["", "none"], ...LINES.map(([name]) => [name, name] as const)]}
-        onChange={setLines}
-      />
+      <div class="filters">
+        <Choice
+          label="Lines to compare with, in air"
+          value={lines}
+          options={[["", "none"], ...LINES.map(([name]) => [name, name] as const)]}
+          onChange={setLines}
+        />
+      </div>
       <Chart plot={plot} />
     </>
   );
