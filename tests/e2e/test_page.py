@@ -234,6 +234,7 @@ def test_a_quarantined_spectrum_is_decided_with_a_token(page: BrowserPage, stack
     page.get_by_label("Token").fill(token)
     page.get_by_role("button", name="Use it").click()
     sync_api.expect(page.get_by_role("heading", name="Your decision")).to_be_visible()
+    sync_api.expect(page.get_by_role("img", name="Trial plot from")).to_be_visible(timeout=20_000)
     page.get_by_role("combobox", name="Wavelength unit").select_option("Angstrom")
     page.get_by_label("Your name").fill("A. Tester")
     page.get_by_label("Why, for those who come after").fill("The observer's log says ångström.")
