@@ -72,6 +72,14 @@ OWN = {
     "photometry ingest",
     "photometry rebuild",
     "nova initialize",
+    "nova deprecate",
+    "nova merge",
+    "nova restore",
+    "nova split",
+    "alerts add",
+    "alerts remove",
+    "alerts test",
+    "export",
     "observations remove",
     "providers set",
     "providers reset",
@@ -171,6 +179,12 @@ def test_one_thing_is_shown_as_safely_as_a_list(hostile: Hostile) -> None:
     held("nova", "show", "V1324 Sco")
     held("nova", "show", "V1324 Sco", "--json")
     held("nova", "show", f"V9999 Sco{HOSTILE}", shows=False)
+    held("nova", "list", shows=False)
+    held("nova", "list", "--json", shows=False)
+    held("nova", "find", f"V9999 Sco{HOSTILE}", shows=False)
+    held("nova", "references", "V1324 Sco", shows=False)
+    held("alerts", "list", shows=False)
+    held("alerts", "log", HOSTILE, shows=False)
     held("feeds", "explain", "wire", shows=False)
     held("feeds", "explain", f"wire{HOSTILE}", shows=False)
     held("feeds", "export")
@@ -239,6 +253,7 @@ def test_every_command_is_run_here_or_says_only_lines_of_its_own() -> None:
         *("runs show", "nova show", "nova normalize", "feeds explain", "feeds export", "feeds parse"),
         *("rates history", "observations parse", "photometry check", "spectra check", "articles key"),
         *("sentiment label", "subjects find", "doctor", "articles search"),
+        *("nova list", "nova find", "nova references", "alerts list", "alerts log"),
     }
     assert set(_leaves(main, "")) - OWN - run == set()
 
