@@ -173,8 +173,12 @@ def fill(table: Table) -> None:
 
 counter = itertools.count()
 
+# Later than `since`; one that there is; none but analyzed beside a search; by rank only beside words.
+_SEARCHED = ("until", "subject", "status", "order")
 AGAINST_ONE_ANOTHER = {
-    "listArticles": ("until",),  # later than `since`
+    "listArticles": _SEARCHED,
+    "followArticlesAtom": _SEARCHED,
+    "followArticlesJson": _SEARCHED,
     **{
         f"{way}Photometry{kind}": ("until",)
         for way, kind in (("get", ""), *(("download", kind) for kind in ("Csv", "Votable", "Aavso")))
@@ -206,6 +210,8 @@ def map_case(context: Any, case: Any) -> Any:
     elif name == "reviewQuarantineCase":
         # What a decision wants beside it depends on the decision and on the case.
         case.body = {"decision": "CLEARED_TERMINAL", "reviewer": case.body["reviewer"]}
+    elif name == "createAlert":
+        case.body = {"kind": "run", "name": "A run"}  # which fields there must be depends on the kind
     elif name == "startWorkflow_ingest_photometry" and isinstance(case.body.get("name"), str):
         case.body["name"] = "V1324 Sco"  # what is a name, its format says; it is lost among alternatives
     if "Idempotency-Key" in (case.headers or {}):
