@@ -91,6 +91,16 @@ class Monitoring(Construct):
         self._watch_throttles()
         self._watch_dispatch(dispatch)
         self._watch_api(api)
+        # By a role: what EventBridge publishes cannot be bound to a source in the topic's policy.
+        self._publisher = iam.Role(
+            self,
+            "Publisher",
+            description="Publishes to the topic of alarms",
+            assumed_by=iam.ServicePrincipal(
+                "events.amazonaws.com",
+                conditions={"StringEquals": {"aws:SourceAccount": cdk.Aws.ACCOUNT_ID}},
+            ),
+        )
         workflows = [part for part in parts if isinstance(part, Workflow)]
         self.announce(
             "FailedRuns",
@@ -229,6 +239,7 @@ class Monitoring(Construct):
             targets=[
                 targets.SnsTopic(
                     self.topic,
+                    role=self._publisher,
                     message=events.RuleTargetInput.from_text(
                         f"{field('$.detail.status')}: {field('$.detail.executionArn')}. "
                         f"Open the execution: its cause says what to do. Runbook: {RUNBOOK}#{FAILED_RUNS}"

@@ -216,7 +216,7 @@ def test_every_execution_that_failed_is_a_message_to_the_topic_of_alarms(aws: As
         for statement in policy
         if statement["Effect"] == "Allow" and isinstance(statement["Principal"], dict)
     }
-    assert {"cloudwatch.amazonaws.com", "events.amazonaws.com"} <= publishers
+    assert publishers == {"cloudwatch.amazonaws.com"}, "EventBridge publishes by a role"
 
 
 def test_every_alarm_says_what_to_do_and_where_to_read_on(aws: Assembly) -> None:

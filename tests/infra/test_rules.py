@@ -166,6 +166,7 @@ def test_the_pipeline_says_where_its_parts_are(aws: Assembly) -> None:
         "InitializeNovaArn",
         "IngestNewNovaArn",
         "RefreshReferencesArn",
+        "CurateNovaArn",
         "DiscoverSpectraProductsArn",
         "AcquireAndValidateSpectraArn",
         "AcquireDueSpectraArn",

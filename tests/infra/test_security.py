@@ -111,9 +111,9 @@ def test_roles_are_taken_by_services_of_this_account_alone(aws: Assembly) -> Non
         (trust,) = statements(role["Properties"]["AssumeRolePolicyDocument"])
         (service,) = trust["Principal"].values()
         assert trust["Principal"].keys() == {"Service"}
-        assert service in {"lambda.amazonaws.com", "states.amazonaws.com"}, logical_id
-        if service == "states.amazonaws.com":
-            # Another account's state machine must not borrow it (the confused deputy).
+        assert service in {"events.amazonaws.com", "lambda.amazonaws.com", "states.amazonaws.com"}, logical_id
+        if service != "lambda.amazonaws.com":
+            # Another account's state machine or rule must not borrow it (the confused deputy).
             assert trust["Condition"]["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
 
 
