@@ -301,10 +301,14 @@ READING: dict[str, dict[str, str]] = {
     "/feeds.opml": {},
     "/quarantine": {},
     "/quarantine/{quarantine_id}": {"quarantine_id": "307cc500-9fea-55e4-b358-c8230275cf7e"},
+    "/quarantine/{quarantine_id}/file": {"quarantine_id": "307cc500-9fea-55e4-b358-c8230275cf7e"},
+    "/novae/{nova_id}/references": {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"},
+    "/alerts": {},
+    "/alerts/{alert_id}/deliveries": {"alert_id": "0c1d2e3f4a5b6c7d"},
 }
 
 
-TRIED_ELSEWHERE = {"/history", "/latest", "/novae", "/health", "/overviews/moves"}
+TRIED_ELSEWHERE = {"/history", "/latest", "/novae", "/health", "/overviews/moves", "/vo/cone", "/vo/ssa"}
 """Routes that answer 400 before they look at the table, or answer in another way when it does not."""
 WITHOUT_THE_TABLE = {
     "/openapi.json",
