@@ -102,7 +102,8 @@ def test_the_bucket_is_private_encrypted_and_keeps_what_was_overwritten(aws: Ass
         {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
     ]
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
-    rule, search = bucket["LifecycleConfiguration"]["Rules"]
+    rule, answers, search = bucket["LifecycleConfiguration"]["Rules"]
+    assert (answers["Prefix"], answers["ExpirationInDays"]) == ("raw/references/", 30)
     # What can be made again from the table is not kept when it is replaced every few minutes.
     assert (search["Prefix"], search["NoncurrentVersionExpiration"]) == ("search/", {"NoncurrentDays": 1})
     assert PREFIX.startswith("search/")

@@ -317,6 +317,8 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ),
         ("s3:GetObject", "bucket/derived/photometry/*/points.json.gz"),
         ("s3:GetObject", "bucket/derived/spectra/*"),
+        # Whoever reviews a spectrum is shown its file.
+        ("s3:GetObject", "bucket/quarantine/spectra/*"),
         ("s3:GetObject", "bucket/raw/spectra/*"),
         # A person's decision on what is in quarantine, and the workflows that may be started.
         ("dynamodb:UpdateItem", TABLE),
