@@ -43,7 +43,7 @@ MOST_BYTES = 600_000_000
 LEAST_SECONDS = 1.5 if FULL else 3.0
 """CPU seconds that any input may take: the quick tests also run on slow and busy machines."""
 _FULL_SIZE = 10_000_000
-_STEEPEST = 3.0
+_STEEPEST = 3.0 if FULL else 3.6
 """Times as long that an input may take that is twice as long: 2 is linear, 4 quadratic."""
 _DOUBLINGS = 4 if FULL else 2
 _TELLING = 0.15
