@@ -105,13 +105,13 @@ def public_read(stack: Stack, request: pytest.FixtureRequest) -> Iterator[bool]:
         )
         stack.kill_function_workers("api")
         wait_until(
-            lambda: stack.api.get("/articles").status_code == 401, 30, "a function that asks for tokens"
+            lambda: stack.api.get("/articles").status_code == 401, 60, "a function that asks for tokens"
         )
         yield False
     finally:
         client.update_function_configuration(FunctionName=name, Environment={"Variables": before})
         stack.kill_function_workers("api")
-        wait_until(lambda: stack.api.get("/articles").status_code == 200, 30, "a function that is open")
+        wait_until(lambda: stack.api.get("/articles").status_code == 200, 60, "a function that is open")
 
 
 REFUSED = {

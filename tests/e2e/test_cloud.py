@@ -180,12 +180,12 @@ def test_the_settings_of_the_user_have_no_part(cloud: LocalCloud, monkeypatch: p
 def test_a_killed_function_is_a_crash_after_which_the_message_comes_again(cloud: LocalCloud) -> None:
     kill_workers(cloud, "worker")
     send(cloud, {"put": "after-crash", "sleep": 3})
-    wait_until(lambda: cloud.worker_pids("worker"), 20, "a process of the function")
+    wait_until(lambda: cloud.worker_pids("worker"), 60, "a process of the function")
     time.sleep(1.5)
     assert kill_workers(cloud, "worker")
     time.sleep(3)
     assert "after-crash" not in items(cloud)
-    wait_until(lambda: "after-crash" in items(cloud), 30, "the item of the message delivered again")
+    wait_until(lambda: "after-crash" in items(cloud), 60, "the item of the message delivered again")
 
 
 def test_another_object_of_the_same_home_finds_the_running_cloud(cloud: LocalCloud) -> None:
@@ -203,7 +203,7 @@ def test_state_outlives_a_stop_and_work_in_progress_is_done_later(cloud: LocalCl
     session.client("s3").put_object(Bucket="kept", Key="a/b.txt", Body=b"text")
     invoke(session, "worker", {"put": "kept"})
     send(cloud, {"put": "in-progress", "sleep": 8})
-    wait_until(lambda: cloud.worker_pids("worker"), 20, "a process of the function")
+    wait_until(lambda: cloud.worker_pids("worker"), 60, "a process of the function")
     time.sleep(1)
     # A client in the middle of a long poll, as a command that is still open would be.
     client = session.client("sqs", config=botocore.config.Config(retries={"total_max_attempts": 1}))
@@ -244,7 +244,7 @@ def test_after_a_kill_the_last_stop_is_what_remains(cloud: LocalCloud) -> None:
     invoke(cloud.session(), "worker", {"put": "lost"})
     record = json.loads((cloud.home / "cloud.pid").read_text())
     process.send(record["pid"], signal.SIGKILL)
-    wait_until(lambda: not cloud.running(), 5, "the end of the killed cloud")
+    wait_until(lambda: not cloud.running(), 60, "the end of the killed cloud")
 
     said: list[str] = []
     again = type(cloud)(cloud.home, venv=cloud.home.parent / "unused", auth=True, tls=True, say=said.append)

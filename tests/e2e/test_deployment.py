@@ -38,7 +38,7 @@ def test_the_api_answers_at_the_address_in_local_json(stack: Stack, tmp_path: Pa
 
 def test_a_function_can_be_called_and_its_log_read(stack: Stack) -> None:
     assert stack.invoke("dispatch_sources", {}).keys() >= {"due", "messages", "skipped"}
-    assert wait_until(lambda: stack.logs("dispatch_sources"), 10, "a line in the log")
+    assert wait_until(lambda: stack.logs("dispatch_sources"), 60, "a line in the log")
 
 
 def test_the_state_machine_runs_to_its_end(stack: Stack) -> None:

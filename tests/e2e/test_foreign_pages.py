@@ -20,9 +20,9 @@ import httpx
 import pytest
 
 from sourcebook_local.cloud import LocalCloud
+from tests.browser import browser_path, launched, sync_api
 from tests.e2e.conftest import VENV
 from tests.e2e.test_cloud import make_function
-from tests.e2e.test_page import QUIET, browser_path, sync_api
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -197,11 +197,8 @@ def site() -> Iterator[int]:
 def browser() -> Iterator[Browser]:
     if browser_path() is None:
         pytest.skip("no Chromium or Chrome here: `apt-get install chromium` on Debian")
-    with sync_api.sync_playwright() as playwright:
-        rules = f"--host-resolver-rules=MAP {HOSTILE} 127.0.0.1"
-        launched = playwright.chromium.launch(executable_path=browser_path(), args=[*QUIET, rules])
-        yield launched
-        launched.close()
+    with launched(f"--host-resolver-rules=MAP {HOSTILE} 127.0.0.1") as found:
+        yield found
 
 
 @pytest.fixture

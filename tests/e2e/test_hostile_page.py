@@ -21,9 +21,10 @@ from sourcebook.sentiment.subjects import Subject, SubjectRegistry
 from sourcebook.sources.model import SourceSpec
 from sourcebook.table import keys
 from sourcebook_local.folder import start_server, stop_servers
+from tests.browser import launched, needs_browser, sync_api
 from tests.e2e.sources import fetch, register
 from tests.e2e.stack import wait_until
-from tests.e2e.test_page import QUIET, browser_path, sync_api, table_of
+from tests.e2e.test_page import table_of
 from tests.unit.api.stored import article_item, put_article
 
 if TYPE_CHECKING:
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
 
     from tests.e2e.stack import Stack
 
-pytestmark = pytest.mark.skipif(
-    browser_path() is None, reason="no Chromium or Chrome here: `apt-get install chromium` on Debian"
-)
+pytestmark = needs_browser
 
 ELSEWHERE = "https://elsewhere.invalid"
 RUN = "window.ran=1;alert(1)"
@@ -195,10 +194,8 @@ def planted(number: int, link: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=browser_path(), args=list(QUIET))
-        yield launched
-        launched.close()
+    with launched() as found:
+        yield found
 
 
 class Watched:
@@ -233,7 +230,7 @@ class Watched:
     def open(self, view: str) -> None:
         self.page.goto(f"{self.address}/{view}")
         self.page.wait_for_load_state("networkidle")
-        sync_api.expect(self.page.locator(".waiting")).to_have_count(0, timeout=20_000)
+        sync_api.expect(self.page.locator(".waiting")).to_have_count(0)
 
     def check(self) -> None:
         """Nothing has run, nothing was asked for, and no link or element could do so."""
@@ -275,14 +272,14 @@ def articles_of(stack: Stack) -> list[dict[str, Any]]:
 
 def test_hostile_articles_are_text(watched: Watched, stack: Stack) -> None:
     watched.open("")
-    more = watched.page.locator("button.more")
-    while True:
-        watched.page.wait_for_load_state("networkidle")
-        waiting = watched.page.locator("button.more:disabled, .waiting")
-        sync_api.expect(waiting).to_have_count(0, timeout=20_000)
-        if not more.count():
-            break
-        more.click()
+    # The page may replace its button at any moment, since it looks for new articles by itself. So each step
+    # looks and clicks in one go.
+    step = """() => {
+        const more = document.querySelector("button.more");
+        if (more && !more.disabled) more.click();
+        return more === null && document.querySelector(".waiting") === null;
+    }"""
+    wait_until(lambda: watched.page.evaluate(step), 120, "every article to be shown")
     # Every article's words are opened, hovered and focused: some markup waits for that.
     watched.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     watched.page.evaluate(
@@ -390,6 +387,6 @@ def test_the_policy_stops_what_would_get_through(watched: Watched) -> None:
         watched.page.evaluate("1")  # lets what the browser has to say arrive
         return sum("Content Security Policy" in what for what in watched.happened) >= 4
 
-    wait_until(refused, 20, "the browser to refuse image, script, style and request")
+    wait_until(refused, 60, "the browser to refuse image, script, style and request")
     assert watched.page.evaluate("window.ran") is None
     assert watched.page.evaluate("getComputedStyle(document.body).display") != "none"

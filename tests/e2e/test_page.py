@@ -5,11 +5,8 @@ Skipped without a Chromium or Chrome. Screenshots of each view are left in .sour
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,6 +26,7 @@ from sourcebook_local.folder import start_server, stop_servers
 from sourcebook_local.project import HOME, ROOT
 from sourcebook_local.samples import sample_sources
 from sourcebook_local.samples_observations import sample_observation_sources
+from tests.browser import launched, needs_browser, sync_api
 from tests.e2e.conftest import deployed_apart
 from tests.e2e.sources import fetch, register
 from tests.e2e.stack import Stack, wait_until
@@ -38,27 +36,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page as BrowserPage
 
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: `make install`")
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-QUIET = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
-"""Flags that keep a browser run by root, without a network, from asking for its maker."""
 SCREENSHOTS = HOME / "log" / "e2e" / "screenshots"
 SUBJECT = Subject("halcyon", "Halcyon Robotics", "company", ticker="HLCR")
 
 
-def browser_path() -> str | None:
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    return os.environ.get("SOURCEBOOK_BROWSER") or found or (str(MAC) if MAC.exists() else None)
-
-
-pytestmark = pytest.mark.skipif(
-    browser_path() is None, reason="no Chromium or Chrome here: `apt-get install chromium` on Debian"
-)
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -107,10 +89,8 @@ def data(stack: Stack, server_url: str, nova_id: str) -> str:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=browser_path(), args=list(QUIET))
-        yield launched
-        launched.close()
+    with launched() as found:
+        yield found
 
 
 @pytest.fixture
@@ -134,7 +114,7 @@ def open_view(page: BrowserPage, stack: Stack, view: str, name: str) -> None:
     """Open a view, wait until it has what it asked for, check it with axe, and keep a picture."""
     page.goto(f"{stack.outputs.api_url}/{view}")
     page.wait_for_load_state("networkidle")
-    sync_api.expect(page.locator(".waiting")).to_have_count(0, timeout=20_000)
+    sync_api.expect(page.locator(".waiting")).to_have_count(0)
     sync_api.expect(page.locator(".problem")).to_have_count(0)
     check_accessibility(page)
     picture(page, name)
@@ -210,7 +190,7 @@ def test_a_nova_is_found_by_name_and_shows_its_spectrum(page: BrowserPage, stack
     sync_api.expect(page.get_by_role("heading", level=1)).to_have_text("V1324 Sco")
     sync_api.expect(page.get_by_role("img", name="Spectrum from").first).to_be_visible()
     sync_api.expect(page.get_by_role("img", name="Light curve")).to_be_visible()
-    sync_api.expect(page.locator(".waiting")).to_have_count(0, timeout=20_000)
+    sync_api.expect(page.locator(".waiting")).to_have_count(0)
     check_accessibility(page)
     picture(page, "nova")
 
@@ -234,7 +214,7 @@ def test_a_quarantined_spectrum_is_decided_with_a_token(page: BrowserPage, stack
     page.get_by_label("Token").fill(token)
     page.get_by_role("button", name="Use it").click()
     sync_api.expect(page.get_by_role("heading", name="Your decision")).to_be_visible()
-    sync_api.expect(page.get_by_role("img", name="Trial plot from")).to_be_visible(timeout=20_000)
+    sync_api.expect(page.get_by_role("img", name="Trial plot from")).to_be_visible()
     page.get_by_role("combobox", name="Wavelength unit").select_option("Angstrom")
     page.get_by_label("Your name").fill("A. Tester")
     page.get_by_label("Why, for those who come after").fill("The observer's log says ångström.")

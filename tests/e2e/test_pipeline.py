@@ -129,9 +129,9 @@ def test_the_functions_write_the_metrics_of_the_design(stack: Stack, samples: di
         "memory_usage_bytes",
         "database_connection_pool_size",
     }
-    assert wait_until(lambda: wanted <= measured(stack, "fetch_sources"), 20, "the metrics of a fetch")
+    assert wait_until(lambda: wanted <= measured(stack, "fetch_sources"), 60, "the metrics of a fetch")
     stack.invoke("dispatch_sources", {})
-    assert wait_until(lambda: "queue_size" in measured(stack, "dispatch_sources"), 20, "those of a dispatch")
+    assert wait_until(lambda: "queue_size" in measured(stack, "dispatch_sources"), 60, "those of a dispatch")
 
 
 def check_second_pass(stack: Stack, sources: dict[str, Source]) -> None:

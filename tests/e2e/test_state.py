@@ -59,7 +59,7 @@ def test_a_kill_loses_what_came_since_the_last_save_and_no_more(cloud: LocalClou
     before = saves(cloud)
     wait_until(lambda: len(set(saves(cloud)) - set(before)) >= 2, 60, "two saves")
     process.send(pid(cloud), signal.SIGKILL)
-    wait_until(lambda: not cloud.running(), 5, "the end of the killed cloud")
+    wait_until(lambda: not cloud.running(), 60, "the end of the killed cloud")
     cloud.start()
     assert names(cloud) == {"kept"}
     assert cloud.stop()
@@ -140,7 +140,7 @@ def test_a_damaged_object_is_named_and_not_taken_for_good(cloud: LocalCloud, kil
         wait_until(lambda: len(set(saves(cloud)) - set(before)) >= 2, 60, "two saves")
         s3.put_object(Bucket="things", Key="whole", Body=b"written after the last save, it may be")
         process.send(pid(cloud), signal.SIGKILL)
-        wait_until(lambda: not cloud.running(), 5, "the end of the killed cloud")
+        wait_until(lambda: not cloud.running(), 60, "the end of the killed cloud")
     else:
         assert cloud.stop()
     folder = cloud.home / "state" / "s3" / "000000000000" / "things"

@@ -20,7 +20,7 @@ from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.subjects import Subject, SubjectRegistry
 from sourcebook.sentiment.windows import hour_name
 from sourcebook.table.client import Table
-from tests.e2e.test_page import QUIET, browser_path, sync_api
+from tests.browser import launched, needs_browser
 from tests.integration.api.conftest import Context
 from tests.integration.api.gateway import Gateway
 from tests.integration.observations.world import World
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.skipif(browser_path() is None, reason="no Chromium or Chrome: `apt-get install chromium`"),
+    needs_browser,
 ]
 
 DAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=2)
@@ -68,11 +68,9 @@ def address(table: Table, handler: Any) -> Iterator[str]:
 @pytest.fixture
 def page() -> Iterator[Page]:
     """A browser whose clock is New York's."""
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path(), args=list(QUIET))
+    with launched() as browser:
         context = browser.new_context(timezone_id="America/New_York", locale="en-US")
         yield context.new_page()
-        browser.close()
 
 
 def written(day: datetime) -> str:

@@ -26,7 +26,8 @@ from sourcebook.api.page import StaticFiles
 from sourcebook.api.parts import operations
 from sourcebook.api.tokens import TokenStore
 from sourcebook.catalog.replacing import Objects
-from tests.e2e.test_page import QUIET, browser_path, check_accessibility, sync_api
+from tests.browser import browser_path, launched, sync_api
+from tests.e2e.test_page import check_accessibility
 from tests.integration.api.conftest import HANDLER, Context
 from tests.integration.api.gateway import Gateway
 from tests.integration.page.world import World, fill
@@ -133,10 +134,8 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=browser_path(), args=list(QUIET))
-        yield launched
-        launched.close()
+    with launched() as found:
+        yield found
 
 
 @pytest.fixture
@@ -146,7 +145,7 @@ def page(browser: Browser) -> Iterator[Page]:
         viewport={"width": 1200, "height": 900}, locale="en-US", timezone_id="UTC", accept_downloads=True
     )
     opened = context.new_page()
-    opened.set_default_timeout(15_000)
+    opened.set_default_timeout(60_000)
     complaints: list[str] = []
 
     def complain(message: Any) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sourcebook.table import keys
-from tests.e2e.test_page import check_accessibility, sync_api
+from tests.browser import sync_api
+from tests.e2e.test_page import check_accessibility
 from tests.integration.page.conftest import Look
 
 pytestmark = pytest.mark.integration
