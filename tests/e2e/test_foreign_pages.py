@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from sourcebook_local.cloud import LocalCloud
-from tests.browser import browser_path, launched, sync_api
+from tests.browser import browser_path, expect, launched, new_page
 from tests.e2e.conftest import VENV
 from tests.e2e.test_cloud import make_function
 
@@ -203,9 +203,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[BrowserPage]:
-    context = browser.new_context()
-    yield context.new_page()
-    context.close()
+    opened = new_page(browser)
+    yield opened
+    opened.context.close()
 
 
 ATTACK = """
@@ -275,7 +275,7 @@ def test_a_page_of_another_site_gets_nothing(
         page.goto(f"http://{name}:{site}/")
         with page.expect_navigation():
             page.evaluate(SUBMIT, path)
-        assert "pages of other sites" in page.content()
+        expect(page.locator("body")).to_contain_text("pages of other sites")
     nothing_was_done(target, before)
 
 
@@ -306,13 +306,13 @@ def test_the_stacks_own_page_works_and_a_link_from_elsewhere_opens_it(
     target: Target, site: int, page: BrowserPage
 ) -> None:
     page.goto(f"{target.url}/")
-    sync_api.expect(page).to_have_title("added an article")
+    expect(page).to_have_title("added an article")
     page.click("#link")
-    assert page.inner_text("body") == "an article"
+    expect(page.locator("body")).to_have_text("an article")
     page.goto(f"http://{HOSTILE}:{site}/")
     with page.expect_navigation():
         page.evaluate(CLICK, f"{target.url}/")
-    sync_api.expect(page).to_have_title("added an article")
+    expect(page).to_have_title("added an article")
     by_name = f"http://{target.api_id}.execute-api.localhost:{target.cloud.port}/"
     page.goto(by_name)
-    sync_api.expect(page).to_have_title("added an article")
+    expect(page).to_have_title("added an article")

@@ -21,7 +21,7 @@ from sourcebook.sentiment.subjects import Subject, SubjectRegistry
 from sourcebook.sources.model import SourceSpec
 from sourcebook.table import keys
 from sourcebook_local.folder import start_server, stop_servers
-from tests.browser import launched, needs_browser, sync_api
+from tests.browser import expect, launched, needs_browser, new_page, open_page, show_all
 from tests.e2e.sources import fetch, register
 from tests.e2e.stack import wait_until
 from tests.e2e.test_page import table_of
@@ -228,9 +228,7 @@ class Watched:
             kind.append(f"console {message.text}")
 
     def open(self, view: str) -> None:
-        self.page.goto(f"{self.address}/{view}")
-        self.page.wait_for_load_state("networkidle")
-        sync_api.expect(self.page.locator(".waiting")).to_have_count(0)
+        open_page(self.page, f"{self.address}/{view}")
 
     def check(self) -> None:
         """Nothing has run, nothing was asked for, and no link or element could do so."""
@@ -254,9 +252,9 @@ class Watched:
 
 @pytest.fixture
 def watched(stack: Stack, browser: Browser, hostile: list[str]) -> Iterator[Watched]:
-    context = browser.new_context(ignore_https_errors=True, viewport={"width": 1200, "height": 900})
-    yield Watched(context.new_page(), stack.outputs.api_url)
-    context.close()
+    page = new_page(browser, viewport={"width": 1200, "height": 900})
+    yield Watched(page, stack.outputs.api_url)
+    page.context.close()
 
 
 def articles_of(stack: Stack) -> list[dict[str, Any]]:
@@ -272,14 +270,7 @@ def articles_of(stack: Stack) -> list[dict[str, Any]]:
 
 def test_hostile_articles_are_text(watched: Watched, stack: Stack) -> None:
     watched.open("")
-    # The page may replace its button at any moment, since it looks for new articles by itself. So each step
-    # looks and clicks in one go.
-    step = """() => {
-        const more = document.querySelector("button.more");
-        if (more && !more.disabled) more.click();
-        return more === null && document.querySelector(".waiting") === null;
-    }"""
-    wait_until(lambda: watched.page.evaluate(step), 120, "every article to be shown")
+    show_all(watched.page, ".articles > li")
     # Every article's words are opened, hovered and focused: some markup waits for that.
     watched.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     watched.page.evaluate(
@@ -303,7 +294,7 @@ def test_no_address_that_runs_becomes_a_link(watched: Watched, stack: Stack) -> 
     for number, kind in enumerate(LINKS):
         (article,) = (a for name, a in planted_ones.items() if name.startswith(f"Planted {number} "))
         watched.open(f"#/articles/{article['dedup_key']}")
-        sync_api.expect(watched.page.get_by_text(f"Word {number} ")).to_be_visible()
+        expect(watched.page.get_by_text(f"Word {number} ")).to_be_visible()
         links = watched.page.locator("blockquote a")
         linked[kind] = links.first.get_attribute("rel") if links.count() else None
         watched.check()
@@ -325,17 +316,18 @@ def test_no_stored_address_of_a_feed_runs(stack: Stack, hostile: list[str]) -> N
 
 def test_hostile_names_of_feeds_and_subjects_are_text(watched: Watched, hostile: list[str]) -> None:
     watched.open("#/feeds")
-    sync_api.expect(watched.page.get_by_role("link", name="Ledger <img").first).to_be_visible()
+    show_all(watched.page, "tbody > tr")
+    expect(watched.page.get_by_role("link", name="Ledger <img").first).to_be_visible()
     watched.check()
     for feed_id in hostile:
         watched.open(f"#/feeds/{feed_id}")
-        sync_api.expect(watched.page.get_by_role("heading", level=1)).to_contain_text("<script>")
+        expect(watched.page.get_by_role("heading", level=1)).to_contain_text("<script>")
         watched.check()
     watched.open("#/sentiment")
-    sync_api.expect(watched.page.get_by_role("link", name="<img src=x onerror=")).to_be_visible()
+    expect(watched.page.get_by_role("link", name="<img src=x onerror=")).to_be_visible()
     watched.check()
     watched.open("#/sentiment/hostile")
-    sync_api.expect(watched.page.get_by_role("heading", name="<img src=x onerror=")).to_be_visible()
+    expect(watched.page.get_by_role("heading", name="<img src=x onerror=")).to_be_visible()
     watched.check()
     watched.open("#/events")
     watched.check()
@@ -363,8 +355,8 @@ def test_hostile_names_of_feeds_and_subjects_are_text(watched: Watched, hostile:
 )
 def test_a_hostile_address_of_the_page_harms_nobody(watched: Watched, view: str) -> None:
     watched.open(view)
-    sync_api.expect(watched.page.get_by_role("link", name="Sourcebook", exact=True)).to_be_visible()
-    sync_api.expect(watched.page.locator("main")).not_to_be_empty()
+    expect(watched.page.get_by_role("link", name="Sourcebook", exact=True)).to_be_visible()
+    expect(watched.page.locator("main")).not_to_be_empty()
     watched.check()
 
 

@@ -20,7 +20,7 @@ from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.subjects import Subject, SubjectRegistry
 from sourcebook.sentiment.windows import hour_name
 from sourcebook.table.client import Table
-from tests.browser import launched, needs_browser
+from tests.browser import expect, launched, needs_browser, new_page, open_page
 from tests.integration.api.conftest import Context
 from tests.integration.api.gateway import Gateway
 from tests.integration.observations.world import World
@@ -29,10 +29,7 @@ from tests.unit.api.stored import analyze, article_item, key
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [
-    pytest.mark.integration,
-    needs_browser,
-]
+pytestmark = [pytest.mark.integration, needs_browser]
 
 DAY = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=2)
 TARGET = ("Harbor Bank", "deposit_online", "M0006")
@@ -69,40 +66,36 @@ def address(table: Table, handler: Any) -> Iterator[str]:
 def page() -> Iterator[Page]:
     """A browser whose clock is New York's."""
     with launched() as browser:
-        context = browser.new_context(timezone_id="America/New_York", locale="en-US")
-        yield context.new_page()
+        yield new_page(browser, timezone_id="America/New_York", locale="en-US")
 
 
 def written(day: datetime) -> str:
     return f"{day:%b} {day.day}, {day.year}"
 
 
-def legend_under_the_mouse(page: Page) -> str:
-    """Return the day that a chart's legend names when the mouse is in the middle of it."""
-    place = page.locator(".u-over").first.bounding_box()
-    assert place is not None
-    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
-    return page.locator(".u-legend .u-series").first.inner_text()
+def expect_under_the_mouse(page: Page, text: str) -> str:
+    """Move the mouse to the middle of the chart until its legend has a text; returns the whole of it."""
+    legend = page.locator(".u-legend .u-series").first
+    page.locator(".u-over").first.hover()
+    expect(legend).to_contain_text(text)
+    return legend.inner_text()
 
 
 def test_a_day_in_utc_is_that_day_in_new_york(address: str, page: Page) -> None:
-    page.goto(f"{address}/#/sentiment/halcyon?hours=168")
+    open_page(page, f"{address}/#/sentiment/halcyon?hours=168")
     page.locator("summary", has_text="as a table").click()
-    days = page.locator('td[data-name="Day (UTC)"]').all_inner_texts()
-    assert days == [written(DAY)]
-    assert "PM" not in legend_under_the_mouse(page)
-    assert "Day (UTC)" in legend_under_the_mouse(page)
+    expect(page.locator('td[data-name="Day (UTC)"]')).to_have_text([written(DAY)])
+    assert "PM" not in expect_under_the_mouse(page, "Day (UTC)")
 
-    page.goto(f"{address}/#/rates?series=deposit_online&bank=Harbor+Bank&term=6M")
+    open_page(page, f"{address}/#/rates?series=deposit_online&bank=Harbor+Bank&term=6M")
     page.locator("summary", has_text="as a table").click()
-    days = page.locator('section td[data-name="Day"]').all_inner_texts()
-    assert days == [written(DAY - timedelta(days=n)) for n in range(3)]
-    assert written(DAY - timedelta(days=1)) in legend_under_the_mouse(page)
+    days = [written(DAY - timedelta(days=n)) for n in range(3)]
+    expect(page.locator('section td[data-name="Day"]')).to_have_text(days)
+    expect_under_the_mouse(page, days[1])
 
 
 def test_an_article_that_is_known_by_its_day_is_of_that_day(address: str, page: Page) -> None:
-    page.goto(f"{address}/#/articles")
+    open_page(page, f"{address}/#/articles")
     page.locator("summary", has_text="Told by").first.click()
-    told = page.locator(".words .about").first.inner_text()
-    assert f"published {written(DAY)}, seen" in told
-    assert page.locator(".story time").first.get_attribute("title") == written(DAY)
+    expect(page.locator(".words .about").first).to_contain_text(f"published {written(DAY)}, seen")
+    expect(page.locator(".story time").first).to_have_attribute("title", written(DAY))

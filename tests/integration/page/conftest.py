@@ -26,8 +26,7 @@ from sourcebook.api.page import StaticFiles
 from sourcebook.api.parts import operations
 from sourcebook.api.tokens import TokenStore
 from sourcebook.catalog.replacing import Objects
-from tests.browser import browser_path, launched, sync_api
-from tests.e2e.test_page import check_accessibility
+from tests.browser import browser_path, check_accessibility, launched, new_page, open_page
 from tests.integration.api.conftest import HANDLER, Context
 from tests.integration.api.gateway import Gateway
 from tests.integration.page.world import World, fill
@@ -141,11 +140,13 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page that fails the test for what the browser complains of, apart from answers that are refusals."""
-    context = browser.new_context(
-        viewport={"width": 1200, "height": 900}, locale="en-US", timezone_id="UTC", accept_downloads=True
+    opened = new_page(
+        browser,
+        viewport={"width": 1200, "height": 900},
+        locale="en-US",
+        timezone_id="UTC",
+        accept_downloads=True,
     )
-    opened = context.new_page()
-    opened.set_default_timeout(60_000)
     complaints: list[str] = []
 
     def complain(message: Any) -> None:
@@ -156,7 +157,7 @@ def page(browser: Browser) -> Iterator[Page]:
     opened.on("console", complain)
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     yield opened
-    context.close()
+    opened.context.close()
     assert not complaints
 
 
@@ -169,9 +170,7 @@ class Look:
 
     def at(self, view: str) -> Page:
         """Open a view, wait until it has what it asked for, and check it with axe."""
-        self.page.goto(f"{self.site.url}/{view}")
-        sync_api.expect(self.page.locator("h1")).to_be_visible()
-        sync_api.expect(self.page.locator(".waiting")).to_have_count(0)
+        open_page(self.page, f"{self.site.url}/{view}")
         check_accessibility(self.page)
         return self.page
 

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser import sync_api
-from tests.e2e.test_page import check_accessibility
+from tests.browser import check_accessibility, expect
 from tests.integration.page.conftest import Look
 
 pytestmark = pytest.mark.integration
-expect = sync_api.expect
 
 FEED = b"""<rss version="2.0"><channel><title>Quay Gazette</title><link>https://quay.example/</link>
 <item><title>Tide is high</title><link>https://quay.example/1</link><guid>1</guid></item></channel></rss>"""

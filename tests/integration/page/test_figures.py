@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser import sync_api
-from tests.e2e.test_page import check_accessibility
+from tests.browser import check_accessibility, expect
 from tests.integration.page.conftest import Look
 
 pytestmark = pytest.mark.integration
-expect = sync_api.expect
 
 
 def test_the_best_of_each_term_is_marked_sorted_and_downloaded(look: Look) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser import sync_api
-from tests.e2e.test_page import check_accessibility
+from tests.browser import check_accessibility, expect
 from tests.integration.page.conftest import Look
 
 pytestmark = pytest.mark.integration
-expect = sync_api.expect
 
 
 def test_a_search_stands_in_the_address_and_its_filters_are_chips(look: Look) -> None:
@@ -52,7 +50,7 @@ def test_back_finds_the_list_as_it_was_left(look: Look) -> None:
     expect(page).to_have_title("Harbor news number 24 – Sourcebook")
     page.go_back()
     expect(last).to_be_in_viewport()
-    assert abs(page.evaluate("scrollY") - place) < 50
+    page.wait_for_function("place => Math.abs(scrollY - place) < 50", arg=place)
 
 
 def test_the_keys_go_through_the_list(look: Look) -> None:

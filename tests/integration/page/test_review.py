@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sourcebook.table import keys
-from tests.browser import sync_api
-from tests.e2e.test_page import check_accessibility
+from tests.browser import check_accessibility, expect
 from tests.integration.page.conftest import Look
 
 pytestmark = pytest.mark.integration
-expect = sync_api.expect
 
 
 def test_a_spectrum_is_drawn_in_trial_units_and_decided(look: Look) -> None:
