@@ -12,6 +12,7 @@ Mended, each only if what it replaces or relies on is where the pinned version h
   imports of them: a minute of work on two cores until the sample nova is there. Each layer is unpacked once.
 * DynamoDB reads and checks a condition anew for each item of a partition that a query passes: with ten
   thousand articles that is three quarters of a query's time. Each expression is read once.
+* DynamoDB makes each page of an index of all entries of its partition. `sorted_indexes` keeps them in order.
 * Processes of a function that start at one moment each look through the sessions of STS while another one
   adds its own, and one that fails there has the others killed. They do it one after another.
 * Told to stop, it waits for its clients first and writes its state after, so that one open TLS
@@ -225,6 +226,19 @@ def read_expressions_once(dynamodb: ModuleType) -> None:
 
     dynamodb._tokenize = tokens  # type: ignore[attr-defined]
     dynamodb._condition_syntax_error = functools.lru_cache(maxsize=4096)(check)  # type: ignore[attr-defined]
+
+
+def sort_indexes(dynamodb: ModuleType) -> None:
+    """Keep the entries of DynamoDB's indexes in order.
+
+    Raises:
+        UnexpectedError: if MiniStack does not keep its indexes as the pinned version does.
+    """
+    module = beside("sorted_indexes")
+    try:
+        module.SortedIndexes(dynamodb)
+    except module.ChangedError as error:
+        raise UnexpectedError(str(error)) from None
 
 
 def register_sessions_in_turn(sts: ModuleType) -> None:
@@ -591,7 +605,9 @@ def main() -> None:
         if layers:
             unpack_layers_once(runtime, service, Path(layers))
         register_sessions_in_turn(importlib.import_module("ministack.services.sts"))
-        read_expressions_once(importlib.import_module("ministack.services.dynamodb"))
+        dynamodb = importlib.import_module("ministack.services.dynamodb")
+        read_expressions_once(dynamodb)
+        sort_indexes(dynamodb)
         fail_unwritten_objects(importlib.import_module("ministack.services.s3"))
         keep_to_one_port(app)
         guard = guarded(app, int(os.environ["GATEWAY_PORT"]))
