@@ -66,8 +66,8 @@ SEEDS ?= 20
 
 .PHONY: faults
 faults: install ## Ingest through every trouble there is, SEEDS=20 times (about two minutes each)
-	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) $(BIN)/pytest tests/integration/faults tests/integration/catalog/test_every_call.py \
-		tests/integration/catalog/test_curation.py -q --numprocesses 2
+	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) $(BIN)/pytest tests/integration/faults tests/integration/spectra/test_every_call.py \
+		tests/integration/curation/test_curation.py -q --numprocesses 2
 	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) SOURCEBOOK_FAULT_ROUNDS=6 $(BIN)/pytest tests/e2e/test_faults.py -v --log-cli-level INFO
 
 .PHONY: load

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from bench.figures import Figure, save
 from bench.match_subjects import SHARED
-from sourcebook.catalog.replacing import Content, ObjectChanged
+from sourcebook.bucket.objects import Content, ObjectChanged
 from sourcebook.clock import isoformat
 from sourcebook.search.days import Days
 from sourcebook.search.index import Indexer

@@ -12,7 +12,7 @@ from infra.layers import Layers
 from infra.monitoring import Monitoring
 from infra.nag import accept
 from infra.workflows import Workflow
-from sourcebook.observations.snapshots import PREFIX
+from sourcebook.bucket.snapshots import PREFIX
 
 
 class Observations(Construct):

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from sourcebook.api.forms import Form, TextField
-from sourcebook.catalog import spectrum_messages as spectra
+from sourcebook.fits.model import SpectrumOutcome
 from sourcebook.messages import parts_of
-from sourcebook.spectra.model import SpectrumOutcome
+from sourcebook.spectra import messages as spectra
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.inputs import CASE, EXAMPLE, NOVA

@@ -1,7 +1,7 @@
 """Acquire the spectra that are due, so many at once."""
 
 from sourcebook.api.forms import Form
-from sourcebook.catalog.discovery_messages import ClaimSpectra
+from sourcebook.spectra.discovery_messages import ClaimSpectra
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 

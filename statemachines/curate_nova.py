@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sourcebook.api.forms import ChoiceField, Form, TextField
-from sourcebook.catalog.curation_messages import Action, CurateNova, CurationOutcome
+from sourcebook.curation.messages import Action, CurateNova, CurationOutcome
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.inputs import EXAMPLE, NOVA, NOVA_ID

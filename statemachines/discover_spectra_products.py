@@ -1,6 +1,6 @@
 """Find the spectra that the providers have of a nova."""
 
-from sourcebook.catalog.discovery_messages import DiscoverSpectra, PlanDiscovery
+from sourcebook.spectra.discovery_messages import DiscoverSpectra, PlanDiscovery
 from statemachines import states as asl
 from statemachines.inputs import NOVA_ID, of_a_nova
 

@@ -1,6 +1,6 @@
 """Start everything that collects data on a nova."""
 
-from sourcebook.catalog.nova_messages import PrepareNova
+from sourcebook.novae.messages import PrepareNova
 from statemachines import states as asl
 from statemachines.inputs import NOVA_ID, of_a_nova
 

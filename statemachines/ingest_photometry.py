@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from sourcebook.api.forms import Form, TextField
 from sourcebook.api.workflows import CANDIDATE
-from sourcebook.catalog.nova_messages import FindNova, OneNova
-from sourcebook.catalog.photometry_messages import RebuildTable, TableOutcome, UploadKnown, ValidateUpload
+from sourcebook.novae.messages import FindNova, OneNova
+from sourcebook.photometry.messages import RebuildTable, TableOutcome, UploadKnown, ValidateUpload
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.inputs import EXAMPLE, NOVA

@@ -2,8 +2,8 @@
 
 from sourcebook.api.forms import Form
 from sourcebook.api.workflows import CANDIDATE
-from sourcebook.catalog import nova_messages as novae
-from sourcebook.catalog.nova_messages import Outcome
+from sourcebook.novae import messages as novae
+from sourcebook.novae.messages import Outcome
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.inputs import CASE, FOR_A_PERSON, hold_for_a_person

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sourcebook.api.forms import UUID, Form, TextField, TextList
-from sourcebook.catalog.nova_messages import HoldForReview
+from sourcebook.novae.messages import HoldForReview
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 

@@ -1,6 +1,6 @@
 """Compare the names of a nova with those of the authorities."""
 
-from sourcebook.catalog.nova_messages import FindNova, NameOutcome, ReconcileNames, ResolveName
+from sourcebook.novae.messages import FindNova, NameOutcome, ReconcileNames, ResolveName
 from statemachines import states as asl
 from statemachines.inputs import FOR_A_PERSON, NOVA_ID, hold_for_a_person, of_a_nova
 

@@ -1,6 +1,6 @@
 """Fetch the publications of a nova from ADS."""
 
-from sourcebook.catalog.reference_messages import DateDiscovery, FetchReferences, StoreReferences
+from sourcebook.novae.reference_messages import DateDiscovery, FetchReferences, StoreReferences
 from statemachines import states as asl
 from statemachines.inputs import NOVA_ID, of_a_nova
 

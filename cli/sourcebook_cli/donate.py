@@ -18,8 +18,8 @@ from sourcebook_cli.stack import Stack, on_aws
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sourcebook.catalog.model import Nova
-    from sourcebook.catalog.store import NovaStore
+    from sourcebook.novae.model import Nova
+    from sourcebook.novae.store import NovaStore
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -84,13 +84,13 @@ def _donated(
     stack: Stack, name: str, files: tuple[Path, ...], said: dict[str, str | None]
 ) -> Iterator[dict[str, Any]]:
     """Upload files and make products of them; yield what became of each, also of those that failed."""
-    from sourcebook.catalog.adapters.archive import ArchiveStatus
-    from sourcebook.catalog.adapters.donation import Donations
-    from sourcebook.catalog.adapters.provider import Search
-    from sourcebook.catalog.discover import Registered, SpectraDiscoverer
-    from sourcebook.catalog.documents import Documents
-    from sourcebook.catalog.products import DONATION, acquisition_name, data_product_id_for
-    from sourcebook.catalog.store import NovaStore
+    from sourcebook.bucket.documents import Documents
+    from sourcebook.novae.resolvers.archive import ArchiveStatus
+    from sourcebook.novae.store import NovaStore
+    from sourcebook.spectra.discover import Registered, SpectraDiscoverer
+    from sourcebook.spectra.products import DONATION, acquisition_name, data_product_id_for
+    from sourcebook.spectra.providers.donation import Donations
+    from sourcebook.spectra.providers.provider import Search
     from sourcebook.table.client import aws_config
 
     store = NovaStore(stack.table)
@@ -130,7 +130,7 @@ def _donated(
 def _nova(store: NovaStore, name: str) -> Nova:
     if _UUID.fullmatch(name):
         return store.active(name)
-    from sourcebook.catalog.names import normalize_name
+    from sourcebook.novae.names import normalize_name
 
     found = store.find(normalize_name(name))
     if len(found) != 1 or store.is_shared(normalize_name(name)):

@@ -14,7 +14,7 @@ from sourcebook_cli.stack import Stack, on_aws
 @on_aws
 def migrate(only_list: bool, again: str | None, aws: bool) -> None:
     """Run the steps that were not applied yet. May be run at any time, and again after it was cut short."""
-    from sourcebook.catalog import relist, renormalize
+    from sourcebook.novae import relist, renormalize
     from sourcebook.observations.migrations import STEPS, Migrations
 
     migrations = Migrations(Stack.connect(aws=aws).table, steps=(*STEPS, renormalize.STEP, relist.STEP))

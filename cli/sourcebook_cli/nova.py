@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sourcebook.api.forms import UUID
-from sourcebook.catalog.names import normalize_name
 from sourcebook.errors import InvalidInput, Terminal
+from sourcebook.novae.names import normalize_name
 from sourcebook.table.keys import NOVA_NAME_PREFIX
 from sourcebook_cli.output import say, say_json, show_table
 from sourcebook_cli.stack import Stack, on_aws
@@ -113,7 +113,7 @@ def list_novae(
     aws: bool,
 ) -> None:
     """List the novae of the catalogue by their primary names."""
-    from sourcebook.catalog.listing import NovaList, Wanted
+    from sourcebook.novae.listing import NovaList, Wanted
 
     wanted = Wanted(
         status=None if status.upper() == "ANY" else status.upper(),
@@ -146,8 +146,8 @@ def find(
     name: str | None, ra: float | None, dec: float | None, radius: float, *, as_json: bool, aws: bool
 ) -> None:
     """Find novae by NAME, in any spelling and of any survey, or around a place on the sky."""
-    from sourcebook.catalog.coordinates import Position
-    from sourcebook.catalog.read import NovaReader
+    from sourcebook.novae.coordinates import Position
+    from sourcebook.novae.read import NovaReader
 
     if name is not None and ra is None and dec is None:
         found = NovaReader(Stack.connect(aws=aws).table).by_name(name)
@@ -191,7 +191,7 @@ def _show_novae(novae: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 @on_aws
 def show(name: str, as_json: bool, aws: bool) -> None:
     """Show the nova that NAME means, or all that it may mean."""
-    from sourcebook.catalog.read import NovaReader
+    from sourcebook.novae.read import NovaReader
 
     reader = NovaReader(Stack.connect(aws=aws).table)
     found = reader.by_name(name)
@@ -218,8 +218,8 @@ def show(name: str, as_json: bool, aws: bool) -> None:
 @on_aws
 def references(name: str, role: str | None, *, as_json: bool, aws: bool) -> None:
     """List the publications about NAME (a name or an id), newest first."""
-    from sourcebook.catalog.read import NovaReader
-    from sourcebook.catalog.reference_read import ReferenceReader
+    from sourcebook.novae.read import NovaReader
+    from sourcebook.novae.reference_read import ReferenceReader
 
     table = Stack.connect(aws=aws).table
     nova_id = own_id(table, name)

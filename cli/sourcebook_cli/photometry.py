@@ -19,8 +19,8 @@ from sourcebook_cli.stack import Stack, on_aws
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sourcebook.catalog.store import NovaStore
-    from sourcebook.photometry.model import Measurement
+    from sourcebook.lightcurves.model import Measurement
+    from sourcebook.novae.store import NovaStore
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FILES: Final = click.argument(
@@ -42,7 +42,7 @@ def photometry() -> None:
 def check(files: tuple[Path, ...], names: tuple[str, ...], *, as_json: bool, with_rows: bool) -> None:
     """Read FILES as the workflow would, and say what is wrong with each row. Needs no stack."""
     from sourcebook.clock import utc_now
-    from sourcebook.photometry.parse import parse_upload
+    from sourcebook.lightcurves.parse import parse_upload
 
     is_nova = _recognizer(names)
     reports = []
@@ -94,9 +94,9 @@ def ingest(nova: str, files: tuple[Path, ...], *, wait: bool, timeout: int, as_j
 @on_aws
 def rebuild(nova: str, *, without: tuple[str, ...], aws: bool) -> None:
     """Make the table of NOVA (a name or an id) anew of its uploads, or of all but some of them."""
-    from sourcebook.catalog.photometry_table import TableRebuilder
-    from sourcebook.catalog.replacing import Objects
-    from sourcebook.catalog.store import NovaStore
+    from sourcebook.bucket.objects import Objects
+    from sourcebook.novae.store import NovaStore
+    from sourcebook.photometry.table import TableRebuilder
     from sourcebook.table.client import aws_config
 
     stack = Stack.connect(aws=aws)
@@ -173,7 +173,7 @@ def _row(one: Measurement) -> dict[str, Any]:
 
 
 def _nova_id(store: NovaStore, name: str) -> str:
-    from sourcebook.catalog.names import normalize_name
+    from sourcebook.novae.names import normalize_name
 
     if _UUID.fullmatch(name):
         return store.active(name).nova_id
@@ -185,7 +185,7 @@ def _nova_id(store: NovaStore, name: str) -> str:
 
 
 def _recognizer(names: Sequence[str]) -> Callable[[str], bool]:
-    from sourcebook.catalog.names import normalize_name
+    from sourcebook.novae.names import normalize_name
 
     if not names:
         return lambda _name: True

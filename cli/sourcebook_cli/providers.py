@@ -15,7 +15,7 @@ from sourcebook_cli.stack import Stack, on_aws
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sourcebook.catalog.adapters.providers import ProviderSpec
+    from sourcebook.spectra.providers.registry import ProviderSpec
 
 
 @click.group()
@@ -28,7 +28,7 @@ def providers() -> None:
 @on_aws
 def list_(as_json: bool, aws: bool) -> None:
     """Show the providers, those that are switched off too."""
-    from sourcebook.catalog.adapters.providers import all_providers
+    from sourcebook.spectra.providers.registry import all_providers
 
     specs = all_providers(Stack.connect(aws=aws).table)
     if as_json:
@@ -44,7 +44,7 @@ def list_(as_json: bool, aws: bool) -> None:
 @on_aws
 def set_(file: Path, aws: bool) -> None:
     """Have the providers of FILE asked from now on: a JSON list as `providers list --json` prints it."""
-    from sourcebook.catalog.adapters.providers import read_providers, set_providers
+    from sourcebook.spectra.providers.registry import read_providers, set_providers
 
     try:
         entries = json.loads(file.read_text("utf-8"))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sourcebook.errors import InvalidInput
-from sourcebook.spectra.model import OVERRIDES, SpectrumOutcome
+from sourcebook.fits.model import OVERRIDES, SpectrumOutcome
 from sourcebook_cli.output import Styled, say, say_json
 
 if TYPE_CHECKING:
-    from sourcebook.spectra.model import Verdict
+    from sourcebook.fits.model import Verdict
 
 _RETRYABLE = "RETRYABLE"
 
@@ -46,7 +46,7 @@ def check(files: tuple[Path, ...], overrides: tuple[str, ...], folder: Path | No
     The outcome is VALID, QUARANTINED, TERMINAL_INVALID, or RETRYABLE for what is no FITS file or not all
     of one: the stack would fetch it again.
     """
-    from sourcebook.spectra.check import check as examine
+    from sourcebook.fits.check import check as examine
 
     said = _overrides(overrides)
     rows = []
@@ -54,7 +54,7 @@ def check(files: tuple[Path, ...], overrides: tuple[str, ...], folder: Path | No
         checked = examine(file.read_bytes(), name=file.name, overrides=said)
         rows.append(_row(file, checked.verdict))
         if folder is not None and checked.spectrum is not None:
-            from sourcebook.spectra.artifacts import artifacts
+            from sourcebook.fits.artifacts import artifacts
 
             place = folder / file.name
             place.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
 
 if TYPE_CHECKING:
-    from sourcebook.catalog.replacing import Objects
+    from sourcebook.bucket.objects import Objects
     from sourcebook.http import HttpPolicy
     from sourcebook_local.cloud import LocalCloud
 
@@ -104,7 +104,7 @@ class Stack:
     @cached_property
     def objects(self) -> Objects:
         """The bucket."""
-        from sourcebook.catalog.replacing import Objects
+        from sourcebook.bucket.objects import Objects
 
         return Objects(self.session.client("s3", config=aws_config()), self.outputs["BucketName"])
 

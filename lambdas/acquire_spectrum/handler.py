@@ -6,11 +6,11 @@ from sourcebook.runs.handlers import Task
 
 import asyncio
 
-from sourcebook.catalog.acquire import Acquirer, acquisition_policy
-from sourcebook.catalog.files import Files
-from sourcebook.catalog.spectrum_messages import AcquireSpectrum, Acquisition
+from sourcebook.bucket.files import Files
 from sourcebook.http import HttpClient
 from sourcebook.runs.tasks import TaskRun
+from sourcebook.spectra.acquire import Acquirer, acquisition_policy
+from sourcebook.spectra.messages import AcquireSpectrum, Acquisition
 
 task = Task.connect()
 files = Files.connect()

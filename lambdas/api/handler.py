@@ -24,8 +24,8 @@ from sourcebook.settings import required
 from sourcebook.table.client import Table, aws_config
 
 if TYPE_CHECKING:
-    from sourcebook.catalog.replacing import Objects
-    from sourcebook.catalog.review import WorkflowStarter
+    from sourcebook.bucket.objects import Objects
+    from sourcebook.novae.review import WorkflowStarter
 
 logger = Logger()
 # API Gateway gives up after 30 seconds, so a table that does not answer must be given up sooner.
@@ -35,7 +35,7 @@ config = aws_config(connect_timeout=1, read_timeout=3, retries={"mode": "standar
 @cache
 def starter() -> WorkflowStarter:
     """Return what starts workflows; its client is made for the first one, since most requests start none."""
-    from sourcebook.catalog.review import WorkflowStarter
+    from sourcebook.novae.review import WorkflowStarter
 
     return WorkflowStarter(boto3.client("stepfunctions", config=config), required("WORKFLOW_ARN_PREFIX"))
 
@@ -47,7 +47,7 @@ def start(workflow: str, payload: Mapping[str, Any], name: str) -> str:
 
 def objects() -> Objects:
     """Return the bucket, for the first spectrum or light curve."""
-    from sourcebook.catalog.replacing import Objects
+    from sourcebook.bucket.objects import Objects
 
     # Links are signed with version 4, which alone reads objects that are encrypted with a key of KMS.
     signing = config.merge(Config(signature_version="s3v4"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.discovery_messages import ClaimSpectra
-from sourcebook.catalog.sweep import SpectraClaimer
+from sourcebook.spectra.discovery_messages import ClaimSpectra
+from sourcebook.spectra.sweep import SpectraClaimer
 
 task = Task.connect()
 claimer = SpectraClaimer(task.table, task.logger)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.curation import Curator
-from sourcebook.catalog.curation_messages import CurateNova
-from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.store import NovaStore
+from sourcebook.bucket.objects import Objects
+from sourcebook.curation.curate import Curator
+from sourcebook.curation.messages import CurateNova
+from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
 curator = Curator(NovaStore(task.table), Objects.connect())

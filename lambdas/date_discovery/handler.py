@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.reference_messages import DateDiscovery
-from sourcebook.catalog.references import DiscoveryDater
-from sourcebook.catalog.store import NovaStore
+from sourcebook.novae.reference_messages import DateDiscovery
+from sourcebook.novae.references import DiscoveryDater
+from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
 dater = DiscoveryDater(NovaStore(task.table))

@@ -6,13 +6,13 @@ from sourcebook.runs.handlers import Task
 
 import asyncio
 
-from sourcebook.catalog.adapters.archive import archive_policy
-from sourcebook.catalog.adapters.providers import open_provider, provider_spec
-from sourcebook.catalog.discover import SpectraDiscoverer
-from sourcebook.catalog.discovery_messages import DiscoverSpectra, ProviderAnswered
-from sourcebook.catalog.documents import Documents
-from sourcebook.catalog.store import NovaStore
+from sourcebook.bucket.documents import Documents
 from sourcebook.http import HttpClient
+from sourcebook.novae.resolvers.archive import archive_policy
+from sourcebook.novae.store import NovaStore
+from sourcebook.spectra.discover import SpectraDiscoverer
+from sourcebook.spectra.discovery_messages import DiscoverSpectra, ProviderAnswered
+from sourcebook.spectra.providers.registry import open_provider, provider_spec
 
 task = Task.connect()
 documents = Documents.connect()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.nova_messages import Established, EstablishNova
-from sourcebook.catalog.store import NovaStore
+from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.messages import Established, EstablishNova
+from sourcebook.novae.store import NovaStore
 from sourcebook.runs.tasks import TaskRun
 
 task = Task.connect()

@@ -6,7 +6,7 @@ from sourcebook.runs.handlers import Task
 
 import boto3
 
-from sourcebook.catalog.replacing import Objects
+from sourcebook.bucket.objects import Objects
 from sourcebook.exports.days import Exporter
 from sourcebook.exports.messages import ExportDays
 from sourcebook.settings import required

@@ -8,13 +8,13 @@ import asyncio
 
 import boto3
 
-from sourcebook.catalog.adapters.ads import Ads
-from sourcebook.catalog.adapters.archive import Archive, addresses, archive_policy
-from sourcebook.catalog.documents import Documents
-from sourcebook.catalog.reference_messages import FetchReferences, ReferencesFetched
-from sourcebook.catalog.references import ReferenceFetcher
-from sourcebook.catalog.store import NovaStore
+from sourcebook.bucket.documents import Documents
 from sourcebook.http import HttpClient
+from sourcebook.novae.reference_messages import FetchReferences, ReferencesFetched
+from sourcebook.novae.references import ReferenceFetcher
+from sourcebook.novae.resolvers.ads import Ads
+from sourcebook.novae.resolvers.archive import Archive, addresses, archive_policy
+from sourcebook.novae.store import NovaStore
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.settings import required
 from sourcebook.sources.secrets import Secrets

@@ -35,7 +35,7 @@ from sourcebook.sources.report import failed_records, log_round, measure_process
 from sourcebook.table.client import CONNECTIONS, Table, aws_config
 
 if TYPE_CHECKING:
-    from sourcebook.observations.snapshots import Snapshots
+    from sourcebook.bucket.snapshots import Snapshots
     from sourcebook.sources.secrets import Secrets
 
 loop = OneLoop()
@@ -67,7 +67,7 @@ def secrets() -> Secrets:
 @cache
 def snapshots() -> Snapshots:
     """Return where pages of figures are kept."""
-    from sourcebook.observations.snapshots import Snapshots
+    from sourcebook.bucket.snapshots import Snapshots
 
     return Snapshots(required("BUCKET_NAME"), lambda: boto3.client("s3", config=aws_config()))
 

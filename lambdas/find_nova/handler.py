@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.establish import NovaFinder
-from sourcebook.catalog.nova_messages import FindNova
-from sourcebook.catalog.store import NovaStore
+from sourcebook.novae.establish import NovaFinder
+from sourcebook.novae.messages import FindNova
+from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
 finder = NovaFinder(NovaStore(task.table))

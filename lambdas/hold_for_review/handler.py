@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.documents import Documents
-from sourcebook.catalog.nova_messages import HoldForReview
-from sourcebook.catalog.quarantine import Quarantiner
+from sourcebook.bucket.documents import Documents
+from sourcebook.novae.messages import HoldForReview
+from sourcebook.novae.quarantine import Quarantiner
 
 task = Task.connect()
 quarantiner = Quarantiner.connect(task.table, Documents.connect(), task.logger)

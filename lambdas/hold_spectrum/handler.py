@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.documents import Documents
-from sourcebook.catalog.files import Files
-from sourcebook.catalog.hold_spectrum import SpectrumHolder
-from sourcebook.catalog.quarantine import Quarantiner
-from sourcebook.catalog.spectrum_messages import HoldSpectrum
+from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.files import Files
+from sourcebook.novae.quarantine import Quarantiner
+from sourcebook.spectra.hold import SpectrumHolder
+from sourcebook.spectra.messages import HoldSpectrum
 
 task = Task.connect()
 documents = Documents.connect()

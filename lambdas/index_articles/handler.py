@@ -17,7 +17,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from sourcebook.alerts.deliveries import DeliveryStore
 from sourcebook.alerts.evaluate import Evaluator
 from sourcebook.alerts.rules import RuleStore
-from sourcebook.catalog.replacing import Objects
+from sourcebook.bucket.objects import Objects
 from sourcebook.clients import on_demand
 from sourcebook.search.days import Days
 from sourcebook.search.index import Indexer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.load_spectrum import SpectrumLoader
-from sourcebook.catalog.spectrum_messages import LoadSpectrum
+from sourcebook.spectra.load import SpectrumLoader
+from sourcebook.spectra.messages import LoadSpectrum
 
 task = Task.connect()
 loader = SpectrumLoader(task.table)

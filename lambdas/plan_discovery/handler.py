@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.discover import DiscoveryPlanner
-from sourcebook.catalog.discovery_messages import PlanDiscovery
-from sourcebook.catalog.store import NovaStore
+from sourcebook.novae.store import NovaStore
+from sourcebook.spectra.discover import DiscoveryPlanner
+from sourcebook.spectra.discovery_messages import PlanDiscovery
 
 task = Task.connect()
 planner = DiscoveryPlanner(NovaStore(task.table))

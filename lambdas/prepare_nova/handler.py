@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.nova_messages import PrepareNova
-from sourcebook.catalog.prepare import NovaPreparer
-from sourcebook.catalog.store import NovaStore
+from sourcebook.novae.messages import PrepareNova
+from sourcebook.novae.prepare import NovaPreparer
+from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
 preparer = NovaPreparer(NovaStore(task.table))

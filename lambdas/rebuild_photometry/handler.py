@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.photometry_messages import RebuildTable
-from sourcebook.catalog.photometry_table import TableRebuilder
-from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.store import NovaStore
+from sourcebook.bucket.objects import Objects
+from sourcebook.novae.store import NovaStore
+from sourcebook.photometry.messages import RebuildTable
+from sourcebook.photometry.table import TableRebuilder
 
 task = Task.connect()
 rebuilder = TableRebuilder(NovaStore(task.table), Objects.connect())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.nova_messages import ReconcileNames
-from sourcebook.catalog.reconcile import NameReconciler
-from sourcebook.catalog.store import NovaStore
+from sourcebook.novae.messages import ReconcileNames
+from sourcebook.novae.reconcile import NameReconciler
+from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
 reconciler = NameReconciler(NovaStore(task.table))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.record_spectrum import SpectrumRecorder
-from sourcebook.catalog.spectrum_messages import RecordSpectrum
 from sourcebook.settings import required
+from sourcebook.spectra.messages import RecordSpectrum
+from sourcebook.spectra.record import SpectrumRecorder
 
 task = Task.connect()
 spectra = SpectrumRecorder(task.table, required("BUCKET_NAME"))

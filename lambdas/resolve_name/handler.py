@@ -6,10 +6,10 @@ from sourcebook.runs.handlers import Task
 
 import asyncio
 
-from sourcebook.catalog.adapters.archive import archive_policy
-from sourcebook.catalog.nova_messages import Resolved, ResolveName, Unresolved
-from sourcebook.catalog.resolve import NameResolver
 from sourcebook.http import HttpClient
+from sourcebook.novae.messages import Resolved, ResolveName, Unresolved
+from sourcebook.novae.resolve import NameResolver
+from sourcebook.novae.resolvers.archive import archive_policy
 
 task = Task.connect()
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.documents import Documents
-from sourcebook.catalog.quarantine import Quarantiner
-from sourcebook.catalog.reference_messages import StoreReferences
-from sourcebook.catalog.references import ReferenceStore
-from sourcebook.catalog.store import NovaStore
+from sourcebook.bucket.documents import Documents
+from sourcebook.novae.quarantine import Quarantiner
+from sourcebook.novae.reference_messages import StoreReferences
+from sourcebook.novae.references import ReferenceStore
+from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
 documents = Documents.connect()

@@ -12,9 +12,9 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from sourcebook.catalog.review import WorkflowStarter
-from sourcebook.catalog.sweep import SpectraSweeper
+from sourcebook.novae.review import WorkflowStarter
 from sourcebook.settings import required
+from sourcebook.spectra.sweep import SpectraSweeper
 from sourcebook.table.client import Table, aws_config
 
 logger = Logger()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.photometry_messages import ValidateUpload
-from sourcebook.catalog.photometry_upload import UploadValidator
-from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.store import NovaStore
+from sourcebook.bucket.objects import Objects
+from sourcebook.novae.store import NovaStore
+from sourcebook.photometry.messages import ValidateUpload
+from sourcebook.photometry.upload import UploadValidator
 
 task = Task.connect()
 validator = UploadValidator(NovaStore(task.table), Objects.connect())

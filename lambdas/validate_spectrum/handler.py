@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.catalog.files import Files
-from sourcebook.catalog.spectrum_messages import ExamineSpectrum
-from sourcebook.catalog.validate_spectrum import SpectrumValidator
-from sourcebook.spectra.artifacts import artifacts
-from sourcebook.spectra.check import check
+from sourcebook.bucket.files import Files
+from sourcebook.fits.artifacts import artifacts
+from sourcebook.fits.check import check
+from sourcebook.spectra.messages import ExamineSpectrum
+from sourcebook.spectra.validate import SpectrumValidator
 
 task = Task.connect()
 validator = SpectrumValidator(task.table, Files.connect(), check, artifacts)

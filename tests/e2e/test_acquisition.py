@@ -24,7 +24,8 @@ from boto3.dynamodb.conditions import Key
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
-from sourcebook.catalog.products import (
+from sourcebook.clock import isoformat, parse_iso, utc_now
+from sourcebook.spectra.products import (
     INDEX_ATTRIBUTES,
     IdentityKind,
     Locator,
@@ -33,7 +34,6 @@ from sourcebook.catalog.products import (
     data_product_id_for,
     spectrum_item,
 )
-from sourcebook.clock import isoformat, parse_iso, utc_now
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.e2e.stack import invoke, wait_until

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.catalog.adapters.donation import Donations
-from sourcebook.catalog.documents import Documents
-from sourcebook.catalog.products import data_product_id_for
+from sourcebook.bucket.documents import Documents
 from sourcebook.runs.tasks import TaskRun
+from sourcebook.spectra.products import data_product_id_for
+from sourcebook.spectra.providers.donation import Donations
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook_local.astronomy.sample import use_sample_archives

@@ -14,7 +14,7 @@ import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
-from sourcebook.catalog.model import nova_id_for
+from sourcebook.novae.model import nova_id_for
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook_local.astronomy.sample import use_sample_archives

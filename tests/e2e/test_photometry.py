@@ -12,31 +12,31 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from sourcebook.catalog.adapters.archive import ArchiveStatus
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.adapters.provider import FoundProduct, Search
-from sourcebook.catalog.discover import SpectraDiscoverer
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.files import FITS, Files
-from sourcebook.catalog.fingerprints import Fingerprints
-from sourcebook.catalog.load_spectrum import find_spectrum
-from sourcebook.catalog.model import photometry_id_for
-from sourcebook.catalog.products import Locator, LocatorKind, data_product_id_for
-from sourcebook.catalog.record_spectrum import SpectrumRecorder
-from sourcebook.catalog.spectrum_messages import Acquired, ExamineSpectrum, Found, RecordSpectrum
-from sourcebook.catalog.store import NovaStore
-from sourcebook.catalog.validate_spectrum import SpectrumValidator
+from sourcebook.bucket.files import FITS, Files
+from sourcebook.fits.artifacts import artifacts
+from sourcebook.fits.check import check
+from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.model import photometry_id_for
+from sourcebook.novae.resolvers.archive import ArchiveStatus
+from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.novae.store import NovaStore
 from sourcebook.runs.tasks import TaskRun
-from sourcebook.spectra.artifacts import artifacts
-from sourcebook.spectra.check import check
+from sourcebook.spectra.discover import SpectraDiscoverer
+from sourcebook.spectra.fingerprints import Fingerprints
+from sourcebook.spectra.load import find_spectrum
+from sourcebook.spectra.messages import Acquired, ExamineSpectrum, Found, RecordSpectrum
+from sourcebook.spectra.products import Locator, LocatorKind, data_product_id_for
+from sourcebook.spectra.providers.provider import FoundProduct, Search
+from sourcebook.spectra.record import SpectrumRecorder
+from sourcebook.spectra.validate import SpectrumValidator
 from sourcebook.table.client import Table
 from sourcebook_cli.photometry import hand_in
 from sourcebook_cli.stack import Stack as OperatorsStack
 from sourcebook_local.astronomy.light_curve import SAMPLE_LIGHT_CURVE
 from sourcebook_local.outputs import stack_outputs
 from tests.e2e.test_novae import Catalogue, attempts
-from tests.unit.photometry.uploads import extended
-from tests.unit.spectra import made
+from tests.unit.fits import made
+from tests.unit.lightcurves.uploads import extended
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from infra.deployment import Target
 from infra.layers import Compiler, build, compiled, requirements_for
 from tests.infra.conftest import synthesize
 from tests.templates import ROOT
-from tests.unit.spectra.made import eso
+from tests.unit.fits.made import eso
 
 if TYPE_CHECKING:
     from tests.infra.conftest import Assembly
@@ -115,8 +115,8 @@ def test_the_science_layer_reads_a_spectrum_with_nothing_else_installed(local: A
     ]
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "from sourcebook.spectra.check import check\n"
-        "from sourcebook.spectra.artifacts import artifacts\n"
+        "from sourcebook.fits.check import check\n"
+        "from sourcebook.fits.artifacts import artifacts\n"
         "checked = check(sys.stdin.buffer.read())\n"
         "print(checked.verdict.outcome.value, sorted(artifacts(checked, source={})))"
     )

@@ -15,8 +15,8 @@ import pytest
 
 from sourcebook.api.page import POLICY as PAGE_POLICY
 from sourcebook.api.reference import POLICY as REFERENCE_POLICY
-from sourcebook.catalog.adapters.providers import BUILT_IN
 from sourcebook.events import ArticleCreated
+from sourcebook.spectra.providers.registry import BUILT_IN
 from tests.leaks import secrets_in
 from tests.templates import ROOT
 

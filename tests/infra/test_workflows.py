@@ -12,12 +12,12 @@ import pytest
 import statemachines
 from infra.deployment import Target
 from sourcebook.articles.reanalysis_messages import DayOfArticles, Progress
-from sourcebook.catalog.sweep import LOCK
-from sourcebook.catalog.sweep import WORKFLOW as SWEEP
 from sourcebook.exports.messages import Exported
 from sourcebook.observations.rebuild_messages import RebuildCounts
 from sourcebook.runs.closing import HowEnded
 from sourcebook.sources.dispatch import DispatchCounts
+from sourcebook.spectra.sweep import LOCK
+from sourcebook.spectra.sweep import WORKFLOW as SWEEP
 from tests.definitions import NAMES, definition, texts
 from tests.infra.conftest import synthesize
 from tests.templates import ROOT

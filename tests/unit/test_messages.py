@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.spectrum_messages import (
+from sourcebook.bucket.stored import Stored
+from sourcebook.errors import InvalidInput
+from sourcebook.messages import Answer, Message, field_names, parts_of, word_of
+from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.spectra.messages import (
     Acquired,
     AlreadyValid,
     Duplicate,
     Found,
     NotAcquired,
     RecordSpectrum,
-    Stored,
     Unsure,
 )
-from sourcebook.errors import InvalidInput
-from sourcebook.messages import Answer, Message, field_names, parts_of, word_of
 
 AT = datetime(2026, 11, 28, 21, 0, tzinfo=UTC)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sourcebook.catalog.adapters.archive import set_addresses
-from sourcebook.catalog.adapters.providers import Protocol, ProviderSpec, set_providers
-from sourcebook.catalog.products import DONATION
+from sourcebook.novae.resolvers.archive import set_addresses
+from sourcebook.spectra.products import DONATION
+from sourcebook.spectra.providers.registry import Protocol, ProviderSpec, set_providers
 from sourcebook_local.astronomy.services import ADS_TOKEN, PREFIX, addresses
 from sourcebook_local.astronomy.spectra.archives import ESO_FILE, ESO_TAP, MAST_API, MAST_FILE, SSA_QUERY
 

@@ -24,7 +24,6 @@ from sourcebook.alerts.evaluate import Evaluator
 from sourcebook.alerts.mail import Mailer
 from sourcebook.alerts.rules import Rule, RuleStore, checked
 from sourcebook.articles.bus import EventBus
-from sourcebook.catalog.products import ValidationStatus
 from sourcebook.clock import isoformat
 from sourcebook.events import AlertFired
 from sourcebook.http import HttpPolicy, parse_networks
@@ -32,6 +31,7 @@ from sourcebook.search.read import SubjectNames
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.registry import SourceRegistry
+from sourcebook.spectra.products import ValidationStatus
 from sourcebook.table import keys
 from tests.incoming import word
 from tests.integration.api.test_products import Client as Spectra

@@ -31,12 +31,12 @@ from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES
 from sourcebook.api.tokens import TokenStore
 from sourcebook.api.workflows import INPUTS
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.review import PENDING_STATUS
-from sourcebook.catalog.store import NovaStore
+from sourcebook.bucket.objects import Objects
 from sourcebook.feeds.manage import FeedManager
+from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.novae.review import PENDING_STATUS
+from sourcebook.novae.store import NovaStore
 from sourcebook.runs.started import StartedRuns
 from sourcebook.sentiment.subjects import SubjectRegistry, parse_subjects
 from sourcebook.sources.read import FeedReader
@@ -46,7 +46,7 @@ from tests.integration.api.gateway import Gateway
 from tests.integration.api.test_products import Client as Spectra
 from tests.templates import table_definition
 from tests.unit.api.stored import article_item, put_article, put_source
-from tests.unit.spectra import made
+from tests.unit.fits import made
 
 pytestmark = pytest.mark.integration
 

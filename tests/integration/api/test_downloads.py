@@ -23,21 +23,21 @@ from sourcebook.api.access import Doorkeeper
 from sourcebook.api.products import ProductsApi
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.product_read import ProductReader
-from sourcebook.catalog.products import AcquisitionStatus, Eligibility, ValidationStatus, data_product_id_for
-from sourcebook.catalog.read import NovaReader
-from sourcebook.catalog.reference_read import ReferenceReader
-from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.store import NovaStore
-from sourcebook.photometry.parse import parse_upload
-from sourcebook.photometry.written import as_aavso, as_csv, as_votable
-from sourcebook.spectra.artifacts import artifacts
-from sourcebook.spectra.check import check
+from sourcebook.bucket.objects import Objects
+from sourcebook.fits.artifacts import artifacts
+from sourcebook.fits.check import check
+from sourcebook.lightcurves.parse import parse_upload
+from sourcebook.lightcurves.written import as_aavso, as_csv, as_votable
+from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.product_read import ProductReader
+from sourcebook.novae.read import NovaReader
+from sourcebook.novae.reference_read import ReferenceReader
+from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.novae.store import NovaStore
+from sourcebook.spectra.products import AcquisitionStatus, Eligibility, ValidationStatus, data_product_id_for
 from tests.integration.api.test_products import CURVE, ONE, Client, Quiet
-from tests.integration.catalog.conftest import NOW
-from tests.unit.spectra import made
+from tests.integration.astronomy import NOW
+from tests.unit.fits import made
 
 if TYPE_CHECKING:
     from sourcebook.table.client import Table

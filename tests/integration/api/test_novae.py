@@ -17,13 +17,13 @@ from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES, SCHEMAS
 from sourcebook.api.tokens import TokenStore
 from sourcebook.api.workflows import WorkflowsApi
-from sourcebook.catalog import read, review
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.listing import NovaList
-from sourcebook.catalog.read import NovaReader
-from sourcebook.catalog.review import ReviewDesk
-from sourcebook.catalog.store import NovaStore
+from sourcebook.novae import read, review
+from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.listing import NovaList
+from sourcebook.novae.read import NovaReader
+from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.novae.review import ReviewDesk
+from sourcebook.novae.store import NovaStore
 from sourcebook.runs import read as runs
 from sourcebook.runs.read import RunReader
 from sourcebook.runs.started import StartedRuns

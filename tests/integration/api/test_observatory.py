@@ -22,16 +22,16 @@ from sourcebook.api.access import Doorkeeper
 from sourcebook.api.parts import Means, Parts, operations
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.photometry_messages import RebuildTable, UploadObject, UploadValid
-from sourcebook.catalog.photometry_table import TableRebuilder
-from sourcebook.catalog.photometry_upload import UploadValidator
-from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.store import NovaStore
+from sourcebook.bucket.objects import Objects
+from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.novae.store import NovaStore
+from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadValid
+from sourcebook.photometry.table import TableRebuilder
+from sourcebook.photometry.upload import UploadValidator
 from tests.integration.api.gateway import Gateway
 from tests.integration.api.test_products import Client
-from tests.unit.spectra import made
+from tests.unit.fits import made
 
 if TYPE_CHECKING:
     from sourcebook.table.client import Table

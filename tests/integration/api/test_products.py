@@ -20,38 +20,36 @@ from sourcebook.api.products import ProductsApi
 from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES, SCHEMAS
 from sourcebook.api.tokens import TokenStore
-from sourcebook.catalog import product_read
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.model import PhotometryTable, photometry_id_for
-from sourcebook.catalog.photometry_messages import RebuildTable, UploadObject, UploadValid
-from sourcebook.catalog.photometry_table import TableRebuilder, points_key
-from sourcebook.catalog.photometry_upload import UploadValidator
-from sourcebook.catalog.prepare import NovaPreparer
-from sourcebook.catalog.product_read import ProductReader
-from sourcebook.catalog.products import (
+from sourcebook.bucket.objects import Objects
+from sourcebook.fits.artifacts import artifacts
+from sourcebook.fits.check import check
+from sourcebook.lightcurves.series import POINT_FIELDS, NotASeries
+from sourcebook.novae import product_read
+from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.file_objects import FileObject, FileRole, file_object_item
+from sourcebook.novae.model import PhotometryTable, photometry_id_for
+from sourcebook.novae.prepare import NovaPreparer
+from sourcebook.novae.product_read import ProductReader
+from sourcebook.novae.read import NovaReader
+from sourcebook.novae.reference_read import ReferenceReader
+from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.novae.store import NovaStore
+from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadValid
+from sourcebook.photometry.table import TableRebuilder, points_key
+from sourcebook.photometry.upload import UploadValidator
+from sourcebook.spectra.products import (
     AcquisitionStatus,
     Eligibility,
-    FileObject,
-    FileRole,
     IdentityKind,
     Locator,
     LocatorKind,
     SpectrumProduct,
     ValidationStatus,
     data_product_id_for,
-    file_object_item,
     spectrum_item,
 )
-from sourcebook.catalog.read import NovaReader
-from sourcebook.catalog.reference_read import ReferenceReader
-from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.store import NovaStore
-from sourcebook.photometry.series import POINT_FIELDS, NotASeries
-from sourcebook.spectra.artifacts import artifacts
-from sourcebook.spectra.check import check
-from tests.integration.catalog.conftest import NOW
-from tests.unit.spectra import made
+from tests.integration.astronomy import NOW
+from tests.unit.fits import made
 
 if TYPE_CHECKING:
     from sourcebook.table.client import Table

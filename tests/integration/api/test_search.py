@@ -18,7 +18,7 @@ from sourcebook.api.parts import Means, Parts
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.articles.normalize import dedup_key, normalize_headline
-from sourcebook.catalog.replacing import Objects
+from sourcebook.bucket.objects import Objects
 from sourcebook.clock import isoformat
 from sourcebook.feeds.parse import parse_feed
 from sourcebook.search.days import PREFIX, Days

@@ -9,9 +9,9 @@ import boto3
 import boto3.session
 import pytest
 
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.store import NovaStore
+from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.novae.store import NovaStore
 from sourcebook.table.client import Table
 from sourcebook_cli.stack import Stack
 

@@ -13,8 +13,8 @@ import pytest
 from boto3.dynamodb.conditions import Key
 from click.testing import CliRunner
 
-from sourcebook.catalog.adapters.providers import BUILT_IN, providers
 from sourcebook.errors import InvalidInput
+from sourcebook.spectra.providers.registry import BUILT_IN, providers
 from sourcebook_cli.donate import donate
 from sourcebook_cli.providers import providers as providers_command
 from sourcebook_cli.stack import Stack

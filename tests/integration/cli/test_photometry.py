@@ -12,11 +12,11 @@ import boto3.session
 import pytest
 from click.testing import CliRunner
 
-from sourcebook.catalog.photometry_messages import RebuildTable, UploadObject, UploadValid
-from sourcebook.catalog.photometry_table import TableRebuilder
-from sourcebook.catalog.photometry_upload import UploadValidator
-from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.store import NovaStore
+from sourcebook.bucket.objects import Objects
+from sourcebook.novae.store import NovaStore
+from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadValid
+from sourcebook.photometry.table import TableRebuilder
+from sourcebook.photometry.upload import UploadValidator
 from sourcebook_cli.main import main
 from sourcebook_cli.photometry import photometry
 from sourcebook_cli.stack import Stack

@@ -20,7 +20,7 @@ from sourcebook.api.parts import Means, Parts
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.articles.read import PUBLIC_FIELDS, ArticleFilter, ArticleReader
-from sourcebook.catalog.replacing import Objects
+from sourcebook.bucket.objects import Objects
 from sourcebook.clock import isoformat, parse_iso
 from sourcebook.errors import InvalidInput
 from sourcebook.exports.datasets import ARTICLES, OBSERVATIONS

@@ -14,37 +14,37 @@ from sourcebook.articles.grouping.grouper import Grouper
 from sourcebook.articles.grouping.ideas import IdeaWriter, WeighingEngine
 from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.normalize import identify
-from sourcebook.catalog.adapters.archive import ArchiveStatus
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.adapters.provider import FoundProduct, Search
-from sourcebook.catalog.discover import SpectraDiscoverer
-from sourcebook.catalog.documents import Documents
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.files import FITS, Files
-from sourcebook.catalog.fingerprints import Fingerprints
-from sourcebook.catalog.load_spectrum import find_spectrum
-from sourcebook.catalog.photometry_messages import RebuildTable, UploadObject, UploadValid
-from sourcebook.catalog.photometry_table import TableRebuilder
-from sourcebook.catalog.photometry_upload import UploadValidator
-from sourcebook.catalog.products import Locator, LocatorKind, data_product_id_for
-from sourcebook.catalog.quarantine import Quarantiner
-from sourcebook.catalog.record_spectrum import SpectrumRecorder
-from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.spectrum_messages import Acquired, ExamineSpectrum, Found, RecordSpectrum
-from sourcebook.catalog.store import NovaStore
-from sourcebook.catalog.validate_spectrum import SpectrumValidator
+from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.files import FITS, Files
+from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, isoformat
+from sourcebook.fits.artifacts import artifacts
+from sourcebook.fits.check import check
+from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.quarantine import Quarantiner
+from sourcebook.novae.resolvers.archive import ArchiveStatus
+from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.novae.store import NovaStore
 from sourcebook.observations.terms import NO_TERM
+from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadValid
+from sourcebook.photometry.table import TableRebuilder
+from sourcebook.photometry.upload import UploadValidator
 from sourcebook.runs.errors import Held
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.registry import SourceRegistry
-from sourcebook.spectra.artifacts import artifacts
-from sourcebook.spectra.check import check
+from sourcebook.spectra.discover import SpectraDiscoverer
+from sourcebook.spectra.fingerprints import Fingerprints
+from sourcebook.spectra.load import find_spectrum
+from sourcebook.spectra.messages import Acquired, ExamineSpectrum, Found, RecordSpectrum
+from sourcebook.spectra.products import Locator, LocatorKind, data_product_id_for
+from sourcebook.spectra.providers.provider import FoundProduct, Search
+from sourcebook.spectra.record import SpectrumRecorder
+from sourcebook.spectra.validate import SpectrumValidator
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.incoming import NOON, word
 from tests.integration.articles.grouping.test_flow import Bus
-from tests.integration.catalog.conftest import task_run
+from tests.integration.astronomy import task_run
 from tests.integration.observations.world import World as Figures
 from tests.integration.sentiment.conftest import World as News
 from tests.spectra_files import fits_spectrum

@@ -13,11 +13,11 @@ import pytest
 from boto3.dynamodb.conditions import ConditionBase
 from moto import mock_aws
 
+from sourcebook.bucket.snapshots import Snapshots
 from sourcebook.events import SourceDue
 from sourcebook.http import HttpClient
 from sourcebook.observations.adapters.poll import ObservationAdapter
 from sourcebook.observations.read import ObservationReader
-from sourcebook.observations.snapshots import Snapshots
 from sourcebook.sources.model import Source, SourceSpec, parse_spec
 from sourcebook.sources.poll import Poller, PollReport, PollResult, Verdict
 from sourcebook.sources.registry import SourceRegistry

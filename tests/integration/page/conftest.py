@@ -25,7 +25,7 @@ from infra.page import PACKAGE, ROUTES, build
 from sourcebook.api.page import StaticFiles
 from sourcebook.api.parts import operations
 from sourcebook.api.tokens import TokenStore
-from sourcebook.catalog.replacing import Objects
+from sourcebook.bucket.objects import Objects
 from tests.browser import browser_path, check_accessibility, launched, new_page, open_page
 from tests.integration.api.conftest import HANDLER, Context
 from tests.integration.api.gateway import Gateway

@@ -10,13 +10,24 @@ from typing import Any
 import boto3
 from aws_lambda_powertools import Logger
 
-from sourcebook.catalog.adapters.identity import Identity
-from sourcebook.catalog.documents import Documents
-from sourcebook.catalog.establish import NovaEstablisher
-from sourcebook.catalog.photometry_messages import RebuildTable, UploadObject, UploadValid
-from sourcebook.catalog.photometry_table import TableRebuilder
-from sourcebook.catalog.photometry_upload import UploadValidator
-from sourcebook.catalog.products import (
+from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.objects import Objects
+from sourcebook.clock import isoformat
+from sourcebook.fits.artifacts import artifacts
+from sourcebook.fits.check import check
+from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.quarantine import Quarantiner
+from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.novae.store import NovaStore
+from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadValid
+from sourcebook.photometry.table import TableRebuilder
+from sourcebook.photometry.upload import UploadValidator
+from sourcebook.runs.errors import Held
+from sourcebook.runs.tasks import TaskRun
+from sourcebook.search.days import Days
+from sourcebook.search.index import Indexer
+from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.spectra.products import (
     AcquisitionStatus,
     Eligibility,
     IdentityKind,
@@ -27,22 +38,11 @@ from sourcebook.catalog.products import (
     data_product_id_for,
     spectrum_item,
 )
-from sourcebook.catalog.quarantine import Quarantiner
-from sourcebook.catalog.replacing import Objects
-from sourcebook.catalog.store import NovaStore
-from sourcebook.clock import isoformat
-from sourcebook.runs.errors import Held
-from sourcebook.runs.tasks import TaskRun
-from sourcebook.search.days import Days
-from sourcebook.search.index import Indexer
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
-from sourcebook.spectra.artifacts import artifacts
-from sourcebook.spectra.check import check
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.integration.observations.world import World as Figures
 from tests.unit.api.stored import article_item, put_article, put_source
-from tests.unit.spectra import made
+from tests.unit.fits import made
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 CURVE = (

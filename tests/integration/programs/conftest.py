@@ -21,7 +21,7 @@ from sourcebook.api.overviews import OverviewsApi
 from sourcebook.api.parts import Means, Parts, operations
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
-from sourcebook.catalog.replacing import Objects
+from sourcebook.bucket.objects import Objects
 from sourcebook.observations.read import ObservationReader
 from sourcebook.search.days import Days
 from sourcebook.search.index import Indexer

@@ -67,7 +67,7 @@ def loaded():
     return [name for name in {[*PARTS]!r} if f"sourcebook.api.{{name}}" in sys.modules]
 before = loaded()
 assert find("GET /api/v1/tools/{{tool_id}}/sentiment")
-print(json.dumps([before, loaded(), "sourcebook.feeds" in sys.modules, "sourcebook.catalog" in sys.modules]))
+print(json.dumps([before, loaded(), "sourcebook.feeds" in sys.modules, "sourcebook.novae" in sys.modules]))
 """
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(finished.stdout) == [[], ["sentiment"], False, False]

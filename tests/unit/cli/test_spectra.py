@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sourcebook.spectra.profiles import PROFILES
+from sourcebook.fits.profiles import PROFILES
 from sourcebook_cli.main import main
-from tests.unit.spectra import made
+from tests.unit.fits import made
 
 BESS = next(profile.id for profile in PROFILES if profile.name == "bess")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sourcebook.spectra.check import check
+from sourcebook.fits.check import check
 from sourcebook_local.astronomy.spectra import make_samples
 
 WANTED = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sourcebook.catalog.adapters.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
 from sourcebook.errors import Quarantine, Retryable
+from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
 from sourcebook.runs.errors import Held, as_step_functions_knows, error_fingerprint, short_message
 from sourcebook.table.client import TableBusy
 

@@ -32,13 +32,13 @@ UNPACKED = {
         "http/bodies.py",
         "zlib.decompressobj",
     ): "answers of servers: up to the cap of the request and no further",
-    ("catalog/unpack.py", "zipfile.ZipFile"): "donations and archives' wrappings: bounded directory and size",
+    ("spectra/unpack.py", "zipfile.ZipFile"): "donations and archives' wrappings: bounded directory and size",
     ("articles/grouping/log.py", "zlib.decompressobj"): "our own item, and bounded",
     ("search/day.py", "zlib.decompressobj"): "our own file, and bounded by what a function can hold",
     ("feeds/seen.py", "zlib.decompress"): "our own item, at most 400 kB",
     ("api/idempotency.py", "gzip.decompress"): "our own item, at most 400 kB",
-    ("catalog/photometry_upload.py", "gzip.decompress"): "our own object: a function of this stack wrote it",
-    ("photometry/series.py", "gzip.decompress"): "our own object: a function of this stack wrote it",
+    ("photometry/upload.py", "gzip.decompress"): "our own object: a function of this stack wrote it",
+    ("lightcurves/series.py", "gzip.decompress"): "our own object: a function of this stack wrote it",
     ("exports/days.py", "gzip.GzipFile"): "it packs and unpacks nothing",
 }
 """Places where something is unpacked, and what bounds it."""

@@ -26,7 +26,6 @@ from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.api.workflows import INPUTS
 from sourcebook.articles.normalize import identify
-from sourcebook.catalog.names import normalize_name
 from sourcebook.errors import InvalidInput
 from sourcebook.events import (
     ArticleCreated,
@@ -38,6 +37,7 @@ from sourcebook.events import (
 )
 from sourcebook.feeds.manage import check_values
 from sourcebook.feeds.opml import parse_opml, write_opml
+from sourcebook.novae.names import normalize_name
 from sourcebook.observations.values import Unreadable, parse_rate
 from sourcebook.sources.model import parse_spec
 from sourcebook.table.pages import Listing

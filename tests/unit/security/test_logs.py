@@ -19,12 +19,12 @@ from sourcebook.api.tokens import TokenStore
 from sourcebook.articles.adapters.news_api import Finnhub, Tiingo
 from sourcebook.articles.adapters.options import NewsApiOptions
 from sourcebook.articles.model import parse_incoming
-from sourcebook.catalog.adapters.ads import Ads
-from sourcebook.catalog.adapters.archive import Archive, ArchiveRejected, ArchiveUnavailable
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook.events import ArticleCreated, FetchRequested, read_message
 from sourcebook.feeds.manage import check_values
 from sourcebook.http import FetchCause, FetchError, HttpClient, error_for, fetch_error
+from sourcebook.novae.resolvers.ads import Ads
+from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.poll import PollReport, PollResult, Rejected, RoundReport, Verdict
 from sourcebook.sources.report import failed_records, log_round

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.catalog.adapters.archive import ArchiveRejected, ArchiveUnavailable
-from sourcebook.catalog.adapters.votable import read_table
 from sourcebook.errors import InvalidInput
 from sourcebook.feeds.model import NotAFeed
 from sourcebook.feeds.opml import parse_opml
 from sourcebook.feeds.parse import parse_feed
+from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveUnavailable
+from sourcebook.spectra.providers.votable import read_table
 from tests.templates import ROOT
-from tests.unit.photometry.uploads import parse as parse_photometry
+from tests.unit.lightcurves.uploads import parse as parse_photometry
 
 CANARY = "canary-81c3"
 REFUSED = (NotAFeed, InvalidInput, ArchiveRejected, ArchiveUnavailable)
@@ -43,14 +43,14 @@ READERS: dict[str, tuple[Reader, str]] = {
         parse_opml,
         "<opml version='2.0'><body><outline text='{}' xmlUrl='https://a.example/'/></body></opml>",
     ),
-    "catalog/adapters/votable.py": (
+    "spectra/providers/votable.py": (
         lambda body: read_table("simbad", body, 10),
         (
             "<VOTABLE><RESOURCE><TABLE><FIELD name='a'/><DATA><TABLEDATA><TR><TD>{}</TD></TR></TABLEDATA>"
             "</DATA></TABLE></RESOURCE></VOTABLE>"
         ),
     ),
-    "photometry/votable.py": (
+    "lightcurves/votable.py": (
         lambda body: parse_photometry(body.decode()),
         (
             "<VOTABLE><RESOURCE><TABLE><FIELD name='jd'/><FIELD name='mag'/><FIELD name='band'/><DATA>"
@@ -62,7 +62,7 @@ READERS: dict[str, tuple[Reader, str]] = {
 
 NO_READERS = {
     "api/follow.py": "escaping",
-    "photometry/written.py": "escaping",
+    "lightcurves/written.py": "escaping",
     "votable_text.py": "escaping",
     "feeds/_mend.py": "names of expat's errors, and escaping",
 }

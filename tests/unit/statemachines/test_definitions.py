@@ -11,11 +11,11 @@ import pytest
 
 import statemachines
 from sourcebook.api.workflows import INPUTS
-from sourcebook.catalog.nova_messages import FindNova, OneNova, Outcome, PrepareNova, Resolved
-from sourcebook.catalog.spectrum_messages import LoadDecision, RunOutcome
+from sourcebook.fits.model import SpectrumOutcome
 from sourcebook.messages import Answer, Asked, word_of
+from sourcebook.novae.messages import FindNova, OneNova, Outcome, PrepareNova, Resolved
 from sourcebook.runs.read import LONG_RUNS, LONGEST_RUN
-from sourcebook.spectra.model import SpectrumOutcome
+from sourcebook.spectra.messages import LoadDecision, RunOutcome
 from sourcebook.table import keys
 from statemachines import states as asl
 from statemachines.books import CHECK, REPORT

@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 from xml.sax.saxutils import escape
 
-from sourcebook.catalog.coordinates import Position, separation_arcsec
+from sourcebook.novae.coordinates import Position, separation_arcsec
 from sourcebook_local.webserver import Request, Response, json_response
 
 FOLDER: Final = Path(__file__).parent

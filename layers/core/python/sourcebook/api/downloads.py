@@ -11,8 +11,8 @@ from sourcebook.api.operations import Operation
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, redirect
-from sourcebook.catalog.product_read import NothingToPlot
 from sourcebook.errors import shorten
+from sourcebook.novae.product_read import NothingToPlot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,19 +44,19 @@ def make(means: Means) -> products.ProductsApi:
 
 
 def _as_csv(curve: Curve) -> str:
-    from sourcebook.photometry.written import as_csv  # noqa: PLC0415 - seldom needed, as all below
+    from sourcebook.lightcurves.written import as_csv  # noqa: PLC0415 - seldom needed, as all below
 
     return as_csv(curve.points)
 
 
 def _as_votable(curve: Curve) -> str:
-    from sourcebook.photometry.written import as_votable  # noqa: PLC0415
+    from sourcebook.lightcurves.written import as_votable  # noqa: PLC0415
 
     return as_votable(curve.points, curve.name)
 
 
 def _as_aavso(curve: Curve) -> str:
-    from sourcebook.photometry.written import as_aavso  # noqa: PLC0415
+    from sourcebook.lightcurves.written import as_aavso  # noqa: PLC0415
 
     return as_aavso(curve.points, curve.name)
 

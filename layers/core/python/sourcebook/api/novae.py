@@ -13,13 +13,13 @@ from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
 from sourcebook.api.workflows import CANDIDATE, WorkflowsApi
 from sourcebook.api.workflows import make as make_workflows
-from sourcebook.catalog.coordinates import Position
-from sourcebook.catalog.listing import STATUSES as NOVA_STATUSES
-from sourcebook.catalog.listing import NovaList, Wanted
-from sourcebook.catalog.names import NAME_LIMIT
-from sourcebook.catalog.read import NovaReader
-from sourcebook.catalog.review import DECISIONS, OVERRIDES, AlreadyReviewed, ReviewDesk
 from sourcebook.errors import InvalidInput, shorten
+from sourcebook.novae.coordinates import Position
+from sourcebook.novae.listing import STATUSES as NOVA_STATUSES
+from sourcebook.novae.listing import NovaList, Wanted
+from sourcebook.novae.names import NAME_LIMIT
+from sourcebook.novae.read import NovaReader
+from sourcebook.novae.review import DECISIONS, OVERRIDES, AlreadyReviewed, ReviewDesk
 from sourcebook.runs.read import STATUSES, RunReader
 
 _ARCSECONDS_UNTOLD: Final = 10.0

@@ -15,10 +15,10 @@ from sourcebook.api.parameters import Text
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
-from sourcebook.catalog.coordinates import WIDEST_SEARCH, Position
-from sourcebook.catalog.product_read import ProductReader
-from sourcebook.catalog.read import NovaReader
 from sourcebook.errors import InvalidInput
+from sourcebook.novae.coordinates import WIDEST_SEARCH, Position
+from sourcebook.novae.product_read import ProductReader
+from sourcebook.novae.read import NovaReader
 from sourcebook.votable_text import MEDIA_TYPE, Cell, Column, Told, votable
 
 _UNIX_MJD: Final = 40_587.0

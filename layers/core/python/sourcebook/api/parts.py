@@ -18,8 +18,8 @@ from sourcebook.table.client import Table
 
 if TYPE_CHECKING:
     from sourcebook.api.operations import Operation
-    from sourcebook.catalog.replacing import Objects
-    from sourcebook.catalog.review import Starter
+    from sourcebook.bucket.objects import Objects
+    from sourcebook.novae.review import Starter
 
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "service": ("/health", "/openapi.json", "/docs"),

@@ -11,15 +11,15 @@ from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Parameter, Text, Wh
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
-from sourcebook.catalog.product_read import (
+from sourcebook.errors import InvalidInput, shorten
+from sourcebook.novae.product_read import (
     PRODUCT_TYPES,
     VALIDATION_STATUSES,
     NothingToPlot,
     ProductReader,
 )
-from sourcebook.catalog.read import NovaReader
-from sourcebook.catalog.reference_read import ROLES, ReferenceReader
-from sourcebook.errors import InvalidInput, shorten
+from sourcebook.novae.read import NovaReader
+from sourcebook.novae.reference_read import ROLES, ReferenceReader
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,7 +34,7 @@ class Epoch(Parameter[float]):
 
     def read(self, request: Request) -> float:
         """Read either form."""
-        from sourcebook.photometry.times import mjd_of  # noqa: PLC0415 - 4 ms of each start, and seldom needed
+        from sourcebook.lightcurves.times import mjd_of  # noqa: PLC0415 - 4 ms of each start, and seldom needed
 
         text = request.query[self.name]
         if re.fullmatch(r"[+-]?\d{1,7}(\.\d{1,12})?", text.strip(), re.ASCII):
@@ -59,7 +59,7 @@ class Bands(Parameter[frozenset[str]]):
 
     def read(self, request: Request) -> frozenset[str]:
         """Read them under their canonical names."""
-        from sourcebook.photometry.bands import read_band  # noqa: PLC0415 - as above
+        from sourcebook.lightcurves.bands import read_band  # noqa: PLC0415 - as above
 
         parts = request.query[self.name].split(",")
         if len(parts) > _BANDS_AT_MOST:

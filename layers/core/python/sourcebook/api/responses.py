@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sourcebook.errors import InvalidInput, Retryable, shorten
 
 if TYPE_CHECKING:
-    from sourcebook.catalog.replacing import SignedLink
+    from sourcebook.bucket.objects import SignedLink
     from sourcebook.table.pages import Page
 
 GZIP_FROM: Final = 1_024

@@ -13,12 +13,12 @@ from typing import Any, Final, TypeAlias
 
 from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec
 from sourcebook.articles.read import SENTIMENTS, STATUSES
-from sourcebook.catalog.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
-from sourcebook.catalog.reference_read import ROLES
-from sourcebook.catalog.review import DECISIONS
 from sourcebook.columns import Kind
 from sourcebook.exports.manifest import Form as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
+from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
+from sourcebook.novae.reference_read import ROLES
+from sourcebook.novae.review import DECISIONS
 from sourcebook.runs.read import STATUSES as RUN_STATUSES
 from sourcebook.sentiment.read import BUCKETS
 from sourcebook.sources.read import HEALTHS

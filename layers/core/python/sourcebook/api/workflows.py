@@ -13,9 +13,9 @@ from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, whole
-from sourcebook.catalog.names import NAME_LIMIT, normalize_name
-from sourcebook.catalog.review import Starter
 from sourcebook.errors import shorten
+from sourcebook.novae.names import NAME_LIMIT, normalize_name
+from sourcebook.novae.review import Starter
 from sourcebook.runs.started import StartedRuns, execution_name
 
 CANDIDATE: Final = TextField(

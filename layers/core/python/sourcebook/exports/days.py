@@ -17,7 +17,7 @@ from io import BytesIO
 from typing import Final
 
 from sourcebook.articles.model import RETENTION
-from sourcebook.catalog.replacing import Objects
+from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.exports.datasets import DATASETS, Dataset, Row
 from sourcebook.exports.manifest import File, Form, Manifest, file_key, manifest_key

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from sourcebook.catalog.replacing import Objects, SignedLink
+from sourcebook.bucket.objects import Objects, SignedLink
 from sourcebook.exports.manifest import LARGEST, MANIFESTS, manifest_key, names
 from sourcebook.exports.period import Period
 

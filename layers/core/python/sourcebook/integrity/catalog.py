@@ -8,24 +8,24 @@ from typing import Any, Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
-from sourcebook.catalog.coordinates import cell_of
-from sourcebook.catalog.fingerprints import Fingerprints
-from sourcebook.catalog.model import Nova, NovaStatus, read_record
-from sourcebook.catalog.products import (
+from sourcebook.clock import Clock, utc_now
+from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.novae.coordinates import cell_of
+from sourcebook.novae.file_objects import FileRole
+from sourcebook.novae.model import Nova, NovaStatus, read_record
+from sourcebook.novae.renormalize import form_of_today, renormalize
+from sourcebook.novae.store import NovaStore
+from sourcebook.novae.whereabouts import find_product
+from sourcebook.spectra.fingerprints import Fingerprints
+from sourcebook.spectra.products import (
     ELIGIBLE_STATUS,
     INDEX_ATTRIBUTES,
     SPECTRA,
     Eligibility,
-    FileRole,
     SpectrumProduct,
     ValidationStatus,
     eligible_attributes,
 )
-from sourcebook.catalog.renormalize import form_of_today, renormalize
-from sourcebook.catalog.store import NovaStore
-from sourcebook.catalog.whereabouts import find_product
-from sourcebook.clock import Clock, utc_now
-from sourcebook.integrity.model import Finding, is_of, key_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item

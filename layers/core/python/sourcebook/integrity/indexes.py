@@ -11,13 +11,13 @@ from boto3.dynamodb.conditions import Attr, ConditionBase
 
 from sourcebook.articles.grouping.grouper import ACTIVE
 from sourcebook.articles.model import Sentiment, Status
-from sourcebook.catalog.products import SPECTRA
-from sourcebook.catalog.quarantine import PENDING
-from sourcebook.catalog.relist import place_of, relist
-from sourcebook.catalog.review import REVIEWED_STATUS
 from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.novae.quarantine import PENDING
+from sourcebook.novae.relist import place_of, relist
+from sourcebook.novae.review import REVIEWED_STATUS
 from sourcebook.runs.read import STATUSES
 from sourcebook.sentiment.subjects import from_item
+from sourcebook.spectra.products import SPECTRA
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item

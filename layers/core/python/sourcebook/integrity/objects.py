@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sourcebook.catalog.documents import bucket_error
+from sourcebook.bucket.documents import bucket_error
 from sourcebook.integrity.model import Finding, is_of, key_of
 from sourcebook.table.codec import Item
 

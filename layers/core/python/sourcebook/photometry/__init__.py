@@ -1,1 +1,1 @@
-"""Photometry: uploads of measurements, and the one table that a nova has of them."""
+"""The photometry of novae: uploads, and each nova's one table."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
-from sourcebook.catalog.replacing import Content, ObjectChanged
+from sourcebook.bucket.objects import Content, ObjectChanged
 from sourcebook.clock import Clock, epoch_seconds, utc_now
 from sourcebook.errors import Retryable
 from sourcebook.search.day import LARGEST, VERSION, Day, Entry
@@ -24,7 +24,7 @@ _CONTENT_TYPE: Final = "application/vnd.sqlite3"
 
 
 class Bucket(Protocol):
-    """What is asked of the bucket; `sourcebook.catalog.replacing.Objects` is one."""
+    """What is asked of the bucket; `sourcebook.bucket.objects.Objects` is one."""
 
     def read(self, key: str, largest: int) -> Content:
         """Return an object."""

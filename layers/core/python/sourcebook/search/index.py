@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.catalog.replacing import ObjectChanged
+from sourcebook.bucket.objects import ObjectChanged
 from sourcebook.errors import SourcebookError
 from sourcebook.search.day import Entry
 from sourcebook.search.days import Days, day_of

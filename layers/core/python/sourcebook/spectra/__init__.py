@@ -1,1 +1,1 @@
-"""Spectra: from an archive's FITS file to wavelengths in metres, or to the reason why not."""
+"""The spectra of novae: found at providers, acquired, validated and recorded."""

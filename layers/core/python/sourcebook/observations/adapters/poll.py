@@ -10,6 +10,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Final
 
+from sourcebook.bucket.snapshots import Snapshots
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
@@ -20,7 +21,6 @@ from sourcebook.observations.kinds import JSON_API
 from sourcebook.observations.model import Observed, Parsed
 from sourcebook.observations.options import ObservationOptions, read_observation_options
 from sourcebook.observations.raw import Outcome, RawStore, Scrape
-from sourcebook.observations.snapshots import Snapshots
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sources.limits import read_document
 from sourcebook.sources.model import Source

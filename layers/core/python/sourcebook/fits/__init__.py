@@ -1,0 +1,1 @@
+"""Spectra: from an archive's FITS file to wavelengths in metres, or to the reason why not."""

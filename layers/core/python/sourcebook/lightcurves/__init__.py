@@ -1,0 +1,1 @@
+"""Photometry: uploads of measurements, and the one table that a nova has of them."""

@@ -1,0 +1,425 @@
+"""CSV as spreadsheets, archives and observers' own software write it.
+
+Every line is one row: a cell that spans lines does not occur in photometry, but a quotation mark that is
+never closed does, and it must not swallow the rows after it.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from sourcebook.errors import InvalidInput
+from sourcebook.lightcurves.columns import MOST_COLUMNS, NEEDED, Columns, is_known, read_columns
+from sourcebook.lightcurves.decoding import lines
+from sourcebook.lightcurves.figures import looks_like_a_number
+from sourcebook.lightcurves.layout import Layout, Row
+from sourcebook.lightcurves.model import Format
+from sourcebook.lightcurves.times import read_kind
+
+_DELIMITERS: Final = (",", ";", "\t", "|")
+_SETTING: Final = re.compile(r"#\s*(?P<key>[A-Za-z][A-Za-z_ -]{0,30}?) *[=:] *(?P<value>.*)")
+_SETTINGS: Final = {
+    "obscode": "observer",
+    "observer": "observer",
+    "date": "time_system",
+    "time_system": "time_system",
+    "timesys": "time_system",
+    "time_scale": "time_scale",
+    "timescale": "time_scale",
+    "band": "band",
+    "filter": "band",
+    "filt": "band",
+    "unit": "flux_unit",
+    "flux_unit": "flux_unit",
+    "magsys": "magnitude_system",
+    "magnitude_system": "magnitude_system",
+    "mag_system": "magnitude_system",
+    "instrument": "instrument",
+    "telescope": "instrument",
+    "name": "name",
+    "object": "name",
+    "star": "name",
+    "target": "name",
+}
+_LOOKED_AT: Final = 200
+"""Lines among which the headings must be."""
+LONGEST_LINE: Final = 20_000
+"""Characters of a line. A longer one has no headings, and no row."""
+MOST_LINES: Final = 500_000
+"""Of one upload, comments and empty ones included."""
+_LONGEST_SETTING: Final = 1_000
+_MOST_HEADINGS: Final = 200
+"""Lines with headings in one upload: files that were joined bring theirs along."""
+_SAMPLED: Final = 40
+"""Rows by which the delimiter is recognized."""
+_SAMPLED_FOR_WIDTHS: Final = 2_000
+_FIXED: Final = "fixed"
+_FRAMED: Final = "||"
+"""Bars between the cells and around the row."""
+_WIDEST: Final = 2_000
+_ENOUGH_KNOWN: Final = 3
+_ANY_CONSTANTS: Final = {"band": "V"}
+"""A band may be given once for all rows: headings without one may be complete."""
+_STARTS_WITH_NUMBER: Final = re.compile(r"\s*[+-]?[\d.][\d.]*[\s,;|]")
+_RULER: Final = re.compile(r"[-=+|:\s]+")
+_SINGLE_QUOTED: Final = re.compile(r"(?<!\S)'([^'\"]*)'(?!\S)")
+_WORDS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+def split(line: str, delimiter: str) -> list[str]:
+    """Return the cells of one line; with an empty delimiter they are separated by blanks.
+
+    Raises:
+        InvalidInput: if the line is too long, or a quotation mark among blanks is never closed.
+    """
+    if len(line) > LONGEST_LINE:
+        raise InvalidInput("row", line[:80], f"a line of at most {LONGEST_LINE} characters")
+    if not delimiter:
+        return _split_at_blanks(line)
+    framed = delimiter == _FRAMED
+    if framed:
+        line, delimiter = line.strip().removeprefix("|").removesuffix("|"), "|"
+    try:
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error as error:
+        raise InvalidInput("row", line, f"cells separated by {delimiter!r} ({error})") from error
+    return [cell.strip() for cell in cells] if framed else cells
+
+
+def _split_at_blanks(line: str) -> list[str]:
+    if '"' not in line and "'" not in line:
+        return line.split()
+    plain = _SINGLE_QUOTED.sub(r'"\1"', line) if '"' not in line else line
+    try:
+        return next(csv.reader([" ".join(plain.split())], delimiter=" ", strict=True), [])
+    except csv.Error as error:
+        raise InvalidInput(
+            "row", line, f"cells separated by blanks, each quotation mark closed ({error})"
+        ) from error
+
+
+def read_delimiter(value: str) -> str:
+    """Return the delimiter that a ``#DELIM=`` line names: a character, or a word such as ``tab``.
+
+    Raises:
+        InvalidInput: if it is neither.
+    """
+    if value.startswith("\t"):
+        return "\t"
+    plain = value.strip().strip("\"'")
+    word = re.match(r"[A-Za-z]+|\\t", plain)
+    if word is not None:
+        found = _WORDS.get(word[0].lower())
+    else:
+        found = plain[0] if plain and not plain[0].isalnum() and plain[0] not in "#.-+<" else None
+    if found is None:
+        raise InvalidInput("DELIM", value, "a character such as , ; or | or the word comma, semicolon or tab")
+    return found
+
+
+def setting(line: str) -> tuple[str, str] | None:
+    """Return key, in lower case, and value of a line such as ``#OBSCODE=ABC``; None if it is none.
+
+    A spreadsheet that has saved the file may have put the line into quotation marks, and commas to its end.
+    """
+    if len(line) > _LONGEST_SETTING:
+        return None
+    plain = line.lstrip().rstrip(" \r\n").strip('"')
+    found = _SETTING.fullmatch(plain)
+    if found is None:
+        return None
+    key, value = re.sub(r"[ -]+", "_", found["key"].lower()), found["value"]
+    if key in {"delim", "delimiter"}:
+        return "delim", value
+    return key, value.strip().rstrip(",;\t ").strip().strip('"')
+
+
+def read_csv(text: str) -> Layout:
+    """Read CSV: headings, and rows under them.
+
+    Lines that begin with ``#`` are comments; ``#BAND=V`` and the like hold for all rows; the headings may
+    themselves stand in the last of them. Headings that come again hold from there:
+    files are joined like that.
+
+    Raises:
+        InvalidInput: if there are no headings, or too few, or too many lines.
+    """
+    content = bounded_lines(text)
+    constants: dict[str, str] = {}
+    delimiter: str | None = None
+    commented: tuple[int, str] | None = None
+    for place, line in enumerate(content):
+        plain = line.strip()
+        if not plain.strip(",;\t|") or _is_ruler(plain):
+            continue
+        if plain.lstrip('"').startswith("#"):
+            key_and_value = setting(line)
+            if key_and_value is None:
+                commented = place, _without_mark(line)
+            elif key_and_value[0] == "delim":
+                delimiter = read_delimiter(key_and_value[1])
+            else:
+                constants |= _constant(*key_and_value)
+            continue
+        if place >= _LOOKED_AT:
+            break
+        found = _headings(line, delimiter, content, place + 1)
+        first = place + 1
+        if found is None and commented is not None:
+            found, first = _headings(commented[1], delimiter, content, place), place
+        if found is None:
+            break
+        reader = _Rows(content, read_columns(found.cells, constants), found, constants)
+        notes = list(reader.columns.notes)
+        if reader.columns.unused:
+            notes.append(f"Columns that are not used: {', '.join(reader.columns.unused[:40])}.")
+        return Layout(Format.CSV, reader.read(first), notes)
+    shown = next((line for line in content if line.strip()), "")
+    raise InvalidInput("columns", shown[:80], f"headings in the first line: {NEEDED}")
+
+
+def bounded_lines(text: str) -> list[str]:
+    """Return the lines of a text.
+
+    Raises:
+        InvalidInput: if there are too many.
+    """
+    if text.count("\n") + text.count("\r") > 2 * MOST_LINES or len(content := lines(text)) > MOST_LINES:
+        raise InvalidInput("file", f"more than {MOST_LINES} lines", f"at most {MOST_LINES} lines: split it")
+    return content
+
+
+def _without_mark(line: str) -> str:
+    return line.strip().lstrip('"#').strip() if "\t" not in line else line.lstrip().lstrip('"#').lstrip(" ")
+
+
+def _is_ruler(plain: str) -> bool:
+    """Whether a line only draws a line, as tables in Markdown and of terminals have them."""
+    return (
+        len(plain) > 2 and plain[0] in "-=+|" and len(plain) <= LONGEST_LINE and bool(_RULER.fullmatch(plain))
+    )
+
+
+def _constant(key: str, value: str) -> dict[str, str]:
+    """Return the field that a setting gives for all rows, if it is one; comments often look like settings."""
+    name = _SETTINGS.get(key)
+    if name == "time_system" and read_kind(value) is None:
+        name = "time_scale" if key == "timesys" else None
+    return {name: value} if name else {}
+
+
+class _Headings(NamedTuple):
+    """A line of headings.
+
+    Attributes:
+        cells: the headings.
+        delimiter: what separates them; empty for blanks, ``fixed`` for columns of fixed width.
+        spans: start and end of each column of fixed width.
+    """
+
+    cells: list[str]
+    delimiter: str
+    spans: tuple[tuple[int, int], ...] = ()
+
+    def split(self, line: str) -> list[str]:
+        """Return the cells of a row under these headings.
+
+        Raises:
+            InvalidInput: if they cannot be told apart.
+        """
+        if not self.spans:
+            return split(line, self.delimiter)
+        if len(line) > LONGEST_LINE:
+            raise InvalidInput("row", line[:80], f"a line of at most {LONGEST_LINE} characters")
+        ends = [*(start for start, _ in self.spans[1:]), len(line)]
+        between = zip(self.spans[:-1], self.spans[1:], strict=True)
+        if (
+            any(line[end:start].strip() for (_, end), (start, _) in between)
+            or line[: self.spans[0][0]].strip()
+        ):
+            raise InvalidInput("row", line, "cells that stand under their headings")
+        return [line[start:end].strip() for (start, _), end in zip(self.spans, ends, strict=True)]
+
+
+def _headings(line: str, delimiter: str | None, content: Sequence[str], first: int) -> _Headings | None:
+    """Return the headings that a line holds; None if it holds fewer than two that are known.
+
+    Args:
+        line: without the mark of a comment.
+        delimiter: if the upload says it.
+        content: all lines.
+        first: place of the first row, by whose cells the delimiter is recognized.
+    """
+    if len(line) > LONGEST_LINE:
+        return None
+    chosen = [delimiter] if delimiter is not None else [*(mark for mark in _DELIMITERS if mark in line), ""]
+    if "|" in chosen and line.lstrip().startswith("|"):
+        chosen = [_FRAMED if mark == "|" else mark for mark in chosen]
+    candidates = []
+    for mark in chosen:
+        try:
+            cells = split(line, mark)
+        except InvalidInput:
+            continue
+        while cells and not cells[-1].strip():
+            cells.pop()
+        if len(cells) <= MOST_COLUMNS and sum(map(is_known, cells)) >= 2:
+            candidates.append(_Headings(cells, mark))
+    if not candidates:
+        return None
+    sample = _sample(content, first, _SAMPLED)
+    best = max(candidates, key=lambda found: _fit(found, sample))
+    if (
+        best.delimiter == ""
+        and delimiter is None
+        and any(_width(best, row) != len(best.cells) for row in sample)
+    ):
+        return _fixed_width(line, _sample(content, first, _SAMPLED_FOR_WIDTHS)) or best
+    return best
+
+
+def _fit(found: _Headings, sample: Sequence[str]) -> tuple[bool, int, bool, int]:
+    """Return how well a delimiter fits: complete headings, rows of their width, a mark rather than blanks."""
+    try:
+        read_columns(found.cells, _ANY_CONSTANTS)
+    except InvalidInput:
+        complete = False
+    else:
+        complete = True
+    fitting = sum(_width(found, row) == len(found.cells) for row in sample)
+    return complete, fitting, found.delimiter != "", sum(map(is_known, found.cells))
+
+
+def _width(found: _Headings, row: str) -> int:
+    try:
+        cells = found.split(row)
+    except InvalidInput:
+        return -1
+    while len(cells) > len(found.cells) and not cells[-1].strip():
+        cells.pop()
+    return len(cells)
+
+
+def _sample(content: Sequence[str], first: int, most: int) -> list[str]:
+    found: list[str] = []
+    for line in content[first : first + 2 * most]:
+        plain = line.strip(",;\t| \x0b\x0c")
+        if (
+            plain
+            and not plain.lstrip('"').startswith("#")
+            and not _is_ruler(line.strip())
+            and len(found) < most
+        ):
+            found.append(line[:LONGEST_LINE])
+    return found
+
+
+def _fixed_width(line: str, sample: Sequence[str]) -> _Headings | None:
+    """Return headings of fixed width, if the same places are blank in the headings and in all rows."""
+    rows = [line.rstrip(), *(row.rstrip() for row in sample)]
+    width = max(map(len, rows))
+    if any("\t" in row for row in rows) or len(rows) < 3 or width > _WIDEST:
+        return None
+    used = bytearray(width)
+    for row in rows:
+        for word in re.finditer(r"\S+", row):
+            used[word.start() : word.end()] = b"\1" * (word.end() - word.start())
+    spans = tuple((word.start(), word.end()) for word in re.finditer(b"\1+", bytes(used)))
+    cells = [line[start:end].strip() for start, end in spans]
+    if len(spans) > MOST_COLUMNS or not all(cells):
+        return None
+    try:
+        read_columns(cells, _ANY_CONSTANTS)
+    except InvalidInput:
+        return None
+    return _Headings(cells, _FIXED, spans)
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Reads the rows of a table, under the headings that hold for them."""
+
+    content: Sequence[str]
+    columns: Columns
+    headings: _Headings
+    settings: dict[str, str]
+    changes: int = 0
+    broken: InvalidInput | None = None
+
+    def read(self, first: int) -> Iterator[Row]:
+        """Yield the rows from a place on."""
+        for number in range(first + 1, len(self.content) + 1):
+            line = self.content[number - 1]
+            plain = line.strip()
+            if not plain.strip(',;\t|"') or _is_ruler(plain):
+                continue
+            if plain.lstrip('"').startswith("#"):
+                self._comment(line)
+                continue
+            if self._is_headings_again(line):
+                continue
+            yield self.broken_row(number) if self.broken else self._row(number, line)
+
+    def broken_row(self, number: int) -> Row:
+        """Return a row under headings that cannot be read."""
+        return Row(number, (), self.columns, self.broken)
+
+    def _row(self, number: int, line: str) -> Row:
+        width = len(self.headings.cells)
+        try:
+            cells = self.headings.split(line)
+        except InvalidInput as error:
+            return Row(number, (), self.columns, error)
+        while len(cells) > width and not cells[-1].strip():
+            cells.pop()
+        if len(cells) == width:
+            return Row(number, cells, self.columns)
+        more = len(cells) > width
+        hint = "; a decimal comma needs another delimiter, or quotation marks" if more else ""
+        expected = f"{width} cells as there are headings, not {len(cells)}{hint}"
+        return Row(number, (), self.columns, InvalidInput("row", line, expected))
+
+    def _comment(self, line: str) -> None:
+        """Take a setting, or headings, from a comment between the rows."""
+        key_and_value = setting(line)
+        if key_and_value is None:
+            self._is_headings_again(_without_mark(line))
+        elif constant := _constant(*key_and_value):
+            self.settings |= constant
+            self.columns = replace(self.columns, constants={**self.columns.constants, **constant})
+
+    def _is_headings_again(self, line: str) -> bool:
+        """Whether a line has headings; they hold from here on, also where their order is another."""
+        if len(line) > _LONGEST_SETTING or _STARTS_WITH_NUMBER.match(line):
+            return False
+        try:
+            cells = self.headings.split(line)
+        except InvalidInput:
+            return False
+        while cells and not cells[-1].strip():
+            cells.pop()
+        if cells == self.headings.cells:
+            self.broken = None
+            return True
+        if (
+            len(cells) < 3
+            or any(map(looks_like_a_number, cells))
+            or sum(map(is_known, cells)) < _ENOUGH_KNOWN
+        ):
+            return False
+        self.changes += 1
+        if self.changes > _MOST_HEADINGS:
+            raise InvalidInput(
+                "columns", line[:80], f"at most {_MOST_HEADINGS} lines of headings: split the file"
+            )
+        try:
+            self.columns = read_columns(cells, self.settings)
+            self.headings = self.headings._replace(cells=cells)
+            self.broken = None
+        except InvalidInput as error:
+            self.broken = error
+        return True

@@ -1,0 +1,78 @@
+"""From an upload to its measurements, with a reason for every row that is none."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
+from typing import Final
+
+from sourcebook.errors import InvalidInput
+from sourcebook.lightcurves.aavso import aavso_type, read_aavso
+from sourcebook.lightcurves.decoding import decode, refuse_other_kinds
+from sourcebook.lightcurves.delimited import read_csv
+from sourcebook.lightcurves.layout import Layout
+from sourcebook.lightcurves.merge import merge
+from sourcebook.lightcurves.model import ERRORS_KEPT, MOST_ROWS, Measurement, Parsed, RowError
+from sourcebook.lightcurves.rows import RowReader
+from sourcebook.lightcurves.votable import read_votable
+
+MOST_BYTES: Final = 20_000_000
+
+
+def file_id_of(body: bytes) -> str:
+    """Return the id of an upload: the SHA-256 of its bytes."""
+    return hashlib.sha256(body).hexdigest()
+
+
+def parse_upload(body: bytes, *, is_nova: Callable[[str], bool], now: datetime) -> Parsed:
+    """Read an upload in whichever of the formats it is.
+
+    Args:
+        body: its bytes.
+        is_nova: whether a name in it means the nova that it is for.
+        now: aware; no measurement is from after tomorrow.
+
+    Raises:
+        InvalidInput: if it cannot be read as a whole. A row that cannot is in the result, with its reason.
+    """
+    if len(body) > MOST_BYTES:
+        raise InvalidInput("file", f"{len(body)} bytes", f"at most {MOST_BYTES} bytes: split it")
+    file_id = file_id_of(body)
+    layout, notes = _layout(body)
+    reader = RowReader(file_id, lru_cache(maxsize=4_096)(is_nova), now)
+    good: list[Measurement] = []
+    errors: list[RowError] = []
+    rows = rejected = 0
+    for row in layout.rows:
+        rows += 1
+        if rows > MOST_ROWS:
+            raise InvalidInput("file", f"more than {MOST_ROWS} rows", f"at most {MOST_ROWS} rows: split it")
+        try:
+            if row.error is not None:
+                raise row.error
+            good.append(reader.read(row.number, row.cells, row.columns))
+        except InvalidInput as error:
+            rejected += 1
+            if len(errors) < ERRORS_KEPT:
+                errors.append(RowError.of(row.number, error))
+    merged = merge((), good)
+    return Parsed(
+        file_id=file_id,
+        format=layout.format,
+        rows=rows,
+        measurements=merged.rows,
+        duplicates=merged.duplicates,
+        rejected=rejected,
+        errors=tuple(errors),
+        notes=(*notes, *layout.notes, *reader.warnings()),
+    )
+
+
+def _layout(body: bytes) -> tuple[Layout, list[str]]:
+    refuse_other_kinds(body)
+    if body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<" or body[:4] in {b"\xff\xfe<\x00", b"\xfe\xff\x00<"}:
+        return read_votable(body.lstrip(b" \t\r\n") if body[:1].isspace() else body), []
+    text, notes = decode(body)
+    return (read_csv(text) if aavso_type(text) is None else read_aavso(text)), notes

@@ -1,0 +1,79 @@
+"""Units of fluxes: each under one spelling, and janskys of every size as janskys."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from sourcebook.errors import InvalidInput
+from sourcebook.lightcurves.model import WORD_LIMIT
+
+
+class FluxUnit(NamedTuple):
+    """A unit as it is kept, and by what a value is multiplied to be in it."""
+
+    name: str
+    factor: Decimal
+
+
+_JANSKYS: Final = {
+    "jy": Decimal(1),
+    "mjy": Decimal("1e-3"),
+    "ujy": Decimal("1e-6"),
+    "microjy": Decimal("1e-6"),
+    "njy": Decimal("1e-9"),
+}
+_OTHERS: Final = {
+    "erg/s/cm2/hz": "erg s-1 cm-2 Hz-1",
+    "erg/s/cm2/angstrom": "erg s-1 cm-2 Angstrom-1",
+    "erg/s/cm2/a": "erg s-1 cm-2 Angstrom-1",
+    "erg/s/cm2/aa": "erg s-1 cm-2 Angstrom-1",
+    "erg/s/cm2": "erg s-1 cm-2",
+    "w/m2": "W m-2",
+    "w/m2/hz": "W m-2 Hz-1",
+    "w/m2/um": "W m-2 um-1",
+    "w/m2/nm": "W m-2 nm-1",
+    "count/s": "count s-1",
+    "counts/s": "count s-1",
+    "ct/s": "count s-1",
+    "electron/s": "electron s-1",
+}
+_POWER: Final = re.compile(r"(?<![a-zA-Z])([a-zA-Z]+)\^?-([12])(?!\d)")
+_EXPECTED: Final = "a unit of flux such as Jy, mJy, uJy, erg/s/cm2/Angstrom, erg/s/cm2/Hz, W/m2/um or count/s"
+
+
+def read_flux_unit(field: str, text: str) -> FluxUnit:
+    """Read a unit of flux in the ways in which it is written: with slashes, or with powers.
+
+    Raises:
+        InvalidInput: if it is not known.
+    """
+    plain = text.strip().replace("µ", "u").replace("μ", "u").replace("Å", "Angstrom").replace("⁻", "-")
+    plain = plain.replace("²", "2").replace("¹", "1").replace("**", "^")
+    if len(plain) > WORD_LIMIT or plain[:3] == "MJy":
+        raise InvalidInput(field, text, _EXPECTED)  # MJy: a million janskys, and next to certainly not meant
+    lowered = plain.lower().replace(" ", "") if "-" not in plain else _with_slashes(plain)
+    lowered = lowered.replace("^", "").replace("*", "").replace("sec", "s")
+    if lowered in _JANSKYS:
+        return FluxUnit("Jy", _JANSKYS[lowered])
+    if lowered in _OTHERS:
+        return FluxUnit(_OTHERS[lowered], Decimal(1))
+    sorted_form = _sorted_divisors(lowered)
+    if sorted_form in _SORTED:
+        return FluxUnit(_SORTED[sorted_form], Decimal(1))
+    raise InvalidInput(field, text, _EXPECTED)
+
+
+def _with_slashes(text: str) -> str:
+    """Turn ``erg s-1 cm-2 A-1`` into ``erg/s/cm2/a``."""
+    turned = _POWER.sub(lambda found: f"/{found[1]}{'' if found[2] == '1' else found[2]}", text)
+    return re.sub(r"[\s.]+", "", turned).lower()
+
+
+def _sorted_divisors(text: str) -> str:
+    first, *rest = text.split("/")
+    return "/".join([first, *sorted(rest)])
+
+
+_SORTED: Final = {_sorted_divisors(form): name for form, name in _OTHERS.items()}

@@ -1,0 +1,408 @@
+"""VOTables: the first table that has times, a band, and magnitudes or fluxes.
+
+Read with expat, without document types: there is no entity to expand and nothing to fetch. What the
+columns are is told by their UCDs (IVOA UCD list 1.6), their TIMESYS (VOTable 1.4, section 3.2), and else by
+their names as in CSV.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Final
+from xml.parsers import expat
+
+from sourcebook.errors import InvalidInput
+from sourcebook.lightcurves.columns import (
+    MOST_COLUMNS,
+    Columns,
+    TimeColumn,
+    by_preference,
+    checked,
+    find_columns,
+)
+from sourcebook.lightcurves.figures import is_blank, read_number
+from sourcebook.lightcurves.layout import Layout, Row
+from sourcebook.lightcurves.limits import LimitColumn, LimitKind, limit_column
+from sourcebook.lightcurves.model import MOST_ROWS, WORD_LIMIT, Format, TimeScale, TimeSystem
+from sourcebook.lightcurves.times import MJD_ORIGIN, TimeKind
+
+MOST_CELLS: Final = 1_500_000
+MOST_ELEMENTS: Final = 50_000
+"""Besides rows and cells; a real table has some hundred."""
+MOST_PARAMS: Final = 1_000
+MOST_TABLES: Final = 200
+_CELL_LIMIT: Final = 2_000
+_DEPTH: Final = 30
+_MOST_ATTRIBUTES: Final = 50
+_TAGS: Final = {name: name for name in ("TD", "TR")}
+"""Names that occur a million times, without a look at their prefix."""
+_EXPECTED: Final = "a well-formed VOTable with TABLEDATA"
+_BAND_IN_UCD: Final = re.compile(r"em\.opt\.([UBVRI])\b|em\.ir\.([JHK])\b")
+_BINARY: Final = frozenset({"BINARY", "BINARY2", "FITS", "PARQUET"})
+_CENTRES: Final = {"HELIOCENTER": "H", "BARYCENTER": "B"}
+_DERIVED: Final = ("stat.", "arith.", "src.var", "meta.number", "meta.ref", "meta.note")
+"""Words of a UCD that make it something about a magnitude, and not the magnitude."""
+_CONSTANT: Final = frozenset(
+    {"band", "name", "observer", "instrument", "magnitude_system", "flux_unit", "time_scale"}
+)
+"""Fields that a PARAM may give for all rows."""
+_NONE: Final = frozenset({"", "UNKNOWN"})
+
+
+@dataclass(slots=True)
+class _Field:
+    """A FIELD or PARAM, by its attributes, and the values that its VALUES elements declare as "no value"."""
+
+    attributes: Mapping[str, str]
+    nulls: list[str] = field(default_factory=list)
+
+    def get(self, name: str) -> str:
+        return self.attributes.get(name, "").strip()
+
+    @property
+    def words(self) -> list[str]:
+        """The words of its UCD; "pos.eq;meta.main" are two."""
+        return [word.strip().lower() for word in self.get("ucd").split(";") if word.strip()]
+
+    def is_null(self, cell: str) -> bool:
+        """Whether a cell is a declared "no value", however its number is written."""
+        if not self.nulls:
+            return False
+        single = self.get("datatype") == "float"
+        return any(cell == null or _same_number(cell, null, single=single) for null in self.nulls)
+
+
+def _same_number(one: str, other: str, *, single: bool) -> bool:
+    """Whether two texts are one number: "25", "25.0" and "2.5E1", but also "0x19"."""
+    numbers = []
+    for text in (one[:WORD_LIMIT], other[:WORD_LIMIT]):
+        try:
+            number = float(int(text, 16)) if text[:2].lower() == "0x" else float(text)
+            numbers.append(struct.unpack("f", struct.pack("f", number))[0] if single else number)
+        except (ValueError, OverflowError):
+            return False
+    return bool(numbers[0] == numbers[1])
+
+
+@dataclass(slots=True)
+class _Table:
+    fields: list[_Field] = field(default_factory=list)
+    params: list[_Field] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    encoded: set[int] = field(default_factory=set)
+    """Rows with cells in base64."""
+
+
+@dataclass(slots=True)
+class _Document:
+    """Collects tables from expat's events; their names are told without namespaces' prefixes."""
+
+    tables: list[_Table] = field(default_factory=list)
+    timesys: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    outer_params: list[_Field] = field(default_factory=list)
+    path: list[str] = field(default_factory=list)
+    text: list[str] | None = None
+    length: int = 0
+    cells: int = 0
+    elements: int = 0
+    params: int = 0
+    declared: _Field | None = None
+    """The FIELD or PARAM that is open."""
+    in_error: bool = False
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        tag = _TAGS.get(name) or name.rpartition(":")[2].upper()
+        if tag == "TD":
+            self.cells += 1
+            if attributes.get("encoding", "none") != "none" and self.tables:
+                self.tables[-1].encoded.add(len(self.tables[-1].rows))
+            self._begin_text()
+        else:
+            self._check(tag, name, attributes)
+        self.path.append(tag)
+        match tag:
+            case "TIMESYS":
+                self.timesys[attributes.get("ID", "")] = attributes
+            case "PARAM":
+                self._start_param(attributes)
+            case "VALUES" if self.declared is not None and "null" in attributes:
+                self.declared.nulls.append(attributes["null"].strip())
+            case "INFO" if attributes.get("name", "").upper() == "QUERY_STATUS":
+                if attributes.get("value", "").upper() == "ERROR":
+                    self.in_error = True
+                    self._begin_text()
+            case _:
+                self._start_table(tag, attributes)
+
+    def _check(self, tag: str, name: str, attributes: dict[str, str]) -> None:
+        """Refuse what no table of measurements has, before anything is kept of it."""
+        shown = f"<{name[:40]}>"
+        if not self.path and tag != "VOTABLE":
+            raise InvalidInput("file", shown, _EXPECTED)
+        if len(self.path) >= _DEPTH:
+            raise InvalidInput("file", shown, f"{_EXPECTED}, not nested deeper than {_DEPTH} elements")
+        if tag in _BINARY:
+            raise InvalidInput("file", shown, f"{_EXPECTED}; {tag} is not read: save it with TABLEDATA")
+        if len(attributes) > _MOST_ATTRIBUTES:
+            raise InvalidInput("file", shown, f"at most {_MOST_ATTRIBUTES} attributes of an element")
+        if tag != "TR":
+            self.elements += 1
+            if self.elements > MOST_ELEMENTS:
+                raise InvalidInput("file", shown, f"at most {MOST_ELEMENTS} elements besides the cells")
+
+    def _start_param(self, attributes: dict[str, str]) -> None:
+        self.declared = _Field(attributes)
+        within = self.tables and "TABLE" in self.path
+        (self.tables[-1].params if within else self.outer_params).append(self.declared)
+        self.params += 1
+        if self.params > MOST_PARAMS:
+            raise InvalidInput("PARAM", attributes.get("name"), f"at most {MOST_PARAMS} PARAM")
+
+    def _start_table(self, tag: str, attributes: dict[str, str]) -> None:
+        match tag:
+            case "TABLE":
+                if len(self.tables) >= MOST_TABLES:
+                    raise InvalidInput("TABLE", attributes.get("name"), f"at most {MOST_TABLES} tables")
+                self.tables.append(_Table())
+            case "FIELD" if self.tables:
+                self.declared = _Field(attributes)
+                self.tables[-1].fields.append(self.declared)
+                if len(self.tables[-1].fields) > MOST_COLUMNS:
+                    raise InvalidInput("FIELD", attributes.get("name"), f"at most {MOST_COLUMNS} columns")
+            case "TR" if self.tables and "TABLEDATA" in self.path:
+                if len(self.tables[-1].rows) >= MOST_ROWS:
+                    raise InvalidInput(
+                        "file", f"more than {MOST_ROWS} rows", f"at most {MOST_ROWS} rows: split it"
+                    )
+                self.tables[-1].rows.append([])
+
+    def end(self, name: str) -> None:
+        tag = self.path.pop()
+        if tag == "TD" and self.text is not None:
+            rows = self.tables[-1].rows if self.tables else []
+            if self.cells > MOST_CELLS or (rows and len(rows[-1]) > MOST_COLUMNS):
+                raise InvalidInput(
+                    "file", f"row {len(rows)}", f"at most {MOST_CELLS} cells, {MOST_COLUMNS} of them in a row"
+                )
+            if rows:
+                rows[-1].append("".join(self.text).strip() if self.text else "")
+            self.text = None
+        elif tag in {"FIELD", "PARAM"}:
+            self.declared = None
+        elif tag == "INFO" and self.in_error:
+            said = " ".join("".join(self.text or ()).split())[:200]
+            raise InvalidInput(
+                "file", said, f"a table; this is what a service answers when it could not make one ({name})"
+            )
+
+    def characters(self, text: str) -> None:
+        if self.text is not None and self.length < _CELL_LIMIT:
+            self.text.append(text[: _CELL_LIMIT - self.length])
+            self.length += len(text)
+
+    def _begin_text(self) -> None:
+        self.text, self.length = [], 0
+
+
+def read_votable(body: bytes) -> Layout:
+    """Read a VOTable.
+
+    Raises:
+        InvalidInput: if it is not well-formed, has a document type, is in a binary serialization, is the
+            error of a service, or has no table of measurements.
+    """
+    document = _parsed(body)
+    outer = _constants(document.outer_params)
+    wrong: InvalidInput | None = None
+    for table in document.tables:
+        try:
+            columns = _columns(table, document, outer)
+        except InvalidInput as error:
+            wrong = wrong or error
+            continue
+        notes = [f"Columns that are not used: {', '.join(columns.unused[:40])}."] if columns.unused else []
+        return Layout(Format.VOTABLE, _rows(table, columns), notes)
+    raise wrong or InvalidInput("file", "no TABLE", _EXPECTED)
+
+
+def _parsed(body: bytes) -> _Document:
+    document = _Document()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+
+    def refuse(*_: Any) -> int:  # noqa: ANN401 - expat's own arguments
+        raise InvalidInput("file", "<!DOCTYPE", f"{_EXPECTED}, without a document type and entities")
+
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    parser.ExternalEntityRefHandler = refuse
+    parser.StartElementHandler = document.start
+    parser.EndElementHandler = document.end
+    parser.CharacterDataHandler = document.characters
+    try:
+        parser.Parse(body, True)
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise InvalidInput("file", body[:40], f"{_EXPECTED} ({error})") from error
+    finally:
+        # Otherwise parser and document hold each other until the collector comes.
+        parser.StartElementHandler = parser.EndElementHandler = parser.CharacterDataHandler = None
+    return document
+
+
+def _rows(table: _Table, columns: Columns) -> Iterator[Row]:
+    width = len(table.fields)
+    with_nulls = [(place, one) for place, one in enumerate(table.fields) if one.nulls]
+    for number, cells in enumerate(table.rows, start=1):
+        if len(cells) != width:
+            shown = ",".join(cells[:20])[:80]
+            error = InvalidInput("TR", shown, f"{width} TD as there are FIELD, not {len(cells)}")
+            yield Row(number, (), columns, error)
+        elif number in table.encoded:
+            yield Row(
+                number, (), columns, InvalidInput("TD", "encoding", "cells of plain text, not of base64")
+            )
+        else:
+            for place, one in with_nulls:
+                if one.is_null(cells[place]):
+                    cells[place] = ""
+            yield Row(number, cells, columns)
+
+
+def _columns(table: _Table, document: _Document, outer: Mapping[str, str]) -> Columns:
+    constants = {**_constants(table.params), **outer}
+    names = [one.get("name") or one.get("ID") or f"column {n}" for n, one in enumerate(table.fields, start=1)]
+    by_name = find_columns(names, {})
+    times = {column.position: column for column in by_name.times}
+    limits = {column.position: column for column in by_name.limits}
+    by_ucd: dict[str, int] = {}
+    for position, one in enumerate(table.fields):
+        kind = _time_kind(one, document, times.get(position))
+        if kind is not None:
+            times[position] = TimeColumn(position, names[position], kind)
+        elif position in limits:
+            # The UCD of a limiting magnitude is that of a magnitude.
+            limits[position] = limit_column(position, names[position], one.get("unit")) or limits[position]
+        elif (found := _field_of(one)) == "upper_limit":
+            limits[position] = LimitColumn(position, names[position], LimitKind.FLAG_OR_VALUE)
+        elif found is not None:
+            if (
+                found in by_ucd
+                and found in {"magnitude", "flux"}
+                and _band_of(one) == _band_of(table.fields[by_ucd[found]])
+            ):
+                raise InvalidInput(
+                    names[position],
+                    one.get("ucd"),
+                    f"one column for the {found} of a band, and there is {names[by_ucd[found]]} besides",
+                )
+            by_ucd.setdefault(found, position)
+    taken = {*by_ucd.values(), *times, *limits}
+    # A UCD says what a column is, a name only hints at it.
+    positions = {name: place for name, place in by_name.positions.items() if place not in taken} | by_ucd
+    for name in ("magnitude", "flux"):
+        if name not in positions:
+            continue
+        one = table.fields[positions[name]]
+        if name == "flux" and one.get("unit"):
+            constants.setdefault("flux_unit", one.get("unit"))
+        if "band" not in positions and (band := _band_of(one)):
+            constants.setdefault("band", band)
+    used = {*positions.values(), *times, *limits}
+    unread = [place for place in range(len(names)) if place not in used]
+    columns = Columns(
+        by_preference(times.values()),
+        positions,
+        {name: names[place] for name, place in positions.items()},
+        constants,
+        limits=tuple(limits.values()),
+        unused=tuple(names[place][:40] for place in unread),
+        unread=tuple(unread),
+    )
+    return checked(columns, names)
+
+
+def _constants(params: Sequence[_Field]) -> dict[str, str]:
+    """Return what PARAMs say once for all rows, by field."""
+    found: dict[str, str] = {}
+    for one in params:
+        value = one.get("value")
+        if is_blank(value) or one.is_null(value) or len(value) > _CELL_LIMIT:
+            continue
+        name = _field_of(one) or next(iter(find_columns([one.get("name")], {}).positions), None)
+        if name in _CONSTANT:
+            found.setdefault(name, value)
+    return found
+
+
+def _band_of(one: _Field) -> str | None:
+    """Return the band that a UCD names."""
+    found = _BAND_IN_UCD.search(one.get("ucd")) if len(one.get("ucd")) <= WORD_LIMIT else None
+    return (found[1] or found[2]) if found else None
+
+
+def _field_of(one: _Field) -> str | None:
+    """Return the field that a UCD names; None if it names none of ours."""
+    words = one.words
+    first = words[0] if words else ""
+    of_magnitude = "phot.mag" in words
+    of_flux = any(word.startswith("phot.flux") for word in words)
+    if "stat.error" in words and (of_magnitude or of_flux):
+        return "magnitude_error" if of_magnitude else "flux_error"
+    if (of_magnitude or of_flux) and any(word.startswith(_DERIVED) for word in words):
+        return None
+    if first == "phot.mag":
+        return "magnitude"
+    if first.startswith("phot.flux"):
+        return "flux"
+    if any(word in {"instr.filter", "instr.bandpass"} for word in words):
+        return "band"
+    if first == "meta.code.error" and (of_magnitude or of_flux):
+        return "upper_limit"
+    if first == "obs.observer":
+        return "observer"
+    if first == "meta.id" and words[1:] in (["src"], ["src", "meta.main"], ["meta.main"]):
+        return "name"
+    return None
+
+
+def _time_kind(one: _Field, document: _Document, by_name: TimeColumn | None) -> TimeKind | None:
+    """Return what a column of times is; None if it is no column of times.
+
+    Raises:
+        InvalidInput: if its TIMESYS counts from another moment than a Julian Date or a Modified one does.
+    """
+    if not one.words or not one.words[0].startswith("time.epoch"):
+        if by_name is None:
+            return None
+    elif one.words[0] == "time.epoch" and any(word.startswith("stat.error") for word in one.words):
+        return None
+    kind = by_name.kind if by_name is not None else TimeKind()
+    xtype = one.get("xtype").lower().removeprefix("adql:")
+    if xtype in {"mjd", "jd"}:
+        kind = replace(kind, system=TimeSystem(xtype.upper()))
+    elif xtype == "timestamp":
+        # DALI 1.1, section 3.3.3: a timestamp is in UTC.
+        kind = TimeKind(TimeSystem.DATE, kind.scale or TimeScale.UTC)
+    told = document.timesys.get(one.get("ref"))
+    return kind if told is None else _told(told, kind)
+
+
+def _told(told: Mapping[str, str], kind: TimeKind) -> TimeKind:
+    origin = told.get("timeorigin", "").strip()
+    scale_name = told.get("timescale", "").strip().upper()
+    scale = None if scale_name in _NONE else TimeScale(scale_name) if scale_name in set(TimeScale) else None
+    if scale_name not in _NONE and scale is None:
+        raise InvalidInput("TIMESYS", scale_name, f"a timescale that is one of {', '.join(TimeScale)}")
+    if not origin:
+        return replace(kind, scale=scale or kind.scale)
+    centre = _CENTRES.get(told.get("refposition", "").strip().upper(), "")
+    known = {"JD-origin": Decimal(0), "MJD-origin": MJD_ORIGIN}
+    offset = known[origin] if origin in known else read_number("TIMESYS", origin)
+    if offset == MJD_ORIGIN:
+        return TimeKind(TimeSystem(f"{centre}MJD"), scale or kind.scale)
+    return TimeKind(TimeSystem(f"{centre}JD"), scale or kind.scale, offset or None)

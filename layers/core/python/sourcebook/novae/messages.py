@@ -1,0 +1,213 @@
+"""What the tasks of novae are asked and answer. Free of pydantic, since the API loads the workflows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from sourcebook.messages import Answer, Asked, Message
+from sourcebook.novae.resolvers.identity import Identity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneNova(Answer):
+    """The nova that was meant.
+
+    Attributes:
+        normalized: the name that was asked for, as it is looked up.
+        name: its primary name, when it was asked for by its id.
+    """
+
+    match: Literal["ONE"] = "ONE"
+    nova_id: str
+    normalized: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeInto(Answer):
+    """The nova that a person has said the name to be of."""
+
+    match: Literal["MERGE"] = "MERGE"
+    nova_id: str
+    normalized: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoNova(Answer):
+    """No nova has this name."""
+
+    match: Literal["NONE"] = "NONE"
+    normalized: str
+
+
+FoundNova: TypeAlias = OneNova | MergeInto | NoNova
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindNova(Asked):
+    """Asks for a nova by its id, or else by a name.
+
+    Attributes:
+        quarantine_id: the case of that name that a person has cleared.
+    """
+
+    function = "find_nova"
+    results = (OneNova, MergeInto, NoNova)
+    nova_id: str | None = None
+    name: str | None = None
+    quarantine_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved(Answer):
+    """What the archives know under a name."""
+
+    found: Literal[True] = True
+    identity: Identity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unresolved(Answer):
+    """Every archive that was asked knows nothing under a name."""
+
+    found: Literal[False] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveName(Asked):
+    """Asks the archives what is meant by a name.
+
+    Attributes:
+        authority: the only one to ask.
+        fresh: whether they are asked even when an answer is kept.
+    """
+
+    function = "resolve_name"
+    results = (Resolved, Unresolved)
+    name: str
+    authority: str | None = None
+    fresh: bool = False
+
+
+class Outcome(StrEnum):
+    """What became of a candidate."""
+
+    CREATED = "CREATED"
+    EXISTS = "EXISTS"
+    NOT_A_CLASSICAL_NOVA = "NOT_A_CLASSICAL_NOVA"
+
+
+@dataclass(frozen=True, slots=True)
+class Established(Answer):
+    """What became of a candidate, and of which nova it is a name."""
+
+    outcome: Outcome
+    nova_id: str | None = None
+    separation_arcsec: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstablishNova(Asked):
+    """Asks for what the archives know to be made a nova, or one that is known.
+
+    Attributes:
+        identity: what the archives say; None only when a person has said which nova it is.
+        quarantine_id: the case that a person has cleared.
+    """
+
+    function = "establish_nova"
+    results = (Established,)
+    name: str
+    identity: Identity | None = None
+    quarantine_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldCase(Answer):
+    """The case that waits for a person.
+
+    Attributes:
+        new: whether it was opened just now.
+    """
+
+    quarantine_id: str
+    reason_code: str
+    new: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldForReview(Asked):
+    """Asks for what the last task of the run could not decide to be set aside.
+
+    Attributes:
+        retry_input: what to start the workflow with when a new try is approved.
+    """
+
+    function = "hold_for_review"
+    results = (HeldCase,)
+    retry_input: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared(Answer):
+    """A nova that may be ingested for."""
+
+    nova_id: str
+    photometry_table_created: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareNova(Asked):
+    """Asks for what a nova needs before anything is ingested for it."""
+
+    function = "prepare_nova"
+    results = (Prepared,)
+    nova_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthoritySaid(Message):
+    """What one authority says of a name.
+
+    Attributes:
+        status: OK, or the trouble.
+        identity: None if it knows nothing under that name.
+    """
+
+    authority: str
+    status: str
+    identity: Identity | None = None
+
+
+class NameOutcome(StrEnum):
+    """Whether a nova's names were changed."""
+
+    UPDATED = "UPDATED"
+    NO_CHANGE = "NO_CHANGE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciled(Answer):
+    """A nova's names, held against the authorities.
+
+    Attributes:
+        authorities: those that could be asked.
+    """
+
+    outcome: NameOutcome
+    names_added: int
+    primary_name: str
+    authorities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcileNames(Asked):
+    """Asks for a nova's names to be brought to what the authorities say."""
+
+    function = "reconcile_names"
+    results = (Reconciled,)
+    nova_id: str
+    answers: tuple[AuthoritySaid, ...]

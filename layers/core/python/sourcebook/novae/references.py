@@ -1,0 +1,249 @@
+"""Publications about a nova: fetched, kept, and what they say of the day of its discovery."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.bucket.documents import Documents
+from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.errors import InvalidInput, shorten
+from sourcebook.novae.model import (
+    NovaReference,
+    QuarantineReason,
+    Reference,
+    ReferenceRole,
+    read_record,
+    reference_id_for,
+)
+from sourcebook.novae.quarantine import Quarantiner
+from sourcebook.novae.reference_messages import DiscoveryDated, ReferencesFetched, ReferencesStored
+from sourcebook.novae.store import NovaStore
+from sourcebook.runs.errors import Held
+from sourcebook.runs.tasks import TaskRun
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed
+
+if TYPE_CHECKING:
+    from sourcebook.novae.resolvers.ads import Ads
+
+A_CHUNK: Final = 25
+"""Publications that one task stores: enough that calling it is the smaller part."""
+AUTHORS_KEPT: Final = 10
+
+_PUBDATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceFetcher:
+    """Fetches what ADS has on a nova, and leaves it in the bucket in chunks."""
+
+    store: NovaStore
+    documents: Documents
+
+    async def fetch(self, nova_id: str, run: TaskRun, ads: Ads) -> ReferencesFetched:
+        """Fetch the publications, and return where they are.
+
+        Raises:
+            NoSuchNova: if there is no active nova with this id.
+            ArchiveUnavailable, ArchiveRejected: as ADS answers.
+        """
+        nova = self.store.active(nova_id)
+        names = [nova.primary_name, *(name.name_raw for name in self.store.names(nova.nova_id))]
+        published = await ads.search(dict.fromkeys(names))
+        chunks = []
+        for start in range(0, len(published.documents), A_CHUNK):
+            key = f"raw/references/{nova.nova_id}/{run.job_run_id}/{start // A_CHUNK:03d}.json"
+            self.documents.put(key, published.documents[start : start + A_CHUNK])
+            chunks.append(key)
+        return ReferencesFetched(chunks=tuple(chunks), found=published.found, truncated=published.truncated)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceStore:
+    """Keeps publications; one that cannot be read is set aside and the others go on."""
+
+    store: NovaStore
+    documents: Documents
+    quarantiner: Quarantiner
+    clock: Clock = utc_now
+
+    def store_chunk(self, nova_id: str, key: str, run: TaskRun) -> ReferencesStored:
+        """Store the publications of one chunk, and return what became of them.
+
+        Raises:
+            DocumentRefused, BucketBusy: if the chunk cannot be read.
+        """
+        content = self.documents.get(key)
+        counts: Counter[str] = Counter()
+        for document in content:
+            try:
+                reference = read_publication(document, self.clock)
+            except InvalidInput as error:
+                self._set_aside(nova_id, document, run, error)
+                counts["quarantined"] += 1
+                continue
+            counts[self._upsert(nova_id, reference)] += 1
+        return ReferencesStored(
+            created=counts["created"],
+            updated=counts["updated"],
+            unchanged=counts["unchanged"],
+            quarantined=counts["quarantined"],
+        )
+
+    def _upsert(self, nova_id: str, reference: Reference) -> str:
+        key = keys.reference(nova_id, reference.reference_id)
+        item = reference.attributes()
+        there = self.store.table.create({**key, **item})
+        link = NovaReference(
+            reference_id=reference.reference_id,
+            role=ReferenceRole.OTHER,
+            added_by_workflow="refresh_references",
+            created_at=reference.created_at,
+            updated_at=reference.created_at,
+        )
+        self.store.table.create({**keys.nova_reference(nova_id, reference.reference_id), **link.attributes()})
+        if there is None:
+            return "created"
+        changed = {
+            name: item.get(name)
+            for name in ("published_at", "title", "authors", "author_count")
+            if item.get(name) != there.get(name)
+        }
+        if not changed:
+            return "unchanged"
+        self.store.table.update(
+            key, assign={**changed, "updated_at": item["updated_at"]}, condition=Attr("PK").exists()
+        )
+        return "updated"
+
+    def _set_aside(self, nova_id: str, document: object, run: TaskRun, error: InvalidInput) -> None:
+        bibcode = document.get("bibcode") if isinstance(document, Mapping) else None
+        self.quarantiner.hold(
+            run,
+            Held(QuarantineReason.BAD_REFERENCE, str(error), {"document": shorten(document, 1_000)}),
+            subject=f"{nova_id} {bibcode if isinstance(bibcode, str) else shorten(document, 60)}",
+            nova_id=nova_id,
+            retry_input={"nova_id": nova_id},
+        )
+
+
+def read_publication(document: object, clock: Clock = utc_now) -> Reference:
+    """Return a publication as ADS describes it.
+
+    Raises:
+        InvalidInput: naming the field that is wrong.
+    """
+    if not isinstance(document, Mapping):
+        raise InvalidInput("document", document, "an object")
+    bibcode = document.get("bibcode")
+    if not isinstance(bibcode, str) or not re.fullmatch(r"\d{4}\S{15}", bibcode):
+        raise InvalidInput("bibcode", bibcode, "19 characters that begin with the year")
+    title = document.get("title")
+    authors = document.get("author") or []
+    if not isinstance(authors, list) or not all(isinstance(author, str) for author in authors):
+        raise InvalidInput("author", authors, "a list of names")
+    if isinstance(title, list):
+        title = " ".join(str(part) for part in title)
+    now = clock()
+    return read_record(
+        Reference,
+        {
+            "reference_id": reference_id_for("ADS", bibcode),
+            "source": "ADS",
+            "source_identifier": bibcode,
+            "published_at": published_at(document.get("pubdate")),
+            "title": title[:500] if isinstance(title, str) else None,
+            "authors": tuple(author[:200] for author in authors[:AUTHORS_KEPT]),
+            "author_count": len(authors),
+            "created_at": now,
+            "updated_at": now,
+        },
+    )
+
+
+def published_at(pubdate: object) -> str | None:
+    """Return a publication's date as precise as it is: ADS writes an unknown month or day as 00.
+
+    Raises:
+        InvalidInput: if it is not a date.
+    """
+    if pubdate is None:
+        return None
+    found = _PUBDATE.fullmatch(pubdate) if isinstance(pubdate, str) else None
+    if found is None or int(found[2]) > 12 or int(found[3]) > 31 or (found[2] == "00" and found[3] != "00"):
+        raise InvalidInput("pubdate", pubdate, "YYYY-MM-DD, with 00 for what is not known")
+    year, month, day = found.groups()
+    return "-".join(part for part in (year, month, day) if part != "00")
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryDater:
+    """Finds the earliest publication; the date of discovery only ever moves back."""
+
+    store: NovaStore
+    clock: Clock = utc_now
+
+    def date(self, nova_id: str) -> DiscoveryDated:
+        """Return the date of discovery as it is now, and whether it was changed.
+
+        Raises:
+            NoSuchNova: if there is no active nova with this id.
+        """
+        nova = self.store.active(nova_id)
+        references = self._references(nova.nova_id)
+        earliest = min(
+            (reference for reference in references if discovery_date(reference) is not None),
+            key=lambda reference: (str(discovery_date(reference)), reference.source_identifier),
+            default=None,
+        )
+        if earliest is None or (found := discovery_date(earliest)) is None:
+            return DiscoveryDated(discovery_date=nova.discovery_date, changed=False)
+        if not is_earlier(found, nova.discovery_date):
+            return DiscoveryDated(discovery_date=nova.discovery_date, changed=False)
+        now = isoformat(self.clock())
+        try:
+            self.store.table.update(
+                keys.nova(nova.nova_id),
+                assign={"discovery_date": found, "updated_at": now},
+                condition=Attr("discovery_date").not_exists()
+                | Attr("discovery_date").gte(_month_after(found)),
+            )
+        except ConditionFailed as conflict:
+            # Another run has found an earlier one meanwhile.
+            date = (conflict.item or {}).get("discovery_date", nova.discovery_date)
+            return DiscoveryDated(discovery_date=date, changed=False)
+        self.store.table.update(
+            keys.nova_reference(nova.nova_id, earliest.reference_id),
+            assign={"role": ReferenceRole.DISCOVERY.value, "updated_at": now},
+            condition=Attr("PK").exists(),
+        )
+        return DiscoveryDated(discovery_date=found, changed=True)
+
+    def _references(self, nova_id: str) -> Iterable[Reference]:
+        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.REFERENCE_PREFIX)
+        return [read_record(Reference, item) for item in self.store.table.query_all(own)]
+
+
+def discovery_date(reference: Reference) -> str | None:
+    """Return a publication's date to the month, day 00 when no day is known; None without a month."""
+    text = reference.published_at or ""
+    if len(text) < 7:
+        return None
+    return text[:10] if len(text) >= 10 else f"{text[:7]}-00"
+
+
+def is_earlier(found: str, known: str | None) -> bool:
+    """Whether a date moves the discovery back: compared by month, for one of them may have no day."""
+    return known is None or found[:7] < known[:7]
+
+
+def _month_after(date: str) -> str:
+    year, month = int(date[:4]), int(date[5:7])
+    return f"{year + month // 12:04d}-{month % 12 + 1:02d}"

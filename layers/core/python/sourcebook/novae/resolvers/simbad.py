@@ -1,0 +1,89 @@
+"""SIMBAD by its TAP service: an object and all its names in one question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sourcebook.novae.names import display_name, normalize_name
+from sourcebook.novae.resolvers.archive import Archive, ArchiveStatus, ArchiveUnavailable
+from sourcebook.novae.resolvers.identity import Identity
+
+ROWS_AT_MOST: Final = 2_000
+
+_QUESTION = (
+    "SELECT b.oid, b.main_id, b.ra, b.dec, b.otype, i.id "
+    "FROM basic AS b JOIN ident AS i ON i.oidref = b.oid "
+    "WHERE b.oid IN (SELECT oidref FROM ident WHERE id IN ({names}))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Simbad:
+    """One address of SIMBAD."""
+
+    archive: Archive
+    url: str
+
+    async def identify(self, names: Sequence[str]) -> list[Identity]:
+        """Return the objects that have one of these names, each with every name it has.
+
+        Raises:
+            ArchiveUnavailable: if it does not answer, or not as TAP does.
+            ArchiveRejected: if it refused the question.
+        """
+        response = await self.archive.ask(
+            self.url,
+            params={
+                "REQUEST": "doQuery",
+                "LANG": "ADQL",
+                "FORMAT": "json",
+                "MAXREC": ROWS_AT_MOST,
+                "QUERY": question(names),
+            },
+        )
+        return read_objects(response.body)
+
+
+def question(names: Iterable[str]) -> str:
+    """Return the ADQL that asks for the objects with these names."""
+    quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
+    # ADQL has no parameters; a quote in a name is doubled above, and nothing else ends a literal.
+    return _QUESTION.format(names=quoted)
+
+
+def read_objects(body: bytes) -> list[Identity]:
+    """Read TAP's answer in JSON: ``metadata`` names the columns, ``data`` has the rows.
+
+    Raises:
+        ArchiveUnavailable: if it is something else.
+    """
+    try:
+        answer: Any = json.loads(body)
+        columns = [column["name"].lower() for column in answer["metadata"]]
+        rows = [dict(zip(columns, row, strict=True)) for row in answer["data"]]
+        return _objects(rows)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ArchiveUnavailable(
+            "simbad", ArchiveStatus.DOWN, f"the answer is not TAP's JSON ({type(error).__name__}: {error})"
+        ) from error
+
+
+def _objects(rows: list[dict[str, Any]]) -> list[Identity]:
+    by_oid: dict[Any, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_oid.setdefault(row["oid"], []).append(row)
+    return [
+        Identity(
+            archive="simbad",
+            key=f"simbad:{normalize_name(display_name(members[0]['main_id']))}",
+            main_name=display_name(members[0]["main_id"]),
+            ra_deg=None if members[0]["ra"] is None else float(members[0]["ra"]) % 360,
+            dec_deg=None if members[0]["dec"] is None else float(members[0]["dec"]),
+            object_type=(members[0]["otype"] or "").strip() or None,
+            names=tuple(dict.fromkeys(str(row["id"]) for row in members if row["id"])),
+        )
+        for members in by_oid.values()
+    ]

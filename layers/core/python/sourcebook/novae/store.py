@@ -1,0 +1,237 @@
+"""Novae, their names and places in the table.
+
+Every write is a create or a conditional update that may be repeated: a task that is run again, or twice at
+once, finds done what it was about to do. A nova's item is written last of all its rows, so that a nova that
+can be seen has its name and its place; rows that point to a nova which is not there yet are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.errors import InvalidInput, Terminal
+from sourcebook.novae.coordinates import Position, cell_of, cells_within, separation_arcsec
+from sourcebook.novae.model import (
+    NameKind,
+    NameMapping,
+    NameSource,
+    Nova,
+    NovaStatus,
+    nova_item,
+    read_record,
+)
+from sourcebook.novae.names import NAME_LIMIT, display_name, is_designation, normalize_name
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+
+MOST_NAMES: Final = 200
+"""Names kept of one nova. SIMBAD's best-known stars have about a hundred."""
+
+
+class NoSuchNova(Terminal):
+    """There is no nova with this id, or it does not count any more."""
+
+
+class Named(NamedTuple):
+    """A name, and who said it."""
+
+    name: str
+    source: NameSource
+
+
+class Neighbour(NamedTuple):
+    """A nova near a position."""
+
+    nova: Nova
+    arcsec: float
+
+
+@dataclass(frozen=True, slots=True)
+class NovaStore:
+    """The catalogue's rows of one table."""
+
+    table: Table
+    clock: Clock = utc_now
+
+    def get(self, nova_id: str) -> Nova | None:
+        """Return a nova as it is, merged or not; None if there is none."""
+        item = self.table.get(keys.nova(nova_id), consistent=True)
+        return read_record(Nova, item) if item else None
+
+    def active(self, nova_id: str) -> Nova:
+        """Return the nova that this id leads to.
+
+        Raises:
+            NoSuchNova: if there is none, or it is deprecated.
+        """
+        nova = self._followed(nova_id)
+        if nova is None or nova.status is not NovaStatus.ACTIVE:
+            state = "there is none" if nova is None else f"it is {nova.status.value}"
+            raise NoSuchNova(f"nova_id {nova_id}: {state}; look it up with GET /novae?name=")
+        return nova
+
+    def is_shared(self, normalized: str) -> bool:
+        """Whether a name is known only as what the novae of one year are called together.
+
+        That ``Nova Sgr 2012 No. 1`` is in the catalogue does not make it "the" nova of Sgr 2012.
+        """
+        if not is_designation(normalized):
+            return False
+        rows = list(self.table.query_all(KeyCondition("PK").eq(keys.nova_names(normalized))))
+        return bool(rows) and all(_is_shared(row["name_raw"], normalized) for row in rows)
+
+    def find(self, normalized: str) -> list[Nova]:
+        """Return the active novae that a normalized name may mean, by id: none, one, or all candidates."""
+        rows = self.table.query_all(KeyCondition("PK").eq(keys.nova_names(normalized)))
+        found = {nova.nova_id: nova for row in rows if (nova := self._followed(row["nova_id"])) is not None}
+        return [nova for _, nova in sorted(found.items()) if nova.status is NovaStatus.ACTIVE]
+
+    def names(self, nova_id: str) -> list[NameMapping]:
+        """Return a nova's names, the primary one first, then by their normalized form."""
+        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.NOVA_NAME_PREFIX)
+        found = [read_record(NameMapping, row) for row in self.table.query_all(own, most=MOST_NAMES)]
+        return sorted(found, key=lambda name: (name.name_kind is not NameKind.PRIMARY, name.name_normalized))
+
+    def near(self, position: Position, radius_deg: float) -> list[Neighbour]:
+        """Return the active novae within `radius_deg` of a position, the nearest first.
+
+        Reads the cells of the sky that the circle touches, not the catalogue.
+        """
+        close: dict[str, float] = {}
+        for cell in cells_within(position, radius_deg):
+            for row in self.table.query_all(KeyCondition("PK").eq(keys.sky_cell(cell))):
+                arcsec = separation_arcsec(position, Position(row["ra_deg"], row["dec_deg"]))
+                if arcsec <= radius_deg * 3600:
+                    close[row["nova_id"]] = arcsec
+        found: dict[str, Neighbour] = {}
+        for nova_id, arcsec in sorted(close.items(), key=lambda entry: entry[1]):
+            nova = self._followed(nova_id)
+            if nova is not None and nova.status is NovaStatus.ACTIVE:
+                found.setdefault(nova.nova_id, Neighbour(nova, arcsec))
+        return list(found.values())
+
+    def create(self, nova: Nova, names: Iterable[Named]) -> bool:
+        """Write a nova with its place and names, unless it is there.
+
+        Returns:
+            Whether this call made it. Of several at once, one is told so.
+        """
+        if nova.position is not None:
+            row = keys.nova_position(cell_of(nova.position), nova.nova_id)
+            self.table.create({**row, **_entity("NovaPosition"), "nova_id": nova.nova_id, **_place(nova)})
+        self.add_names(nova, [Named(nova.primary_name, NameSource.INGESTION), *names])
+        return self.table.create(nova_item(nova)) is None
+
+    def add_names(self, nova: Nova, names: Iterable[Named]) -> int:
+        """Give a nova names that it does not have yet.
+
+        A name that cannot be one (SIMBAD has empty and endless ones) is left out; the others are kept. The
+        name of one of several novae of a year, ``Nova Sgr 2012 No. 2``, also becomes one of the meanings of
+        ``Nova Sgr 2012``.
+
+        Returns:
+            How many are new.
+        """
+        rows = {row.name_normalized: row for row in self.names(nova.nova_id)}
+        has = {form for form, row in rows.items() if not _is_shared(row.name_raw, form)}
+        wanted: dict[str, Named] = {}
+        shared: dict[str, Named] = {}
+        for name, source in names:
+            shown = display_name(name)[:NAME_LIMIT]
+            try:
+                normalized = normalize_name(shown)
+            except InvalidInput:
+                continue
+            wanted.setdefault(normalized, Named(shown, source))
+            one_of = normalized.partition(" #")[0]
+            if one_of != normalized and is_designation(one_of):
+                shared.setdefault(one_of, Named(shown, source))
+        fresh = {form: named for form, named in wanted.items() if form not in has}
+        fresh |= {form: named for form, named in shared.items() if form not in {*wanted, *rows}}
+        added = 0
+        for form, named in list(fresh.items())[: max(0, MOST_NAMES - len(rows))]:
+            primary = form == nova.primary_name_normalized
+            kind = NameKind.PRIMARY if primary else NameKind.ALIAS
+            added += self._write_name(nova.nova_id, named, form, kind, replace=form in rows)
+        return added
+
+    def rename(self, nova: Nova, name: str, source: NameSource) -> bool:
+        """Make another name the primary one; the one it was stays as an alias.
+
+        Returns:
+            Whether anything changed.
+        """
+        shown = display_name(name)
+        normalized = normalize_name(shown)
+        if normalized == nova.primary_name_normalized:
+            return False
+        self._write_name(nova.nova_id, Named(shown, source), normalized, NameKind.ALIAS)
+        now = isoformat(self.clock())
+        try:
+            self.table.update(
+                keys.nova(nova.nova_id),
+                assign={
+                    "primary_name": shown,
+                    "primary_name_normalized": normalized,
+                    **keys.listed_nova(normalized, nova.nova_id),
+                    "updated_at": now,
+                },
+                condition=Attr("primary_name_normalized").eq(nova.primary_name_normalized),
+            )
+        except ConditionFailed:
+            return False  # another run has renamed it meanwhile; the next check compares again
+        for form, kind in ((nova.primary_name_normalized, NameKind.ALIAS), (normalized, NameKind.PRIMARY)):
+            for key in (keys.nova_name(form, nova.nova_id), keys.nova_own_name(nova.nova_id, form)):
+                self.table.update(
+                    key,
+                    assign={"name_kind": kind.value, "updated_at": now},
+                    condition=Attr("PK").exists(),
+                )
+        return True
+
+    def _write_name(
+        self, nova_id: str, named: Named, form: str, kind: NameKind, *, replace: bool = False
+    ) -> bool:
+        now = self.clock()
+        row = NameMapping(
+            name_raw=named.name,
+            name_normalized=form,
+            name_kind=kind,
+            nova_id=nova_id,
+            source=named.source,
+            created_at=now,
+            updated_at=now,
+        ).attributes()
+        # The nova's own row last: where it stands, the other does too.
+        places = (keys.nova_name(form, nova_id), keys.nova_own_name(nova_id, form))
+        if replace:
+            for place in places:
+                self.table.put({**place, **row})
+            return True
+        self.table.create({**places[0], **row})
+        return self.table.create({**places[1], **row}) is None
+
+    def _followed(self, nova_id: str) -> Nova | None:
+        nova = self.get(nova_id)
+        # A nova is only ever merged into an active one, so that there is no circle to go round in.
+        while nova is not None and nova.merged_into is not None:
+            nova = self.get(nova.merged_into)
+        return nova
+
+
+def _is_shared(name: str, form: str) -> bool:
+    return normalize_name(name).startswith(f"{form} #")
+
+
+def _entity(entity_type: str) -> dict[str, str]:
+    return {"entity_type": entity_type, "schema_version": "1"}
+
+
+def _place(nova: Nova) -> dict[str, Any]:
+    return {"ra_deg": nova.ra_deg, "dec_deg": nova.dec_deg}

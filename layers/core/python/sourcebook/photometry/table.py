@@ -1,0 +1,324 @@
+"""The one photometry table of a nova: rebuilt with each upload, so that two at once lose nothing.
+
+What is in the table, and of which uploads it was made, stands in one Parquet object that is replaced only in
+the state in which it was read. Everything else (its twin for the API, the pointers on the nova's item, the
+records of the files) follows from it, carries its revision, and gives way to a higher one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.bucket.objects import ObjectChanged, Objects
+from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.errors import InvalidInput, Retryable, Terminal
+from sourcebook.lightcurves.merge import merge
+from sourcebook.lightcurves.model import TABLE_SCHEMA, Measurement
+from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, Upload, read_table, write_table
+from sourcebook.lightcurves.series import Series
+from sourcebook.novae.file_objects import FileObject, FileRole, file_object_item
+from sourcebook.novae.model import photometry_id_for
+from sourcebook.novae.prepare import NovaPreparer
+from sourcebook.novae.store import NovaStore
+from sourcebook.photometry.messages import RebuildTable, TableRebuilt
+from sourcebook.photometry.upload import PRODUCT, read_rows, upload_folder
+from sourcebook.runs.tasks import TaskRun
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed
+
+PARQUET: Final = "application/vnd.apache.parquet"
+MOST_ROWS: Final = 250_000
+"""Of one table: what a function's memory holds, and far more than any nova has."""
+
+_GZIP: Final = "application/gzip"
+_LARGEST: Final = 100_000_000
+_TRIES: Final = 10
+
+
+class TableContended(Retryable):
+    """Other uploads were faster every time."""
+
+
+class TableFull(Terminal):
+    """The table would become too large."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Current:
+    """The table as it is written."""
+
+    table: PhotometryFile
+    body: bytes
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableRemade:
+    """How many measurements and uploads a table has that was made anew."""
+
+    table_rows: int
+    ingestion_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableRebuilder:
+    """Adds the measurements of an upload to the table of its nova."""
+
+    store: NovaStore
+    objects: Objects
+    clock: Clock = utc_now
+
+    def rebuild(self, asked: RebuildTable, run: TaskRun | None = None) -> TableRebuilt:
+        """Rebuild the table with an upload; one that is in it changes nothing.
+
+        Raises:
+            TableContended: if the table changed each time while this was at work; try again.
+            TableFull: if there would be more than 250,000 measurements.
+        """
+        nova_id, file_id, source = asked.nova_id, asked.file_id, asked.upload
+        NovaPreparer(self.store, self.clock).prepare(nova_id)
+        coming = read_rows(self.objects, nova_id, file_id)
+        table, etag = self._merge_in(nova_id, file_id, coming)
+        upload = table.has(file_id) or Upload(file_id, len(coming), 0)
+        said = {
+            "last_ingestion_at": isoformat(self.clock()),
+            "last_ingestion_source": source.s3_key,
+            "last_ingested_file_id": file_id,
+            "last_ingested_object_etag": source.etag,
+        }
+        self._follow(nova_id, table, etag, said, run)
+        report = f"{upload_folder(nova_id, file_id)}report.json"
+        self._note(nova_id, run, FileRole.MANIFEST, file_id, key=report, content_type="application/json")
+        # Last, for this is what makes the upload known.
+        self._note(
+            nova_id,
+            run,
+            FileRole.DATA_BUNDLE,
+            file_id,
+            key=source.s3_key,
+            content_type="application/octet-stream",
+            byte_length=source.byte_length,
+            etag=source.etag,
+            sha256=file_id,
+        )
+        return TableRebuilt(
+            nova_id=nova_id,
+            file_id=file_id,
+            added=upload.added,
+            known_before=upload.rows - upload.added,
+            table_rows=len(table.measurements),
+            ingestion_count=len(table.uploads),
+        )
+
+    def remake(self, nova_id: str, *, without: Collection[str] = ()) -> TableRemade:
+        """Make the table anew of the measurements of its uploads, all or `without` some of them.
+
+        For an upload that should not be there, and for a table that cannot be read. An upload that is left
+        out is forgotten: it may be ingested again.
+
+        Raises:
+            InvalidInput: if one of `without` is no upload of this nova.
+            TableContended: if an upload came in meanwhile; try again.
+        """
+        etag, _ = self.objects.state(table_key(nova_id))
+        known, revision = self._known(nova_id)
+        if missing := sorted(set(without) - set(known)):
+            held = ", ".join(known) or "none"
+            raise InvalidInput("file_id", missing[0], f"the id of an upload of this nova: {held}")
+        rows: tuple[Measurement, ...] = ()
+        uploads: list[Upload] = []
+        for file_id in known:
+            if file_id not in without:
+                coming = read_rows(self.objects, nova_id, file_id)
+                merged = merge(rows, coming)
+                rows = merged.rows
+                uploads.append(Upload(file_id, len(coming), merged.added))
+        table = PhotometryFile(nova_id, rows, tuple(uploads), revision + 1)
+        try:
+            etag = self.objects.replace(table_key(nova_id), write_table(table), PARQUET, etag=etag)
+        except ObjectChanged as error:
+            raise TableContended(f"the photometry table of {nova_id} has changed meanwhile") from error
+        self._follow(nova_id, table, etag, {}, None)
+        product = photometry_id_for(nova_id)
+        for file_id in without:
+            self.store.table.delete(
+                keys.file_object(nova_id, PRODUCT, product, FileRole.DATA_BUNDLE.value, file_id)
+            )
+        return TableRemade(len(rows), len(uploads))
+
+    def complete(self, nova_id: str, run: TaskRun | None = None) -> None:
+        """Write what follows from the table as it is, where an upload was cut short before it was written."""
+        current = self._read(nova_id)
+        self._follow(nova_id, current.table, current.etag, {}, run)
+
+    def known_uploads(self, nova_id: str) -> list[str]:
+        """Return the uploads of a nova that has a table, also one whose record is not written yet."""
+        return self._known(nova_id)[0]
+
+    def _known(self, nova_id: str) -> tuple[list[str], int]:
+        """Return the uploads of a nova, and the revision of its table."""
+        item = self.store.table.get(keys.photometry_table(nova_id), consistent=True) or {}
+        known, revision = self._uploads(nova_id), int(item.get("table_revision", 0))
+        try:
+            table = self._read(nova_id).table
+        except NotATable:
+            return known, revision
+        # One may be in the table whose own record is not written yet.
+        known = list(dict.fromkeys([*(upload.file_id for upload in table.uploads), *known]))
+        return known, max(revision, table.revision)
+
+    def _uploads(self, nova_id: str) -> list[str]:
+        """Return the uploads of a nova, in the order in which they were ingested."""
+        prefix = f"{keys.files_of(PRODUCT, photometry_id_for(nova_id))}{FileRole.DATA_BUNDLE.value}#"
+        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(prefix)
+        found = list(self.store.table.query_all(own, consistent=True))
+        return [item["name"] for item in sorted(found, key=lambda item: (item["created_at"], item["name"]))]
+
+    def _merge_in(self, nova_id: str, file_id: str, coming: list[Measurement]) -> tuple[PhotometryFile, str]:
+        item = self.store.table.get(keys.photometry_table(nova_id), consistent=True) or {}
+        there = bool(item.get("s3_key"))
+        for _ in range(_TRIES):
+            current = self._read(nova_id) if there else None
+            if current is not None and current.table.has(file_id):
+                return current.table, current.etag
+            before = current.table if current else PhotometryFile(nova_id)
+            merged = merge(before.measurements, coming)
+            if len(merged.rows) > MOST_ROWS:
+                raise TableFull(f"{len(merged.rows)} measurements; a table takes {MOST_ROWS}")
+            upload = Upload(file_id, len(coming), merged.added)
+            uploads = (*before.uploads, upload)
+            table = PhotometryFile(nova_id, merged.rows, uploads, before.revision + 1)
+            body = write_table(table)
+            try:
+                if current is None:
+                    return table, self.objects.create(table_key(nova_id), body, PARQUET)
+                if current.table.schema_version != TABLE_SCHEMA:
+                    self._snapshot(nova_id, current)
+                return table, self.objects.replace(table_key(nova_id), body, PARQUET, etag=current.etag)
+            except ObjectChanged:
+                # Another upload came between, or the first one's pointers are not written yet.
+                there = True
+        raise TableContended(f"the photometry table of {nova_id} changed {_TRIES} times meanwhile")
+
+    def _read(self, nova_id: str) -> _Current:
+        found = self.objects.read(table_key(nova_id), _LARGEST)
+        return _Current(read_table(found.body), found.body, found.etag)
+
+    def _snapshot(self, nova_id: str, current: _Current) -> None:
+        key = snapshot_key(nova_id, current.table.schema_version)
+        try:
+            self.objects.create(key, current.body, PARQUET)
+        except ObjectChanged:
+            return  # another upload has kept the last table of that schema
+
+    def _write_twin(self, nova_id: str, body: bytes, revision: int) -> None:
+        for _ in range(_TRIES):
+            if self._try_twin(points_key(nova_id), body, revision):
+                return
+        raise TableContended(f"the points of {nova_id} changed {_TRIES} times meanwhile")
+
+    def _try_twin(self, key: str, body: bytes, revision: int) -> bool:
+        """Write the twin unless a later one is there, and return False if it changed in that moment."""
+        metadata = {"revision": str(revision)}
+        try:
+            self.objects.create(key, body, _GZIP, metadata=metadata)
+        except ObjectChanged:
+            etag, told = self.objects.state(key)
+        else:
+            return True
+        if int(told.get("revision", 0)) >= revision:
+            return True
+        try:
+            self.objects.replace(key, body, _GZIP, etag=etag, metadata=metadata)
+        except ObjectChanged:
+            return False
+        return True
+
+    def _follow(
+        self,
+        nova_id: str,
+        table: PhotometryFile,
+        etag: str,
+        said: dict[str, str],
+        run: TaskRun | None,
+    ) -> None:
+        """Write all that follows from a table, unless what follows from a later one is there."""
+        self._write_twin(nova_id, Series.of(table.measurements).write(), table.revision)
+        if self._point_at(nova_id, table, etag, said):
+            parquet = {"key": table_key(nova_id), "content_type": PARQUET, "etag": etag}
+            self._note(nova_id, run, FileRole.NORMALIZED, "photometry_table", **parquet)
+            points = {"key": points_key(nova_id), "content_type": _GZIP}
+            self._note(nova_id, run, FileRole.NORMALIZED, "points", **points)
+
+    def _point_at(self, nova_id: str, table: PhotometryFile, etag: str, said: dict[str, str]) -> bool:
+        """Write the pointers, and return whether these are the newest."""
+        times = [one.mjd for one in table.measurements]
+        try:
+            self.store.table.update(
+                keys.photometry_table(nova_id),
+                assign={
+                    "s3_bucket": self.objects.bucket,
+                    "s3_key": table_key(nova_id),
+                    "points_s3_key": points_key(nova_id),
+                    "table_schema_version": TABLE_SCHEMA,
+                    "table_etag": etag,
+                    "row_count": len(table.measurements),
+                    "bands": dict(sorted(Counter(one.band for one in table.measurements).items())),
+                    "mjd_min": min(times, default=None),
+                    "mjd_max": max(times, default=None),
+                    "ingestion_count": len(table.uploads),
+                    "table_revision": table.revision,
+                    "updated_at": isoformat(self.clock()),
+                    **said,
+                },
+                condition=Attr("table_revision").not_exists() | Attr("table_revision").lt(table.revision),
+            )
+        except ConditionFailed as found:
+            # A later upload has written its pointers first, and what they lead to has this one too; or they
+            # are our own, of a run that died after them.
+            return (found.item or {}).get("table_revision") == table.revision
+        return True
+
+    def _note(
+        self,
+        nova_id: str,
+        run: TaskRun | None,
+        role: FileRole,
+        name: str,
+        **known: Any,  # noqa: ANN401 - where it is and what it is, as far as that is known
+    ) -> None:
+        now = self.clock()
+        record = FileObject(
+            nova_id=nova_id,
+            data_product_id=photometry_id_for(nova_id),
+            product_type=PRODUCT,
+            role=role,
+            name=name,
+            bucket=self.objects.bucket,
+            created_by={"workflow": "ingest_photometry", "job_run_id": run.job_run_id} if run else {},
+            created_at=now,
+            updated_at=now,
+            **known,
+        )
+        self.store.table.put(file_object_item(record))
+
+
+def table_key(nova_id: str) -> str:
+    """Return where the canonical table of a nova is."""
+    return f"derived/photometry/{nova_id}/photometry_table.parquet"
+
+
+def points_key(nova_id: str) -> str:
+    """Return where the table's twin for the API is."""
+    return f"derived/photometry/{nova_id}/points.json.gz"
+
+
+def snapshot_key(nova_id: str, schema: str) -> str:
+    """Return where the last table of an older schema is kept."""
+    return f"derived/photometry/{nova_id}/snapshots/schema={schema}/photometry_table.parquet"

@@ -1,0 +1,79 @@
+"""Quarantine a spectrum: keep its file and the facts for the reviewer, and open a case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sourcebook.bucket.files import Files
+from sourcebook.clock import isoformat
+from sourcebook.errors import InvalidInput
+from sourcebook.novae.quarantine import Quarantiner
+from sourcebook.runs.errors import Held
+from sourcebook.runs.tasks import TaskRun
+from sourcebook.spectra.load import read_about
+from sourcebook.spectra.messages import AboutSpectrum, Acquired, HeldSpectrum, HoldSpectrum, Unsure
+
+_MOST_NOTES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SpectrumHolder:
+    """Quarantines spectra."""
+
+    quarantiner: Quarantiner
+    files: Files
+
+    def hold(self, asked: HoldSpectrum, run: TaskRun) -> HeldSpectrum:
+        """Open a case for a spectrum, or count the one that is open; return the case."""
+        acquisition = asked.found.acquisition
+        handed_on = acquisition.spectrum if isinstance(acquisition, Acquired | Unsure) else None
+        spectrum = handed_on or read_about(
+            self.quarantiner.table, asked.nova_id, asked.data_product_id, asked.provider
+        )
+        moment = isoformat(self.quarantiner.clock(), "milliseconds").replace(":", "")
+        prefix = f"quarantine/spectra/{asked.nova_id}/{asked.data_product_id}/{moment}/"
+        if isinstance(acquisition, Acquired):
+            self.files.duplicate(acquisition.key, f"{prefix}primary.fits")
+        case = self.quarantiner.hold(
+            run,
+            _held(asked, spectrum),
+            subject=asked.data_product_id,
+            nova_id=asked.nova_id,
+            retry_input={
+                "nova_id": asked.nova_id,
+                "data_product_id": asked.data_product_id,
+                "provider": asked.provider,
+            },
+            folder=prefix,
+        )
+        return HeldSpectrum(
+            quarantine_id=case.quarantine_id, reason_code=case.reason_code, new=case.new, prefix=prefix
+        )
+
+
+def _held(asked: HoldSpectrum, spectrum: AboutSpectrum) -> Held:
+    acquisition = asked.found.acquisition
+    facts: dict[str, object] = {
+        "data_product_id": asked.data_product_id,
+        "provider": asked.provider,
+        "locator_identity": spectrum.locator_identity,
+        "title": spectrum.title,
+        "hints": dict(spectrum.hints),
+        "overrides_given": dict(spectrum.overrides),
+    }
+    if isinstance(acquisition, Acquired):
+        facts |= {"sha256": acquisition.sha256, "byte_length": acquisition.byte_length}
+    if isinstance(acquisition, Unsure):
+        doubt = acquisition.unsure
+        return Held(doubt.reason_code, doubt.message, _present(facts | dict(doubt.context)))
+    if asked.found.examination is None:
+        raise InvalidInput("found.examination", None, "the examination of what was acquired")
+    verdict = asked.found.examination.verdict
+    seen = {n: v for n, v in verdict.to_json().items() if n not in {"outcome", "reason", "message"}}
+    seen["normalization_notes"] = list(verdict.normalization_notes[:_MOST_NOTES])
+    return Held(verdict.reason, verdict.message, _present(facts | {"verdict": seen}))
+
+
+def _present(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in values.items() if value not in (None, {}, [], "")}

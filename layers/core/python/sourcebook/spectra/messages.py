@@ -1,0 +1,320 @@
+"""What the tasks of spectra are asked and answer. Free of pydantic, since the API loads the workflows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from sourcebook.bucket.stored import Stored
+from sourcebook.fits.model import SpectrumOutcome, Verdict
+from sourcebook.messages import Answer, Asked, HandledFailure, Message
+
+
+class LoadDecision(StrEnum):
+    """What is to be done with a spectrum; all but ACQUIRE end the run as outcomes of its own."""
+
+    ACQUIRE = "ACQUIRE"
+    SKIPPED_DUPLICATE = "SKIPPED_DUPLICATE"
+    """It is valid already, or its bytes are those of one that is."""
+    SKIPPED_BACKOFF = "SKIPPED_BACKOFF"
+    """It may not be tried before `next_eligible_attempt_at`."""
+    NOT_ELIGIBLE = "NOT_ELIGIBLE"
+    """It waits for a person, or it has been found to be no spectrum."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded(Answer):
+    """What is to be done with a spectrum, and what that was decided by."""
+
+    decision: LoadDecision
+    provider: str
+    validation_status: str
+    attempt_count: int
+    next_eligible_attempt_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadSpectrum(Asked):
+    """Asks whether a spectrum is to be acquired now.
+
+    Attributes:
+        provider: where it is from, when that is known.
+        quarantine_id: the case whose new try a person has approved.
+    """
+
+    function = "load_spectrum"
+    results = (Loaded,)
+    nova_id: str
+    data_product_id: str
+    provider: str | None = None
+    quarantine_id: str | None = None
+
+
+class FailureKind(StrEnum):
+    """Whether asking for a file again is of use."""
+
+    RETRYABLE = "RETRYABLE"
+    TERMINAL = "TERMINAL"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure(Message):
+    """Why there is no file.
+
+    Attributes:
+        reason: a code, e.g. ``rate_limited`` or ``status_404``.
+        error_type: class of the error.
+        message: in words.
+        retry_after: aware UTC time before which the provider does not want to be asked.
+        sha256: digest of what came instead, when something did.
+    """
+
+    kind: FailureKind
+    reason: str
+    error_type: str
+    message: str
+    retry_after: datetime | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AboutSpectrum(Message):
+    """What the later tasks of a run need of a spectrum's item, as its acquisition has read it.
+
+    Attributes:
+        hints: what the provider says of it.
+        overrides: what a reviewer said in place of its file.
+    """
+
+    locator_identity: str
+    provider_product_id: str | None = None
+    title: str | None = None
+    hints: Mapping[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acquired(Answer):
+    """The file is in the bucket.
+
+    Attributes:
+        source: the object that says where it came from; None if it did not come just now.
+        spectrum: None in executions that began before it was handed on.
+    """
+
+    result: Literal["ACQUIRED"] = "ACQUIRED"
+    key: str
+    byte_length: int
+    etag: str
+    sha256: str
+    source: Stored | None = None
+    spectrum: AboutSpectrum | None = None
+
+    def noted(self) -> Mapping[str, object]:
+        """Return what the log says of it."""
+        return {"result": self.result, "byte_length": self.byte_length, "sha256": self.sha256}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlreadyValid(Answer):
+    """Another run has found the spectrum valid; nothing was done."""
+
+    result: Literal["ALREADY_VALID"] = "ALREADY_VALID"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicate(Answer):
+    """The bytes are those of another spectrum, which is valid."""
+
+    result: Literal["DUPLICATE"] = "DUPLICATE"
+    duplicate_of: str
+    byte_length: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAcquired(Answer):
+    """The provider has not sent the file."""
+
+    result: Literal["FAILED"] = "FAILED"
+    failure: Failure
+
+    def handled_failure(self) -> HandledFailure:
+        """Return why."""
+        return HandledFailure(self.failure.error_type, f"{self.failure.reason}: {self.failure.message}")
+
+    def noted(self) -> Mapping[str, object]:
+        """Return what the log says of it."""
+        return {"result": self.result, "failure": self.failure.to_json()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt(Message):
+    """Why a person must look.
+
+    Attributes:
+        context: small facts to decide by.
+    """
+
+    reason_code: str
+    message: str
+    context: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsure(Answer):
+    """Something has come, and only a person can say what to make of it."""
+
+    result: Literal["UNSURE"] = "UNSURE"
+    unsure: Doubt
+    spectrum: AboutSpectrum | None = None
+
+
+Acquisition: TypeAlias = Acquired | AlreadyValid | Duplicate | NotAcquired | Unsure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcquireSpectrum(Asked):
+    """Asks for the file of a spectrum, in the bucket."""
+
+    function = "acquire_spectrum"
+    results = (Acquired, AlreadyValid, Duplicate, NotAcquired, Unsure)
+    nova_id: str
+    data_product_id: str
+    provider: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact(Message):
+    """A file that was made of a valid spectrum.
+
+    Attributes:
+        role: a `sourcebook.spectra.products.FileRole`.
+    """
+
+    name: str
+    role: str
+    key: str
+    content_type: str
+    byte_length: int
+    etag: str
+    sha256: str
+
+
+_FAULTS = {
+    SpectrumOutcome.NOT_A_SPECTRUM_FILE: "NotASpectrumFile",
+    SpectrumOutcome.TERMINAL_INVALID: "InvalidSpectrum",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination(Answer):
+    """The verdict on a file and, if it is valid, what was made of it.
+
+    Attributes:
+        prefix: what the keys of the artifacts begin with.
+    """
+
+    verdict: Verdict
+    artifacts: tuple[Artifact, ...] = ()
+    prefix: str | None = None
+
+    def handled_failure(self) -> HandledFailure | None:
+        """Return what is wrong with the file."""
+        fault = _FAULTS.get(self.verdict.outcome)
+        return HandledFailure(fault, f"{self.verdict.reason}: {self.verdict.message}") if fault else None
+
+    def noted(self) -> Mapping[str, object]:
+        """Return what the log says of it."""
+        return {"outcome": self.verdict.outcome.value, "reason": self.verdict.reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamineSpectrum(Asked):
+    """Asks what the file of a spectrum holds."""
+
+    function = "validate_spectrum"
+    results = (Examination,)
+    nova_id: str
+    data_product_id: str
+    provider: str
+    acquisition: Acquired
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldSpectrum(Answer):
+    """The case that waits for a person.
+
+    Attributes:
+        new: whether it was opened just now.
+        prefix: what the keys of the file and its context begin with.
+    """
+
+    quarantine_id: str
+    reason_code: str
+    new: bool
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found(Message):
+    """What a run has found of a spectrum, as far as it has come."""
+
+    acquisition: Acquisition
+    examination: Examination | None = None
+    hold: HeldSpectrum | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldSpectrum(Asked):
+    """Asks for a spectrum to be set aside for a person."""
+
+    function = "hold_spectrum"
+    results = (HeldSpectrum,)
+    nova_id: str
+    data_product_id: str
+    provider: str
+    found: Found
+
+
+class RunOutcome(StrEnum):
+    """What a run that has acquired something comes to; FAILED_RETRYABLE alone is a failed run."""
+
+    VALIDATED = "VALIDATED"
+    QUARANTINED = "QUARANTINED"
+    TERMINAL_INVALID = "TERMINAL_INVALID"
+    DUPLICATE_OF_EXISTING = "DUPLICATE_OF_EXISTING"
+    SKIPPED_DUPLICATE = "SKIPPED_DUPLICATE"
+    FAILED_RETRYABLE = "FAILED_RETRYABLE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded(Answer):
+    """What became of a spectrum, with what belongs to that outcome."""
+
+    outcome: RunOutcome
+    reason: str | None = None
+    message: str | None = None
+    next_eligible_attempt_at: datetime | None = None
+    duplicate_of: str | None = None
+    quarantine_id: str | None = None
+    fits_profile_id: str | None = None
+
+    def noted(self) -> Mapping[str, object]:
+        """Return what the log says of it."""
+        return {"outcome": self.outcome.value, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSpectrum(Asked):
+    """Asks for the outcome of a run to be recorded on the spectrum."""
+
+    function = "record_spectrum"
+    results = (Recorded,)
+    nova_id: str
+    data_product_id: str
+    provider: str
+    found: Found

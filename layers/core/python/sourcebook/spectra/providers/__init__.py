@@ -1,0 +1,1 @@
+"""Archives that have spectra, each behind one protocol."""

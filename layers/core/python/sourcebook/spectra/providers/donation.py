@@ -1,0 +1,188 @@
+"""Spectra that people hand in: files in our own bucket, each with a word on where it comes from.
+
+A donation lies under ``raw/donations/spectra/<nova_id>/<sha256>/``: the file under its own name, and
+``provenance.json``, which is written last and makes the donation one. Who hands it in says which nova it
+shows, so no position is compared. An upload that was broken off has no provenance and is passed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sourcebook.bucket.documents import DocumentRefused, Documents, bucket_error
+from sourcebook.clock import Clock, utc_now
+from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.events import UtcDatetime
+from sourcebook.novae.coordinates import Position
+from sourcebook.novae.file_objects import Sha256
+from sourcebook.novae.model import Uuid
+from sourcebook.novae.resolvers.archive import ArchiveStatus
+from sourcebook.spectra.products import Locator, LocatorKind
+from sourcebook.spectra.providers.provider import PRODUCTS_AT_MOST, FoundProduct, Search
+from sourcebook.validation import first_wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PREFIX: Final = "raw/donations/spectra/"
+"""Where donations lie in the bucket."""
+PROVENANCE: Final = "provenance.json"
+LARGEST: Final = 100_000_000
+"""Bytes of a donated file; the largest one-dimensional spectra have a few million."""
+
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._+-]+")
+
+
+class Provenance(BaseModel):
+    """Where a donated file comes from.
+
+    Attributes:
+        donor: who hands it in.
+        observer: who took it, if that is somebody else.
+        license: under what terms it may be used.
+        note: anything else that helps to judge it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    nova_id: Uuid
+    file_name: str = Field(min_length=1, max_length=120)
+    byte_length: int = Field(ge=1, le=LARGEST)
+    sha256: Sha256
+    donor: str = Field(min_length=1, max_length=200)
+    observer: str | None = Field(default=None, max_length=200)
+    license: str | None = Field(default=None, max_length=200)
+    note: str | None = Field(default=None, max_length=1_000)
+    donated_at: UtcDatetime
+
+    @property
+    def key(self) -> str:
+        """Key of the file in the bucket."""
+        return f"{self.folder}{self.file_name}"
+
+    @property
+    def folder(self) -> str:
+        """What the keys of the file and of its provenance begin with."""
+        return f"{PREFIX}{self.nova_id}/{self.sha256}/"
+
+    def product(self) -> FoundProduct:
+        """Return the product that the file is; its bytes are its identity."""
+        said: dict[str, Any] = self.model_dump(
+            mode="json", exclude_none=True, exclude={"nova_id", "byte_length", "sha256"}
+        )
+        return FoundProduct(
+            locators=(Locator(kind=LocatorKind.S3, value=self.key),),
+            provider_product_id=f"sha256:{self.sha256}",
+            title=self.file_name,
+            format="application/fits",
+            byte_length=self.byte_length,
+            sha256=self.sha256,
+            provenance=said,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Donations:
+    """What was handed in for one nova."""
+
+    documents: Documents
+    nova_id: str
+    clock: Clock = utc_now
+
+    async def search(self, position: Position, radius_deg: float) -> Search:  # noqa: ARG002 - the protocol's
+        """Return what was handed in for the nova, wherever on the sky it is."""
+        products: list[FoundProduct] = []
+        left_out: Counter[str] = Counter()
+        try:
+            for key in self._provenances():
+                if len(products) >= PRODUCTS_AT_MOST:
+                    return Search(ArchiveStatus.TRUNCATED, tuple(products), left_out)
+                try:
+                    products.append(read_provenance(self.documents.get(key), self.nova_id).product())
+                except (InvalidInput, DocumentRefused):
+                    left_out["unreadable"] += 1
+        except Retryable as error:
+            return Search(ArchiveStatus.DOWN, tuple(products), left_out, str(error))
+        except DocumentRefused as error:
+            return Search(ArchiveStatus.REJECTED, tuple(products), left_out, str(error))
+        return Search(ArchiveStatus.OK, tuple(products), left_out)
+
+    def give(self, file_name: str, body: bytes, **said: str | None) -> Provenance:
+        """Put a file into the bucket as a donation; the same file is the same donation.
+
+        Args:
+            file_name: its name, of which only letters, digits and ``._+-`` are kept.
+            body: its bytes.
+            said: donor, and perhaps observer, license and note.
+
+        Raises:
+            InvalidInput: naming what is wrong with it.
+            BucketBusy, DocumentRefused: if the bucket does not take it.
+        """
+        name = _NOT_IN_A_NAME.sub("_", PurePath(file_name).name).strip("._")[-120:]
+        try:
+            provenance = Provenance.model_validate(
+                {
+                    "nova_id": self.nova_id,
+                    "file_name": name,
+                    "byte_length": len(body),
+                    "sha256": hashlib.sha256(body).hexdigest(),
+                    "donated_at": self.clock(),
+                    **said,
+                }
+            )
+        except ValidationError as error:
+            raise first_wrong(error, "donation") from error
+        client, bucket = self.documents.client, self.documents.bucket
+        try:
+            client.put_object(Bucket=bucket, Key=provenance.key, Body=body, ContentType="application/fits")
+        except (ClientError, BotoCoreError) as error:
+            raise bucket_error(error, provenance.key) from error
+        self.documents.put(
+            f"{provenance.folder}{PROVENANCE}", provenance.model_dump(mode="json", exclude_none=True)
+        )
+        return provenance
+
+    def _provenances(self) -> Iterator[str]:
+        """Yield the keys of what says where a file comes from.
+
+        Raises:
+            BucketBusy, DocumentRefused: if the bucket cannot be listed.
+        """
+        prefix = f"{PREFIX}{self.nova_id}/"
+        pages = self.documents.client.get_paginator("list_objects_v2").paginate(
+            Bucket=self.documents.bucket, Prefix=prefix
+        )
+        try:
+            for page in pages:
+                for entry in page.get("Contents", ()):
+                    if entry["Key"].endswith(f"/{PROVENANCE}"):
+                        yield entry["Key"]
+        except (ClientError, BotoCoreError) as error:
+            raise bucket_error(error, prefix) from error
+
+
+def read_provenance(document: object, nova_id: str) -> Provenance:
+    """Read what lies beside a donated file.
+
+    Raises:
+        InvalidInput: naming what is wrong with it, also when it is another nova's.
+    """
+    if not isinstance(document, Mapping):
+        raise InvalidInput(PROVENANCE, document, "an object")
+    try:
+        provenance = Provenance.model_validate(dict(document))
+    except ValidationError as error:
+        raise first_wrong(error, PROVENANCE) from error
+    if provenance.nova_id != nova_id:
+        raise InvalidInput("nova_id", provenance.nova_id, f"{nova_id}, as in the key")
+    return provenance

@@ -1,0 +1,147 @@
+"""Find the spectra that are due, and give each to exactly one run.
+
+The index by_status lists them as ``ACQUIRE``, ordered by the time from which they may be tried. A spectrum is
+claimed before its run is started: a conditional update moves its time in the index an hour ahead, so that of
+several sweeps one wins. If the run is lost, the spectrum is due again after that hour.
+`next_eligible_attempt_at`, the time before which it may not be tried at all, is not changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Key as KeyCondition
+
+from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
+from sourcebook.errors import InvalidInput
+from sourcebook.spectra.discovery_messages import Claimed, ClaimedSpectrum
+from sourcebook.spectra.load import LEASE
+from sourcebook.spectra.products import ELIGIBLE_STATUS, read_spectrum_sort_key
+from sourcebook.table import keys
+from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
+
+    from sourcebook.novae.review import Starter
+
+WORKFLOW: Final = "acquire_due_spectra"
+"""The workflow that acquires what is due, so many at once."""
+LOCK: Final = f"{WORKFLOW}:all:1:always"
+"""Its lock, as it takes it itself: one sweep at a time, whatever the day."""
+MOST_COUNTED: Final = 1_000
+
+_PAGE: Final = 100
+
+
+def due_spectra(table: Table, now: datetime, page_size: int = _PAGE) -> Iterator[Item]:
+    """Yield keys and time of the spectra that are due, the longest due first."""
+    condition = KeyCondition("status").eq(ELIGIBLE_STATUS) & KeyCondition("timestamp").lte(isoformat(now))
+    start = None
+    while True:
+        page = table.query(condition, index=keys.STATUS_INDEX, limit=page_size, start=start)
+        yield from page.items
+        if (start := page.next_key) is None:
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class SpectraClaimer:
+    """Claims due spectra for the runs that are started next."""
+
+    table: Table
+    logger: Logger
+    clock: Clock = utc_now
+
+    def claim(self, most: int) -> Claimed:
+        """Claim up to `most` due spectra, and return each with the name of its execution."""
+        now = self.clock()
+        claimed: list[ClaimedSpectrum] = []
+        for row in due_spectra(self.table, now):
+            if len(claimed) >= most:
+                break
+            try:
+                provider, data_product_id = read_spectrum_sort_key(row["SK"])
+            except InvalidInput as error:
+                self.logger.warning("due_is_no_spectrum", extra={"reason": str(error)})
+                continue
+            attempts = self._take(row, now)
+            if attempts is not None:
+                claimed.append(
+                    ClaimedSpectrum(
+                        name=f"{data_product_id}-{attempts}-{_compact(row['timestamp'])}",
+                        nova_id=row["PK"],
+                        data_product_id=data_product_id,
+                        provider=provider,
+                    )
+                )
+        return Claimed(claimed=tuple(claimed))
+
+    def _take(self, row: Item, now: datetime) -> int | None:
+        """Claim one spectrum. Return how often it was tried, or None if it is claimed already."""
+        try:
+            item = self.table.update(
+                {"PK": row["PK"], "SK": row["SK"]},
+                assign={"timestamp": isoformat(now + LEASE), "claimed_at": isoformat(now)},
+                condition=Attr("status").eq(ELIGIBLE_STATUS) & Attr("timestamp").eq(row["timestamp"]),
+            )
+        except ConditionFailed:
+            # The index shows late what has changed: it is claimed, or has come to its end.
+            return None
+        return int(item.get("attempt_count", 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a sweep found.
+
+    Attributes:
+        due: how many there are, counted up to `MOST_COUNTED`.
+        overdue_minutes: how long the first of them has been due.
+        started: ARN of the execution that runs them, if one was started.
+    """
+
+    due: int
+    overdue_minutes: float
+    started: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpectraSweeper:
+    """Starts the workflow that acquires what is due."""
+
+    table: Table
+    start: Starter
+    clock: Clock = field(default=utc_now)
+
+    def sweep(self) -> Sweep:
+        """Count what is due, and start the workflow if there is something and none is running.
+
+        Raises:
+            NotStarted, NoSuchWorkflow: if the state machine could not be started.
+        """
+        now = self.clock()
+        due, oldest = 0, now
+        for row in due_spectra(self.table, now, MOST_COUNTED):
+            oldest = min(oldest, parse_iso(row["timestamp"]))
+            due += 1
+            if due == MOST_COUNTED:
+                break
+        overdue = round((now - oldest).total_seconds() / 60, 1)
+        if not due or self._is_at_work(now):
+            return Sweep(due, overdue)
+        # A call that is made twice within the minute starts one execution.
+        return Sweep(due, overdue, self.start(WORKFLOW, {}, f"sweep-{_compact(isoformat(now))[:13]}"))
+
+    def _is_at_work(self, now: datetime) -> bool:
+        lock = self.table.get(keys.lock(LOCK), consistent=True)
+        return lock is not None and lock["ttl_timestamp"] >= epoch_seconds(now)
+
+
+def _compact(moment: str) -> str:
+    return moment.replace("-", "").replace(":", "")

@@ -1,0 +1,120 @@
+"""Examine the file of a spectrum, and write the normalized files of a valid one.
+
+The examination itself is `sourcebook.fits`, which needs astropy. The one function that has the science
+layer passes it in, so that this package can be imported without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from sourcebook.bucket.files import LARGEST_FILE, Files
+from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.fits.model import OVERRIDES, SpectrumOutcome, Verdict
+from sourcebook.novae.file_objects import FileRole
+from sourcebook.runs.tasks import TaskRun
+from sourcebook.spectra.load import read_about
+from sourcebook.spectra.messages import AboutSpectrum, Artifact, Examination, ExamineSpectrum
+from sourcebook.table.client import Table
+
+ROLES: Mapping[str, FileRole] = {
+    "metadata.json": FileRole.MANIFEST,
+    "preview.png": FileRole.PLOT,
+}
+"""Roles of the files that are made of a spectrum; any other is the normalized spectrum itself."""
+
+
+class FileChanged(Retryable):
+    """The file in the bucket is no longer the one that this run has put there."""
+
+
+class Checked(Protocol):
+    """What `sourcebook.fits.check.check` answers."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What was found."""
+
+
+Check: TypeAlias = Callable[..., Checked]
+"""`sourcebook.fits.check.check`."""
+Artifacts: TypeAlias = Callable[..., Mapping[str, tuple[bytes, str]]]
+"""`sourcebook.fits.artifacts.artifacts`: content and content type by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpectrumValidator:
+    """Examines files in the bucket.
+
+    Attributes:
+        check: the examination.
+        artifacts: what is made of a valid one.
+    """
+
+    table: Table
+    files: Files
+    check: Check
+    artifacts: Artifacts
+    clock: Clock = utc_now
+
+    def validate(self, asked: ExamineSpectrum, run: TaskRun) -> Examination:
+        """Return the verdict on a file and, if it is valid, the files made of it.
+
+        Raises:
+            FileChanged: if another run has replaced the file meanwhile.
+            BucketBusy, DocumentRefused: if it cannot be read.
+        """
+        acquired = asked.acquisition
+        spectrum = acquired.spectrum or read_about(
+            self.table, asked.nova_id, asked.data_product_id, asked.provider
+        )
+        body = self.files.read(acquired.key, LARGEST_FILE)
+        if hashlib.sha256(body).hexdigest() != acquired.sha256:
+            raise FileChanged(f"{acquired.key}: another run has replaced the file")
+        overrides = {name: text for name, text in spectrum.overrides.items() if name in OVERRIDES}
+        try:
+            checked = self.check(body, name=acquired.key, overrides=overrides or None)
+        except InvalidInput as error:
+            # Only a reviewer's words can be wrong input here, and only a reviewer can mend them.
+            unsure = Verdict(SpectrumOutcome.QUARANTINED, reason="OTHER", message=str(error))
+            return Examination(verdict=unsure)
+        if checked.verdict.outcome is not SpectrumOutcome.VALID:
+            return Examination(verdict=checked.verdict)
+        return self._keep(asked, spectrum, checked, run)
+
+    def _keep(
+        self, asked: ExamineSpectrum, spectrum: AboutSpectrum, checked: Checked, run: TaskRun
+    ) -> Examination:
+        prefix = f"derived/spectra/{asked.nova_id}/{asked.data_product_id}/"
+        source = {
+            "nova_id": asked.nova_id,
+            "data_product_id": asked.data_product_id,
+            "provider": asked.provider,
+            "provider_product_id": spectrum.provider_product_id,
+            "locator_identity": spectrum.locator_identity,
+            "raw_key": asked.acquisition.key,
+            "sha256": asked.acquisition.sha256,
+            "overrides": dict(spectrum.overrides),
+            "hints": dict(spectrum.hints),
+            "validated_at": isoformat(self.clock()),
+            "validated_by": {"workflow": run.workflow_name, "job_run_id": run.job_run_id},
+        }
+        kept = []
+        for name, (content, content_type) in self.artifacts(checked, source=source).items():
+            stored = self.files.put(f"{prefix}{name}", content, content_type)
+            kept.append(
+                Artifact(
+                    name=name,
+                    role=ROLES.get(name, FileRole.NORMALIZED).value,
+                    key=stored.key,
+                    content_type=content_type,
+                    byte_length=stored.byte_length,
+                    etag=stored.etag,
+                    sha256=stored.sha256,
+                )
+            )
+        return Examination(verdict=checked.verdict, artifacts=tuple(kept), prefix=prefix)
