@@ -126,4 +126,4 @@ lock: install ## Compile the requirement files again, with hashes and without ad
 		training/requirements.in --output-file training/requirements.txt
 
 clean: ## Remove what was built; data and environments stay
-	rm -rf cdk.out .sourcebook/build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf cdk.out .sourcebook/build .sourcebook/deployed .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

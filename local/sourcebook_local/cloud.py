@@ -56,7 +56,7 @@ _WORKERS_GRACE_SECONDS = 1.5
 _START_SECONDS = 40.0
 _TOLD = 10
 _REQUIREMENTS = ROOT / "requirements" / "cloud.txt"
-_LAUNCHED = ("launcher", "request_guard", "saved_objects", "snapshots")
+_LAUNCHED = ("launcher", "request_guard", "saved_objects", "snapshots", "sorted_indexes")
 """Modules that run in MiniStack's process."""
 _LOG_KEPT_BYTES = 20 * 1024 * 1024
 # The account's number as an access key is its root to MiniStack, which checks signatures of users and

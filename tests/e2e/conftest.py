@@ -1,12 +1,16 @@
 """The deployed stack that all end-to-end tests share.
 
-IAM and TLS are on, so that a function without a permission it needs fails here. With
-SOURCEBOOK_E2E_REUSE=<folder> the cloud is kept in that folder between runs, still running: for work on
+IAM and TLS are on, so that a function without a permission it needs fails here. The application is deployed
+once for each state of the sources, to a cloud that is then stopped; every cloud of the tests begins as a copy
+of that one, which takes seconds.
+
+With SOURCEBOOK_E2E_REUSE=<folder> the cloud is kept in that folder between runs, still running: for work on
 the tests, not for a verdict.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from contextlib import contextmanager
@@ -16,10 +20,12 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+import sourcebook_local
+from sourcebook_local import process
 from sourcebook_local.cloud import LocalCloud
-from sourcebook_local.deploy import deploy
+from sourcebook_local.deploy import LOCAL_CONTEXT, content_hash, deploy
 from sourcebook_local.folder import stop_servers
-from sourcebook_local.project import HOME
+from sourcebook_local.project import HOME, ROOT
 from tests.e2e.afterwards import check_the_table, logged_secrets
 from tests.e2e.stack import Stack
 
@@ -29,6 +35,12 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 VENV = HOME / "cloud-venv"
 KEPT_LOGS = HOME / "log" / "e2e"
+DEPLOYED = HOME / "deployed"
+"""The home of a cloud that has the application and does not run."""
+COPIED = ("state", "layers", "tls", "cloud.json", "credentials.json")
+"""What a copy of it needs."""
+LINKED = {"layers", "s3"}
+"""Folders whose files are replaced, never written to: a copy may share them."""
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -69,6 +81,52 @@ def new_cloud(
     assert not any(leaks.values()), f"secrets in the logs: {leaks}"
 
 
+def start_deployed(cloud: LocalCloud) -> None:
+    """Start a cloud; one that is new has the application already."""
+    # While it starts, too: two copies begin with one port, and the second sees that it is taken.
+    with process.lock(DEPLOYED.with_name(f"{DEPLOYED.name}.lock")):
+        if not (cloud.home / "state").exists():
+            make_deployed()
+            for name in COPIED:
+                copy(DEPLOYED / name, cloud.home / name)
+        cloud.start()
+
+
+def make_deployed() -> None:
+    """Deploy the application to the cloud that the others are copies of, unless it has it as it is now."""
+    code = hashlib.sha256()
+    for path in sorted(Path(sourcebook_local.__file__).parent.glob("*.py")):
+        code.update(path.read_bytes())
+    wanted = f"{content_hash(ROOT, LOCAL_CONTEXT)} {code.hexdigest()}"
+    stamp = DEPLOYED / "made-from"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    shutil.rmtree(DEPLOYED, ignore_errors=True)
+    cloud = LocalCloud(DEPLOYED, venv=VENV, port=0, auth=True, tls=True, say=print)
+    cloud.start()
+    try:
+        deploy(cloud, assembly=HOME / "assembly", say=print)
+    finally:
+        saved = cloud.stop()
+    assert saved, f"the cloud in {DEPLOYED} did not stop by itself"
+    stamp.write_text(wanted)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file or a folder; what is never written to is shared."""
+    if source.is_dir():
+        target.mkdir(exist_ok=True)
+        for inside in source.iterdir():
+            copy(inside, target / inside.name)
+    elif LINKED & set(source.relative_to(DEPLOYED).parts):
+        try:
+            target.hardlink_to(source)
+        except OSError:  # another file system
+            shutil.copy2(source, target)
+    else:
+        shutil.copy2(source, target)
+
+
 @contextmanager
 def deployed(cloud: LocalCloud) -> Iterator[Stack]:
     """Start a cloud, deploy the application to it, and give both.
@@ -77,7 +135,7 @@ def deployed(cloud: LocalCloud) -> Iterator[Stack]:
         AssertionError: at the end, if the tests have left a table in which something is wrong, or a log
             with a secret.
     """
-    cloud.start()
+    start_deployed(cloud)
     outputs = deploy(cloud, assembly=HOME / "assembly", say=print).outputs
     with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
         stack = Stack(cloud, outputs, cloud.session(), api)

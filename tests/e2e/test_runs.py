@@ -21,6 +21,7 @@ from sourcebook.table import keys
 from sourcebook_local.deploy import deploy
 from sourcebook_local.project import ROOT
 from tests.e2e.afterwards import check_the_table
+from tests.e2e.conftest import start_deployed
 from tests.e2e.stack import Stack, invoke, wait_until
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Toy:
 def toy(new_cloud: Callable[[str], LocalCloud], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toy]:
     project = project_with_the_toy(tmp_path_factory.mktemp("project"))
     cloud = new_cloud("runs")
-    cloud.start()
+    start_deployed(cloud)
     outputs = deploy(cloud, assembly=project / "assembly", project=project, say=print).outputs
     with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
         stack = Stack(cloud, outputs, cloud.session(), api)
