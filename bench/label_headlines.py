@@ -37,6 +37,8 @@ _T = TypeVar("_T")
 
 HEADLINES = ROOT / "training" / "headlines"
 BATCH = 50
+_HEADLINE = 100
+"""Characters of a headline at most; what is longer are sentences."""
 
 FIRST_LABEL = """
 import sys, time
@@ -112,7 +114,9 @@ def throughput(name: str, texts: list[str], rounds: int) -> dict[str, float]:
 def throughput_of_pairs(name: str, count: int, rounds: int) -> dict[str, float]:
     engine = engine_named(name)
     own = [*own_targets(held_out=False), *own_targets(held_out=True)]
-    pairs = [[example.target for example in group] for group in own if len(group) == 2]
+    pairs = [
+        [e.target for e in group] for group in own if len(group) == 2 and len(group[0].text) <= _HEADLINE
+    ]
     pairs = (pairs * (count // len(pairs) + 1))[:count]
 
     def label(part: list[list[Target]]) -> None:

@@ -71,33 +71,53 @@ def development() -> dict[str, list[Example]]:
         "SEntFiN dev": _read(shared() / "sentfin_dev.tsv"),
         "TFNS held out": [e for e in _read(shared() / "tfns_train.tsv") if bucket(e.text) == 0],
         "NewsMTSC held out": [e for e in _read(shared() / "newsmtsc_train.tsv") if bucket(e.text) == 0],
-        "Own technology": _own("technology", held_out=True),
-        "Own finance": _own("finance", held_out=True),
-        "Own general": _own("general", held_out=True),
-        "Own superlatives": _own("superlatives", held_out=True),
-        "UCI technology": [e for story, e in _uci() if story in DEVELOPMENT_STORIES],
+        "Own technology": own("technology", held_out=True),
+        "Own finance": own("finance", held_out=True),
+        "Own general": own("general", held_out=True),
+        "Own superlatives": own("superlatives", held_out=True),
+        "UCI technology": uci(held_out=True),
     }
 
 
 def training(seed: int) -> list[Example]:
     """Return one epoch of training examples, drawn anew for each seed and shuffled."""
     draw = random.Random(seed)
-    # Neutral tweets keep their share, two in three: what tells a tweet is also how often it says nothing.
-    tfns = [e for e in _read(shared() / "tfns_train.tsv") if bucket(e.text) != 0]
-    political = [e for e in _read(shared() / "newsmtsc_train.tsv") if bucket(e.text) != 0]
-    own = [e for topic in TOPICS for e in _own(topic, held_out=False)]
+    ours = [e for topic in TOPICS for e in own(topic, held_out=False)]
     examples = [
-        *_read(shared() / "sentfin_train.tsv"),
-        *tfns,
-        *draw.sample(political, 1200),
-        *(_renamed(e, draw) for e in own),
-        *(_renamed(e, draw) for e in own),
-        *(_renamed(e, draw) for e in _own("superlatives", held_out=False) for _ in range(3)),
-        *(e for story, e in _uci() if story not in DEVELOPMENT_STORIES),
-        *(Example(text, label) for text, label in statements(draw, 700)),
+        *financial(),
+        *tweets(),
+        *draw.sample(political(), 1200),
+        *(renamed(e, draw) for e in ours),
+        *(renamed(e, draw) for e in ours),
+        *(renamed(e, draw) for e in own("superlatives", held_out=False) for _ in range(3)),
+        *uci(held_out=False),
+        *generated(draw, 700),
     ]
     draw.shuffle(examples)
     return examples
+
+
+def financial() -> list[Example]:
+    """Return SEntFiN's training headlines."""
+    return _read(shared() / "sentfin_train.tsv")
+
+
+def tweets() -> list[Example]:
+    """Return TFNS's training tweets.
+
+    Neutral ones keep their share, two in three: what tells a tweet is also how often it says nothing.
+    """
+    return [e for e in _read(shared() / "tfns_train.tsv") if bucket(e.text) != 0]
+
+
+def political() -> list[Example]:
+    """Return NewsMTSC's training sentences."""
+    return [e for e in _read(shared() / "newsmtsc_train.tsv") if bucket(e.text) != 0]
+
+
+def generated(draw: random.Random, count: int) -> list[Example]:
+    """Return generated statements of results."""
+    return [Example(text, label) for text, label in statements(draw, count)]
 
 
 def _read(path: Path) -> list[Example]:
@@ -113,7 +133,8 @@ def unquoted(text: str) -> str:
     return text.strip()
 
 
-def _own(topic: str, *, held_out: bool) -> list[Example]:
+def own(topic: str, *, held_out: bool) -> list[Example]:
+    """Return our own headlines of a topic: those to develop with or those to train on."""
     return [e for e in _read(OWN / f"{topic}.tsv") if (bucket(e.text, 6) == 0) == held_out]
 
 
@@ -122,16 +143,34 @@ def bucket(text: str, of: int = 10) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") % of
 
 
-def _uci() -> Iterator[tuple[str, Example]]:
-    """Yield the story and the labelled title of each row of the UCI sample that we labelled.
+def uci(*, held_out: bool) -> list[Example]:
+    """Return the titles of the UCI sample that we labelled: those of the held-out stories or the others.
 
     The repository holds row numbers and labels only; the titles come from the set itself.
     """
     labels = dict(_uci_labels((OWN / "uci_labels.txt").read_text("utf-8").splitlines()))
+    return [
+        Example(title, labels[number])
+        for number, story, title in _uci_titles()
+        if number in labels and (story in DEVELOPMENT_STORIES) == held_out
+    ]
+
+
+def uci_unlabelled() -> list[str]:
+    """Return the titles of the UCI sample that nobody labelled, without those of the held-out stories."""
+    labels = dict(_uci_labels((OWN / "uci_labels.txt").read_text("utf-8").splitlines()))
+    return [
+        title
+        for number, story, title in _uci_titles()
+        if number not in labels and story not in DEVELOPMENT_STORIES
+    ]
+
+
+def _uci_titles() -> Iterator[tuple[int, str, str]]:
+    """Yield number, story and title of each row of the UCI sample."""
     with (shared() / "uci_news_sample.tsv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-            if int(row["id"]) in labels:
-                yield row["story"], Example(unquoted(row["title"]), labels[int(row["id"])])
+            yield int(row["id"]), row["story"], unquoted(row["title"])
 
 
 def _uci_labels(lines: Iterable[str]) -> Iterator[tuple[int, int]]:
@@ -158,7 +197,7 @@ Zephyr Novexa Trillium Kestrel Ardent Solara Meridian Cobalt Fathom Pinnacle Rap
 """.split()
 
 
-def _renamed(example: Example, draw: random.Random) -> Example:
+def renamed(example: Example, draw: random.Random) -> Example:
     """Give a headline other companies, half of the time, so that no name comes to mean a label."""
     if draw.random() < 0.5:
         return example

@@ -22,9 +22,9 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from transformers import PreTrainedConfig
 
 from training.calibrate import PACKAGE, PIN, fit_target_temperature, fit_temperature
-from training.corpora import training
+from training.epochs import lessons
 from training.network import (
-    MAX_TARGET_TOKENS,
+    MAX_TOKENS,
     Marked,
     SentimentNetwork,
     base,
@@ -32,9 +32,8 @@ from training.network import (
     encode_targets,
     tokenizer,
 )
-from training.targets import training_targets
 
-CALIBRATION_TEXTS = 600
+CALIBRATION_TEXTS = 800
 OUTLIERS = 1
 """Percentage of texts that may exceed a range at each end; they are clipped."""
 
@@ -47,11 +46,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=PACKAGE)
     parser.add_argument("--pin", type=Path, default=PIN)
     parser.add_argument("--companion", type=float, default=0.5, help="weight of the n-grams' opinion")
-    parser.add_argument("--target-companion", type=float, default=0.25, help="the same for targets")
-    parser.add_argument(
-        "--ranges-of", type=Path, help="earlier model.onnx: texts keep its ranges, and so their labels"
-    )
-    parser.add_argument("--temperature", type=float, help="fitted on the development sets unless given")
+    parser.add_argument("--target-companion", type=float, default=0.15, help="the same for targets")
     chosen = parser.parse_args()
 
     network = SentimentNetwork()
@@ -59,10 +54,6 @@ def main() -> None:
     network.eval()
     chosen.out.mkdir(parents=True, exist_ok=True)
     export(network, chosen.out / "model.onnx")
-    if chosen.ranges_of:
-        model = onnx.load(chosen.out / "model.onnx")
-        keep_ranges(model, onnx.load(chosen.ranges_of))
-        onnx.save(model, chosen.out / "model.onnx")
     write_tokenizer(chosen.out / "tokenizer.json")
     pin = {
         "name": "minilm-l6",
@@ -71,13 +62,12 @@ def main() -> None:
             name: hashlib.sha256((chosen.out / name).read_bytes()).hexdigest()
             for name in ("model.onnx", "tokenizer.json")
         },
-        "temperature": chosen.temperature or 1.0,
+        "temperature": 1.0,
         "companion": chosen.companion,
         "target_temperature": 1.0,
         "target_companion": chosen.target_companion,
     }
-    if chosen.temperature is None:
-        pin["temperature"] = fit_temperature(chosen.out, pin)
+    pin["temperature"] = fit_temperature(chosen.out, pin)
     pin["target_temperature"] = fit_target_temperature(chosen.out, pin)
     chosen.pin.write_text(json.dumps(pin, indent=2) + "\n", "utf-8")
     print(json.dumps(pin, indent=2))
@@ -127,41 +117,6 @@ def export(network: SentimentNetwork, out: Path) -> None:
     onnx.save(graph, out)
 
 
-def keep_ranges(model: onnx.ModelProto, earlier: onnx.ModelProto) -> None:
-    """Give the layers that judge texts the ranges that they have in an earlier model.
-
-    Where those layers have not learnt anything since, every text keeps its label to the bit.
-
-    Raises:
-        ValueError: if the two are not built alike.
-    """
-    constants = {tensor.name: tensor for tensor in model.graph.initializer}
-    of_earlier = {tensor.name: tensor for tensor in earlier.graph.initializer}
-    nodes, places = _quantizers_of_texts(model), _quantizers_of_texts(earlier)
-    if len(nodes) != len(places):
-        raise ValueError(
-            f"the earlier model has {len(places)} ranges on the way of a text, this one {len(nodes)}"
-        )
-    for node, place in zip(nodes, places, strict=True):
-        for name, known in zip(node.input[1:], place.input[1:], strict=True):
-            constants[name].CopyFrom(of_earlier[known])
-            constants[name].name = name
-
-
-def _quantizers_of_texts(model: onnx.ModelProto) -> list[onnx.NodeProto]:
-    """Return the nodes that quantize on the way to the logits of texts, in the order of the graph."""
-    makers = {name: number for number, node in enumerate(model.graph.node) for name in node.output}
-    found: set[int] = set()
-    waiting = [makers["logits"]]
-    while waiting:
-        number = waiting.pop()
-        if number not in found:
-            found.add(number)
-            waiting += [makers[name] for name in model.graph.node[number].input if name in makers]
-    nodes = [model.graph.node[number] for number in sorted(found)]
-    return [node for node in nodes if node.op_type == "QuantizeLinear"]
-
-
 def _take_none(path: Path, config: PreTrainedConfig) -> None:
     """Say in numbers what reshaping is to infer, which it cannot where there is no text or no target."""
     model = onnx.load(path)
@@ -196,10 +151,11 @@ def _value(node: onnx.NodeProto | None) -> int | None:
 
 def _calibration_texts() -> list[Marked]:
     """Return texts to be judged as a whole, whose mask is empty, and texts with targets."""
-    texts = encode([example.text for example in training(0)[:CALIBRATION_TEXTS]], tokenizer())
-    examples = training_targets(0)[:CALIBRATION_TEXTS]
-    targets = encode_targets([e.target for e in examples], tokenizer(MAX_TARGET_TOKENS))
-    return [Marked(ids, []) for ids in texts] + [one for one in targets if any(one.mask)]
+    drawn, words = lessons(0), tokenizer(MAX_TOKENS)
+    texts = encode([one.text for one in drawn if one.label is not None][:CALIBRATION_TEXTS], words)
+    targets = [target.target for one in drawn for target in one.targets][:CALIBRATION_TEXTS]
+    marked = [one for one in encode_targets(targets, words) if any(one.mask)]
+    return [Marked(ids, []) for ids in texts] + marked
 
 
 def _fix_ranges(model: onnx.ModelProto, texts: list[Marked]) -> None:

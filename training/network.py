@@ -26,14 +26,11 @@ from sourcebook.sentiment.engines.model import target_mask
 LABELS: Final = (-1, 0, 1)
 """What the three outputs stand for, in their order."""
 
-LOWER: Final = 4
+LOWER: Final = 3
 """Layers below the mark: what they compute is the same for all targets of a text."""
 
-MAX_TOKENS: Final = 40
-"""Longest text while training; a headline has 10 to 25 tokens."""
-
-MAX_TARGET_TOKENS: Final = 48
-"""Longest text with targets while training; sentences of NewsMTSC have 30 to 60 tokens."""
+MAX_TOKENS: Final = 56
+"""Longest text while training; a headline has 10 to 25 tokens, a sentence of NewsMTSC 30 to 60."""
 
 
 def base() -> Path:
@@ -56,13 +53,6 @@ class SentimentNetwork(nn.Module):
                 module.config = self.encoder.config
         self.mark = nn.Parameter(torch.randn(width) * 0.02)
         self.target_head = nn.Linear(2 * width, len(LABELS))
-
-    def learn_targets_from_texts(self) -> None:
-        """Let targets be judged as texts are, to begin with."""
-        self.target_layers.load_state_dict(self.encoder.encoder.layer[LOWER:].state_dict())
-        with torch.no_grad():
-            self.target_head.weight.copy_(torch.cat([self.head.weight, self.head.weight], dim=1) / 2)
-            self.target_head.bias.copy_(self.head.bias)
 
     def freeze(self, layers: int) -> None:
         """Keep the embeddings and the lowest layers as they came: they know words, not sentiment."""
@@ -106,8 +96,16 @@ class SentimentNetwork(nn.Module):
 
     def lower(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
         """Return the token states that texts and targets have in common."""
+        return self.lower_from(self.beginning(input_ids, attention_mask, 0), attention_mask, 0)
+
+    def beginning(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, layers: int) -> torch.Tensor:
+        """Return the token states after so many of the lowest layers."""
         states: torch.Tensor = self.encoder.embeddings(input_ids=input_ids)
-        return _through(self.encoder.encoder.layer[:LOWER], states, attention_mask)
+        return _through(self.encoder.encoder.layer[:layers], states, attention_mask)
+
+    def lower_from(self, states: torch.Tensor, attention_mask: torch.Tensor, layers: int) -> torch.Tensor:
+        """Return what `lower` does, from the token states after so many of the lowest layers."""
+        return _through(self.encoder.encoder.layer[layers:LOWER], states, attention_mask)
 
     def judge_texts(self, lower: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
         """Return the logits of texts from their token states."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import random
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,30 +89,14 @@ def conflicting(targets: Sequence[TargetExample]) -> list[TargetExample]:
     return [target for target in targets if len(labels[target.text]) > 1]
 
 
-def training_targets(
-    seed: int, alone: int = 2400, political: int = 1800, joined: int = 1500
-) -> list[TargetExample]:
-    """Return one epoch of targets, drawn anew for each seed and shuffled."""
-    draw = random.Random(seed)
-    finance = _read(shared() / "sentfin_targets_train.tsv")
-    news = [t for t in _read(shared() / "newsmtsc_targets_train.tsv") if bucket(unquoted(t.text)) != 0]
-    names = [t.name for t in finance]
-    # Alone in its text, a target mostly has the text's own label, which the layers know to begin with.
-    texts = Counter(t.text for t in finance)
-    among = [t for t in finance if texts[t.text] > 1]
-    single = [t for t in finance if texts[t.text] == 1]
-    own = own_targets(held_out=False)
-    examples = [
-        *(
-            t.renamed(draw.choice(names)) if draw.random() < 0.12 else t
-            for t in [*among, *draw.sample(single, alone)]
-        ),
-        *draw.sample(news, political),
-        *(t for _ in range(4) for group in own for t in _given_names(group, draw)),
-        *_joined([t for t in finance if len(t.text) < 90], draw, joined),
-    ]
-    draw.shuffle(examples)
-    return examples
+def financial_targets() -> list[TargetExample]:
+    """Return the targets of SEntFiN's training headlines."""
+    return _read(shared() / "sentfin_targets_train.tsv")
+
+
+def political_targets() -> list[TargetExample]:
+    """Return the targets of NewsMTSC's training sentences."""
+    return [t for t in _read(shared() / "newsmtsc_targets_train.tsv") if bucket(unquoted(t.text)) != 0]
 
 
 def own_targets(*, held_out: bool) -> list[list[TargetExample]]:
@@ -135,7 +118,7 @@ def parsed(line: str) -> list[TargetExample]:
     return [TargetExample(Target(text, start, end), label) for start, end, label in places]
 
 
-def _given_names(group: Sequence[TargetExample], draw: random.Random) -> Iterator[TargetExample]:
+def given_names(group: Sequence[TargetExample], draw: random.Random) -> Iterator[TargetExample]:
     """Yield the targets of one headline, the names exchanged most of the time, so that none means a label."""
     if draw.random() < 0.3:
         yield from group
@@ -166,7 +149,7 @@ def _unused(pool: Sequence[str], given: dict[str, str], draw: random.Random) -> 
     return draw.choice([name for name in pool if name not in given.values()])
 
 
-def _joined(targets: Sequence[TargetExample], draw: random.Random, count: int) -> Iterator[TargetExample]:
+def joined(targets: Sequence[TargetExample], draw: random.Random, count: int) -> Iterator[TargetExample]:
     """Yield targets in a text of two headlines, the other one mostly of another label.
 
     What is felt about the target stands in its own half: the other half is not to be heeded.

@@ -1,106 +1,127 @@
-"""Fine-tune MiniLM-L6 on the training sets and keep the weights: `python -m training.train_model OUT`."""
+"""Fine-tune MiniLM-L6 on texts and targets and keep the weights: `python -m training.train_model OUT`."""
 
 from __future__ import annotations
 
 import argparse
 import random
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
 from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from training.corpora import Example, development, training
+from training.corpora import development
+from training.epochs import CLOSING, OPENING, Lesson, Shares, lessons
 from training.measures import accuracy, macro_f1
 from training.network import (
     LOWER,
-    MAX_TARGET_TOKENS,
+    MAX_TOKENS,
+    Marked,
     SentimentNetwork,
     encode,
     encode_targets,
     logits,
-    target_batch,
+    padded,
     target_logits,
     text_batch,
     tokenizer,
 )
-from training.targets import TargetExample, development_targets, training_targets
+from training.targets import development_targets
 
 BATCH = 32
 CLASS_WEIGHTS = (1.1, 0.95, 1.05)
+WARM_UP = 100
+"""Steps until the rate is whole."""
+
 AVERAGED_EVERY = 8
 """Steps from one entry in the running mean of the weights to the next; each copies all of them."""
 
-SAVED_EVERY = 100
+SAVED_EVERY = 200
 """Steps from one file of weights to the next, so that training may be stopped at any time."""
 
 
-@dataclass(slots=True)
-class Batch:
-    """Texts, or targets in texts, that are learnt from in one step.
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A lesson as the network reads it.
 
     Attributes:
-        inputs: what the network takes; a third tensor marks targets.
-        labels: -1, 0 or 1 for each.
-        lower: what the lower layers make of the texts, kept while those layers are.
+        ids: the text's tokens.
+        label: of the whole, or None.
+        targets: for each target, a mask over the tokens and its label.
+        opinion: the earlier model's logits of the whole, or None.
     """
 
-    inputs: tuple[torch.Tensor, ...]
-    labels: list[int]
-    lower: torch.Tensor | None = None
+    ids: tuple[int, ...]
+    label: int | None
+    targets: tuple[tuple[list[int], int], ...]
+    opinion: torch.Tensor | None
 
-    def logits(self, network: SentimentNetwork, *, keep_lower: bool) -> torch.Tensor:
-        """Return what the network says of them."""
-        lower = self._lower(network) if keep_lower else network.lower(*self.inputs[:2])
-        judge = network.judge_texts if len(self.inputs) == 2 else network.judge_targets
-        logits: torch.Tensor = judge(lower, *self.inputs[1:])
-        return logits
 
-    def _lower(self, network: SentimentNetwork) -> torch.Tensor:
-        if self.lower is None:
-            network.eval()
+class Beginnings:
+    """What the frozen lowest layers make of texts, kept for each text that may come again."""
+
+    def __init__(self, network: SentimentNetwork, layers: int) -> None:
+        """Keep what so many layers of the network make of texts."""
+        self._network = network
+        self.layers = layers
+        self._known: dict[tuple[int, ...], torch.Tensor] = {}
+
+    def of(self, rows: Sequence[tuple[int, ...]]) -> torch.Tensor:
+        """Return the states of texts as one batch, filled up with zeros."""
+        new = list(dict.fromkeys(row for row in rows if row not in self._known))
+        if new:
+            ids, mask = text_batch(new)
+            self._network.eval()
             with torch.no_grad():
-                self.lower = network.lower(*self.inputs[:2]).to(torch.bfloat16)
-            network.train()
-        return self.lower.float()
+                states = self._network.beginning(ids, mask, self.layers).to(torch.bfloat16)
+            self._network.train()
+            for row, state in zip(new, states, strict=True):
+                self._known[row] = state[: len(row)].clone()
+        return nn.utils.rnn.pad_sequence([self._known[row] for row in rows], batch_first=True).float()
+
+    def forget(self, kept: int = 60_000) -> None:
+        """Drop everything if more than so many texts are known."""
+        if len(self._known) > kept:
+            self._known.clear()
 
 
 def main() -> None:
     """Train, printing the scores on the development sets as it goes."""
     chosen = _arguments()
-    torch.set_num_threads(chosen.threads)
+    torch.set_num_threads(1)
     torch.manual_seed(chosen.seed)
 
     network = SentimentNetwork()
     if chosen.start:
         network.load_state_dict(torch.load(chosen.start, weights_only=True))
     network.freeze(chosen.frozen)
-    optimizer = _optimizer(network, chosen.rate, chosen.head_rate)
+    shares = CLOSING if chosen.closing else OPENING
+    opinions = _opinions(network, shares, bf16=chosen.bf16) if chosen.taught else {}
+    optimizer = _optimizer(network, chosen)
     peaks = [group["lr"] for group in optimizer.param_groups]
     averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(chosen.averaging**AVERAGED_EVERY))
-    loss_of = nn.CrossEntropyLoss(weight=torch.tensor(CLASS_WEIGHTS), label_smoothing=0.05)
+    learnt = Lessons(network, Beginnings(network, chosen.frozen), chosen.taught)
     draw = random.Random(chosen.seed)
-    started, step, progress = time.monotonic(), 0, 0.0
-    totals: dict[int, list[float]] = {2: [], 3: []}
-    batches: list[Batch] = []
-    for epoch in range(chosen.epochs):
-        if epoch % chosen.redraw == 0:
-            batches = _epoch(chosen.seed + epoch, chosen.texts, chosen.targets, draw)
-        draw.shuffle(batches)
-        for number, batch in enumerate(batches):
-            spent = (time.monotonic() - started) / 60 / chosen.minutes
-            progress = max(spent, (epoch + number / len(batches)) / chosen.epochs)
+    started, worked = time.monotonic(), time.process_time()
+    step, epoch, progress = 0, 0, 0.0
+    while progress < 1:
+        learnt.beginnings.forget()
+        for batch in _batches(lessons(chosen.seed + epoch, shares), opinions, draw):
+            progress = max(
+                (time.process_time() - worked) / 60 / chosen.minutes,
+                (time.monotonic() - started) / 60 / (chosen.clock or 10_000),
+            )
             if progress >= 1:
                 break
-            rate = min(1.0, (step + 1) / 100) * (1 - progress)
+            rate = min(1.0, (step + 1) / WARM_UP, (1 - progress) / max(1e-9, 1 - chosen.fall_from))
             for group, peak in zip(optimizer.param_groups, peaks, strict=True):
                 group["lr"] = peak * rate
             network.train()
             with torch.autocast("cpu", torch.bfloat16, enabled=chosen.bf16):
-                found = batch.logits(network, keep_lower=chosen.frozen >= LOWER)
-            loss = loss_of(found.float(), torch.tensor(batch.labels) + 1)
+                loss = learnt.loss(batch)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -108,35 +129,131 @@ def main() -> None:
             step += 1
             if step % AVERAGED_EVERY == 0:
                 averaged.update_parameters(network)
-            totals[len(batch.inputs)].append(loss.item())
-            if step % 50 == 0:
-                shown = " ".join(
-                    f"{kind} {sum(s) / max(1, len(s)):.3f}"
-                    for kind, s in zip(("texts", "targets"), totals.values(), strict=True)
-                )
-                minutes = (time.monotonic() - started) / 60
+            if step % 100 == 0:
                 print(
-                    f"step {step} epoch {epoch} progress {progress:.2f} {minutes:.1f} min loss {shown}",
+                    f"step {step} epoch {epoch} progress {progress:.2f} "
+                    f"{(time.process_time() - worked) / 60:.1f} min of work, "
+                    f"{(time.monotonic() - started) / 60:.1f} by the clock; loss {learnt.told()}",
                     flush=True,
                 )
-                totals = {2: [], 3: []}
             if step % SAVED_EVERY == 0:
                 torch.save(averaged.module.state_dict(), chosen.out)
             if step % chosen.report_every == 0:
-                _report(averaged.module)
-    _report(averaged.module, whole=True)
+                report(averaged.module, chosen.most)
+        epoch += 1
     torch.save(averaged.module.state_dict(), chosen.out)
-    print(f"{step} steps in {(time.monotonic() - started) / 60:.1f} minutes: {chosen.out}")
+    print(f"{step} steps: {chosen.out}", flush=True)
+    report(averaged.module)
 
 
-def _optimizer(network: SentimentNetwork, rate: float, head_rate: float) -> torch.optim.AdamW:
-    """Return what changes the layers at one rate, and what is on top of them at another."""
+@dataclass(slots=True)
+class Lessons:
+    """What a network gets wrong of batches of lessons.
+
+    Attributes:
+        network: which learns.
+        beginnings: what its frozen layers make of texts.
+        taught: how much the earlier model's opinion of a text counts beside its label.
+        losses: means of the batches so far, of texts and of targets.
+    """
+
+    network: SentimentNetwork
+    beginnings: Beginnings
+    taught: float
+    losses: dict[str, list[float]] = field(default_factory=lambda: {"texts": [], "targets": []})
+
+    def loss(self, batch: Sequence[Read]) -> torch.Tensor:
+        """Return the loss of a batch, and note its parts."""
+        mask = padded([[1] * len(one.ids) for one in batch])
+        beginnings = self.beginnings
+        states = beginnings.of([one.ids for one in batch])
+        lower = self.network.lower_from(states, mask, beginnings.layers)
+        loss = torch.zeros(())
+        texts = [n for n, one in enumerate(batch) if one.label is not None or one.opinion is not None]
+        if texts:
+            found = self.network.judge_texts(lower[texts], mask[texts]).float()
+            of_texts = self._of_texts(found, [batch[n] for n in texts])
+            self.losses["texts"].append(of_texts.item() / len(texts))
+            loss = loss + of_texts
+        places = [(n, *target) for n, one in enumerate(batch) for target in one.targets]
+        if places:
+            rows = [n for n, _, _ in places]
+            masks = torch.tensor([[*marked, *[0] * (mask.shape[1] - len(marked))] for _, marked, _ in places])
+            found = self.network.judge_targets(lower[rows], mask[rows], masks).float()
+            of_targets = _cross_entropy(found, [label for _, _, label in places]).sum()
+            self.losses["targets"].append(of_targets.item() / len(places))
+            loss = loss + of_targets
+        return loss / len(batch)
+
+    def _of_texts(self, found: torch.Tensor, batch: Sequence[Read]) -> torch.Tensor:
+        """Return the loss on texts as wholes: by their labels, and by what the earlier model says of them."""
+        loss = torch.zeros(())
+        labels = [(n, one.label, one.opinion) for n, one in enumerate(batch) if one.label is not None]
+        if labels:
+            wrong = _cross_entropy(found[[n for n, _, _ in labels]], [label for _, label, _ in labels])
+            shares = [1.0 if opinion is None else 1 - self.taught for _, _, opinion in labels]
+            loss = loss + (wrong * torch.tensor(shares)).sum()
+        told = [(n, one.opinion) for n, one in enumerate(batch) if one.opinion is not None]
+        if told:
+            opinions = torch.stack([opinion for _, opinion in told]).log_softmax(1)
+            now = found[[n for n, _ in told]].log_softmax(1)
+            away = nn.functional.kl_div(now, opinions, log_target=True, reduction="sum")
+            loss = loss + self.taught * away
+        return loss
+
+    def told(self) -> str:
+        """Return the mean losses since this was asked last, as words."""
+        means = {kind: sum(found) / max(1, len(found)) for kind, found in self.losses.items()}
+        self.losses = {kind: [] for kind in self.losses}
+        return " ".join(f"{kind} {mean:.3f}" for kind, mean in means.items())
+
+
+def _cross_entropy(found: torch.Tensor, labels: Sequence[int]) -> torch.Tensor:
+    return nn.functional.cross_entropy(
+        found,
+        torch.tensor(labels) + 1,
+        weight=torch.tensor(CLASS_WEIGHTS),
+        label_smoothing=0.05,
+        reduction="none",
+    )
+
+
+def _opinions(network: SentimentNetwork, shares: Shares, *, bf16: bool) -> dict[str, torch.Tensor]:
+    """Return what the network says, before it learns anew, of texts with the same words in each epoch."""
+    texts = list(dict.fromkeys(one.text for seed in range(4) for one in lessons(seed, shares) if one.taught))
+    with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+        found = logits(network, encode(texts, tokenizer(MAX_TOKENS)))
+    return dict(zip(texts, found, strict=True))
+
+
+def _batches(
+    chosen: Sequence[Lesson], opinions: dict[str, torch.Tensor], draw: random.Random
+) -> Iterator[list[Read]]:
+    """Yield batches of lessons of like length, without targets that lie beyond the longest text."""
+    words = tokenizer(MAX_TOKENS)
+    ids = encode([one.text for one in chosen], words)
+    marked: list[Marked] = encode_targets([t.target for one in chosen for t in one.targets], words)
+    left = iter(marked)
+    read = []
+    for one, row in zip(chosen, ids, strict=True):
+        targets = [(next(left).mask, target.label) for target in one.targets]
+        kept = tuple((mask, label) for mask, label in targets if any(mask))
+        read.append(Read(tuple(row), one.label, kept, opinions.get(one.text) if one.taught else None))
+    order = sorted(range(len(read)), key=lambda n: len(read[n].ids) + draw.uniform(0, 3))
+    parts = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+    draw.shuffle(parts)
+    for part in parts:
+        yield [read[n] for n in part]
+
+
+def _optimizer(network: SentimentNetwork, chosen: argparse.Namespace) -> torch.optim.AdamW:
+    """Return what changes the layers of texts, those of targets and the heads, each at its rate."""
     fresh = [*network.head.parameters(), *network.target_head.parameters(), network.mark]
-    layers = [*network.encoder.parameters(), *network.target_layers.parameters()]
     return torch.optim.AdamW(
         [
-            {"params": [p for p in layers if p.requires_grad], "lr": rate},
-            {"params": fresh, "lr": head_rate},
+            {"params": [p for p in network.encoder.parameters() if p.requires_grad], "lr": chosen.rate},
+            {"params": list(network.target_layers.parameters()), "lr": chosen.target_rate},
+            {"params": fresh, "lr": chosen.head_rate},
         ],
         weight_decay=0.01,
         fused=True,
@@ -147,67 +264,42 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("out", type=Path, help="where to write the weights")
     parser.add_argument("--start", type=Path, help="weights to go on from")
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--minutes", type=float, default=60, help="of processor time; the schedule fits")
+    parser.add_argument("--clock", type=float, help="minutes by the clock after which it ends at the latest")
     parser.add_argument(
-        "--minutes", type=float, default=60, help="stop then at the latest; the schedule fits"
+        "--frozen",
+        type=int,
+        default=2,
+        choices=range(LOWER + 1),
+        help="lowest layers that keep their weights",
     )
-    parser.add_argument("--frozen", type=int, default=2, help="lowest layers that keep their weights")
-    parser.add_argument("--rate", type=float, default=1.5e-4)
-    parser.add_argument("--head-rate", type=float, default=1e-3)
+    parser.add_argument("--rate", type=float, default=5e-5, help="of the layers of texts")
+    parser.add_argument("--target-rate", type=float, default=1.5e-4, help="of the layers of targets")
+    parser.add_argument("--head-rate", type=float, default=5e-4)
     parser.add_argument(
-        "--averaging", type=float, default=0.99, help="weight of what was, in the running mean of the weights"
+        "--averaging",
+        type=float,
+        default=0.998,
+        help="weight of what was, in the running mean of the weights",
     )
-    parser.add_argument("--texts", type=float, default=0.0, help="share of the texts in each epoch")
-    parser.add_argument("--targets", type=float, default=1.0, help="share of the targets in each epoch")
     parser.add_argument(
-        "--redraw", type=int, default=1, metavar="EPOCHS", help="draw the examples anew so often"
+        "--taught", type=float, default=0.0, help="weight of what the network says of texts before it learns"
     )
-    parser.add_argument("--report-every", type=int, default=400, metavar="STEPS")
+    parser.add_argument("--closing", action="store_true", help="draw the examples as for the end")
+    parser.add_argument(
+        "--fall-from", type=float, default=0.5, help="share of the time after which the rate falls to nothing"
+    )
+    parser.add_argument("--report-every", type=int, default=1000, metavar="STEPS")
+    parser.add_argument("--most", type=int, default=400, help="examples of each set scored on the way")
     parser.add_argument("--bf16", action="store_true", help="compute in bfloat16, on processors that have it")
-    parser.add_argument("--threads", type=int, default=1, help="more only pay on cores that are free")
     parser.add_argument("--seed", type=int, default=5)
     return parser.parse_args()
 
 
-def _epoch(seed: int, of_texts: float, of_targets: float, draw: random.Random) -> list[Batch]:
-    """Return a share of the batches of texts and of those of targets in random order."""
-    texts = _text_batches(training(seed), draw) if of_texts else []
-    targets = _target_batches(training_targets(seed), draw) if of_targets else []
-    batches = draw.sample(texts, round(of_texts * len(texts)))
-    return batches + draw.sample(targets, round(of_targets * len(targets)))
-
-
-def _text_batches(examples: list[Example], draw: random.Random) -> list[Batch]:
-    """Return batches of texts of like length."""
-    ids = encode([example.text for example in examples], tokenizer())
-    return [
-        Batch(text_batch([ids[i] for i in part]), [examples[i].label for i in part])
-        for part in _alike([len(row) for row in ids], draw)
-    ]
-
-
-def _target_batches(targets: list[TargetExample], draw: random.Random) -> list[Batch]:
-    """Return batches of targets in texts of like length, without those that lie beyond the longest text."""
-    everything = zip(
-        encode_targets([t.target for t in targets], tokenizer(MAX_TARGET_TOKENS)), targets, strict=True
-    )
-    held = [(marked, target.label) for marked, target in everything if any(marked.mask)]
-    return [
-        Batch(target_batch([held[i][0] for i in part]), [held[i][1] for i in part])
-        for part in _alike([len(marked.ids) for marked, _ in held], draw)
-    ]
-
-
-def _alike(lengths: list[int], draw: random.Random) -> list[list[int]]:
-    order = sorted(range(len(lengths)), key=lambda index: lengths[index] + draw.uniform(0, 3))
-    return [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
-
-
-def _report(network: SentimentNetwork, *, whole: bool = False) -> None:
+def report(network: SentimentNetwork, most: int | None = None) -> None:
     """Print the scores on the development sets, or on the beginnings of them."""
-    most = None if whole else 400
     for name, examples in development().items():
-        ids = encode([e.text for e in examples[:most]], tokenizer())
+        ids = encode([e.text for e in examples[:most]], tokenizer(96))
         _print_scores(name, logits(network, ids), [e.label for e in examples[:most]])
     for name, targets in development_targets().items():
         marked = encode_targets([t.target for t in targets[:most]], tokenizer(96))

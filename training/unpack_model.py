@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import onnx
@@ -18,9 +17,6 @@ from onnx import numpy_helper
 
 from training.calibrate import PACKAGE
 from training.network import SentimentNetwork
-
-_OF_TARGETS: Final = ("mark", "target_")
-"""How the names of weights begin that models before version 4 lack."""
 
 
 def main() -> None:
@@ -51,17 +47,12 @@ def unpack(model: onnx.ModelProto) -> SentimentNetwork:
     missing = [
         name
         for name, parameter in network.named_parameters()
-        if name not in found
-        and ".embeddings." not in name
-        and ".pooler." not in name
-        and not name.startswith(_OF_TARGETS)
+        if name not in found and ".embeddings." not in name and ".pooler." not in name
     ]
     if missing:
         raise ValueError(f"the model has no {missing[0]}: it was not written by training.export_model")
     weights = {name: torch.tensor(np.ascontiguousarray(values)) for name, values in found.items()}
     network.load_state_dict(network.state_dict() | weights)
-    if "target_head.weight" not in found:
-        network.learn_targets_from_texts()
     return network
 
 
