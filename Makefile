@@ -57,6 +57,7 @@ docs: install ## Make the pages of documentation that are made of declarations
 	$(BIN)/sourcebook workflows page > docs/workflows.md
 	$(BIN)/python -c "import json; from sourcebook.events import schemas; print(json.dumps(schemas(), indent=2))" > docs/events.json
 	$(BIN)/python client/make_models.py
+	$(BIN)/python docs/make_table.py
 
 .PHONY: bench
 bench: install ## What it costs and how fast it is, beside named baselines (BENCH=--write: into the docs)

@@ -1,7 +1,6 @@
 """Make ``sourcebook/client/models.py`` of the API's own description: ``python client/make_models.py``.
 
-The declarations in ``sourcebook.api.schemas`` are the only place where a field is declared; a test compares
-the file with what this makes.
+A test compares the file with what this makes.
 """
 
 from __future__ import annotations
@@ -123,7 +122,8 @@ def _line(field: str, schema: Mapping[str, Any], *, required: bool) -> str:
     if name != field:
         settings["alias"] = f'"{field}"'
     words = [str(word) for word in schema.get("enum", ()) if word is not None]
-    about = schema.get("description") or (f"One of {', '.join(words)}." if words else "")
+    one_of = f"One of {', '.join(words)}." if words else ""
+    about = " ".join(filter(None, (schema.get("description"), one_of)))
     given = ", ".join(f"{key}={value}" for key, value in settings.items())
     default = f" = Field({given})" if "alias" in settings else f" = {settings['default']}" if settings else ""
     docs = f'\n    """{about}"""' if about else ""

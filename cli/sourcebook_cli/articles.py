@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import click
 
 from sourcebook.articles.normalize import identify
+from sourcebook.records.article import Article
 from sourcebook_cli.output import say, say_json
 from sourcebook_cli.stack import on_aws
 
@@ -58,12 +58,12 @@ def search(query: tuple[str, ...], rank: bool, limit: int, as_json: bool, aws: b
         say("No article is found. A new one is found within five minutes of its analysis.", err=True)
 
 
-def _say(article: dict[str, Any], *, as_json: bool) -> None:
+def _say(article: Article, *, as_json: bool) -> None:
     if as_json:
-        say_json(article)
+        say_json(article.shown())
         return
-    say(article["headline"])
-    say("    ", ", ".join((article["timestamp"], article["sentiment"] or "", *article["sources"])))
+    say(article.headline)
+    say("    ", ", ".join((article.timestamp, article.sentiment or "", *article.sources)))
 
 
 @articles.command()

@@ -36,7 +36,7 @@ def list_(status: str | None, workflow: str | None, limit: int, as_json: bool, a
 
     reader = RunReader(Stack.connect(aws=aws).table)
     page = reader.page(status=status, workflow=workflow, limit=limit)
-    found = page.items
+    found = list(page.items)
     while len(found) < limit and page.next_cursor is not None:  # a page may be short, for a rare workflow
         page = reader.page(
             status=status, workflow=workflow, limit=limit - len(found), cursor=page.next_cursor

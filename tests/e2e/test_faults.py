@@ -22,6 +22,7 @@ from boto3.dynamodb.conditions import Key
 from sourcebook.clock import utc_now
 from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
+from sourcebook.records.article import Article
 from sourcebook.runs.read import RunReader
 from sourcebook.sentiment.engines import SentimentEngine
 from sourcebook.sentiment.engines.loading import load_engine
@@ -147,7 +148,7 @@ def check_articles(arena: Arena) -> None:
     for article in arena.table.batch_get(map(keys.article, numbers), consistent=True):
         assert article["status"] == "analyzed"
         assert article["text_for_analysis"] in arena.load.texts(numbers[article["dedup_key"]])
-        label = arena.engine.label([text_of(article)])[0]
+        label = arena.engine.label([text_of(Article.of_item(article))])[0]
         assert article["sentiment"] == label.sentiment
         assert article["polarity"] == pytest.approx(label.polarity, abs=0.01)
 

@@ -16,6 +16,7 @@ import pytest
 
 from sourcebook.clock import isoformat
 from sourcebook.feeds.manage import FeedManager
+from sourcebook.records.article import Article
 from sourcebook.sentiment.mentions import mention_items
 from sourcebook.sentiment.subjects import Subject, SubjectRegistry
 from sourcebook.sources.model import SourceSpec
@@ -170,7 +171,7 @@ def hostile(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         for spec in specs:
             FeedManager(table).remove(spec.source_id)
         for item in items:
-            for there in (item, *mention_items(item)):
+            for there in (item, *mention_items(Article.of_item(item))):
                 table.delete({"PK": there["PK"], "SK": there["SK"]})
         table.delete(keys.subject("hostile"))
         stop_servers(home)

@@ -216,7 +216,7 @@ def test_grouping_runs_at_once_agree(stack: Stack) -> None:
 
     group_now(stack)  # what other tests have left
     for item in items:
-        table.put(ungrouped_item(item, utc_now()))
+        table.put(ungrouped_item(item["dedup_key"], utc_now()))
     with ThreadPoolExecutor(4) as pool:
         decided = list(pool.map(run, range(4)))
     # The deployed function may have come in between; nothing is decided twice.

@@ -70,7 +70,7 @@ def test_an_expired_article_is_left_out_and_the_page_is_filled_with_others(table
 
     page = ArticleReader(table).page(ArticleFilter(tag="AAPL"), limit=3)
 
-    assert [article["dedup_key"] for article in page.items] == [key(4), key(3), key(2)]
+    assert [article.shown()["dedup_key"] for article in page.items] == [key(4), key(3), key(2)]
 
 
 def test_other_items_in_an_index_partition_do_not_count(table: Table) -> None:
@@ -86,7 +86,7 @@ def test_other_items_in_an_index_partition_do_not_count(table: Table) -> None:
     reader = ArticleReader(table)
 
     for wanted in (ArticleFilter(status="error"), ArticleFilter()):
-        assert [article["dedup_key"] for article in reader.page(wanted, limit=10).items] == [key(1)]
+        assert [one.shown()["dedup_key"] for one in reader.page(wanted, limit=10).items] == [key(1)]
 
 
 def test_an_article_of_the_older_format_stands_in_lists(table: Table) -> None:
@@ -104,7 +104,7 @@ def test_an_article_of_the_older_format_stands_in_lists(table: Table) -> None:
 
     served = {name: value for name, value in older.items() if name not in {"PK", "SK"}}
     for wanted in (ArticleFilter(), ArticleFilter(status="analyzed"), ArticleFilter(sentiment="positive")):
-        assert reader.page(wanted, limit=10).items == [served]
+        assert [one.shown() for one in reader.page(wanted, limit=10).items] == [served]
 
 
 def test_a_rare_combination_ends_a_page_early_with_a_cursor_and_loses_nothing(
@@ -263,7 +263,7 @@ def reader(table: Table) -> ArticleReader:
 def test_an_article_is_found_by_every_spelling_of_its_keys(reader: ArticleReader, text: str) -> None:
     article = reader.get(text)
     assert article is not None
-    assert article["dedup_key"] == DEDUP
+    assert article.shown()["dedup_key"] == DEDUP
 
 
 @pytest.mark.parametrize(
@@ -296,8 +296,9 @@ def test_an_alias_whose_article_has_expired_finds_nothing(table: Table, reader: 
 
 
 def test_an_article_is_served_with_all_its_fields_and_nothing_internal(reader: ArticleReader) -> None:
-    article = reader.get(DEDUP)
-    assert article is not None
+    found = reader.get(DEDUP)
+    assert found is not None
+    article = found.shown()
     assert article["sentiment"] is None
     assert article["metadata"] is None
     assert article["source_id"] == f"dedup:{DEDUP}"
@@ -324,6 +325,6 @@ def test_an_article_of_the_older_format_is_returned_as_it_is_stored(
         "matched_tags": {"AAPL"},
     }
     table.put(older)
-    assert reader.get("tiingo:7%2F8:9") == {
-        name: value for name, value in older.items() if name not in {"PK", "SK"}
-    }
+    found = reader.get("tiingo:7%2F8:9")
+    assert found is not None
+    assert found.shown() == {name: value for name, value in older.items() if name not in {"PK", "SK"}}

@@ -28,7 +28,8 @@ pytestmark = pytest.mark.integration
 
 
 def all_sources(table: Table, limit: int, **filters: Any) -> list[dict[str, Any]]:
-    rows, cursor = [], None
+    rows: list[dict[str, Any]] = []
+    cursor = None
     for _ in range(50):
         page = FeedReader(table).sources(**filters, limit=limit, cursor=cursor)
         rows += page.items

@@ -19,7 +19,7 @@ from sourcebook.api.idempotency import OnceOnly
 from sourcebook.api.parts import Means, Parts
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
-from sourcebook.articles.read import PUBLIC_FIELDS, ArticleFilter, ArticleReader
+from sourcebook.articles.read import ArticleFilter, ArticleReader
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import isoformat, parse_iso
 from sourcebook.errors import InvalidInput
@@ -28,6 +28,8 @@ from sourcebook.exports.days import Exporter
 from sourcebook.exports.manifest import Form, file_key
 from sourcebook.exports.messages import ExportDays
 from sourcebook.observations.raw_read import RawReader
+from sourcebook.records.article import Article
+from sourcebook.records.base import shown_names
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.integration.observations.memory import MemoryTable
@@ -77,7 +79,7 @@ def stored(table: Table) -> list[dict[str, Any]]:
     served = ArticleReader(table).page(
         ArticleFilter(since=NOON - timedelta(days=1), until=NOON + timedelta(days=3)), limit=100
     )
-    return served.items
+    return [article.shown() for article in served.items]
 
 
 def export(table: Table, objects: Objects, *, today: datetime = NOON + timedelta(days=3)) -> dict[str, Any]:
@@ -119,7 +121,7 @@ def test_duckdb_reads_all_days_in_one_line(
     exports = downloaded(objects, tmp_path)
     found = query(f"FROM '{exports}/parquet/articles/*/*.parquet'")
     columns = query(f"DESCRIBE FROM '{exports}/parquet/articles/*/*.parquet'")
-    assert [name for name, *_ in columns] == [*PUBLIC_FIELDS, "day"]
+    assert [name for name, *_ in columns] == [*shown_names(Article), "day"]
     rows = {
         row["dedup_key"]: row for row in (dict(zip((c[0] for c in columns), r, strict=True)) for r in found)
     }
@@ -177,7 +179,7 @@ def test_the_manifest_says_what_there_is(
     said = manifest(objects)
     assert (said["export_id"], said["made_at"]) == ("2026-01-05_2026-01-09", "2026-01-09T12:00:00Z")
     assert {one["name"]: one["rows"] for one in said["datasets"]} == {"articles": 7, "observations": 9}
-    assert [one["name"] for one in said["datasets"][0]["columns"]] == list(PUBLIC_FIELDS)
+    assert [one["name"] for one in said["datasets"][0]["columns"]] == list(shown_names(Article))
     assert len(said["files"]) == 2 * 2 * 4
     for file in said["files"]:
         body = (exports.parent / file["key"]).read_bytes()
@@ -268,7 +270,7 @@ def test_the_api_lists_exports_and_gives_their_files(
 
 
 def test_the_columns_of_articles_are_the_fields_that_are_served() -> None:
-    assert tuple(column.name for column in ARTICLES.columns) == PUBLIC_FIELDS
+    assert tuple(column.name for column in ARTICLES.columns) == shown_names(Article)
     assert not {"day"} & {column.name for one in (ARTICLES, OBSERVATIONS) for column in one.columns}
 
 

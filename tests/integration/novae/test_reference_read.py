@@ -39,7 +39,8 @@ def reader(table: Table) -> ReferenceReader:
 
 @pytest.mark.parametrize("limit", [1, 2, 10])
 def test_all_pages_newest_first_the_undated_last(reader: ReferenceReader, limit: int) -> None:
-    found, cursor = [], None
+    found: list[dict[str, Any]] = []
+    cursor = None
     while True:
         page = reader.page(NOVA, limit=limit, cursor=cursor)
         found += page.items

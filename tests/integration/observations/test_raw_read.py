@@ -65,7 +65,8 @@ def expected() -> list[Expected]:
 
 def all_of(world: World, limit: int = 100, **filters: Any) -> list[dict[str, Any]]:
     reader = RawReader(world.table)
-    rows, cursor = [], None
+    rows: list[dict[str, Any]] = []
+    cursor = None
     for _ in range(500):
         page = reader.figures(**filters, limit=limit, cursor=cursor)
         assert len(page.items) <= limit

@@ -8,6 +8,7 @@ import pytest
 
 from sourcebook.alerts.matching import ArticleRules
 from sourcebook.clock import utc_now
+from sourcebook.records.article import Article
 from sourcebook.search.day import Entry, holds
 from sourcebook.search.query import Term, parse
 from tests.unit.api.stored import article_item
@@ -24,7 +25,7 @@ def entry(draw: random.Random) -> Entry:
     item["sources"] = draw.sample(["wire", "harbor-ledger", "circuit"], k=draw.randint(1, 2))
     item["tags"] = draw.sample(["AAPL", "rates", "Ferries"], k=draw.randint(0, 2))
     item["metadata"] = {"language": draw.choice(["en", "en-GB", "zh-tw", ""])}
-    return Entry.of(item)
+    return Entry.of(Article.of_item(item))
 
 
 def query(draw: random.Random) -> str:

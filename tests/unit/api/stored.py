@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from sourcebook.clock import epoch_seconds, isoformat
+from sourcebook.records.article import Article
 from sourcebook.sentiment.mentions import mention_items
 from sourcebook.sources.model import SourceSpec, state_item
 from sourcebook.table import keys
@@ -64,7 +65,7 @@ def put_article(table: Table, item: dict[str, Any]) -> dict[str, Any]:
     """Store an article, and its mentions if it is analyzed."""
     table.put(item)
     if item["status"] == "analyzed":
-        for mention in mention_items(item):
+        for mention in mention_items(Article.of_item(item)):
             table.put(mention)
     return item
 

@@ -233,7 +233,7 @@ def test_heavy_rows_make_a_page_short_and_the_next_one_continues() -> None:
     cursor = None
     while not found or cursor:
         page = read_page(5, cursor, keep=set(range(5)), limit=10, weight=heavy)
-        found.append(page.items)
+        found.append([*page.items])
         cursor = page.next_cursor
     assert found == [[0, 1], [2, 3], [4]]
 

@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.articles.merge import merged, new_item
+from sourcebook.articles.merge import merged, new_article
 from sourcebook.articles.model import IncomingArticle, parse_incoming
 from sourcebook.articles.normalize import identify
 from sourcebook.errors import InvalidInput
+from sourcebook.records.article import Article
+from sourcebook.records.base import changes
+from sourcebook.table import keys
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
@@ -31,30 +34,36 @@ def word(source: str, crawled_minute: int = 0, **fields: Any) -> IncomingArticle
     )
 
 
-def deliver(words: list[IncomingArticle]) -> dict[str, Any]:
+def told(words: list[IncomingArticle]) -> Article:
     first, *others = words
     identity = identify(first.headline, first.published_at)
-    item = {name: v for name, v in new_item(first, identity, identity.dedup_key).items() if v is not None}
+    article = new_article(first, identity, identity.dedup_key)
     for other in others:
-        apply(item, other)
-    return item
+        article = written(article, merged(article, other))
+    return article
 
 
-def canonical(item: dict[str, Any]) -> str:
-    return json.dumps(item, sort_keys=True)
-
-
-def apply(item: dict[str, Any], article: IncomingArticle) -> bool:
-    """Write what `merged` says, as the table would."""
-    changes = merged(item, article)
-    for path, value in changes.items():
+def written(before: Article, after: Article) -> Article:
+    """Return what an article's item is read as, after the changes that were to be made of it."""
+    item: dict[str, Any] = before.to_item(keys.article(before.dedup_key))
+    for path, value in changes(before, after).items():
         if isinstance(path, tuple):
             item[path[0]] = {**item[path[0]], path[1]: value}
         elif value is None:
             item.pop(path, None)
         else:
             item[path] = value
-    return bool(changes)
+    assert Article.of_item(item) == after
+    return after
+
+
+def deliver(words: list[IncomingArticle]) -> dict[str, Any]:
+    article = told(words)
+    return article.to_item(keys.article(article.dedup_key))
+
+
+def canonical(item: dict[str, Any]) -> str:
+    return json.dumps(item, sort_keys=True)
 
 
 words = st.lists(
@@ -79,24 +88,21 @@ def test_any_order_of_deliveries_ends_in_the_same_article(words: list[IncomingAr
 
 @given(words, st.randoms())
 def test_repeated_deliveries_change_nothing(words: list[IncomingArticle], random: Any) -> None:
-    item = deliver(words)
-    before = canonical(item)
+    article = told(words)
     again = words * 3
     random.shuffle(again)
-    changed = [apply(item, article) for article in again]
-    assert not any(changed)
-    assert canonical(item) == before
+    assert all(merged(article, word) is article for word in again)
 
 
 @pytest.mark.parametrize("ids", [("1", "2"), ("2", "1")])
 def test_two_articles_of_a_source_under_one_headline_change_nothing_when_told_again(
     ids: tuple[str, str],
 ) -> None:
-    told = [word("wire", article_id=id_, text=f"What {id_} says.") for id_ in ids]
-    item = deliver([word("harbour", 1, text="Something else."), *told])
-    assert item["text_for_analysis"] == "What 1 says.", "that of the one that speaks for the source"
+    both = [word("wire", article_id=id_, text=f"What {id_} says.") for id_ in ids]
+    article = told([word("harbour", 1, text="Something else."), *both])
+    assert article.text_for_analysis == "What 1 says.", "that of the one that speaks for the source"
     again = [word("wire", 30, article_id=id_, text=f"What {id_} says.") for id_ in ids]
-    assert [merged(item, one) for one in again] == [{}, {}]
+    assert all(merged(article, one) is article for one in again)
 
 
 def test_sources_are_ordered_by_when_they_provided_the_article() -> None:
@@ -132,9 +138,9 @@ def test_a_date_in_the_future_orders_by_the_time_of_the_crawl_and_is_kept_as_giv
 
 
 def test_more_sources_than_are_kept_leave_the_article_as_it_is() -> None:
-    item = deliver([word(f"source-{n:03}", n) for n in range(200)])
-    assert merged(item, word("one-more", 300)) == {}
-    assert len(item["sources"]) == 200
+    article = told([word(f"source-{n:03}", n) for n in range(200)])
+    assert merged(article, word("one-more", 300)) is article
+    assert len(article.sources) == 200
 
 
 @pytest.mark.parametrize(

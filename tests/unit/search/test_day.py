@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sourcebook.clock import isoformat
+from sourcebook.records.article import Article
 from sourcebook.search.day import Day, Entry, holds, needs_text
 from sourcebook.search.query import parse
 from sourcebook.search.sqlite import Damaged
@@ -34,7 +35,7 @@ class Known(Day):
     entries: dict[str, Entry]
 
     def add(self, *rows: dict[str, Any]) -> int:
-        entries = [Entry.of(row) for row in rows]
+        entries = [Entry.of(Article.of_item(row)) for row in rows]
         self.entries = getattr(self, "entries", {}) | {entry.key: entry for entry in entries}
         return self.put(entries)
 

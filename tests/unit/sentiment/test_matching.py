@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook.records.article import Article
 from sourcebook.sentiment.matching import SUBJECTS_AT_MOST, Matcher, subjects_in, text_of
 from sourcebook.sentiment.subjects import Subject, default_subjects, parse_subjects
 
@@ -105,17 +106,19 @@ def test_what_is_declared_ambiguous_needs_context() -> None:
 
 
 def test_headline_text_and_tickers_of_the_source_all_count(matcher: Matcher) -> None:
-    article = {
-        "headline": "Chipmakers rally",
-        "text_for_analysis": "Nvidia led the way.",
-        "matched_tickers": ["AMD", "UNKNOWN"],
-    }
+    article = Article.of_item(
+        {
+            "headline": "Chipmakers rally",
+            "text_for_analysis": "Nvidia led the way.",
+            "matched_tickers": ["AMD", "UNKNOWN"],
+        }
+    )
     assert list(subjects_in(matcher, article)) == ["NVDA", "AMD"]
 
 
 def test_an_article_has_only_so_many_subjects(matcher: Matcher) -> None:
     tickers = [subject.ticker for subject in default_subjects() if subject.ticker]
-    article = {"headline": " ".join(f"${ticker}" for ticker in tickers)}
+    article = Article.of_item({"headline": " ".join(f"${ticker}" for ticker in tickers)})
     assert list(subjects_in(matcher, article)) == tickers[:SUBJECTS_AT_MOST]
 
 
@@ -143,11 +146,13 @@ def test_a_subject_has_its_first_place_in_the_text(matcher: Matcher, headline: s
 
 
 def test_a_place_in_an_article_is_one_in_the_text_that_it_is_judged_by(matcher: Matcher) -> None:
-    article = {
-        "headline": "AMD and others rally",
-        "text_for_analysis": "Nvidia led the way, AMD followed.",
-        "matched_tickers": ["MSFT", "NVDA"],
-    }
+    article = Article.of_item(
+        {
+            "headline": "AMD and others rally",
+            "text_for_analysis": "Nvidia led the way, AMD followed.",
+            "matched_tickers": ["MSFT", "NVDA"],
+        }
+    )
     found = subjects_in(matcher, article)
     assert {
         tool_id: text_of(article)[place.start : place.end] if place else None

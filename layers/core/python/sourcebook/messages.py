@@ -22,6 +22,7 @@ from sourcebook.errors import InvalidInput
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 
 _TYPES: Final[dict[type, Mapping[str, object]]] = {}
+_AS_THEY_ARE: Final = frozenset({str, int, float, bool, NoneType})
 _EXPECTED: Final[Mapping[object, str]] = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
@@ -48,7 +49,7 @@ class Message:
         if not is_dataclass(self):
             raise TypeError(f"{type(self).__name__} is no dataclass")
         return {
-            one.name: _written(value)
+            one.name: plain(value)
             for one in fields(self)
             if (value := getattr(self, one.name)) is not None or one.default is not None
         }
@@ -153,7 +154,10 @@ def _types(kind: type[Message]) -> Mapping[str, object]:
     return _TYPES[kind]
 
 
-def _written(value: object) -> Json:
+def plain(value: object) -> Json:
+    """Return a value of a field as JSON has it. Raise TypeError if there is no such form."""
+    if type(value) in _AS_THEY_ARE:  # most are
+        return value  # type: ignore[return-value]
     match value:
         case Message():
             return value.to_json()
@@ -164,9 +168,9 @@ def _written(value: object) -> Json:
         case str() | int() | float() | None:
             return value
         case Mapping():
-            return {str(name): _written(part) for name, part in value.items()}
+            return {str(name): plain(part) for name, part in value.items()}
         case Sequence():
-            return [_written(part) for part in value]
+            return [plain(part) for part in value]
         case _:
             raise TypeError(f"{type(value).__name__} is nothing that a message has")
 

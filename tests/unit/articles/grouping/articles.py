@@ -7,12 +7,13 @@ from typing import Any
 
 from sourcebook.articles.grouping.groups import Entry
 from sourcebook.clock import isoformat
+from sourcebook.records.article import Article
 from tests.incoming import NOON
 
 
-def article(key: int, headline: str, minutes: float = 0, **fields: Any) -> dict[str, Any]:
+def article(key: int, headline: str, minutes: float = 0, **fields: Any) -> Article:
     """Return an analyzed article item."""
-    return {
+    item = {
         "dedup_key": f"{key:032x}",
         "headline": headline,
         "timestamp": isoformat(NOON + timedelta(minutes=minutes)),
@@ -24,6 +25,7 @@ def article(key: int, headline: str, minutes: float = 0, **fields: Any) -> dict[
         "polarity": 0.0,
         **fields,
     }
+    return Article.of_item(item)
 
 
 def entry(key: int, headline: str, minutes: float = 0, **fields: Any) -> Entry:

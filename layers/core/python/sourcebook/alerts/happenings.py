@@ -15,6 +15,7 @@ from sourcebook.alerts.rules import ARTICLE, RATE, RUN, SENTIMENT, SOURCE, SPECT
 from sourcebook.clock import isoformat, parse_iso
 from sourcebook.observations.canonical import candidates_of, ranked
 from sourcebook.observations.terms import term_name
+from sourcebook.records.article import Article
 from sourcebook.search.day import Entry
 from sourcebook.table import keys
 from sourcebook.table.codec import Item, decode_item
@@ -88,7 +89,11 @@ def _article(old: Item, new: Item) -> Happening | None:  # noqa: ARG001 - as all
     }
     # A rule fires once for an article, however often it is merged or analyzed anew.
     return Happening(
-        ARTICLE, new["dedup_key"], new.get("analyzed_at") or new["updated_at"], facts, Entry.of(new)
+        ARTICLE,
+        new["dedup_key"],
+        new.get("analyzed_at") or new["updated_at"],
+        facts,
+        Entry.of(Article.of_item(new)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Moment, Several, Text, page_size
@@ -13,7 +13,7 @@ from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.articles.grouping.read import EventReader
-from sourcebook.articles.read import SENTIMENTS, STATUSES, ArticleFilter, ArticleReader
+from sourcebook.articles.read import SENTIMENTS, STATUSES, AnyArticle, ArticleFilter, ArticleReader
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.search.query import LONGEST, Query, parse
 from sourcebook.sentiment.subjects import SubjectRegistry
@@ -124,7 +124,7 @@ def follow_json(api: ArticlesApi, request: Request) -> Response:
     return json_feed(_page(api, request), request)
 
 
-def _page(api: ArticlesApi, request: Request) -> Page[dict[str, Any]]:
+def _page(api: ArticlesApi, request: Request) -> Page[AnyArticle]:
     """Return a page of the articles that are asked for: from the table's indexes, or by search."""
     sentiments = _SENTIMENT.of(request) or ()
     subject, text, order = _SUBJECT.of(request), _QUERY.of(request), _ORDER.of(request) or NEWEST
@@ -161,7 +161,7 @@ def get_article(api: ArticlesApi, request: Request) -> Response:
             f"There is no article {shorten(key)}. A key is an article's dedup_key, 32 hexadecimal digits, or "
             "<source>:<article id>; articles are kept for 30 days. GET /articles lists them."
         )
-    return Response(article)
+    return Response(article.shown())
 
 
 def list_events(api: ArticlesApi, request: Request) -> Response:

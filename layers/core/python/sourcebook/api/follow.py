@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -11,6 +11,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
+from sourcebook.articles.read import AnyArticle
+from sourcebook.records.article import Article, SourceAttribution
 from sourcebook.table.pages import Page
 
 ATOM_TYPE: Final = "application/atom+xml"
@@ -22,10 +24,10 @@ _BEGINNING: Final = "1970-01-01T00:00:00Z"
 _NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def atom(page: Page[dict[str, Any]], request: Request) -> Response:
+def atom(page: Page[AnyArticle], request: Request) -> Response:
     """Return a page of articles as an Atom feed."""
     articles = _articles(page)
-    changed = max((article["updated_at"] for article in articles), default=_BEGINNING)
+    changed = max((article.updated_at for article in articles), default=_BEGINNING)
     links = [("self", _address(request)), ("alternate", _base(request) + "/")]
     if page.next_cursor is not None:
         links.append(("next", _address(request, page.next_cursor)))
@@ -43,7 +45,7 @@ def atom(page: Page[dict[str, Any]], request: Request) -> Response:
     return Response("\n".join(parts), content_type=f"{ATOM_TYPE}; charset=utf-8")
 
 
-def json_feed(page: Page[dict[str, Any]], request: Request) -> Response:
+def json_feed(page: Page[AnyArticle], request: Request) -> Response:
     """Return a page of articles as a JSON Feed."""
     following = {} if page.next_cursor is None else {"next_url": _address(request, page.next_cursor)}
     body = {
@@ -57,12 +59,12 @@ def json_feed(page: Page[dict[str, Any]], request: Request) -> Response:
     return Response(body, content_type=JSON_TYPE)
 
 
-def _entry(article: Mapping[str, Any]) -> Iterator[str]:
+def _entry(article: Article) -> Iterator[str]:
     yield "<entry>"
     yield f"<id>{_id(article)}</id>"
-    yield f"<title>{_text(article['headline'])}</title>"
-    yield f"<updated>{article['updated_at']}</updated>"
-    yield f"<published>{article['timestamp']}</published>"
+    yield f"<title>{_text(article.headline)}</title>"
+    yield f"<updated>{article.updated_at}</updated>"
+    yield f"<published>{article.timestamp}</published>"
     if address := _link(article):
         yield f'<link rel="alternate" href={_quoted(address)}/>'
     for name in _names(article):
@@ -70,52 +72,50 @@ def _entry(article: Mapping[str, Any]) -> Iterator[str]:
     if names := _names(article):
         # Whoever takes the entry on knows which name at the end of a headline is the publisher's.
         yield f"<source><title>{_text(names[0])}</title></source>"
-    for tag in article["tags"]:
+    for tag in article.all_tags:
         yield f"<category term={_quoted(tag)}/>"
-    if article["text_for_analysis"]:
-        yield f"<summary>{_text(article['text_for_analysis'])}</summary>"
+    if article.text_for_analysis:
+        yield f"<summary>{_text(article.text_for_analysis)}</summary>"
     yield "</entry>"
 
 
-def _item(article: Mapping[str, Any]) -> dict[str, Any]:
-    language = (article["metadata"] or {}).get("language")
+def _item(article: Article) -> dict[str, Any]:
+    language = (article.metadata or {}).get("language")
     optional = {"url": _link(article), "language": language}
     return {
         "id": _id(article),
-        "title": article["headline"],
-        "content_text": article["text_for_analysis"] or article["headline"],
-        "date_published": article["timestamp"],
-        "date_modified": article["updated_at"],
+        "title": article.headline,
+        "content_text": article.text_for_analysis or article.headline,
+        "date_published": article.timestamp,
+        "date_modified": article.updated_at,
         "authors": [{"name": name} for name in _names(article)],
-        "tags": article["tags"],
+        "tags": article.all_tags,
         **{name: value for name, value in optional.items() if value},
     }
 
 
-def _articles(page: Page[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+def _articles(page: Page[AnyArticle]) -> Sequence[Article]:
     """Return the articles that have an id of ours; those of the older format have none, and expire."""
-    return [article for article in page.items if article.get("dedup_key")]
+    return [article for article in page.items if isinstance(article, Article)]
 
 
-def _id(article: Mapping[str, Any]) -> str:
-    return f"urn:uuid:{UUID(hex=article['dedup_key'])}"
+def _id(article: Article) -> str:
+    return f"urn:uuid:{UUID(hex=article.dedup_key)}"
 
 
-def _words(article: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    attribution: Mapping[str, Any] = article["source_attribution"] or {}
-    return (attribution[source] for source in article["sources"] or () if source in attribution)
+def _words(article: Article) -> Iterator[SourceAttribution]:
+    words = article.source_attribution
+    return (words[source] for source in article.sources if source in words)
 
 
-def _link(article: Mapping[str, Any]) -> str | None:
+def _link(article: Article) -> str | None:
     """Return the article's address at the first of its sources that gave one."""
-    return next((word["url"] for word in _words(article) if word.get("url")), None)
+    return next((word.url for word in _words(article) if word.url), None)
 
 
-def _names(article: Mapping[str, Any]) -> list[str]:
-    attribution: Mapping[str, Any] = article["source_attribution"] or {}
-    return [
-        str(attribution.get(source, {}).get("source_name") or source) for source in article["sources"] or ()
-    ]
+def _names(article: Article) -> list[str]:
+    words = article.source_attribution
+    return [(words[source].source_name if source in words else None) or source for source in article.sources]
 
 
 def _title(request: Request) -> str:

@@ -11,7 +11,8 @@ from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import Parameter
 from sourcebook.api.representations import TAKEN_AWAY, columns
 from sourcebook.api.requests import SIGNED
-from sourcebook.api.schemas import EXAMPLES, SCHEMAS, Schema, ref
+from sourcebook.api.schemas import EXAMPLES, SCHEMAS, ref
+from sourcebook.records.schema import Schema
 
 VERSION: Final = "1"
 """Of the API. What answers have may grow; what is there keeps its meaning."""

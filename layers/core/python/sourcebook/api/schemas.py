@@ -9,21 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec
-from sourcebook.articles.read import SENTIMENTS, STATUSES
 from sourcebook.columns import Kind
 from sourcebook.exports.manifest import Form as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
 from sourcebook.novae.reference_read import ROLES
 from sourcebook.novae.review import DECISIONS
+from sourcebook.records.article import Article
+from sourcebook.records.schema import Schema, maybe, one_of, shown, thing
 from sourcebook.runs.read import STATUSES as RUN_STATUSES
 from sourcebook.sentiment.read import BUCKETS
 from sourcebook.sources.read import HEALTHS
-
-Schema: TypeAlias = dict[str, Any]
 
 EXAMPLES: Final[Mapping[str, Any]] = json.loads(
     files("sourcebook.api").joinpath("examples.json").read_text("utf-8")
@@ -43,20 +42,6 @@ THING: Final[Schema] = {"type": "object"}
 ANYTHING: Final[Schema] = {}
 
 
-def one_of(*words: str) -> Schema:
-    """Return the schema of one of a few words."""
-    return {"type": "string", "enum": list(words)}
-
-
-def maybe(schema: Schema) -> Schema:
-    """Return the schema of a value that may be null."""
-    if "enum" in schema:
-        return {**schema, "type": [schema["type"], "null"], "enum": [*schema["enum"], None]}
-    if "type" in schema:
-        return {**schema, "type": [schema["type"], "null"]}
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
 def some(schema: Schema) -> Schema:
     """Return the schema of a list."""
     return {"type": "array", "items": schema}
@@ -65,11 +50,6 @@ def some(schema: Schema) -> Schema:
 def ref(name: str) -> Schema:
     """Return a reference to one of `SCHEMAS`."""
     return {"$ref": f"#/components/schemas/{name}"}
-
-
-def thing(**fields: Schema) -> Schema:
-    """Return the schema of an object that always has these fields."""
-    return {"type": "object", "properties": fields, "required": list(fields)}
 
 
 def partly(whole: Schema, *optional: str) -> Schema:
@@ -357,42 +337,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "Description": {"type": "object", "required": ["openapi", "paths"]},
     "Page": {"type": "string", "description": "An HTML page."},
     "Article": {"anyOf": [ref("MergedArticle"), ref("OlderArticle")]},
-    "MergedArticle": thing(
-        source_id=TEXT,
-        timestamp=TIME,
-        dedup_key={"type": "string", "pattern": "^[0-9a-f]{32}$"},
-        headline=TEXT,
-        normalized_headline=TEXT,
-        sources=some(TEXT),
-        source_attribution={
-            "type": "object",
-            "description": "What each source said, by its id.",
-            "additionalProperties": partly(
-                thing(
-                    article_id=TEXT,
-                    url=maybe(TEXT),
-                    crawl_timestamp=TIME,
-                    original_headline=TEXT,
-                    published_at=maybe(TIME),
-                    source_name=maybe(TEXT),
-                ),
-                "url",
-                "published_at",
-                "source_name",
-            ),
-        },
-        status=one_of(*sorted(STATUSES)),
-        sentiment=maybe(one_of(*sorted(SENTIMENTS))),
-        score=maybe(NUMBER),
-        matched_tickers=some(TEXT),
-        tags=some(TEXT),
-        text_for_analysis=maybe(TEXT),
-        metadata=maybe(THING),
-        event_id=maybe(TEXT),
-        ttl_timestamp=maybe(INTEGER),
-        created_at=TIME,
-        updated_at=TIME,
-    ),
+    "MergedArticle": shown(Article),
     "OlderArticle": {
         "type": "object",
         "description": "An article of the older format, with the fields it was stored with.",

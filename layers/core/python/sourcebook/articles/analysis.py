@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.articles.grouping.ungrouped import ungrouped_item
-from sourcebook.articles.model import Status
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable, SourcebookError, Terminal
+from sourcebook.records.article import Article, Judgement, Sentiment, Status
+from sourcebook.records.base import changes
 from sourcebook.sentiment.catalog import NO_SUBJECTS, Catalog, SubjectCatalog
 from sourcebook.sentiment.engines import Label, SentimentEngine, Target
 from sourcebook.sentiment.matching import Place, subjects_in, text_of
@@ -28,7 +29,6 @@ from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
-from sourcebook.table.codec import Item
 
 _RACES: Final = 10
 
@@ -94,49 +94,49 @@ class Analyzer:
         wanted = list(dict.fromkeys(dedup_keys))
         catalog = self.subjects.current() if self.subjects else NO_SUBJECTS
         items = self.table.batch_get((keys.article(key) for key in wanted), consistent=True)
-        found = {item["dedup_key"]: item for item in items}
-        pending = [item for item in found.values() if item["status"] == Status.PENDING]
-        verdicts = dict(zip((i["dedup_key"] for i in pending), self._judge(pending, catalog), strict=True))
+        found = {article.dedup_key: article for article in map(Article.of_item, items)}
+        pending = [article for article in found.values() if article.status == Status.PENDING]
+        verdicts = dict(zip((a.dedup_key for a in pending), self._judge(pending, catalog), strict=True))
         written = self._write_ahead(pending, verdicts, catalog)
 
         def one(key: str) -> Analysis | SourcebookError:
-            item = found.get(key)
-            if item is not None and item["status"] == Status.ERROR:
+            article = found.get(key)
+            if article is not None and article.status == Status.ERROR:
                 return AnalysisFailed(
                     f"article {key}: its status is error; redrive it once the cause is mended"
                 )
-            if item is None or item["status"] != Status.PENDING:
-                return _guarded(lambda: self._check(key, item, catalog))
-            return _guarded(lambda: self._conclude(item, verdicts[key], catalog, written=key in written))
+            if article is None or article.status != Status.PENDING:
+                return _guarded(lambda: self._check(key, article, catalog))
+            return _guarded(lambda: self._conclude(article, verdicts[key], catalog, written=key in written))
 
         with ThreadPoolExecutor(max(1, min(self.workers, len(wanted)))) as pool:
             return dict(zip(wanted, pool.map(one, wanted), strict=True))
 
-    def _judge(self, items: Sequence[Item], catalog: Catalog) -> Sequence[Verdict | AnalysisFailed]:
+    def _judge(self, articles: Sequence[Article], catalog: Catalog) -> Sequence[Verdict | AnalysisFailed]:
         try:
-            return self._judge_together(items, catalog)
+            return self._judge_together(articles, catalog)
         except Retryable:  # the engine is busy, and none of the texts is to blame
             raise
         except Exception:  # noqa: BLE001 - an engine may raise anything; find out which text it was
-            return [self._judge_alone(item, catalog) for item in items]
+            return [self._judge_alone(article, catalog) for article in articles]
 
-    def _judge_alone(self, item: Item, catalog: Catalog) -> Verdict | AnalysisFailed:
+    def _judge_alone(self, article: Article, catalog: Catalog) -> Verdict | AnalysisFailed:
         try:
-            return self._judge_together([item], catalog)[0]
+            return self._judge_together([article], catalog)[0]
         except Retryable:
             raise
         except Exception as error:  # noqa: BLE001 - becomes the article's own failure
             return AnalysisFailed(
-                f"article {item['dedup_key']}: {self.engine.name}: {type(error).__name__}: {error}"
+                f"article {article.dedup_key}: {self.engine.name}: {type(error).__name__}: {error}"
             )
 
-    def _judge_together(self, items: Sequence[Item], catalog: Catalog) -> list[Verdict]:
+    def _judge_together(self, articles: Sequence[Article], catalog: Catalog) -> list[Verdict]:
         """Label articles, and the subjects of those whose text names several.
 
         What a text feels about its only subject is what it feels.
         """
-        texts = [text_of(item) for item in items]
-        subjects = [subjects_in(catalog.matcher, item) for item in items]
+        texts = [text_of(article) for article in articles]
+        subjects = [subjects_in(catalog.matcher, article) for article in articles]
         targets = {
             (number, tool_id): Target(texts[number], *place)
             for number, found in enumerate(subjects)
@@ -144,7 +144,7 @@ class Analyzer:
         }
         labels = self.engine.label(texts)
         of_targets = self.engine.label_targets(list(targets.values())) if targets else []
-        of_subjects: list[dict[str, Label]] = [{} for _ in items]
+        of_subjects: list[dict[str, Label]] = [{} for _ in articles]
         for (number, tool_id), label in zip(targets, of_targets, strict=True):
             of_subjects[number][tool_id] = label
         return [
@@ -161,17 +161,17 @@ class Analyzer:
     def _mentions(self) -> MentionStore:
         return MentionStore(self.table, self.hours)
 
-    def _check(self, key: str, item: Item | None, catalog: Catalog) -> Analysis:
+    def _check(self, key: str, article: Article | None, catalog: Catalog) -> Analysis:
         """Leave no mention that the article, which another has concluded or which is gone, does not have."""
-        if item is None:
+        if article is None:
             self._mentions.withdraw(key, catalog.ids)
             return Analysis.EXPIRED
-        if item["status"] == Status.ANALYZED:
-            self._mentions.check(item, catalog.ids)
+        if article.status == Status.ANALYZED:
+            self._mentions.check(article, catalog.ids)
         return Analysis.ALREADY
 
     def _write_ahead(
-        self, pending: Sequence[Item], verdicts: Mapping[str, Verdict | AnalysisFailed], catalog: Catalog
+        self, pending: Sequence[Article], verdicts: Mapping[str, Verdict | AnalysisFailed], catalog: Catalog
     ) -> set[str]:
         """Write mentions and grouping marks of what is analyzed for the first time, all together.
 
@@ -181,76 +181,69 @@ class Analyzer:
             The dedup keys of the articles for which only the status is left to be written.
         """
         first = [
-            {**item, **self._found(verdict)}
-            for item in pending
-            if item["revision"] == 1 and isinstance(verdict := verdicts[item["dedup_key"]], Verdict)
+            self._judged(article, verdict)
+            for article in pending
+            if article.revision == 1 and isinstance(verdict := verdicts[article.dedup_key], Verdict)
         ]
         written = self._mentions.write_first(first, catalog.ids)
         now = self.clock()
-        self.table.put_many([ungrouped_item(item, now) for item in first if item["dedup_key"] in written])
+        self.table.put_many([ungrouped_item(one.dedup_key, now) for one in first if one.dedup_key in written])
         return written
 
     def _conclude(
-        self, item: Item, verdict: Verdict | AnalysisFailed, catalog: Catalog, *, written: bool
+        self, article: Article, verdict: Verdict | AnalysisFailed, catalog: Catalog, *, written: bool
     ) -> Analysis:
         """Write an article's mentions and status, again if a source added to it meanwhile.
 
         `written` says that all but the status is there already, for this revision.
         """
         if isinstance(verdict, AnalysisFailed):
-            self._mark_failed(item, verdict)
+            self._mark_failed(article, verdict)
             raise verdict
         for _ in range(_RACES):
-            found = self._found(verdict)
+            judged = self._judged(article, verdict)
             if not written:
-                self._mentions.write({**item, **found}, catalog.ids)
-                self.table.put(ungrouped_item(item, self.clock()))
+                self._mentions.write(judged, catalog.ids)
+                self.table.put(ungrouped_item(article.dedup_key, self.clock()))
             written = False
+            done = replace(judged, status=Status.ANALYZED, analyzed_at=isoformat(self.clock()))
             try:
                 self.table.update(
-                    keys.article(item["dedup_key"]),
-                    assign={
-                        **found,
-                        "status": Status.ANALYZED.value,
-                        "analyzed_at": isoformat(self.clock()),
-                    },
-                    condition=Attr("status").eq(Status.PENDING) & Attr("revision").eq(item["revision"]),
+                    keys.article(article.dedup_key),
+                    assign=changes(article, done),
+                    condition=Attr("status").eq(Status.PENDING) & Attr("revision").eq(article.revision),
                 )
             except ConditionFailed as failed:
-                if failed.item is None or failed.item["status"] != Status.PENDING:
-                    return self._check(item["dedup_key"], failed.item, catalog)
-                item = failed.item
-                judged = self._judge_alone(item, catalog)
-                if isinstance(judged, AnalysisFailed):
-                    self._mark_failed(item, judged)
-                    raise judged from None
-                verdict = judged
+                now = None if failed.item is None else Article.of_item(failed.item)
+                if now is None or now.status != Status.PENDING:
+                    return self._check(article.dedup_key, now, catalog)
+                article = now
+                again = self._judge_alone(article, catalog)
+                if isinstance(again, AnalysisFailed):
+                    self._mark_failed(article, again)
+                    raise again from None
+                verdict = again
                 continue
             return Analysis.ANALYZED
-        raise ArticleContended(f"article {item['dedup_key']}: overtaken {_RACES} times; it is tried again")
+        raise ArticleContended(f"article {article.dedup_key}: overtaken {_RACES} times; it is tried again")
 
-    def _found(self, verdict: Verdict) -> dict[str, Any]:
-        """Return the attributes of an article that its analysis sets."""
-        return {
-            "sentiment": verdict.label.sentiment,
-            "score": verdict.label.confidence,
-            "polarity": verdict.label.polarity,
-            "subjects": list(verdict.subjects),
-            "subject_sentiments": {
-                tool_id: {
-                    "label": label.sentiment,
-                    "score": label.confidence,
-                    "polarity": label.polarity,
-                }
-                for tool_id, label in verdict.of_subjects.items()
-            },
-            "engine": self.engine.name,
-        }
+    def _judged(self, article: Article, verdict: Verdict) -> Article:
+        """Return an article with what its analysis has found."""
+        whole = _judgement(verdict.label)
+        return replace(
+            article,
+            sentiment=whole.label,
+            score=whole.score,
+            polarity=whole.polarity,
+            subjects=verdict.subjects,
+            subject_sentiments={tool_id: _judgement(label) for tool_id, label in verdict.of_subjects.items()},
+            engine=self.engine.name,
+        )
 
-    def _mark_failed(self, item: Item, failure: AnalysisFailed) -> None:
+    def _mark_failed(self, article: Article, failure: AnalysisFailed) -> None:
         try:
             self.table.update(
-                keys.article(item["dedup_key"]),
+                keys.article(article.dedup_key),
                 assign={"status": Status.ERROR.value, "error_reason": str(failure)[:300]},
                 condition=Attr("status").eq(Status.PENDING),
             )
@@ -274,6 +267,10 @@ def reopen_analyzed(table: Table, dedup_key: str) -> bool:
     except ConditionFailed as found:
         return found.item is not None and found.item["status"] == Status.PENDING
     return True
+
+
+def _judgement(label: Label) -> Judgement:
+    return Judgement(label=Sentiment(label.sentiment), score=label.confidence, polarity=label.polarity)
 
 
 def _named(subjects: Mapping[str, Place | None]) -> list[tuple[str, Place]]:

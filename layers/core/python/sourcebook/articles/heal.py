@@ -16,8 +16,8 @@ from typing import Final
 from boto3.dynamodb.conditions import Attr, Key
 
 from sourcebook.articles.announce import Announcer
-from sourcebook.articles.model import Status
 from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.records.article import Status
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 

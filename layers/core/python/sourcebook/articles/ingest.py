@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.articles.merge import Changes, changed, merged, new_item
-from sourcebook.articles.model import ATTRIBUTIONS_KEPT, RETENTION, IncomingArticle, Status
+from sourcebook.articles.merge import merged, new_article
+from sourcebook.articles.model import ATTRIBUTIONS_KEPT, IncomingArticle
 from sourcebook.articles.normalize import HeadlineIdentity, identify, neighbouring_keys
 from sourcebook.clock import epoch_seconds
 from sourcebook.errors import Retryable, Terminal
-from sourcebook.schema import SCHEMA_VERSION
+from sourcebook.records.article import RETENTION, Article, ArticleAlias, Status
+from sourcebook.records.base import changes
 from sourcebook.table import keys
 from sourcebook.table.client import Change, ConditionFailed, Table
 from sourcebook.table.codec import Item
@@ -32,6 +33,10 @@ _BASIS_OF_ANALYSIS: Final = frozenset(
 )
 """What the sentiment, subjects and mentions of an article follow from. When one of these changes, the article
 is analyzed again, so that they do not depend on the order in which its sources came."""
+
+
+_ByKey: TypeAlias = dict[str, Article]
+"""Articles by their dedup keys."""
 
 
 class Outcome(StrEnum):
@@ -84,12 +89,16 @@ class _Told:
             near += neighbouring_keys(identity.normalized, published_at, signature=identity.signature)
         return cls(article, identity, tuple(near))
 
-    def neighbour(self, known: Mapping[str, Item]) -> Item | None:
+    def neighbour(self, known: Mapping[str, Article]) -> Article | None:
         """Return the article of the day before or after that tells the same story, if it is known."""
         near = (known[key] for key in self.near_keys if key in known)
-        return next((item for item in near if item.get("signature", "") == self.identity.signature), None)
+        return next((one for one in near if self.is_of(one)), None)
 
-    def makes(self, known: Mapping[str, Item]) -> tuple[str, ...]:
+    def is_of(self, article: Article) -> bool:
+        """Whether an article under this story's key tells the same, with the same numbers."""
+        return (article.signature or "") == self.identity.signature
+
+    def makes(self, known: Mapping[str, Article]) -> tuple[str, ...]:
         """Return the keys under which an article may be made for this word; none if there is one to join."""
         key, signed = self.identity.dedup_key, self.identity.signed_key
         if signed in known or self.neighbour(known) is not None:
@@ -97,7 +106,7 @@ class _Told:
         there = known.get(key)
         if there is None:
             return (key,)
-        return () if there.get("signature", "") == self.identity.signature else (signed,)
+        return () if self.is_of(there) else (signed,)
 
 
 Result: TypeAlias = Stored | Terminal | Retryable
@@ -123,7 +132,7 @@ class _Join:
     """A word that is to be merged with an article that is there."""
 
     told: _Told
-    existing: Item
+    existing: Article
     is_new: bool
 
 
@@ -172,7 +181,7 @@ class ArticleStore:
         self._settle_across_midnight(told, results)
         return [(article, results[n]) for n, article in enumerate(articles)]
 
-    def _look_up(self, told: Iterable[_Told]) -> dict[str, Item]:
+    def _look_up(self, told: Iterable[_Told]) -> _ByKey:
         """Return what the table has under these stories' keys, those of the neighbouring days among them.
 
         A hundred in one request, and half a unit each, where a condition that fails costs a whole one. What
@@ -180,9 +189,9 @@ class ArticleStore:
         """
         wanted = (key for each in told for key in (each.identity.dedup_key, *each.near_keys))
         found = self.table.batch_get(keys.article(key) for key in wanted)
-        return {item["dedup_key"]: item for item in found}
+        return _by_key(found)
 
-    def _take_in(self, told: Mapping[int, _Told], known: dict[str, Item], results: dict[int, Result]) -> None:
+    def _take_in(self, told: Mapping[int, _Told], known: _ByKey, results: dict[int, Result]) -> None:
         """Take in words of which no two have the same alias or make the same article.
 
         `known` holds articles by key, as far as they were read or made; what is made is added.
@@ -211,15 +220,15 @@ class ArticleStore:
         joins |= self._place(places, known, results)
         self._merge(joins, known, results)
 
-    def _read(self, dedup_keys: Iterable[str]) -> dict[str, Item]:
+    def _read(self, dedup_keys: Iterable[str]) -> _ByKey:
         found = self.table.batch_get(map(keys.article, dedup_keys), consistent=True)
-        return {item["dedup_key"]: item for item in found}
+        return _by_key(found)
 
     def _place(
-        self, places: Mapping[int, _Place], known: dict[str, Item], results: dict[int, Result]
+        self, places: Mapping[int, _Place], known: _ByKey, results: dict[int, Result]
     ) -> dict[int, _Join]:
         """Create articles; return the words that join one instead, because it tells the same story."""
-        met: dict[int, Item] = {}
+        met: dict[int, Article] = {}
         missing: dict[int, str] = {}
         for n, place in places.items():
             identity = place.told.identity
@@ -233,7 +242,7 @@ class ArticleStore:
         others = {
             n: places[n].told.identity.signed_key
             for n, existing in met.items()
-            if existing.get("signature", "") != places[n].told.identity.signature
+            if not places[n].told.is_of(existing)
         }
         met = {
             n: known.get(others.get(n, ""), existing)
@@ -243,7 +252,7 @@ class ArticleStore:
         met |= self._create(places, {n: key for n, key in others.items() if n not in met}, known, results)
         joins: dict[int, _Join] = {}
         for n, existing in met.items():
-            if self._point_alias(n, places[n], existing["dedup_key"], results):
+            if self._point_alias(n, places[n], existing.dedup_key, results):
                 joins[n] = _Join(places[n].told, existing, places[n].is_new)
         return joins
 
@@ -251,21 +260,22 @@ class ArticleStore:
         self,
         places: Mapping[int, _Place],
         wanted: Mapping[int, str],
-        known: dict[str, Item],
+        known: _ByKey,
         results: dict[int, Result],
-    ) -> dict[int, Item]:
+    ) -> dict[int, Article]:
         """Create articles under these keys, which differ; return those that are there already."""
-        items = [new_item(places[n].told.article, places[n].told.identity, key) for n, key in wanted.items()]
-        met: dict[int, Item] = {}
-        for (n, key), item, existing in zip(
-            wanted.items(), items, self.table.create_many(items), strict=True
+        new = [new_article(places[n].told.article, places[n].told.identity, key) for n, key in wanted.items()]
+        met: dict[int, Article] = {}
+        items = [article.to_item(keys.article(article.dedup_key)) for article in new]
+        for (n, key), article, existing in zip(
+            wanted.items(), new, self.table.create_many(items), strict=True
         ):
             if isinstance(existing, Terminal | Retryable):
                 results[n] = existing
             elif existing is not None:
-                met[n] = known[key] = existing
+                met[n] = known[key] = Article.of_item(existing)
             elif self._point_alias(n, places[n], key, results):
-                known[key] = {name: value for name, value in item.items() if value is not None}
+                known[key] = article
                 results[n] = Stored(Outcome.CREATED, key, announce=True)
         return met
 
@@ -292,7 +302,7 @@ class ArticleStore:
         }
         near = (key for n in made for key in told[n].near_keys)
         found = self.table.batch_get((keys.article(key) for key in near), consistent=True)
-        neighbours = {item["dedup_key"]: item for item in found}
+        neighbours = _by_key(found)
         joins: dict[int, _Join] = {}
         for n, result in made.items():
             neighbour = told[n].neighbour(neighbours)
@@ -300,7 +310,7 @@ class ArticleStore:
                 continue
             try:
                 self.table.delete_in_favour_of(
-                    keys.article(neighbour["dedup_key"]),
+                    keys.article(neighbour.dedup_key),
                     keys.article(result.dedup_key),
                     Attr("revision").eq(1) & Attr("status").eq(Status.PENDING),
                 )
@@ -310,20 +320,20 @@ class ArticleStore:
                 results[n] = error
                 continue
             if self._point_alias(
-                n, _Place(told[n], result.dedup_key, is_new=True), neighbour["dedup_key"], results
+                n, _Place(told[n], result.dedup_key, is_new=True), neighbour.dedup_key, results
             ):
                 joins[n] = _Join(told[n], neighbour, is_new=True)
         self._merge(joins, {}, results)
 
-    def _merge(self, joins: Mapping[int, _Join], known: dict[str, Item], results: dict[int, Result]) -> None:
+    def _merge(self, joins: Mapping[int, _Join], known: _ByKey, results: dict[int, Result]) -> None:
         """Add words to articles, however many others do so at the same time.
 
         One word of each article at a time: the next one is merged with what the one before has made.
         """
-        newest: dict[str, Item | None] = {}
+        newest: dict[str, Article | None] = {}
         waiting: dict[str, deque[int]] = {}
         for n, join in joins.items():
-            dedup = join.existing["dedup_key"]
+            dedup = join.existing.dedup_key
             newest.setdefault(dedup, join.existing)
             waiting.setdefault(dedup, deque()).append(n)
         races = Counter[int]()
@@ -353,7 +363,7 @@ class ArticleStore:
     def _next_merges(
         self,
         waiting: Mapping[str, deque[int]],
-        newest: Mapping[str, Item | None],
+        newest: Mapping[str, Article | None],
         joins: Mapping[int, _Join],
         gone: dict[int, _Place],
         results: dict[int, Result],
@@ -371,15 +381,15 @@ class ArticleStore:
                     results[numbers.popleft()] = self._nothing_new(existing, join)
         return merges
 
-    def _nothing_new(self, existing: Item, join: _Join) -> Result:
-        words = existing["source_attribution"]
+    def _nothing_new(self, existing: Article, join: _Join) -> Result:
+        words = existing.source_attribution
         if join.is_new and join.told.article.source not in words and len(words) >= ATTRIBUTIONS_KEPT:
             try:
-                self.table.change(keys.article(existing["dedup_key"]), increment={"attributions_omitted": 1})
+                self.table.change(keys.article(existing.dedup_key), increment={"attributions_omitted": 1})
             except (Terminal, Retryable) as error:
                 return error
-        pending = existing["status"] == Status.PENDING
-        return Stored(Outcome.UNCHANGED, existing["dedup_key"], announce=pending)
+        pending = existing.status == Status.PENDING
+        return Stored(Outcome.UNCHANGED, existing.dedup_key, announce=pending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,42 +402,44 @@ class _Merge:
     """
 
     change: Change
-    after: Item
+    after: Article
     stored: Stored
 
     @classmethod
-    def of(cls, existing: Item, article: IncomingArticle) -> _Merge | None:
+    def of(cls, existing: Article, article: IncomingArticle) -> _Merge | None:
         """Return the merge, or None if the word says nothing new."""
-        changes = merged(existing, article)
-        if not changes:
+        after = merged(existing, article)
+        if after is existing:
             return None
-        dedup, revision = existing["dedup_key"], existing["revision"]
-        again = existing["status"] == Status.ANALYZED and not _BASIS_OF_ANALYSIS.isdisjoint(changes)
-        assign: Changes = changes | {"revision": revision + 1}
-        if again:
-            assign["status"] = Status.PENDING.value
-        outcome = Outcome.UPDATED if article.source in existing["source_attribution"] else Outcome.MERGED
+        # The status too: whoever concludes the analysis meanwhile leaves the revision as it is, and what
+        # was concluded rests on what is changed here.
+        state = {"revision": existing.revision, "status": existing.status}
+        has_new_basis = any(getattr(existing, name) != getattr(after, name) for name in _BASIS_OF_ANALYSIS)
+        again = existing.status == Status.ANALYZED and has_new_basis
+        after = replace(
+            after, revision=existing.revision + 1, status=Status.PENDING if again else existing.status
+        )
+        outcome = Outcome.UPDATED if article.source in existing.source_attribution else Outcome.MERGED
+        key = keys.article(existing.dedup_key)
         return cls(
-            # The status too: whoever concludes the analysis meanwhile leaves the revision as it is, and what
-            # was concluded rests on what is changed here.
-            Change(keys.article(dedup), assign, {"revision": revision, "status": existing["status"]}),
-            changed(existing, assign),
-            Stored(outcome, dedup, announce=again),
+            Change(key, changes(existing, after), state),
+            after,
+            Stored(outcome, existing.dedup_key, announce=again),
         )
 
 
-def _alias_item(article: IncomingArticle, dedup: str) -> dict[str, Any]:
-    return {
-        **keys.article_alias(article.source, article.article_id),
-        "entity_type": "ArticleAlias",
-        "schema_version": SCHEMA_VERSION,
-        "dedup_key": dedup,
-        "ttl_timestamp": epoch_seconds(article.crawled_at + RETENTION),
-    }
+def _by_key(items: Iterable[Item]) -> _ByKey:
+    return {article.dedup_key: article for article in map(Article.of_item, items)}
+
+
+def _alias_item(article: IncomingArticle, dedup: str) -> Item:
+    expires = epoch_seconds(article.crawled_at + RETENTION)
+    alias = ArticleAlias(dedup_key=dedup, ttl_timestamp=expires)
+    return alias.to_item(keys.article_alias(article.source, article.article_id))
 
 
 def _taken_together(
-    told: Mapping[int, _Told], known: Mapping[str, Item]
+    told: Mapping[int, _Told], known: Mapping[str, Article]
 ) -> tuple[dict[int, _Told], dict[int, _Told]]:
     """Divide into those that can be taken in at the same time, and those that come later.
 

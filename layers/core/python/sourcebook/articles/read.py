@@ -1,17 +1,13 @@
-"""Reading articles: one by its key, or a list of them, newest first.
-
-Nothing here needs pydantic: what is in the table was checked when it was written, and the API's cold start
-is a quarter shorter without it. A test holds the names below against the model.
-"""
+"""Reading articles: one by its key, or a list of them, newest first."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 from boto3.dynamodb.conditions import ConditionBase
@@ -19,7 +15,8 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import isoformat, to_utc
 from sourcebook.errors import InvalidInput
-from sourcebook.sentiment.mentions import tags_of
+from sourcebook.records.article import Article, ArticleAlias, OlderArticle, Sentiment, Status
+from sourcebook.records.base import Shown
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -36,36 +33,11 @@ from sourcebook.table.pages import (
     walk,
 )
 
-STATUSES: Final = ("pending", "error", "analyzed")
-"""Values of `Status`, in the order that their index partitions are asked in: an article leaves pending, and
-leaves error, so asking for analyzed last sees it at least once."""
-SENTIMENTS: Final = ("positive", "neutral", "negative")
-"""Values of `Sentiment`."""
+STATUSES: Final = tuple(status.value for status in Status)
+SENTIMENTS: Final = tuple(sentiment.value for sentiment in Sentiment)
 
-PUBLIC_FIELDS: Final = (
-    "source_id",
-    "timestamp",
-    "dedup_key",
-    "headline",
-    "normalized_headline",
-    "sources",
-    "source_attribution",
-    "status",
-    "sentiment",
-    "score",
-    "matched_tickers",
-    "tags",
-    "text_for_analysis",
-    "metadata",
-    "event_id",
-    "ttl_timestamp",
-    "created_at",
-    "updated_at",
-)
-"""Fields of an article as it is served, all of them always: null when the article has none."""
+AnyArticle: TypeAlias = Article | OlderArticle
 
-_INTERNAL: Final = frozenset({"PK", "SK", "GSI1PK", "GSI1SK", "entity_type", "schema_version"})
-_ALIAS: Final = "ArticleAlias"
 _DEDUP_KEY: Final = re.compile(r"(?:dedup:)?([0-9a-f]{32})", re.IGNORECASE | re.ASCII)
 _PARTITION_KEY_LIMIT: Final = 2_048
 _SPELLINGS: Final = 3
@@ -110,7 +82,7 @@ class ArticleFilter:
         """Whether no index of the table can answer."""
         return bool(self.sentiments or self.subjects or self.languages)
 
-    def holds(self, article: Mapping[str, Any]) -> bool:
+    def holds(self, article: Item) -> bool:
         """Whether an article has the status, the sentiment and a source that are asked for."""
         asked = (("status", self.status), ("sentiment", self.sentiment))
         if any(wanted is not None and article.get(name) != wanted for name, wanted in asked):
@@ -197,7 +169,7 @@ class ArticleReader:
 
     table: Table
 
-    def get(self, key: str) -> dict[str, Any] | None:
+    def get(self, key: str) -> AnyArticle | None:
         """Return an article, or None if there is none.
 
         Args:
@@ -209,13 +181,13 @@ class ArticleReader:
         found = {item["PK"]: item for item in self.table.batch_get(candidates)} if candidates else {}
         for candidate in candidates:
             item = found.get(candidate["PK"])
-            if item is not None and item.get("entity_type") == _ALIAS:
+            if item is not None and item.get("entity_type") == ArticleAlias.__name__:
                 item = self.table.get(keys.article(item["dedup_key"]))
             if item is not None:
-                return public(item)
+                return read_article(item)
         return None
 
-    def page(self, wanted: ArticleFilter, *, limit: int, cursor: str | None = None) -> Page[dict[str, Any]]:
+    def page(self, wanted: ArticleFilter, *, limit: int, cursor: str | None = None) -> Page[AnyArticle]:
         """Return one page of the articles that are wanted, newest first.
 
         Articles that were there when the first page was read are each given once, whatever their status
@@ -280,8 +252,8 @@ class ArticleReader:
             return (Entry(item, (item["timestamp"], item["PK"])) for item in items)
         return merge_newest_first({name: stream(_Partition.of_status(name)) for name in STATUSES}, after)
 
-    def _loader(self, wanted: ArticleFilter) -> Callable[[list[Entry]], list[dict[str, Any] | None]]:
-        def load(entries: list[Entry]) -> list[dict[str, Any] | None]:
+    def _loader(self, wanted: ArticleFilter) -> Callable[[list[Entry]], list[AnyArticle | None]]:
+        def load(entries: list[Entry]) -> list[AnyArticle | None]:
             # No index holds articles: docs/decisions/0131 says why.
             wanted_keys = [
                 keys.Key(PK=entry.item["PK"], SK=keys.ARTICLE_SORT_KEY)
@@ -291,20 +263,14 @@ class ArticleReader:
             articles = {item["PK"]: item for item in self.table.batch_get(wanted_keys)}
             found = [None if entry.given else articles.get(entry.item["PK"]) for entry in entries]
             # The article itself decides: an index is a moment behind, and an article may have expired.
-            return [public(item) if item is not None and wanted.holds(item) else None for item in found]
+            return [read_article(item) if item is not None and wanted.holds(item) else None for item in found]
 
         return load
 
 
-def public(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an article as it is served.
-
-    One of the older format has no dedup key and fields of its own: it is served as it is stored.
-    """
-    if "dedup_key" not in item:
-        return {name: value for name, value in item.items() if name not in _INTERNAL}
-    article = {name: item.get(name) for name in PUBLIC_FIELDS}
-    return article | {"tags": tags_of(item)}
+def read_article(item: Item) -> AnyArticle:
+    """Return the article of an item, which may be of the older format: that has no dedup key."""
+    return Article.of_item(item) if "dedup_key" in item else OlderArticle(item)
 
 
 def _candidates(key: str) -> Iterator[keys.Key]:
@@ -341,6 +307,6 @@ def _rounded_up(moment: datetime) -> datetime:
     return moment.replace(microsecond=0) + _WHOLE_SECOND if moment.microsecond else moment
 
 
-def article_weight(article: Mapping[str, Any]) -> int:
+def article_weight(article: Shown) -> int:
     """Return at least as many bytes as an article's JSON has in UTF-8: escaped characters are longer."""
-    return len(json.dumps(article, default=str))
+    return len(json.dumps(article.shown(), default=str))

@@ -9,9 +9,9 @@ from typing import Final
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.articles.analysis import Analyzer, reopen_analyzed
-from sourcebook.articles.model import Status
 from sourcebook.articles.reanalysis_messages import DayOfArticles, Progress
 from sourcebook.errors import InvalidInput, Retryable, SourcebookError
+from sourcebook.records.article import Status
 from sourcebook.sentiment.windows import hour_of
 from sourcebook.table import keys
 from sourcebook.table.client import QueryPage, Table

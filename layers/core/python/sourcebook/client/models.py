@@ -34,37 +34,60 @@ class MergedArticleSourceAttribution(Record):
     """`MergedArticleSourceAttribution` of the API's description."""
 
     article_id: str
+    """The source's own id of the article."""
     url: str | None = None
+    """The article at this source."""
     crawl_timestamp: datetime
+    """When the source first provided it."""
     original_headline: str
+    """The headline as this source has it."""
     published_at: datetime | None = None
+    """When the source says that it was published."""
     source_name: str | None = None
+    """The publisher or wire service."""
+    revised_at: datetime | None = None
+    """When the source last provided an edited one."""
 
 
 class Article(Record):
     """`Article` of the API's description."""
 
     source_id: str
+    """`dedup:` and the dedup key, as the seed's model has it."""
     timestamp: datetime
+    """Orders articles: when it was published, or its crawl if that is earlier."""
     dedup_key: str = ""
+    """Digest of the normalized headline and the day: the article's id."""
     headline: str = ""
+    """As its first source has it."""
     normalized_headline: str = ""
+    """What equal stories have in common."""
     sources: list[str] = Field(default_factory=list)
+    """Ids of its sources, the earliest crawl first."""
     source_attribution: dict[str, MergedArticleSourceAttribution] = Field(default_factory=dict)
     """What each source said, by its id."""
     status: str = ""
-    """One of analyzed, error, pending."""
+    """Where it stands on its way through analysis. One of pending, error, analyzed."""
     sentiment: str | None = None
-    """One of negative, neutral, positive."""
+    """What analysis found in headline and text. One of positive, neutral, negative."""
     score: float | None = None
+    """How sure the engine is, from 0 to 1."""
     matched_tickers: list[str] = Field(default_factory=list)
+    """Ticker symbols that sources gave."""
     tags: list[str] = Field(default_factory=list)
+    """Tags that sources gave, and the subjects found in the text."""
     text_for_analysis: str | None = None
+    """The beginning of the text, at most 1,000 characters."""
     metadata: dict[str, Any] | None = None
+    """What else its first source said."""
     event_id: str | None = None
+    """The event that it belongs to."""
     ttl_timestamp: int | None = None
+    """When it expires."""
     created_at: datetime | None = None
+    """When its first source provided it."""
     updated_at: datetime | None = None
+    """When a source last added to it."""
 
 
 class EventIdea(Record):
@@ -1126,7 +1149,7 @@ class QuarantineCase(Record):
     manual_review_status: str
     """One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
     merged_into: str | None
-    overrides: Any | None
+    overrides: Any
     reviewed_at: datetime | None
     reviewed_by: str | None
     reviewer: str | None
@@ -1163,7 +1186,7 @@ class ReviewedCase(Record):
     manual_review_status: str
     """One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
     merged_into: str | None
-    overrides: Any | None
+    overrides: Any
     reviewed_at: datetime | None
     reviewed_by: str | None
     reviewer: str | None

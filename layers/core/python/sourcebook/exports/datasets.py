@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from sourcebook.articles.read import ArticleFilter, ArticleReader
-from sourcebook.columns import Column, Kind, columns
+from sourcebook.columns import Column
 from sourcebook.exports.period import Period
 from sourcebook.observations.export import OBSERVED
 from sourcebook.observations.raw_read import RawReader
+from sourcebook.records.article import Article
+from sourcebook.records.schema import columns_of
 from sourcebook.table.client import Table
 from sourcebook.table.pages import Page
 
@@ -21,27 +23,7 @@ Row: TypeAlias = Mapping[str, Any]
 Rows: TypeAlias = Callable[[Table, Period], Iterator[tuple[date, Iterable[Row]]]]
 
 _PAGE: Final = 100
-
-_ARTICLE: Final = columns(
-    source_id=Kind.TEXT,
-    timestamp=Kind.TIME,
-    dedup_key=Kind.TEXT,
-    headline=Kind.TEXT,
-    normalized_headline=Kind.TEXT,
-    sources=Kind.TEXTS,
-    source_attribution=Kind.THING,
-    status=Kind.TEXT,
-    sentiment=Kind.TEXT,
-    score=Kind.NUMBER,
-    matched_tickers=Kind.TEXTS,
-    tags=Kind.TEXTS,
-    text_for_analysis=Kind.TEXT,
-    metadata=Kind.THING,
-    event_id=Kind.TEXT,
-    ttl_timestamp=Kind.WHOLE,
-    created_at=Kind.TIME,
-    updated_at=Kind.TIME,
-)
+RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +50,8 @@ def _articles(table: Table, period: Period) -> Iterator[tuple[date, Iterable[Row
     for day in period.days():
         since = datetime.combine(day, time.min, tzinfo=UTC)
         wanted = ArticleFilter(since=since, until=since + timedelta(days=1))
-        yield day, _all(partial(reader.page, wanted, limit=_PAGE))
+        pages = _all(partial(reader.page, wanted, limit=_PAGE))
+        yield day, (article.shown() for article in pages)
 
 
 def _observations(table: Table, period: Period) -> Iterator[tuple[date, Iterable[Row]]]:
@@ -81,7 +64,7 @@ def _observations(table: Table, period: Period) -> Iterator[tuple[date, Iterable
         yield day, by_day.get(day.isoformat(), ())
 
 
-def _all(page: Callable[..., Page[dict[str, Any]]]) -> Iterator[Row]:
+def _all(page: Callable[..., Page[RowT]]) -> Iterator[RowT]:
     cursor: str | None = None
     while True:
         found = page(cursor=cursor)
@@ -90,6 +73,6 @@ def _all(page: Callable[..., Page[dict[str, Any]]]) -> Iterator[Row]:
             return
 
 
-ARTICLES: Final = Dataset("articles", _ARTICLE, 1, expires=True, rows=_articles)
+ARTICLES: Final = Dataset("articles", columns_of(Article), 1, expires=True, rows=_articles)
 OBSERVATIONS: Final = Dataset("observations", OBSERVED, 31, expires=False, rows=_observations)
 DATASETS: Final = (ARTICLES, OBSERVATIONS)

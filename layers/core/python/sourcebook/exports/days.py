@@ -16,7 +16,6 @@ from datetime import date
 from io import BytesIO
 from typing import Final
 
-from sourcebook.articles.model import RETENTION
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.exports.datasets import DATASETS, Dataset, Row
@@ -24,6 +23,7 @@ from sourcebook.exports.manifest import File, Form, Manifest, file_key, manifest
 from sourcebook.exports.messages import ExportDays, Exported
 from sourcebook.exports.period import Period
 from sourcebook.parquet import ParquetFile
+from sourcebook.records.article import RETENTION
 from sourcebook.table.client import Table
 
 SECONDS: Final = 30.0

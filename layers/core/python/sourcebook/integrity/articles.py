@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import Any, Final
 
 from sourcebook.articles.analysis import reopen_analyzed
-from sourcebook.articles.model import RETENTION, Status
 from sourcebook.clock import Clock, epoch_seconds, utc_now
 from sourcebook.integrity.model import Finding, is_of, key_of
-from sourcebook.sentiment.mentions import MentionStore, mention_items, tags_of
+from sourcebook.records.article import RETENTION, Article, Status
+from sourcebook.sentiment.mentions import MentionStore, mention_items
 from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
@@ -41,7 +41,7 @@ class _Mending:
         if article is None:
             store.withdraw(dedup_key, self._subjects)
         elif article["status"] == Status.ANALYZED:
-            store.check(article, self._subjects)
+            store.check(Article.of_item(article), self._subjects)
         return True
 
 
@@ -69,7 +69,7 @@ class ArticlesHaveTheirMentions:
                 problem = f"it is analyzed but has no {', no '.join(lacking)}"
                 yield Finding(self.name, key_of(article), problem, repairable=True, about=key_of(article))
                 continue
-            for mention in mention_items(article):
+            for mention in mention_items(Article.of_item(article)):
                 wanted[mention["PK"], mention["SK"]] = article, mention
         there = self.table.batch_get((key_of(mention) for _, mention in wanted.values()), consistent=True)
         found = {(item["PK"], item["SK"]): item for item in there}
@@ -116,13 +116,14 @@ class MentionsHaveTheirArticle:
         owners = [keys.Key(PK=item["PK"], SK=keys.ARTICLE_SORT_KEY) for item in mentions]
         needed = ("status", "tags", "subjects")
         articles = {
-            item["PK"]: item for item in self.table.batch_get(owners, attributes=needed, consistent=True)
+            item["PK"]: Article.of_item(item)
+            for item in self.table.batch_get(owners, attributes=needed, consistent=True)
         }
         for mention in mentions:
             problem, article = "", articles.get(mention["PK"])
             if article is None:
                 problem = "the article that it is a mention by does not exist"
-            elif article["status"] == Status.ANALYZED and mention["tag"] not in tags_of(article):
+            elif article.status == Status.ANALYZED and mention["tag"] not in article.all_tags:
                 problem = f"its article does not have the tag {mention['tag']!r}"
             if problem:
                 yield Finding(self.name, key_of(mention), problem, repairable=True, about=key_of(mention))

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sourcebook.clock import epoch_seconds, parse_iso
+from sourcebook.records.article import Article
 from sourcebook.search.folding import fold, words
 from sourcebook.search.query import Term
 from sourcebook.search.sqlite import Damaged, Database, database
-from sourcebook.sentiment.mentions import tags_of
 
 VERSION: Final = 2
 """Of the file; one with another version is made again."""
@@ -79,19 +79,19 @@ class Entry:
     tags: str
 
     @classmethod
-    def of(cls, article: Mapping[str, Any]) -> Entry:
-        """Return the entry of an article of the table."""
-        metadata = article.get("metadata") or {}
+    def of(cls, article: Article) -> Entry:
+        """Return the entry of an article."""
+        metadata = article.metadata
         language = str(metadata.get("language") or "") if isinstance(metadata, Mapping) else ""
         return cls(
-            article["dedup_key"],
-            epoch_seconds(parse_iso(article["timestamp"])),
-            fold(article["headline"]),
-            fold(str(article.get("text_for_analysis") or "")[:_TEXT_LIMIT]),
-            article.get("sentiment"),
+            article.dedup_key,
+            epoch_seconds(parse_iso(article.timestamp)),
+            fold(article.headline),
+            fold((article.text_for_analysis or "")[:_TEXT_LIMIT]),
+            article.sentiment,
             language.lower().replace("_", "-")[:20],
-            _marked(article.get("sources") or article.get("source_attribution") or ()),
-            _marked(tags_of(article)),
+            _marked(article.sources or article.source_attribution or ()),
+            _marked(article.all_tags),
         )
 
     @property

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.bucket.objects import ObjectChanged
 from sourcebook.errors import SourcebookError
+from sourcebook.records.article import Article
 from sourcebook.search.day import Entry
 from sourcebook.search.days import Days, day_of
 from sourcebook.search.sqlite import Damaged
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
 
 ANALYZED: Final = "analyzed"
 
@@ -45,7 +47,7 @@ class Indexer:
     days: Days
     table: Table
 
-    def take(self, articles: Iterable[Mapping[str, Any]]) -> Indexed:
+    def take(self, articles: Iterable[Item]) -> Indexed:
         """Add analyzed articles, each to its day. Taking them again changes nothing.
 
         A day whose file is damaged is made again from the table.
@@ -107,19 +109,19 @@ class Indexer:
             except ObjectChanged:
                 etag = self.days.listed().get(day)
 
-    def _analyzed(self, day: str) -> Iterator[Mapping[str, Any]]:
+    def _analyzed(self, day: str) -> Iterator[Item]:
         condition = KeyCondition("status").eq(ANALYZED) & KeyCondition("timestamp").begins_with(day)
         entries = self.table.query_all(condition, index=keys.STATUS_INDEX)
         return (item for item in entries if item["SK"] == keys.ARTICLE_SORT_KEY)
 
 
-def _entries(articles: Iterable[Mapping[str, Any]], run: Indexed) -> Iterator[Entry]:
+def _entries(articles: Iterable[Item], run: Indexed) -> Iterator[Entry]:
     """Yield the entries of the analyzed ones among articles; one that cannot have one loses no other."""
     for article in articles:
         if article.get("status") != ANALYZED or "dedup_key" not in article:
             continue
         run.articles += 1
         try:
-            yield Entry.of(article)
-        except (KeyError, TypeError, ValueError, SourcebookError) as error:
+            yield Entry.of(Article.of_item(article))
+        except (AttributeError, TypeError, ValueError, SourcebookError) as error:
             run.left_out[str(article["dedup_key"])] = f"{type(error).__name__}: {error}"

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import merge
 from itertools import islice
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
-from sourcebook.articles.read import SENTIMENTS, ArticleFilter, article_weight, public
+from sourcebook.articles.read import SENTIMENTS, ArticleFilter, article_weight
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, to_utc, utc_now
 from sourcebook.errors import InvalidInput
+from sourcebook.records.article import Article
 from sourcebook.search.day import Day, Entry, Hit, by_rank, folded, holds, needs_text
 from sourcebook.search.days import Days, day_of
 from sourcebook.search.query import Query, Term
@@ -22,6 +23,7 @@ from sourcebook.search.sqlite import Damaged
 from sourcebook.sentiment.subjects import Subject, SubjectRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
 from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page
 
 NEWEST: Final = "newest"
@@ -112,7 +114,7 @@ class ArticleSearch:
         order: str = NEWEST,
         limit: int,
         cursor: str | None = None,
-    ) -> Page[dict[str, Any]]:
+    ) -> Page[Article]:
         """Return one page of the analyzed articles that are looked for.
 
         Args:
@@ -186,7 +188,7 @@ class ArticleSearch:
 
     def _load(
         self, hits: list[Hit], wanted: ArticleFilter, groups: Sequence[Sequence[Term]]
-    ) -> list[dict[str, Any] | None]:
+    ) -> list[Article | None]:
         found = self.table.batch_get(keys.article(hit.key) for hit in hits)
         articles = {item["dedup_key"]: item for item in found}
         return [_served(articles.get(hit.key), hit, wanted, groups) for hit in hits]
@@ -221,15 +223,15 @@ def as_indexed(term: Term, subjects: SubjectNames) -> Term:
 
 
 def _served(
-    item: Mapping[str, Any] | None, hit: Hit, wanted: ArticleFilter, groups: Sequence[Sequence[Term]]
-) -> dict[str, Any] | None:
+    item: Item | None, hit: Hit, wanted: ArticleFilter, groups: Sequence[Sequence[Term]]
+) -> Article | None:
     """Return an article as it is served; None if it has expired, or is not any more as the index has it."""
     if item is None or epoch_seconds(parse_iso(item["timestamp"])) != hit.at or not wanted.holds(item):
         return None
-    if groups and not holds(Entry.of(item), groups):
+    article = Article.of_item(item)
+    if groups and not holds(Entry.of(article), groups):
         return None
-    served = public(item)
-    return served if wanted.tag is None or wanted.tag in served["tags"] else None
+    return article if wanted.tag is None or wanted.tag in article.all_tags else None
 
 
 def _groups(wanted: ArticleFilter) -> Iterator[tuple[Term, ...]]:

@@ -25,8 +25,9 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import islice
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from sourcebook.records.article import Article
 from sourcebook.sentiment import _context as context
 from sourcebook.sentiment._symbols import listed
 from sourcebook.sentiment.subjects import Subject
@@ -436,22 +437,22 @@ def _proof(subject: Subject, name: str) -> _Proof:
 EMPTY: Final = Matcher(())
 
 
-def subjects_in(matcher: Matcher, article: Mapping[str, Any]) -> dict[str, Place | None]:
+def subjects_in(matcher: Matcher, article: Article) -> dict[str, Place | None]:
     """Return the subjects of an article: named in its headline or text, or by a ticker that a source gave.
 
     Returns:
         For each, where `text_of` the article first names it; None if only a ticker does.
     """
-    found: dict[str, Place | None] = {**matcher.find_places(article["headline"])}
-    if text := article.get("text_for_analysis"):
-        moved = len(article["headline"]) + len(_BETWEEN)
+    found: dict[str, Place | None] = {**matcher.find_places(article.headline)}
+    if text := article.text_for_analysis:
+        moved = len(article.headline) + len(_BETWEEN)
         for tool_id, (start, end) in matcher.find_places(text).items():
             found.setdefault(tool_id, Place(start + moved, end + moved))
-    for tool_id in matcher.of_tickers(article.get("matched_tickers", ())):
+    for tool_id in matcher.of_tickers(article.matched_tickers):
         found.setdefault(tool_id, None)
     return dict(islice(found.items(), SUBJECTS_AT_MOST))
 
 
-def text_of(article: Mapping[str, Any]) -> str:
+def text_of(article: Article) -> str:
     """Return the text that an article is judged by: its headline, then what its source says of it."""
-    return _BETWEEN.join(filter(None, (article["headline"], article.get("text_for_analysis"))))
+    return _BETWEEN.join(filter(None, (article.headline, article.text_for_analysis)))

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.sentiment import SCHEMA_VERSION
+from sourcebook.records.article import Article, Mention
 from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.windows import hour_of
 from sourcebook.table import keys
@@ -26,37 +26,26 @@ _COUNTED: Final = ("timestamp", "label", "polarity")
 """What a subject's counts depend on."""
 
 
-def tags_of(article: Mapping[str, Any]) -> list[str]:
-    """Return all tags of an article: those that its sources gave it, and the subjects found in its text."""
-    return sorted({*article.get("tags", ()), *article.get("subjects", ())})
-
-
-def mention_items(article: Mapping[str, Any]) -> list[Item]:
+def mention_items(article: Article) -> list[Item]:
     """Return the mentions of an analyzed article, one for each of its tags.
 
     A subject that has a label of its own in the article's `subject_sentiments` gets that; the others, and the
     tags that sources gave, get the article's.
-
-    The class is called `label` here: an attribute `sentiment` would put every mention into the index
-    by_sentiment, beside the articles it is for.
     """
-    whole = {"label": article["sentiment"], "score": article["score"], "polarity": article["polarity"]}
-    own = article.get("subject_sentiments", {})
+    judged = dict.fromkeys(article.all_tags, article.judgement) | dict(article.subject_sentiments or {})
     return [
-        {
-            **keys.article_tag(article["dedup_key"], tag),
-            "entity_type": "Mention",
-            "schema_version": SCHEMA_VERSION,
-            "tag": tag,
-            "timestamp": article["timestamp"],
-            **own.get(tag, whole),
-            # Which engine judged it, with its version, such as minilm-l6-2.
-            **({"engine": article["engine"]} if article.get("engine") else {}),
-            "headline": article["headline"],
-            "revision": article["revision"],
-            "ttl_timestamp": article["ttl_timestamp"],
-        }
-        for tag in tags_of(article)
+        Mention(
+            tag=tag,
+            timestamp=article.timestamp,
+            label=judged[tag].label,
+            score=judged[tag].score,
+            polarity=judged[tag].polarity,
+            engine=article.engine,
+            headline=article.headline,
+            revision=article.revision,
+            ttl_timestamp=article.ttl_timestamp,
+        ).to_item(keys.article_tag(article.dedup_key, tag))
+        for tag in article.all_tags
     ]
 
 
@@ -67,7 +56,7 @@ class MentionStore:
     table: Table
     dirty: DirtyHours
 
-    def write(self, article: Mapping[str, Any], subjects: Collection[str]) -> None:
+    def write(self, article: Article, subjects: Collection[str]) -> None:
         """Make the mentions of an analyzed article what they should be.
 
         Args:
@@ -78,11 +67,11 @@ class MentionStore:
             TableBusy: if the table is not able to answer now. Doing it again completes it.
         """
         # A first revision may have been written in part before; it can only have been this very one.
-        known = {} if article["revision"] == 1 else self._known(article["dedup_key"])
+        known = {} if article.revision == 1 else self._known(article.dedup_key)
         wanted = {item["SK"]: item for item in mention_items(article)}
-        self._change(known, wanted, article["revision"], subjects)
+        self._change(known, wanted, article.revision, subjects)
 
-    def write_first(self, articles: Sequence[Mapping[str, Any]], subjects: Collection[str]) -> set[str]:
+    def write_first(self, articles: Sequence[Article], subjects: Collection[str]) -> set[str]:
         """Write the mentions of articles that are analyzed for the first time, many in a request.
 
         Args:
@@ -95,18 +84,18 @@ class MentionStore:
         Raises:
             TableBusy: if the table is not able to answer now. Doing it again completes it.
         """
-        wanted = [(article["dedup_key"], item) for article in articles for item in mention_items(article)]
+        wanted = [(article.dedup_key, item) for article in articles for item in mention_items(article)]
         self.dirty.mark(
             (item["tag"], hour_of(item["timestamp"])) for _, item in wanted if item["tag"] in subjects
         )
         results = self.table.create_many([item for _, item in wanted])
         unsure = {key for (key, _), result in zip(wanted, results, strict=True) if result is not None}
-        return {article["dedup_key"] for article in articles} - unsure
+        return {article.dedup_key for article in articles} - unsure
 
-    def check(self, article: Mapping[str, Any], subjects: Collection[str]) -> None:
+    def check(self, article: Article, subjects: Collection[str]) -> None:
         """Do the same for an article that somebody else has concluded, in case mentions of ours linger."""
         wanted = {item["SK"]: item for item in mention_items(article)}
-        self._change(self._known(article["dedup_key"]), wanted, article["revision"], subjects)
+        self._change(self._known(article.dedup_key), wanted, article.revision, subjects)
 
     def withdraw(self, dedup_key: str, subjects: Collection[str]) -> None:
         """Remove the mentions of an article that is no more."""

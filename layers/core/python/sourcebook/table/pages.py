@@ -47,10 +47,11 @@ _EXPECTED: Final = "the next_cursor of the page before, unchanged, with the same
 
 EntryT = TypeVar("EntryT")
 RowT = TypeVar("RowT")
+ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[RowT]):
+class Page(Generic[ItemT_co]):
     """One page of a list.
 
     Attributes:
@@ -58,7 +59,7 @@ class Page(Generic[RowT]):
         next_cursor: continues the list, also from a page that is short or empty; None at its end.
     """
 
-    items: list[RowT]
+    items: Sequence[ItemT_co]
     next_cursor: str | None
 
 

@@ -19,14 +19,13 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.articles.bus import IDS_IN_ONE, EventBus
 from sourcebook.articles.grouping.groups import Entry, Window
 from sourcebook.articles.grouping.log import GroupingLog
-from sourcebook.articles.model import RETENTION, Status
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.errors import Retryable
 from sourcebook.events import GenerateIdeas
+from sourcebook.records.article import RETENTION, Article, Status
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
-from sourcebook.table.codec import Item
 
 AT_ONCE: Final = 300
 """Articles decided in one chunk of the log, which must stay below 400 kB."""
@@ -74,7 +73,7 @@ class _Waiting:
     """Marks to remove, and the articles that they stand for."""
 
     marks: list[keys.Key]
-    articles: list[Item]
+    articles: list[Article]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +119,22 @@ class Grouper:
         while (room := AT_ONCE - len(waiting.articles)) > 0 and (chunk := list(islice(marks, room))):
             wanted = (keys.article(mark["dedup_key"]) for mark in chunk)
             items = self.table.batch_get(wanted, attributes=_READ, consistent=True)
-            found = {item["dedup_key"]: item for item in items}
+            found = {article.dedup_key: article for article in map(Article.of_item, items)}
             for mark in chunk:
                 article = found.get(mark["dedup_key"])
-                if article is not None and article["status"] != Status.ANALYZED:
+                if article is not None and article.status != Status.ANALYZED:
                     continue  # its analysis died after the mark; it is done again and marks it again
                 waiting.marks.append(keys.Key(PK=mark["PK"], SK=mark["SK"]))
                 if article is not None:
                     waiting.articles.append(article)
         return waiting
 
-    def _record(self, articles: Sequence[Item], done: Grouped) -> dict[str, list[Entry]]:
+    def _record(self, articles: Sequence[Article], done: Grouped) -> dict[str, list[Entry]]:
         """Decide on articles and record it; return the members to write by event."""
         for _ in range(_RACES):
             window = self.log.window()
             # An article that was analyzed again long after it was grouped stays in its event.
-            settled = [a for a in articles if a.get("event_id") and a["dedup_key"] not in window.entries]
+            settled = [a for a in articles if a.event_id and a.dedup_key not in window.entries]
             articles = [article for article in articles if article not in settled]
             newcomers = [Entry.of(article) for article in articles]
             try:
@@ -147,11 +146,11 @@ class Grouper:
                 self.log.forget()
                 raise
             fresh = {entry.dedup_key for entry in decided}
-            ours = [window.entries[article["dedup_key"]] for article in articles]
+            ours = [window.entries[article.dedup_key] for article in articles]
             done.articles += sum(entry.dedup_key in fresh for entry in ours)
             done.linked += sum(entry.dedup_key in fresh and entry.event_id is not None for entry in ours)
             known = [entry for entry in ours if entry.dedup_key not in fresh]
-            return {article["event_id"]: [] for article in settled} | _members_to_write(
+            return {article.event_id: [] for article in settled if article.event_id} | _members_to_write(
                 window, decided, known
             )
         raise GroupingContended(f"{_RACES} runs in a row were overtaken by others; it is tried again")

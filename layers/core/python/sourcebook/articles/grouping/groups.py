@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from sourcebook.articles.grouping.similarity import Comparison, Profile, compare, profile
 from sourcebook.clock import parse_iso
+from sourcebook.records.article import Article
 
 WINDOW: Final = timedelta(hours=48)
 """Articles further apart than this are of no common event."""
@@ -65,16 +66,16 @@ class Entry:
         return (self.timestamp, self.dedup_key)
 
     @classmethod
-    def of(cls, article: Mapping[str, Any]) -> Entry:
-        """Return what grouping remembers of an article item."""
-        words = (word.get("source_name") for word in article["source_attribution"].values())
-        publishers = tuple(sorted({str(name) for name in words if name}))[:5]
+    def of(cls, article: Article) -> Entry:
+        """Return what grouping remembers of an article."""
+        names = (word.source_name for word in article.source_attribution.values())
+        publishers = tuple(sorted({name for name in names if name}))[:5]
         entry = cls(
-            dedup_key=article["dedup_key"],
-            timestamp=article["timestamp"],
-            headline=article["headline"][:_HEADLINE_KEPT],
+            dedup_key=article.dedup_key,
+            timestamp=article.timestamp,
+            headline=article.headline[:_HEADLINE_KEPT],
             words=(),
-            tickers=tuple(article["matched_tickers"]),
+            tickers=article.matched_tickers,
             publishers=publishers,
         )
         entry.words = entry.profile.words

@@ -18,8 +18,8 @@ from typing import Any, Final, Protocol
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.articles.grouping.similarity import names_in
-from sourcebook.articles.model import Status
 from sourcebook.clock import parse_iso
+from sourcebook.records.article import Article, SourceAttribution, Status
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
@@ -185,10 +185,9 @@ class IdeaWriter:
         self._show(event_id, event["updated_at"], digest, idea)
         return idea if is_new else None
 
-    def _articles(self, members: Iterable[str]) -> list[dict[str, Any]]:
-        return self.table.batch_get(
-            (keys.article(member) for member in members), attributes=_READ, consistent=True
-        )
+    def _articles(self, members: Iterable[str]) -> Iterable[Article]:
+        wanted = (keys.article(member) for member in members)
+        return map(Article.of_item, self.table.batch_get(wanted, attributes=_READ, consistent=True))
 
     def _show(self, event_id: str, time: str, digest: str, idea: Idea) -> None:
         """Put the newest idea on the event itself, where lists of events find it."""
@@ -203,31 +202,31 @@ class IdeaWriter:
             return  # a later state of the event has its idea already
 
 
-def event_facts(event_id: str, articles: Iterable[Mapping[str, Any]]) -> EventFacts:
-    """Return the facts of an event, given its article items in any order."""
+def event_facts(event_id: str, articles: Iterable[Article]) -> EventFacts:
+    """Return the facts of an event, given its articles in any order."""
     facts = [
         ArticleFacts(
-            dedup_key=item["dedup_key"],
-            published_at=item["timestamp"],
-            headline=item["headline"],
-            tickers=tuple(sorted(item["matched_tickers"])),
-            sentiment=item.get("sentiment") if item["status"] == Status.ANALYZED else None,
-            polarity=float(item.get("polarity", 0.0)),
-            confidence=float(item.get("score") or 0.0),
-            publishers=publishers_of(item["source_attribution"]),
+            dedup_key=article.dedup_key,
+            published_at=article.timestamp,
+            headline=article.headline,
+            tickers=tuple(sorted(article.matched_tickers)),
+            sentiment=article.sentiment if article.status == Status.ANALYZED else None,
+            polarity=article.polarity or 0.0,
+            confidence=article.score or 0.0,
+            publishers=publishers_of(article.source_attribution),
         )
-        for item in articles
+        for article in articles
     ]
     return EventFacts(event_id, tuple(sorted(facts, key=lambda one: (one.published_at, one.dedup_key))))
 
 
-def publishers_of(attribution: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+def publishers_of(attribution: Mapping[str, SourceAttribution]) -> tuple[str, ...]:
     """Return who carries an article, each once.
 
     A publisher may reach us by its own feed and by a news API, there under its domain: "Harbor Ledger",
     "harbor-ledger" and "harborledger.com" are one.
     """
-    found = {_publisher(str(word.get("source_name") or source)) for source, word in attribution.items()}
+    found = {_publisher(word.source_name or source) for source, word in attribution.items()}
     return tuple(sorted(found))
 
 

@@ -6,20 +6,20 @@ So whatever dies in between, an analyzed article is grouped, and its sentiment i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.articles.bus import EventBus
-from sourcebook.articles.model import RETENTION
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.events import GroupHeadlines
+from sourcebook.records.article import RETENTION
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
 
 THRESHOLD: Final = 10
 """Articles that are enough for a run."""
@@ -27,13 +27,13 @@ INTERVAL: Final = timedelta(minutes=5)
 """How long an article waits for others at most."""
 
 
-def ungrouped_item(article: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+def ungrouped_item(dedup_key: str, now: datetime) -> Item:
     """Return the mark of an article that is analyzed now and waits for grouping."""
     return {
-        **keys.ungrouped(isoformat(now, "milliseconds"), article["dedup_key"]),
+        **keys.ungrouped(isoformat(now, "milliseconds"), dedup_key),
         "entity_type": "Ungrouped",
         "schema_version": SCHEMA_VERSION,
-        "dedup_key": article["dedup_key"],
+        "dedup_key": dedup_key,
         "since": isoformat(now, "milliseconds"),
         "ttl_timestamp": epoch_seconds(now + RETENTION),
     }
