@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.articles.grouping.grouper import event_changes
+from sourcebook.articles.grouping.grouper import with_members
 from sourcebook.articles.grouping.groups import MOST_MEMBERS, Entry, Window, event_id_of
-from sourcebook.articles.grouping.read import ACTIVE
+from sourcebook.records.event import ACTIVE, Event
 from tests.unit.articles.grouping.articles import entry
 
 if TYPE_CHECKING:
@@ -114,14 +114,16 @@ MEMBERS = [entry(key, SHORT, minutes=key, matched_tickers=[f"T{key}"]) for key i
 def test_an_event_is_the_same_whatever_order_its_members_are_written_in(
     writes: list[list[Entry]], random_: random.Random
 ) -> None:
-    def written(order: list[list[Entry]]) -> dict[str, object]:
-        event: dict[str, object] = {}
+    def written(order: list[list[Entry]]) -> Event:
+        event = None
         for entries in order:
-            event |= event_changes(event, entries)
+            event = with_members("e" * 32, event, entries, "2026-11-27T12:00:00Z")
+        assert event is not None
         return event
 
     shuffled = [*writes, *random_.choices(writes, k=3)]
     random_.shuffle(shuffled)
     assert written(shuffled) == written(writes)
-    assert event_changes(written(writes), writes[0]) == {}
-    assert written(writes)["status"] == ACTIVE
+    event = written(writes)
+    assert with_members("e" * 32, event, writes[0], "2026-11-28T12:00:00Z") is event
+    assert event.status == ACTIVE

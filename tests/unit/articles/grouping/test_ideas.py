@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from sourcebook.articles.grouping.ideas import (
-    Direction,
     EventFacts,
     WeighingEngine,
     event_facts,
     publishers_of,
 )
 from sourcebook.records.article import Article, Sentiment
+from sourcebook.records.event import Direction
 from tests.unit.articles.grouping.articles import article
 
 EVENT = "e" * 32

@@ -178,7 +178,7 @@ def get_event(api: ArticlesApi, request: Request) -> Response:
             f"There is no event {shorten(event_id)}. An id is 32 hexadecimal digits; events are kept for "
             "30 days after their last article. GET /events lists them."
         )
-    return Response(event)
+    return Response(event.shown())
 
 
 _TOPIC: Final = "Articles and events"

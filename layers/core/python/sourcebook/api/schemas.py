@@ -19,6 +19,7 @@ from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
 from sourcebook.novae.reference_read import ROLES
 from sourcebook.novae.review import DECISIONS
 from sourcebook.records.article import Article
+from sourcebook.records.event import Event, EventMember, Idea
 from sourcebook.records.schema import Schema, maybe, one_of, shown, thing
 from sourcebook.runs.read import STATUSES as RUN_STATUSES
 from sourcebook.sentiment.read import BUCKETS
@@ -90,33 +91,6 @@ def _mentions() -> dict[str, Schema]:
         "negative_percentage": percentage,
         "neutral_percentage": percentage,
         "average_sentiment": {"type": "number", "minimum": -1, "maximum": 1},
-    }
-
-
-def _idea() -> dict[str, Schema]:
-    return {
-        "time": TIME,
-        "subjects": some(TEXT),
-        "direction": TEXT,
-        "score": NUMBER,
-        "independent_sources": COUNT,
-        "articles": COUNT,
-        "velocity": NUMBER,
-        "why": TEXT,
-    }
-
-
-def _event() -> dict[str, Schema]:
-    return {
-        "event_id": TEXT,
-        "headline": TEXT,
-        "tickers": some(TEXT),
-        "member_count": COUNT,
-        "first_published_at": TIME,
-        "last_published_at": TIME,
-        "created_at": TIME,
-        "updated_at": TIME,
-        "idea": maybe(thing(**_idea())),
     }
 
 
@@ -372,22 +346,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         "url",
         "language",
     ),
-    "Event": thing(
-        **_event(),
+    "Event": shown(
+        Event,
+        last_published_at=TIME,
         members=some(
-            thing(
-                dedup_key=TEXT,
-                headline=TEXT,
-                published_at=TIME,
-                tickers=some(TEXT),
-                sources=maybe(some(TEXT)),
-                sentiment=maybe(TEXT),
-                score=maybe(NUMBER),
-            )
+            shown(EventMember, sources=maybe(some(TEXT)), sentiment=maybe(TEXT), score=maybe(NUMBER))
         ),
-        ideas=some(thing(engine=TEXT, **_idea())),
+        ideas=some(shown(Idea)),
     ),
-    "EventSummary": thing(**_event()),
+    "EventSummary": shown(Event, last_published_at=TIME),
     "EventPage": page_of("EventSummary"),
     "Feed": thing(**_feed()),
     "FeedPage": page_of("Feed"),

@@ -91,25 +91,37 @@ class Article(Record):
 
 
 class EventIdea(Record):
-    """`EventIdea` of the API's description."""
+    """The newest one; null in the moment before the first is made."""
 
-    time: datetime
     subjects: list[str]
+    """Tickers, those of most articles first; names from the headlines where there are none."""
     direction: str
+    """Which way the event points for them. One of up, down, unclear."""
     score: float
+    """The weighted sentiment behind the direction, from -1 to 1."""
     independent_sources: int
+    """Publishers that carry it."""
     articles: int
+    """Articles that it was concluded from."""
     velocity: float
+    """Articles an hour, from the first to the last; of less than an hour, as of one."""
     why: str
+    """The same in words."""
+    time: datetime
+    """Of the state of the event that it was concluded from."""
 
 
 class EventMembers(Record):
     """`EventMembers` of the API's description."""
 
     dedup_key: str
+    """The article."""
     headline: str
+    """The article's."""
     published_at: datetime
+    """The article's `timestamp`."""
     tickers: list[str]
+    """The article's."""
     sources: list[str] | None
     sentiment: str | None
     score: float | None
@@ -118,29 +130,45 @@ class EventMembers(Record):
 class EventIdeas(Record):
     """`EventIdeas` of the API's description."""
 
-    engine: str
-    time: datetime
     subjects: list[str]
+    """Tickers, those of most articles first; names from the headlines where there are none."""
     direction: str
+    """Which way the event points for them. One of up, down, unclear."""
     score: float
+    """The weighted sentiment behind the direction, from -1 to 1."""
     independent_sources: int
+    """Publishers that carry it."""
     articles: int
+    """Articles that it was concluded from."""
     velocity: float
+    """Articles an hour, from the first to the last; of less than an hour, as of one."""
     why: str
+    """The same in words."""
+    time: datetime
+    """Of the state of the event that it was concluded from."""
+    engine: str
+    """The engine that concluded it, with its version."""
 
 
 class Event(Record):
     """`Event` of the API's description."""
 
     event_id: str
+    """Its id, made of the dedup key of its founder."""
     headline: str
+    """That of its earliest article."""
     tickers: list[str]
+    """Of its articles."""
     member_count: int
+    """How many articles it has."""
     first_published_at: datetime
-    last_published_at: datetime
+    """When its earliest article was published."""
     created_at: datetime
+    """When grouping made it."""
     updated_at: datetime
+    """When grouping last added to it."""
     idea: EventIdea | None
+    last_published_at: datetime
     members: list[EventMembers]
     ideas: list[EventIdeas]
 
@@ -149,14 +177,21 @@ class EventSummary(Record):
     """`EventSummary` of the API's description."""
 
     event_id: str
+    """Its id, made of the dedup key of its founder."""
     headline: str
+    """That of its earliest article."""
     tickers: list[str]
+    """Of its articles."""
     member_count: int
+    """How many articles it has."""
     first_published_at: datetime
-    last_published_at: datetime
+    """When its earliest article was published."""
     created_at: datetime
+    """When grouping made it."""
     updated_at: datetime
+    """When grouping last added to it."""
     idea: EventIdea | None
+    last_published_at: datetime
 
 
 class Feed(Record):

@@ -9,12 +9,12 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
-from sourcebook.articles.grouping.grouper import ACTIVE
 from sourcebook.integrity.model import Finding, is_of, key_of
 from sourcebook.novae.quarantine import PENDING
 from sourcebook.novae.relist import place_of, relist
 from sourcebook.novae.review import REVIEWED_STATUS
 from sourcebook.records.article import Sentiment, Status
+from sourcebook.records.event import ACTIVE
 from sourcebook.runs.read import STATUSES
 from sourcebook.sentiment.subjects import from_item
 from sourcebook.spectra.products import SPECTRA

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final
 
@@ -23,17 +23,16 @@ from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.errors import Retryable
 from sourcebook.events import GenerateIdeas
 from sourcebook.records.article import RETENTION, Article, Status
-from sourcebook.schema import SCHEMA_VERSION
+from sourcebook.records.base import changes
+from sourcebook.records.event import Event, EventMember
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
 
 AT_ONCE: Final = 300
 """Articles decided in one chunk of the log, which must stay below 400 kB."""
 MOST_READ: Final = 2_000
 """Marks looked at for one chunk, since some belong to articles that are not analyzed yet."""
-ACTIVE: Final = "active"
-"""Status of an event: by_status lists events by the time of their last article."""
-
 _RACES: Final = 25
 _TICKERS_KEPT: Final = 20
 _READ: Final = (
@@ -186,30 +185,20 @@ class Grouper:
     def _update_event(self, event_id: str, entries: Sequence[Entry]) -> None:
         """Add members to an event, however many runs do so at the same time."""
         for _ in range(_RACES):
-            existing = self.table.get(keys.event(event_id), consistent=True)
-            changes = event_changes(existing, entries)
-            if not changes:
-                return
-            changes["updated_at"] = isoformat(self.clock(), "milliseconds")
+            item = self.table.get(keys.event(event_id), consistent=True)
+            existing = None if item is None else Event.of_item(item)
+            after = with_members(event_id, existing, entries, isoformat(self.clock(), "milliseconds"))
             if existing is None:
-                created = {
-                    **keys.event(event_id),
-                    "entity_type": "Event",
-                    "schema_version": SCHEMA_VERSION,
-                    "event_id": event_id,
-                    "created_at": changes["updated_at"],
-                    "revision": 1,
-                    **changes,
-                }
-                if self.table.create(created) is None:
+                if self.table.create(after.to_item(keys.event(event_id))) is None:
                     return
                 continue
-            revision = existing["revision"]
+            if after == existing:
+                return
             try:
                 self.table.update(
                     keys.event(event_id),
-                    assign=changes | {"revision": revision + 1},
-                    condition=Attr("revision").eq(revision),
+                    assign=changes(existing, replace(after, revision=existing.revision + 1)),
+                    condition=Attr("revision").eq(existing.revision),
                 )
             except ConditionFailed:
                 continue
@@ -246,40 +235,54 @@ def _members_to_write(
     return events
 
 
-def _member_item(event_id: str, entry: Entry) -> dict[str, Any]:
-    return {
-        **keys.event_member(event_id, entry.dedup_key),
-        "entity_type": "EventMember",
-        "schema_version": SCHEMA_VERSION,
-        "event_id": event_id,
-        "dedup_key": entry.dedup_key,
-        "headline": entry.headline,
-        "published_at": entry.timestamp,
-        "tickers": list(entry.tickers) or None,
-        "ttl_timestamp": epoch_seconds(parse_iso(entry.timestamp) + RETENTION),
-    }
+def _member_item(event_id: str, entry: Entry) -> Item:
+    member = EventMember(
+        event_id=event_id,
+        dedup_key=entry.dedup_key,
+        headline=entry.headline,
+        published_at=entry.timestamp,
+        tickers=entry.tickers,
+        ttl_timestamp=epoch_seconds(parse_iso(entry.timestamp) + RETENTION),
+    )
+    return member.to_item(keys.event_member(event_id, entry.dedup_key))
 
 
-def event_changes(existing: Mapping[str, Any] | None, entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return what members change in an event, in whatever order and however often they come."""
-    before: Mapping[str, Any] = existing or {}
+def with_members(event_id: str, existing: Event | None, entries: Sequence[Entry], now: str) -> Event:
+    """Return an event with these members, in whatever order and however often they come.
+
+    One that has them already is returned as it is.
+    """
     first = min(entries, key=lambda entry: entry.place)
-    last = max(entries, key=lambda entry: entry.place)
-    was_first = (before.get("first_published_at"), before.get("first_member"))
-    members = sorted({*before.get("members", ()), *(entry.dedup_key for entry in entries)})
-    tickers = sorted({*before.get("tickers", ()), *(t for entry in entries for t in entry.tickers)})
-    after: dict[str, Any] = {
-        "members": members,
-        "member_count": len(members),
-        "tickers": tickers[:_TICKERS_KEPT],
-        "status": ACTIVE,
-        "timestamp": max(last.timestamp, before.get("timestamp", "")),
-    }
-    if was_first[0] is None or first.place < was_first:
-        after |= {
-            "first_published_at": first.timestamp,
-            "first_member": first.dedup_key,
-            "headline": first.headline,
-        }
-    after["ttl_timestamp"] = epoch_seconds(parse_iso(after["timestamp"]) + RETENTION)
-    return {name: value for name, value in after.items() if before.get(name) != value}
+    last = max(entry.timestamp for entry in entries)
+    known = existing or Event(
+        event_id=event_id,
+        headline=first.headline,
+        tickers=(),
+        member_count=0,
+        members=(),
+        first_member=first.dedup_key,
+        first_published_at=first.timestamp,
+        created_at=now,
+        updated_at=now,
+        timestamp=last,
+        ttl_timestamp=0,
+    )
+    members = tuple(sorted({*known.members, *(entry.dedup_key for entry in entries)}))
+    tickers = sorted({*known.tickers, *(ticker for entry in entries for ticker in entry.tickers)})
+    timestamp = max(last, known.timestamp)
+    after = replace(
+        known,
+        members=members,
+        member_count=len(members),
+        tickers=tuple(tickers[:_TICKERS_KEPT]),
+        timestamp=timestamp,
+        ttl_timestamp=epoch_seconds(parse_iso(timestamp) + RETENTION),
+    )
+    if first.place < (known.first_published_at, known.first_member):
+        after = replace(
+            after,
+            first_published_at=first.timestamp,
+            first_member=first.dedup_key,
+            headline=first.headline,
+        )
+    return known if after == known else replace(after, updated_at=now)

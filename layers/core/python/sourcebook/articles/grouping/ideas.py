@@ -12,15 +12,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.articles.grouping.similarity import names_in
 from sourcebook.clock import parse_iso
 from sourcebook.records.article import Article, SourceAttribution, Status
-from sourcebook.schema import SCHEMA_VERSION
+from sourcebook.records.event import Conclusion, Direction, Event, EventIdea, Idea
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 
@@ -33,14 +32,6 @@ _READ: Final = (
     "dedup_key", "timestamp", "headline", "matched_tickers", "source_attribution", "status", "sentiment",
     "score", "polarity",
 )  # fmt: skip
-
-
-class Direction(StrEnum):
-    """Which way an event points for its subjects."""
-
-    UP = "up"
-    DOWN = "down"
-    UNCLEAR = "unclear"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +70,6 @@ class EventFacts:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Idea:
-    """What was concluded from one state of an event.
-
-    Attributes:
-        subjects: tickers, those of most articles first; names from the headlines where there are none.
-        direction: up, down or unclear.
-        score: the weighted sentiment behind the direction, -1 to 1.
-        independent_sources: publishers that carry it.
-        articles: articles that it was concluded from.
-        velocity: articles an hour, from the first to the last; what takes less than an hour counts as one.
-        why: the same for a person.
-    """
-
-    subjects: tuple[str, ...]
-    direction: Direction
-    score: float
-    independent_sources: int
-    articles: int
-    velocity: float
-    why: str
-
-
 class IdeaEngine(Protocol):
     """Concludes from an event. Deterministic: the same facts always give the same idea."""
 
@@ -110,7 +78,7 @@ class IdeaEngine(Protocol):
         """Name and version, kept with every idea so that it can be told who gave it."""
         ...
 
-    def conclude(self, event: EventFacts) -> Idea | None:
+    def conclude(self, event: EventFacts) -> Conclusion | None:
         """Return what may be concluded, or None if nothing may."""
         ...
 
@@ -120,7 +88,7 @@ class WeighingEngine:
 
     name = "weighing-1"
 
-    def conclude(self, event: EventFacts) -> Idea | None:
+    def conclude(self, event: EventFacts) -> Conclusion | None:
         """Return the idea; None if no article is analyzed yet."""
         analyzed = [article for article in event.articles if article.sentiment is not None]
         if not analyzed:
@@ -133,7 +101,7 @@ class WeighingEngine:
         direction = (
             Direction.UP if score >= CLEAR else Direction.DOWN if score <= -CLEAR else Direction.UNCLEAR
         )
-        idea = Idea(
+        idea = Conclusion(
             subjects=_subjects(event.articles),
             direction=direction,
             score=score,
@@ -160,43 +128,42 @@ class IdeaWriter:
         Raises:
             Retryable: if the table is not able to answer now.
         """
-        event = self.table.get(keys.event(event_id), consistent=True)
-        if event is None:
+        item = self.table.get(keys.event(event_id), consistent=True)
+        if item is None:
             return None
-        facts = event_facts(event_id, self._articles(event["members"]))
+        event = Event.of_item(item)
+        facts = event_facts(event_id, self._articles(event.members))
         digest = facts.digest
-        if event.get("idea_digest") == digest:
+        if event.idea_digest == digest:
             return None
-        idea = self.engine.conclude(facts)
-        if idea is None:
+        found = self.engine.conclude(facts)
+        if found is None:
             return None
-        item = {
-            **keys.event_idea(event_id, event["updated_at"], digest[:12]),
-            "entity_type": "Idea",
-            "schema_version": SCHEMA_VERSION,
-            "event_id": event_id,
-            "time": event["updated_at"],
-            "engine": self.engine.name,
-            "inputs_digest": digest,
-            "ttl_timestamp": event["ttl_timestamp"],
-            **_fields(idea),
-        }
-        is_new = self.table.create(item) is None
-        self._show(event_id, event["updated_at"], digest, idea)
+        shown = EventIdea(**asdict(found), time=event.updated_at)
+        idea = Idea(
+            **asdict(shown),
+            event_id=event_id,
+            engine=self.engine.name,
+            inputs_digest=digest,
+            ttl_timestamp=event.ttl_timestamp,
+        )
+        key = keys.event_idea(event_id, idea.time, digest[:12])
+        is_new = self.table.create(idea.to_item(key)) is None
+        self._show(event_id, digest, shown)
         return idea if is_new else None
 
     def _articles(self, members: Iterable[str]) -> Iterable[Article]:
         wanted = (keys.article(member) for member in members)
         return map(Article.of_item, self.table.batch_get(wanted, attributes=_READ, consistent=True))
 
-    def _show(self, event_id: str, time: str, digest: str, idea: Idea) -> None:
+    def _show(self, event_id: str, digest: str, idea: EventIdea) -> None:
         """Put the newest idea on the event itself, where lists of events find it."""
         try:
             self.table.update(
                 keys.event(event_id),
-                assign={"idea": {"time": time, **_fields(idea)}, "idea_digest": digest, "idea_time": time},
+                assign={"idea": idea.to_json(), "idea_digest": digest, "idea_time": idea.time},
                 condition=Attr("PK").exists()
-                & (Attr("idea_time").not_exists() | Attr("idea_time").lte(time)),
+                & (Attr("idea_time").not_exists() | Attr("idea_time").lte(idea.time)),
             )
         except ConditionFailed:
             return  # a later state of the event has its idea already
@@ -237,10 +204,6 @@ def _publisher(name: str) -> str:
     return plain or name
 
 
-def _fields(idea: Idea) -> dict[str, Any]:
-    return {**asdict(idea), "subjects": list(idea.subjects), "direction": idea.direction.value}
-
-
 def _hours(articles: Sequence[ArticleFacts]) -> float:
     first, last = (parse_iso(article.published_at) for article in (articles[0], articles[-1]))
     return (last - first).total_seconds() / 3600
@@ -253,7 +216,7 @@ def _subjects(articles: Sequence[ArticleFacts]) -> tuple[str, ...]:
     return tuple(sorted(counted, key=lambda subject: (-counted[subject], subject))[:SUBJECTS_KEPT])
 
 
-def _why(event: EventFacts, analyzed: Sequence[ArticleFacts], idea: Idea) -> str:
+def _why(event: EventFacts, analyzed: Sequence[ArticleFacts], idea: Conclusion) -> str:
     counts = Counter(article.sentiment for article in analyzed)
     shares = ", ".join(f"{counts[s]} {s}" for s in ("positive", "neutral", "negative") if counts[s])
     about = ", ".join(idea.subjects) or "no known subject"

@@ -6,53 +6,20 @@ Nothing here needs pydantic, for the sake of the API's cold start.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
+from sourcebook.records.article import Article
+from sourcebook.records.base import View
+from sourcebook.records.event import ACTIVE, Event, EventMember, Idea
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page, walk
 
-ACTIVE: Final = "active"
-"""Status of every event; a test holds it against the one that grouping writes."""
-
-PUBLIC_FIELDS: Final = (
-    "event_id",
-    "headline",
-    "tickers",
-    "member_count",
-    "first_published_at",
-    "last_published_at",
-    "created_at",
-    "updated_at",
-    "idea",
-)
-"""Fields of an event as it is served."""
-MEMBER_FIELDS: Final = (
-    "dedup_key",
-    "headline",
-    "published_at",
-    "tickers",
-    "sources",
-    "sentiment",
-    "score",
-)
-"""Fields of a member as it is served; the last three are null once its article has expired."""
-IDEA_FIELDS: Final = (
-    "time",
-    "subjects",
-    "direction",
-    "score",
-    "independent_sources",
-    "articles",
-    "velocity",
-    "why",
-)
-"""Fields of an idea on its event."""
 IDEAS_SHOWN: Final = 50
 
 _ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -65,7 +32,7 @@ class EventReader:
 
     table: Table
 
-    def page(self, *, limit: int, cursor: str | None = None) -> Page[dict[str, Any]]:
+    def page(self, *, limit: int, cursor: str | None = None) -> Page[Event]:
         """Return one page of the events, the one with the newest article first.
 
         An event that grows between two pages moves to the front and may be met again, never missed there.
@@ -96,7 +63,7 @@ class EventReader:
             limit=limit,
         )
 
-    def get(self, event_id: str) -> dict[str, Any] | None:
+    def get(self, event_id: str) -> EventWhole | None:
         """Return an event with its members, oldest first, and its ideas, newest first, or None."""
         if not _ID.fullmatch(event_id):
             return None
@@ -104,44 +71,50 @@ class EventReader:
         event = next((item for item in items if item["SK"] == keys.EVENT_SORT_KEY), None)
         if event is None:
             return None
-        members = [item for item in items if item["SK"].startswith(keys.MEMBER_PREFIX)]
-        ideas = [item for item in items if item["SK"].startswith(keys.IDEA_PREFIX)]
-        articles = {
-            item["dedup_key"]: item
-            for item in self.table.batch_get(keys.article(member["dedup_key"]) for member in members)
-        }
-        return {
-            **public(event),
-            "members": [
-                _member(member, articles.get(member["dedup_key"], {}))
-                for member in sorted(members, key=lambda one: (one["published_at"], one["dedup_key"]))
-            ],
-            "ideas": [
-                {"engine": idea["engine"], **{name: idea.get(name) for name in IDEA_FIELDS}}
-                for idea in reversed(ideas[-IDEAS_SHOWN:])
-            ],
-        }
+        members = [EventMember.of_item(item) for item in items if item["SK"].startswith(keys.MEMBER_PREFIX)]
+        ideas = [Idea.of_item(item) for item in items if item["SK"].startswith(keys.IDEA_PREFIX)]
+        articles = self.table.batch_get(keys.article(member.dedup_key) for member in members)
+        return EventWhole(
+            Event.of_item(event),
+            sorted(members, key=lambda one: (one.published_at, one.dedup_key)),
+            ideas[: -IDEAS_SHOWN - 1 : -1],
+            {article.dedup_key: article for article in map(Article.of_item, articles)},
+        )
 
-    def _load(self, entries: list[Item]) -> list[dict[str, Any] | None]:
+    def _load(self, entries: list[Item]) -> list[Event | None]:
         wanted = [keys.Key(PK=entry["PK"], SK=entry["SK"]) for entry in entries]
         found = {item["PK"]: item for item in self.table.batch_get(wanted)}
-        return [public(found[entry["PK"]]) if entry["PK"] in found else None for entry in entries]
+        return [Event.of_item(found[entry["PK"]]) if entry["PK"] in found else None for entry in entries]
 
 
-def public(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event as it is served in lists."""
-    shown = {name: event.get(name) for name in PUBLIC_FIELDS}
-    idea = event.get("idea")
-    return shown | {
-        "last_published_at": event["timestamp"],
-        "idea": {name: idea.get(name) for name in IDEA_FIELDS} if idea else None,
-    }
+@dataclass(frozen=True, slots=True)
+class EventWhole:
+    """An event with all that belongs to it.
 
+    Attributes:
+        articles: those of its members, by dedup key, that have not expired.
+    """
 
-def _member(member: Mapping[str, Any], article: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {name: member.get(name) for name in ("dedup_key", "headline", "published_at")}
-    now = {name: article.get(name) for name in ("sources", "sentiment", "score")}
-    return shown | {"tickers": member.get("tickers") or []} | now
+    event: Event
+    members: Sequence[EventMember]
+    ideas: Sequence[Idea]
+    articles: Mapping[str, Article]
+
+    def shown(self) -> View:
+        """Return what the API shows of it."""
+        return self.event.shown() | {
+            "members": [member.shown() | self._now(member.dedup_key) for member in self.members],
+            "ideas": [idea.shown() for idea in self.ideas],
+        }
+
+    def _now(self, dedup_key: str) -> View:
+        """Return what the API shows of a member's article, besides the member; null once it has expired."""
+        article = self.articles.get(dedup_key)
+        return {
+            "sources": list(article.sources) if article else None,
+            "sentiment": article.sentiment if article else None,
+            "score": article.score if article else None,
+        }
 
 
 def _position(entry: Item) -> Position:
