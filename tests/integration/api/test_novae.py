@@ -24,7 +24,8 @@ from sourcebook.novae.read import NovaReader
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.review import ReviewDesk
 from sourcebook.novae.store import NovaStore
-from sourcebook.runs import read as runs
+from sourcebook.records.base import shown_names
+from sourcebook.records.run import JobRun
 from sourcebook.runs.read import RunReader
 from sourcebook.runs.started import StartedRuns
 
@@ -190,6 +191,5 @@ def test_a_decision_that_is_none_is_refused(client: Client, body: dict[str, Any]
 def test_the_description_has_the_fields_that_are_served() -> None:
     assert list(EXAMPLES["NovaSearch"]["items"][0]) == list(read.FIELDS)
     assert list(SCHEMAS["Nova"]["properties"]) == [*read.FIELDS, "names"]
-    assert list(SCHEMAS["JobRunSummary"]["properties"]) == [*runs.RUN_FIELDS, "result", "lost"]
-    assert list(EXAMPLES["JobRunPage"]["items"][0]) == [*runs.RUN_FIELDS, "result", "lost"]
+    assert list(EXAMPLES["JobRunPage"]["items"][0]) == [*shown_names(JobRun), "lost"]
     assert list(SCHEMAS["QuarantineCase"]["properties"]) == list(review.FIELDS)

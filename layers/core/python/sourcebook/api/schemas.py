@@ -20,8 +20,8 @@ from sourcebook.novae.reference_read import ROLES
 from sourcebook.novae.review import DECISIONS
 from sourcebook.records.article import Article
 from sourcebook.records.event import Event, EventMember, Idea
+from sourcebook.records.run import Attempt, JobRun
 from sourcebook.records.schema import Schema, maybe, one_of, shown, thing
-from sourcebook.runs.read import STATUSES as RUN_STATUSES
 from sourcebook.sentiment.read import BUCKETS
 from sourcebook.sources.read import HEALTHS
 
@@ -124,25 +124,6 @@ def _feed() -> dict[str, Schema]:
         "hint_minutes": NUMBER,
         "avg_articles_per_fetch": NUMBER,
         "publications_by_hour": some(COUNT),
-    }
-
-
-def _run() -> dict[str, Schema]:
-    return {
-        "job_run_id": TEXT,
-        "workflow_name": TEXT,
-        "subject": maybe(TEXT),
-        "nova_id": maybe(TEXT),
-        "status": one_of(*RUN_STATUSES),
-        "outcome": maybe(TEXT),
-        "started_at": TIME,
-        "ended_at": maybe(TIME),
-        "correlation_id": maybe(TEXT),
-        "execution_arn": maybe(TEXT),
-        "error_type": maybe(TEXT),
-        "error_message": maybe(TEXT),
-        "result": {"description": "What the run came to, in the workflow's own terms."},
-        "lost": FLAG,
     }
 
 
@@ -273,6 +254,7 @@ _CHANGEABLE: Final[dict[str, Schema]] = {
         "description": "The longest time between two fetches; polling may choose less.",
     },
 }
+_LOST: Final[Schema] = {**FLAG, "description": "Whether it has run longer than its workflow may."}
 _SOURCE_SAID: Final[Schema] = thing(
     source_id=TEXT,
     source_priority=maybe(INTEGER),
@@ -687,24 +669,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         execution_arn=TEXT,
         watch={"type": "string", "description": "Path of the run: `GET` it to see how far it is."},
     ),
-    "JobRunSummary": thing(**_run()),
+    "JobRunSummary": shown(JobRun, lost=_LOST),
     "JobRunPage": page_of("JobRunSummary"),
-    "JobRun": thing(
-        **_run(),
-        attempts=some(
-            thing(
-                task_name=maybe(TEXT),
-                attempt_no=maybe(INTEGER),
-                status=maybe(TEXT),
-                error_type=maybe(TEXT),
-                error_message=maybe(TEXT),
-                error_fingerprint=maybe(TEXT),
-                duration_ms=maybe(NUMBER),
-                created_at=TIME,
-            )
-        ),
-        attempts_left_out=FLAG,
-    ),
+    "JobRun": shown(JobRun, lost=_LOST, attempts=some(shown(Attempt)), attempts_left_out=FLAG),
     "NovaSearch": partly(
         thing(
             match=one_of("NONE", "ONE", "AMBIGUOUS"),

@@ -821,55 +821,87 @@ class JobRunSummary(Record):
     """`JobRunSummary` of the API's description."""
 
     job_run_id: str
+    """Its id."""
     workflow_name: str
+    """The workflow."""
     subject: str | None
+    """What the run is about, in the workflow's own terms."""
     nova_id: str | None
+    """The nova that it is about, or that it has made."""
     status: str
-    """One of RUNNING, SUCCEEDED, FAILED."""
+    """Where it stands. One of RUNNING, SUCCEEDED, FAILED."""
     outcome: str | None
+    """How it ended, in the workflow's own terms."""
     started_at: datetime
+    """When it began."""
     ended_at: datetime | None
+    """When it ended."""
     correlation_id: str | None
+    """Joins the logs of what belongs together."""
     execution_arn: str | None
+    """The execution of Step Functions."""
     error_type: str | None
+    """The class of the error that ended it."""
     error_message: str | None
+    """The error in words."""
     result: Any
     """What the run came to, in the workflow's own terms."""
     lost: bool
+    """Whether it has run longer than its workflow may."""
 
 
 class JobRunAttempts(Record):
     """`JobRunAttempts` of the API's description."""
 
     task_name: str | None
+    """The task."""
     attempt_no: int | None
+    """Of this task, from 1."""
     status: str | None
+    """STARTED, SUCCEEDED or FAILED."""
     error_type: str | None
+    """The class of its error."""
     error_message: str | None
+    """Its error in words."""
     error_fingerprint: str | None
+    """The same for errors of the same kind."""
     duration_ms: float | None
+    """How long it took."""
     created_at: datetime
+    """When it began."""
 
 
 class JobRun(Record):
     """`JobRun` of the API's description."""
 
     job_run_id: str
+    """Its id."""
     workflow_name: str
+    """The workflow."""
     subject: str | None
+    """What the run is about, in the workflow's own terms."""
     nova_id: str | None
+    """The nova that it is about, or that it has made."""
     status: str
-    """One of RUNNING, SUCCEEDED, FAILED."""
+    """Where it stands. One of RUNNING, SUCCEEDED, FAILED."""
     outcome: str | None
+    """How it ended, in the workflow's own terms."""
     started_at: datetime
+    """When it began."""
     ended_at: datetime | None
+    """When it ended."""
     correlation_id: str | None
+    """Joins the logs of what belongs together."""
     execution_arn: str | None
+    """The execution of Step Functions."""
     error_type: str | None
+    """The class of the error that ended it."""
     error_message: str | None
+    """The error in words."""
     result: Any
     """What the run came to, in the workflow's own terms."""
     lost: bool
+    """Whether it has run longer than its workflow may."""
     attempts: list[JobRunAttempts]
     attempts_left_out: bool
 

@@ -32,7 +32,7 @@ from typing import (
 from sourcebook.messages import Json, Message, fields_of, plain
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table.codec import Item
-from sourcebook.table.keys import Key
+from sourcebook.table.keys import EligibilityKey, Key
 
 View: TypeAlias = dict[str, Any]
 """A record as the API shows it, in JSON."""
@@ -140,10 +140,11 @@ class Record(Message):
         """
         return cls(**{one.name: one.of_item(item) for one in record_fields(cls)})
 
-    def to_item(self, key: Key) -> Item:
-        """Return the item that holds this record."""
+    def to_item(self, key: Key, index: EligibilityKey | None = None) -> Item:
+        """Return the item that holds this record, with its place in EligibilityIndex if it has one."""
         return {
             **key,
+            **(index or {}),
             "entity_type": type(self).__name__,
             "schema_version": SCHEMA_VERSION,
             **self.to_json(),

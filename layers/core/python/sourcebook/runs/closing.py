@@ -19,8 +19,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.records.run import JobRun
 from sourcebook.runs.started import NAME_PREFIX
-from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
@@ -187,27 +187,21 @@ class RunCloser:
         workflow = ended.arn.split(":")[-2].rpartition("-")[2]
         given = ended.name.removeprefix(NAME_PREFIX)
         job_run_id = given if given != ended.name else str(uuid.uuid5(_NAMESPACE, ended.arn))
-        self.table.create(
-            {
-                **keys.job_run(
-                    keys.workflow_partition(workflow, ended.name), workflow, ended.started_at, job_run_id
-                ),
-                "GSI1PK": keys.job_run_by_id(job_run_id),
-                "GSI1SK": ended.started_at,
-                "entity_type": "JobRun",
-                "schema_version": SCHEMA_VERSION,
-                "job_run_id": job_run_id,
-                "workflow_name": workflow,
-                "execution_arn": ended.arn,
-                "correlation_id": ended.name,
-                "subject": "-",
-                "timestamp": ended.started_at,
-                "started_at": ended.started_at,
-                "created_at": ended.started_at,
-                "updated_at": isoformat(self.clock(), "milliseconds"),
-                **_closing(ended),
-            }
+        run = JobRun(
+            job_run_id=job_run_id,
+            workflow_name=workflow,
+            execution_arn=ended.arn,
+            correlation_id=ended.name,
+            subject="-",
+            timestamp=ended.started_at,
+            started_at=ended.started_at,
+            created_at=ended.started_at,
+            updated_at=isoformat(self.clock(), "milliseconds"),
         )
+        partition = keys.workflow_partition(workflow, ended.name)
+        key = keys.job_run(partition, workflow, ended.started_at, job_run_id)
+        by_id = keys.EligibilityKey(GSI1PK=keys.job_run_by_id(job_run_id), GSI1SK=ended.started_at)
+        self.table.create(run.to_item(key, by_id) | _closing(ended))
         return job_run_id
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, parse_iso, utc_now
+from sourcebook.records.base import View
+from sourcebook.records.run import Attempt, JobRun, RunStatus
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -27,40 +28,13 @@ from sourcebook.table.pages import (
     walk,
 )
 
-STATUSES: Final = ("RUNNING", "SUCCEEDED", "FAILED")
+STATUSES: Final = tuple(status.value for status in RunStatus)
 LONGEST_RUN: Final = timedelta(minutes=30)
 """No state machine may run longer; a run that is RUNNING after this has been aborted or lost."""
 LONG_RUNS: Final = dict.fromkeys(
     ("reanalyze_subject", "rebuild_canonical", "export_period"), timedelta(days=1)
 )
 """Except these, which go through everything that a part of the table holds."""
-
-RUN_FIELDS: Final = (
-    "job_run_id",
-    "workflow_name",
-    "subject",
-    "nova_id",
-    "status",
-    "outcome",
-    "started_at",
-    "ended_at",
-    "correlation_id",
-    "execution_arn",
-    "error_type",
-    "error_message",
-)
-"""Fields of a job run as it is served, besides `result` and `lost`; null when it has none."""
-ATTEMPT_FIELDS: Final = (
-    "task_name",
-    "attempt_no",
-    "status",
-    "error_type",
-    "error_message",
-    "error_fingerprint",
-    "duration_ms",
-    "created_at",
-)
-"""Fields of an attempt."""
 
 _ATTEMPTS_AT_MOST: Final = 1_000
 
@@ -72,7 +46,7 @@ class RunReader:
     table: Table
     clock: Clock = utc_now
 
-    def get(self, job_run_id: str) -> dict[str, Any] | None:
+    def get(self, job_run_id: str) -> View | None:
         """Return a job run with its attempts in order, or None if there is none with this id.
 
         Up to 1,000 attempts are given; `attempts_left_out` says whether there are more.
@@ -86,7 +60,7 @@ class RunReader:
             started = self.table.get(keys.started_run(job_run_id), consistent=True)
             return self._public(started) | {"attempts": [], "attempts_left_out": False} if started else None
         attempts = list(self.attempts(run["PK"], job_run_id, most=_ATTEMPTS_AT_MOST + 1))
-        shown = [{name: a.get(name) for name in ATTEMPT_FIELDS} for a in attempts[:_ATTEMPTS_AT_MOST]]
+        shown = [Attempt.of_item(item).shown() for item in attempts[:_ATTEMPTS_AT_MOST]]
         return self._public(run) | {
             "attempts": shown,
             "attempts_left_out": len(attempts) > _ATTEMPTS_AT_MOST,
@@ -101,7 +75,7 @@ class RunReader:
 
     def page(
         self, *, status: str | None = None, workflow: str | None = None, limit: int, cursor: str | None = None
-    ) -> Page[dict[str, Any]]:
+    ) -> Page[View]:
         """Return one page of all runs, newest first.
 
         Args:
@@ -152,7 +126,7 @@ class RunReader:
         # What another workflow has left is looked at too, so that a page knows how much it has read.
         begin = f"{keys.JOB_RUN_PREFIX}{workflow}#" if workflow else keys.JOB_RUN_PREFIX
 
-        def load(entries: list[Entry]) -> list[dict[str, Any] | None]:
+        def load(entries: list[Entry]) -> list[View | None]:
             wanted: list[keys.Key] = [
                 {"PK": entry.item["run"], "SK": entry.item["SK"]}
                 for entry in entries
@@ -172,7 +146,7 @@ class RunReader:
             limit=limit,
         )
 
-    def of_nova(self, nova_id: str, *, limit: int, cursor: str | None = None) -> Page[dict[str, Any]]:
+    def of_nova(self, nova_id: str, *, limit: int, cursor: str | None = None) -> Page[View]:
         """Return one page of a nova's runs: by workflow, the newest of each first.
 
         Raises:
@@ -194,23 +168,11 @@ class RunReader:
             limit=limit,
         )
 
-    def _public(self, run: Mapping[str, Any]) -> dict[str, Any]:
-        longest = LONG_RUNS.get(run["workflow_name"], LONGEST_RUN)
-        lost = run["status"] == "RUNNING" and self.clock() - parse_iso(run["started_at"]) > longest
-        return {name: run.get(name) for name in RUN_FIELDS} | {
-            "result": _result(run.get("result")),
-            "lost": lost,
-        }
-
-
-def _result(text: object) -> object:
-    """Return what a run came to; the state machines write it as JSON, having no other way."""
-    if not isinstance(text, str):
-        return None
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+    def _public(self, item: Item) -> View:
+        run = JobRun.of_item(item)
+        longest = LONG_RUNS.get(run.workflow_name, LONGEST_RUN)
+        lost = run.status == RunStatus.RUNNING and self.clock() - parse_iso(run.started_at) > longest
+        return run.shown() | {"lost": lost}
 
 
 def _is_time(text: str) -> bool:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
+from sourcebook.records.run import StartedRun
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 
@@ -30,19 +31,14 @@ class StartedRuns:
     def remember(self, job_run_id: str, workflow: str, *, correlation_id: str) -> None:
         """Note that a run of a workflow is about to be started."""
         now = self.clock()
-        self.table.put(
-            {
-                **keys.started_run(job_run_id),
-                "entity_type": "StartedRun",
-                "schema_version": "1",
-                "job_run_id": job_run_id,
-                "workflow_name": workflow,
-                "status": "RUNNING",
-                "started_at": isoformat(now, "milliseconds"),
-                "correlation_id": correlation_id,
-                "ttl_timestamp": epoch_seconds(now + KEPT),
-            }
+        run = StartedRun(
+            job_run_id=job_run_id,
+            workflow_name=workflow,
+            started_at=isoformat(now, "milliseconds"),
+            correlation_id=correlation_id,
+            ttl_timestamp=epoch_seconds(now + KEPT),
         )
+        self.table.put(run.to_item(keys.started_run(job_run_id)))
 
     def forget(self, job_run_id: str) -> None:
         """Delete that record, when the run could not be started."""

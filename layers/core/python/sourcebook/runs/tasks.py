@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook.messages import Answer, HandledFailure
+from sourcebook.records.run import Attempt
 from sourcebook.runs.errors import (
     MESSAGE_LIMIT,
     Held,
@@ -131,19 +132,15 @@ class TaskRecorder:
             # Several items of a map may start within one millisecond.
             moment = isoformat(now + timedelta(milliseconds=tie), "milliseconds")
             key = keys.attempt(task.record, task.job_run_id, task.task_name, task.attempt_no, moment)
-            there = self.table.create(
-                {
-                    **key,
-                    "entity_type": "Attempt",
-                    "schema_version": SCHEMA_VERSION,
-                    "job_run_id": task.job_run_id,
-                    "task_name": task.task_name,
-                    "attempt_no": task.attempt_no,
-                    "status": "STARTED",
-                    "created_at": moment,
-                    "updated_at": moment,
-                }
+            attempt = Attempt(
+                job_run_id=task.job_run_id,
+                task_name=task.task_name,
+                attempt_no=task.attempt_no,
+                status="STARTED",
+                created_at=moment,
+                updated_at=moment,
             )
+            there = self.table.create(attempt.to_item(key))
             if there is None:
                 return key
         raise InvalidInput("run", task.task_name, f"fewer than {_TIES} attempts within a millisecond")
