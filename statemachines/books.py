@@ -22,6 +22,8 @@ REFUSE: Final = "Refuse the input"
 
 _MORE_SECONDS: Final = 300
 """By which a lock outlasts the longest execution."""
+_LONGEST_INPUT: Final = 4_000
+"""Characters of an input that a run's record keeps: more than any form takes."""
 _IS_HELD: Final = "DynamoDB.ConditionalCheckFailedException"
 _OF_DYNAMODB: Final = asl.retried(
     "Transient errors of DynamoDB",
@@ -137,6 +139,8 @@ def _item(workflow: str, **more: asl.Json) -> asl.Fields:
         "workflow_name": {"S": workflow},
         **{name: {"S": value} for name, value in of_run.items()},
         "subject": {"S": "$subject"},
+        # What it was started with, so that a person can start it again; an input that is longer is cut.
+        "input": {"S": f"$substring($string({asl.GIVEN}), 0, {_LONGEST_INPUT})"},
         "status": {"S": "RUNNING"},
         **{name: {"S": "$run.started_at"} for name in times},
         **more,

@@ -36,8 +36,8 @@ from tests.browser import (
     wait_for_view,
 )
 from tests.e2e.conftest import deployed_apart
-from tests.e2e.sources import fetch, register
-from tests.e2e.stack import Stack, wait_until
+from tests.e2e.sources import fetch, register, stage
+from tests.e2e.stack import Stack, invoke, wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -110,6 +110,18 @@ def page(stack: Stack, browser: Browser, data: str) -> Iterator[BrowserPage]:
     yield opened
     opened.context.close()
     assert not complaints
+
+
+@pytest.fixture
+def token(stack: Stack) -> str:
+    """A token that may write."""
+    return TokenStore(table_of(stack)).create("browser test", ["write"], timedelta(days=1))[1]
+
+
+def enter(page: BrowserPage, token: str) -> None:
+    """Enter a token in the dialog that asks for it."""
+    page.get_by_label("Token", exact=True).fill(token)
+    page.get_by_role("button", name="Use it").click()
 
 
 def table_of(stack: Stack) -> Table:
@@ -198,16 +210,16 @@ def test_a_run_shows_its_attempts_on_a_time_line(page: BrowserPage, stack: Stack
     picture(page, "run")
 
 
-def test_a_quarantined_spectrum_is_decided_with_a_token(page: BrowserPage, stack: Stack, data: str) -> None:
-    _, token = TokenStore(table_of(stack)).create("browser test", ["write"], timedelta(days=1))
+def test_a_quarantined_spectrum_is_decided_with_a_token_and_watched_until_it_is_valid(
+    page: BrowserPage, stack: Stack, data: str, token: str
+) -> None:
     open_view(page, stack, "#/quarantine", "quarantine")
     expect(page.locator("tbody a").first).to_be_visible()
     open_page(page, f"{stack.outputs.api_url}/#/novae/{data}")
     page.get_by_role("link", name="missing critical metadata: decide").click()
     expect(page.get_by_role("heading", name="Your decision")).to_be_visible()
     page.get_by_role("button", name="Access").click()
-    page.get_by_label("Token").fill(token)
-    page.get_by_role("button", name="Use it").click()
+    enter(page, token)
     expect(page.get_by_role("heading", name="Your decision")).to_be_visible()
     expect(page.get_by_role("img", name="Trial plot from")).to_be_visible()
     page.get_by_role("combobox", name="Wavelength unit").select_option("Angstrom")
@@ -217,13 +229,94 @@ def test_a_quarantined_spectrum_is_decided_with_a_token(page: BrowserPage, stack
     picture(page, "review")
     page.get_by_role("button", name="Decide").click()
     expect(page.get_by_text("cleared retry approved by A. Tester")).to_be_visible()
+    after = page.get_by_role("region", name="What became of it")
+    expect(after.locator(".chip.positive", has_text="valid")).to_be_visible(timeout=120_000)
+    after.get_by_role("link", name="See it at its nova").click()
+    expect(page.get_by_role("img", name="Spectrum from")).to_have_count(2)
 
-    def valid() -> bool:
-        own = Key("PK").eq(data) & Key("SK").begins_with(keys.SPECTRA_PREFIX)
-        found = table_of(stack).query_all(own, consistent=True)
-        return [one["validation_status"] for one in found].count("VALID") == 2
 
-    wait_until(valid, 120, "the spectrum to become valid with what the reviewer said", interval=1)
+def test_a_feed_that_fails_is_told_by_an_alert_and_mended(
+    page: BrowserPage, stack: Stack, server_url: str, token: str
+) -> None:
+    address = f"{server_url}/feeds/harbor-ledger.rss"
+    open_view(page, stack, "#/alerts", "alerts")
+    page.get_by_role("link", name="Add an alert").click()
+    page.get_by_label("Tell me when").select_option("source")
+    page.get_by_label("After so many errors in a row").fill("1")
+    page.get_by_label("Name").fill("A source fails")
+    page.get_by_role("button", name="Add the alert").click()
+    enter(page, token)
+    expect(page.get_by_text("is added.")).to_be_visible()
+
+    page.get_by_role("link", name="Feeds", exact=True).click()
+    page.get_by_role("link", name="Add feeds").click()
+    page.get_by_label("Address of a site or of its feed").fill(f"{address}?copy=1")
+    page.get_by_role("button", name="Find and add").click()
+    added = page.locator(".good")
+    expect(added).to_contain_text("is added")
+    stage(server_url, {"path": "/feeds/harbor-ledger.rss", "status": 404})
+    try:
+        stack.invoke("dispatch_sources", {})  # what the clock does once a minute
+        expect(added).to_contain_text("There is nothing at this address any more.")
+    finally:
+        stage(server_url)
+    added.get_by_role("link").first.click()
+    trouble = page.locator(".problem")
+    expect(trouble).to_contain_text("It has failed once")
+    expect(trouble).to_contain_text("What to do:")
+    check_accessibility(page)
+    picture(page, "feed-failing")
+    feed_id = page.url.rpartition("/")[2]
+
+    page.get_by_role("link", name="Alerts", exact=True).click()
+    page.get_by_role("link", name="A source fails").click()
+    invoke(stack.session, f"{stack.outputs.api_function_name.removesuffix('api')}index_articles", {})
+    expect(page.get_by_role("link", name=feed_id)).to_be_visible()
+    expect(page.get_by_text("delivered", exact=True)).to_be_visible()
+    picture(page, "alert")
+    page.get_by_role("link", name=feed_id).click()
+
+    page.get_by_role("button", name="Change", exact=True).click()
+    page.get_by_label("Address").fill(f"{address}?copy=2")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("It is due now and fetched within a minute")).to_be_visible()
+    stack.invoke("dispatch_sources", {})
+    expect(page.get_by_text("Fetched.", exact=True)).to_be_visible()
+    expect(page.get_by_text("healthy", exact=True).first).to_be_visible()
+    expect(trouble).to_have_count(0)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.locator("button.danger").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Feeds")
+
+
+def test_a_workflow_is_started_and_why_it_failed_is_found_and_mended(
+    page: BrowserPage, stack: Stack, data: str, token: str
+) -> None:
+    nobody = "11111111-2222-5333-8444-555555555555"
+    open_view(page, stack, "#/runs", "runs")
+    page.get_by_role("link", name="Start a workflow").click()
+    start = page.get_by_role("region", name="Start a workflow")
+    start.get_by_label("Workflow").select_option("name_check_and_reconcile")
+    start.get_by_label("nova id").fill(nobody)
+    start.get_by_role("button", name="Start", exact=True).click()
+    enter(page, token)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("name check and reconcile")
+    trouble = page.locator(".problem")
+    expect(trouble).to_contain_text(nobody)
+
+    page.get_by_role("link", name="Runs", exact=True).click()
+    failed = page.get_by_role("region", name="Failed within a day")
+    failed.get_by_role("link", name="name check and reconcile").first.click()
+    expect(trouble).to_contain_text("Start it again with the right input.")
+    expect(page.locator(".timeline .error").first).to_contain_text(nobody)
+    expect(page.locator(".facts").filter(has_text="nova id")).to_contain_text(nobody)
+    check_accessibility(page)
+    picture(page, "run-failed")
+    page.get_by_role("button", name="Start it again").click()
+    page.get_by_label("nova id").fill(data)
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).not_to_contain_text(nobody)
+    expect(page.locator(".facts .chip.positive")).to_be_visible()
 
 
 def test_events_are_listed(page: BrowserPage, stack: Stack) -> None:

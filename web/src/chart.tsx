@@ -1,7 +1,7 @@
 /** Charts by uPlot, in the page's colours, with what they show also in words. */
 
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { day } from "./format";
 
@@ -41,6 +41,8 @@ export interface Plot {
   height?: number;
   /** Places on x that have a name, such as the lines of an element. */
   marks?: readonly Mark[];
+  /** Whether a part of x can be typed in, besides drawn. */
+  picker?: boolean;
 }
 
 const DAY = 86_400;
@@ -60,13 +62,15 @@ export function css(name: string): string {
 
 export function Chart({ plot }: { plot: Plot }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
+  const drawn = useRef<uPlot | null>(null);
+  const [range, setRange] = useState<Range | null>(null);
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    let chart = draw(element, plot);
+    let chart = (drawn.current = draw(element, plot, setRange));
     const again = (): void => {
       chart.destroy();
-      chart = draw(element, plot);
+      chart = drawn.current = draw(element, plot, setRange);
     };
     const sized = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: plot.height ?? 280 }));
     sized.observe(element);
@@ -77,7 +81,57 @@ export function Chart({ plot }: { plot: Plot }): JSX.Element {
       chart.destroy();
     };
   }, [plot]);
-  return <div class="chart" ref={place} role="img" aria-label={plot.title} />;
+  return (
+    <>
+      <div class="chart" ref={place} role="img" aria-label={plot.title} />
+      {plot.picker && range !== null ? (
+        <Picker
+          key={`${range.min} ${range.max}`}
+          plot={plot}
+          range={range}
+          pick={({ min, max }) => drawn.current?.setScale("x", { min, max })}
+          whole={() => drawn.current?.setData(plot.data)}
+        />
+      ) : null}
+    </>
+  );
+}
+
+interface Range {
+  min: number;
+  max: number;
+}
+
+/** The part of x that is shown, in two fields: what is drawn with a mouse can be typed, and be known exactly. */
+function Picker({ plot, range, pick, whole }: { plot: Plot; range: Range; pick: (range: Range) => void; whole: () => void }): JSX.Element {
+  const written = (value: number): string => (plot.time ? new Date(value * 1000).toISOString().slice(0, 10) : String(Math.round(value * 1000) / 1000));
+  const read = (text: string): number => (plot.time ? new Date(`${text}T00:00:00Z`).getTime() / 1000 : Number(text));
+  const [from, setFrom] = useState(() => written(range.min));
+  const [to, setTo] = useState(() => written(range.max));
+  const field = (label: string, value: string, set: (value: string) => void): JSX.Element => (
+    <label class="field">
+      <span>{label}</span>
+      <input type={plot.time ? "date" : "number"} step="any" required value={value} onInput={(event) => set(event.currentTarget.value)} />
+    </label>
+  );
+  return (
+    <form
+      class="filters"
+      aria-label="Part that is shown"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const [a, b] = [read(from), read(to)];
+        if (Number.isFinite(a) && Number.isFinite(b) && a !== b) pick({ min: Math.min(a, b), max: Math.max(a, b) });
+      }}
+    >
+      {field("From", from, setFrom)}
+      {field("To", to, setTo)}
+      <button type="submit">Show</button>
+      <button type="button" onClick={whole}>
+        All
+      </button>
+    </form>
+  );
 }
 
 /** Figures as people write them; an exponent only where every mark would else be a zero or very long. */
@@ -86,7 +140,7 @@ function written(value: number, largest: number): string {
   return value.toLocaleString(undefined, { maximumFractionDigits: 4, useGrouping: largest >= 1e6 });
 }
 
-function draw(element: HTMLElement, plot: Plot): uPlot {
+function draw(element: HTMLElement, plot: Plot, shows: (range: Range) => void): uPlot {
   const ink = css("--ink-soft");
   const grid = { stroke: css("--line"), width: 1 };
   const axis = { stroke: ink, grid, ticks: grid, font: FONT };
@@ -133,7 +187,15 @@ function draw(element: HTMLElement, plot: Plot): uPlot {
         value: (_: uPlot, value: number | null) => (value === null ? "–" : Math.abs(value) > 0 && Math.abs(value) < 0.01 ? value.toExponential(2) : value.toFixed(line.digits ?? 2)),
       })),
     ],
-    hooks: { draw: [(chart) => overlay(chart, plot, ink)] },
+    hooks: {
+      draw: [(chart) => overlay(chart, plot, ink)],
+      setScale: [
+        (chart, name) => {
+          const { min, max } = chart.scales["x"] ?? {};
+          if (name === "x" && typeof min === "number" && typeof max === "number") shows({ min, max });
+        },
+      ],
+    },
     legend: { live: true },
     cursor: { drag: { x: true, y: false } },
   };

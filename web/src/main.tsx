@@ -9,8 +9,10 @@ import { get, type Page, type Problem } from "./api";
 import { hashOf, usePlace, type Place } from "./hooks";
 import { Help, openHelp, useKeys } from "./keys";
 import { Heading } from "./parts";
+import { Alerts } from "./views/alerts";
 import { Articles } from "./views/articles";
 import { Events } from "./views/events";
+import { Exports } from "./views/exports";
 import { Feeds } from "./views/feeds";
 import { Novae } from "./views/novae";
 import { Quarantine } from "./views/quarantine";
@@ -29,6 +31,8 @@ const VIEWS: Record<string, readonly [string, View]> = {
   novae: ["Novae", Novae],
   quarantine: ["Quarantine", Quarantine],
   runs: ["Runs", Runs],
+  alerts: ["Alerts", Alerts],
+  exports: ["Exports", Exports],
 };
 
 const THEMES = ["auto", "light", "dark"] as const;

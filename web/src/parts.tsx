@@ -110,6 +110,17 @@ export function More<T>({ of }: { of: List<T> }): JSX.Element | null {
   );
 }
 
+/** What is opened by a click, and made only then. */
+export function Opened({ summary, children }: { summary: string; children: ComponentChildren }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{summary}</summary>
+      {open ? children : null}
+    </details>
+  );
+}
+
 export function Empty({ children }: { children: ComponentChildren }): JSX.Element {
   return <p class="empty">{children}</p>;
 }
@@ -289,6 +300,7 @@ export function Field({
   placeholder?: string;
   min?: number;
   max?: number;
+  step?: number;
   list?: string;
 }): JSX.Element {
   return (

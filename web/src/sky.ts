@@ -37,6 +37,10 @@ export function simbadByName(name: string): string {
   return `https://simbad.cds.unistra.fr/simbad/sim-id?Ident=${encodeURIComponent(name)}`;
 }
 
+export function adsAbstract(bibcode: string): string {
+  return `https://ui.adsabs.harvard.edu/abs/${encodeURIComponent(bibcode)}`;
+}
+
 export function ads(name: string): string {
   return `https://ui.adsabs.harvard.edu/search/q=${encodeURIComponent(`object:"${name.replaceAll('"', "")}"`)}&sort=date%20desc`;
 }

@@ -121,7 +121,7 @@ def test_duckdb_reads_all_days_in_one_line(
     exports = downloaded(objects, tmp_path)
     found = query(f"FROM '{exports}/parquet/articles/*/*.parquet'")
     columns = query(f"DESCRIBE FROM '{exports}/parquet/articles/*/*.parquet'")
-    assert [name for name, *_ in columns] == [*shown_names(Article), "day"]
+    assert [name for name, *_ in columns] == [*shown_names(Article), "mentions", "day"]
     rows = {
         row["dedup_key"]: row for row in (dict(zip((c[0] for c in columns), r, strict=True)) for r in found)
     }
@@ -179,7 +179,7 @@ def test_the_manifest_says_what_there_is(
     said = manifest(objects)
     assert (said["export_id"], said["made_at"]) == ("2026-01-05_2026-01-09", "2026-01-09T12:00:00Z")
     assert {one["name"]: one["rows"] for one in said["datasets"]} == {"articles": 7, "observations": 9}
-    assert [one["name"] for one in said["datasets"][0]["columns"]] == list(shown_names(Article))
+    assert [one["name"] for one in said["datasets"][0]["columns"]] == [*shown_names(Article), "mentions"]
     assert len(said["files"]) == 2 * 2 * 4
     for file in said["files"]:
         body = (exports.parent / file["key"]).read_bytes()
@@ -270,7 +270,7 @@ def test_the_api_lists_exports_and_gives_their_files(
 
 
 def test_the_columns_of_articles_are_the_fields_that_are_served() -> None:
-    assert tuple(column.name for column in ARTICLES.columns) == shown_names(Article)
+    assert tuple(column.name for column in ARTICLES.columns) == (*shown_names(Article), "mentions")
     assert not {"day"} & {column.name for one in (ARTICLES, OBSERVATIONS) for column in one.columns}
 
 

@@ -36,7 +36,13 @@ from tests.templates import table_definition
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-WORKFLOWS = ("acquire_and_validate_spectra", "initialize_nova", "refresh_sources")
+WORKFLOWS = (
+    "acquire_and_validate_spectra",
+    "curate_nova",
+    "export_period",
+    "initialize_nova",
+    "refresh_sources",
+)
 _ARN = "arn:aws:states:us-east-1:123456789012:stateMachine:SourcebookPipeline-"
 
 
@@ -59,13 +65,14 @@ class Site:
         url: its address.
         world: what is in it.
         token: lets write.
-        closed: whether reading needs the token too.
+        one_at_a_time: held while the table or the bucket is asked: moto takes no two at once.
     """
 
     url: str
     world: World
     token: str
     handler: Any
+    one_at_a_time: threading.Lock
 
 
 @contextmanager
@@ -106,7 +113,7 @@ def serving(files: Callable[[], StaticFiles], port: int = 0) -> Iterator[Site]:
         spec.loader.exec_module(module)
         pages = {f"GET {path}" for path in ROUTES}
         gateway = Gateway([*(operation.route for operation in operations()), *pages])
-        one_at_a_time = threading.Lock()  # moto takes no two at once
+        one_at_a_time = threading.Lock()
 
         def answer(event: dict[str, Any]) -> dict[str, Any]:
             if event["routeKey"] in pages:
@@ -118,7 +125,7 @@ def serving(files: Callable[[], StaticFiles], port: int = 0) -> Iterator[Site]:
         gateway.answer = answer
         with make_server("127.0.0.1", port, gateway, _Threads, _Quiet) as server:
             threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-            yield Site(f"http://127.0.0.1:{server.server_port}", world, token, module)
+            yield Site(f"http://127.0.0.1:{server.server_port}", world, token, module, one_at_a_time)
             server.shutdown()
 
 

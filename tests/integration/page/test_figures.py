@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.browser import check_accessibility, expect
@@ -58,7 +60,7 @@ def test_a_nova_shows_its_place_its_light_curve_and_gives_it_away(look: Look) ->
     with page.expect_download() as waited:
         page.get_by_role("button", name="AAVSO").click()
     assert "#TYPE=EXTENDED" in waited.value.path().read_text("utf-8").upper()
-    page.get_by_label("Lines to compare with, in air").select_option("Balmer")
+    page.get_by_label("Lines to compare with, in air").first.select_option("Balmer")
     with page.expect_download() as waited:
         page.get_by_role("button", name="CSV").last.click()
     assert waited.value.path().read_text("utf-8").startswith("order,wavelength,flux")
@@ -108,5 +110,70 @@ def test_a_run_that_failed_says_why_in_plain_words(look: Look) -> None:
     expect(page.locator(".problem")).to_contain_text("Somebody else was not able to answer.")
     expect(page.locator(".timeline > li")).to_have_count(2)
     check_accessibility(page)
-    page.get_by_role("link", name="Start it again").click()
-    expect(page.get_by_label("Any name of it")).to_have_value("V0002 Sco")
+    expect(page.get_by_role("heading", name="What it was started with")).to_be_visible()
+    page.get_by_role("button", name="Start it again").click()
+    expect(page.get_by_label("candidate name")).to_have_value("V0002 Sco")
+    page.get_by_role("button", name="Start", exact=True).click()
+    look.enter_token()
+    expect(page.get_by_text("running", exact=True)).to_be_visible()
+
+
+def test_what_failed_within_a_day_stands_above_all_runs(look: Look) -> None:
+    page = look.at("#/runs")
+    failed = page.get_by_role("region", name="Failed within a day")
+    expect(failed).to_contain_text("initialize nova")
+    expect(failed).to_contain_text("simbad: 503 Service Unavailable")
+    check_accessibility(page)
+
+
+def test_a_nova_is_merged_by_a_name_of_the_other_and_the_form_is_kept_while_a_token_is_asked_for(
+    look: Look,
+) -> None:
+    page = look.at(f"#/novae/{look.site.world.single_id}")
+    page.locator("summary", has_text="Merge, split or deprecate").click()
+    page.get_by_label("The other nova").fill("no such nova")
+    page.get_by_label("Your name").fill("A. Tester")
+    page.get_by_label("Why, for those who come after").fill("The same star.")
+    page.get_by_role("button", name="Decide").click()
+    expect(page.get_by_role("alert")).to_contain_text("No nova is known as no such nova.")
+    page.get_by_label("The other nova").fill("v1324 sco")
+    check_accessibility(page)
+    page.get_by_role("button", name="Decide").click()
+    expect(page.get_by_role("dialog", name="Access")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Why, for those who come after")).to_have_value("The same star.")
+    page.get_by_role("button", name="Decide").click()
+    look.enter_token()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("curate nova")
+
+
+def test_one_measurement_is_a_figure_and_no_chart(look: Look) -> None:
+    page = look.at(f"#/novae/{look.site.world.single_id}")
+    expect(page.locator(".figure")).to_have_text("4.40 mag")
+    expect(page.get_by_text("± 0.20 in V at MJD 28446.5. It is the only measurement.")).to_be_visible()
+    expect(page.get_by_role("img", name="Light curve")).to_have_count(0)
+
+
+def test_a_part_of_a_light_curve_is_picked(look: Look) -> None:
+    page = look.at(f"#/novae/{look.site.world.nova_id}")
+    part = page.get_by_role("form", name="Part that is shown").first
+    expect(part.get_by_label("From")).to_have_value(re.compile("^5607"))
+    part.get_by_label("From").fill("56080")
+    part.get_by_label("To").fill("56082")
+    part.get_by_role("button", name="Show").click()
+    expect(part.get_by_label("From")).to_have_value("56080")
+    part.get_by_role("button", name="All").click()
+    expect(part.get_by_label("From")).to_have_value(re.compile("^5607"))
+    page.get_by_label("Time as").select_option("date")
+    expect(part.get_by_label("From")).to_have_value(re.compile(r"^2012-05-\d\d$"))
+
+
+def test_spectra_are_compared_in_one_chart(look: Look) -> None:
+    page = look.at(f"#/novae/{look.site.world.nova_id}")
+    page.locator("summary", has_text="Compare 2 spectra in one chart").click()
+    expect(page.get_by_role("img", name="2 spectra in one chart: ESO")).to_be_visible()
+    page.get_by_role("checkbox", name="ESO_OLD").uncheck()
+    expect(page.get_by_role("img", name="1 spectrum in one chart")).to_be_visible()
+    page.get_by_role("checkbox", name="ESO_OLD").check()
+    expect(page.get_by_role("img", name="2 spectra in one chart")).to_be_visible()
+    check_accessibility(page)

@@ -61,6 +61,7 @@ class World:
     table: Table
     objects: Objects
     nova_id: str
+    single_id: str
     spectrum_case: str
     candidates_case: str
     failed_run: str
@@ -76,6 +77,7 @@ def fill(table: Table, objects: Objects) -> World:
         table,
         objects,
         nova_id,
+        _single(table, objects),
         _held_spectrum(table, objects, nova_id),
         _held_name(table, objects, nova_id),
         _failed_run(table),
@@ -113,6 +115,8 @@ def _articles(table: Table, objects: Objects) -> None:
                 "source_name": "Tide Times",
                 "published_at": isoformat(published + timedelta(minutes=2)),
             }
+        if number == 5:
+            item["subject_sentiments"] = {"halcyon": {"label": "positive", "score": 0.88, "polarity": 0.88}}
         stored.append(put_article(table, item))
     Indexer(Days(objects), table).take(stored)
 
@@ -177,27 +181,44 @@ def _nova(table: Table, objects: Objects) -> str:
     )
     assert established.nova_id is not None
     nova_id = established.nova_id
-    objects.write("raw/photometry/x.csv", CURVE.encode(), "text/csv")
-    told = UploadValidator(store, objects).validate(nova_id, "raw/photometry/x.csv")
-    assert isinstance(told, UploadValid)
-    upload = UploadObject(s3_key="raw/photometry/x.csv", etag=told.etag, byte_length=told.byte_length)
-    TableRebuilder(store, objects).rebuild(RebuildTable(nova_id=nova_id, file_id=told.file_id, upload=upload))
+    _photometry(store, objects, nova_id, CURVE)
     checked = check(made.eso())
-    product_id = data_product_id_for("ESO", "provider_product_id:ADP.1")
-    prefix = f"derived/spectra/{nova_id}/{product_id}/"
-    for name, (content, kind) in artifacts(checked, source={}).items():
-        objects.write(f"{prefix}{name}", content, kind)
-    _product(
-        table,
-        nova_id,
-        "ESO",
-        validation_status=ValidationStatus.VALID,
-        acquisition_status=AcquisitionStatus.ACQUIRED,
-        eligibility=Eligibility.NONE,
-        derived_s3_prefix=prefix,
-        verdict=checked.verdict.to_json(),
-    )
+    for provider in ("ESO", "ESO_OLD"):
+        product_id = data_product_id_for(provider, "provider_product_id:ADP.1")
+        prefix = f"derived/spectra/{nova_id}/{product_id}/"
+        for name, (content, kind) in artifacts(checked, source={}).items():
+            objects.write(f"{prefix}{name}", content, kind)
+        _product(
+            table,
+            nova_id,
+            provider,
+            validation_status=ValidationStatus.VALID,
+            acquisition_status=AcquisitionStatus.ACQUIRED,
+            eligibility=Eligibility.NONE,
+            derived_s3_prefix=prefix,
+            verdict=checked.verdict.to_json(),
+        )
     return nova_id
+
+
+def _single(table: Table, objects: Objects) -> str:
+    """Add a nova that was measured once."""
+    store = NovaStore(table)
+    established = NovaEstablisher(store).establish(
+        "Nova Sgr 1936", Identity("simbad", "simbad:v0630 sgr", "V0630 Sgr", 272.19, -34.34, "No*")
+    )
+    assert established.nova_id is not None
+    _photometry(store, objects, established.nova_id, "mjd,mag,err,band\n28446.5,4.4,0.2,V\n")
+    return established.nova_id
+
+
+def _photometry(store: NovaStore, objects: Objects, nova_id: str, text: str) -> None:
+    place = f"raw/photometry/{nova_id}/x.csv"
+    objects.write(place, text.encode(), "text/csv")
+    told = UploadValidator(store, objects).validate(nova_id, place)
+    assert isinstance(told, UploadValid)
+    upload = UploadObject(s3_key=place, etag=told.etag, byte_length=told.byte_length)
+    TableRebuilder(store, objects).rebuild(RebuildTable(nova_id=nova_id, file_id=told.file_id, upload=upload))
 
 
 def _product(table: Table, nova_id: str, provider: str, **fields: Any) -> SpectrumProduct:
@@ -296,6 +317,7 @@ def _failed_run(table: Table) -> str:
             "correlation_id": run_id,
             "execution_arn": "arn:x",
             "subject": "V0002 Sco",
+            "input": '{"candidate_name": "V0002 Sco", "correlation_id": "c"}',
             "status": "FAILED",
             "timestamp": began,
             "started_at": began,

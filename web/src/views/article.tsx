@@ -33,13 +33,14 @@ function Read({ article }: { article: Article }): JSX.Element {
       )}
       {words.length > 1 ? <Merged article={article} /> : null}
       <h2>What it mentions</h2>
-      {article.tags.length === 0 ? (
+      {article.mentions.length === 0 ? (
         <Empty>{article.status === "analyzed" ? "Nothing that is followed." : "It is not analyzed yet."}</Empty>
       ) : (
         <ul class="mentions">
-          {article.tags.map((tag) => (
+          {article.mentions.map(({ tag, sentiment, score, is_own }) => (
             <li key={tag}>
-              <strong>{tag}</strong> <Feeling label={article.sentiment} score={article.score} />{" "}
+              <strong>{tag}</strong> <Feeling label={sentiment} score={score} />{" "}
+              <span class="soft">{is_own ? "by what is said of it" : "as the whole article"}</span>{" "}
               <a href={hashOf("articles", "", { tag })}>its articles</a>, <a href={hashOf("sentiment", tag)}>its sentiment</a>
             </li>
           ))}

@@ -53,6 +53,15 @@ function without(q: string, filter: string): string {
   return q.replace(filter, "").replace(/\s+/g, " ").trim();
 }
 
+/** The search as an alert takes it: with the filters chosen beside it, without a time. */
+function untimed(asked: Asked): string {
+  const beside = (["sentiment", "tag", "source", "subject", "lang"] as const)
+    .filter((name) => asked[name] !== "")
+    .map((name) => `${name}:${/\s/.test(asked[name]) ? `"${asked[name]}"` : asked[name]}`);
+  const times = filters(asked.q).filter((filter) => /^-?(since|until):/.test(filter));
+  return [times.reduce(without, asked.q), ...beside].join(" ").trim();
+}
+
 function Newest({ place }: { place: Place }): JSX.Element {
   const asked = Object.fromEntries(KEPT.map((name) => [name, place.query.get(name) ?? ""])) as Asked;
   const list = useList<Article>("/articles", asked);
@@ -128,6 +137,7 @@ function Newest({ place }: { place: Place }): JSX.Element {
           <Download path="/articles.csv" query={{ ...asked, limit: 100 }} name="articles.csv">
             CSV
           </Download>
+          {asked.q === "" ? null : <a href={hashOf("alerts", "", { add: "article", q: untimed(asked) })}>Be told of new ones</a>}
         </p>
       </details>
       {searched ? null : <News shown={list.value} again={list.again} />}

@@ -6,7 +6,7 @@ import { sendAs, useDoing } from "../access";
 import { Chart, color, type Plot } from "../chart";
 import { duration, number } from "../format";
 import { go, hashOf, useGet, useList, useWatch, type Answer } from "../hooks";
-import { Chip, Empty, Facts, Field, Heading, More, Outside, Shown, Table, Time, Trouble } from "../parts";
+import { Chip, Empty, Facts, Field, Heading, More, Opened, Outside, Shown, Table, Time, Trouble } from "../parts";
 import { Health } from "./feeds";
 import { advice, type Feed } from "./feed-words";
 
@@ -258,12 +258,10 @@ function Changes({ feed, busy, send }: { feed: Feed; busy: boolean; send: (body:
 }
 
 function Schedule({ path }: { path: string }): JSX.Element {
-  const [open, setOpen] = useState(false);
   return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Why the next poll is when it is</summary>
-      {open ? <Reasons path={path} /> : null}
-    </details>
+    <Opened summary="Why the next poll is when it is">
+      <Reasons path={path} />
+    </Opened>
   );
 }
 

@@ -122,6 +122,7 @@ function Magnitudes({ measured }: { measured: Point[] }): JSX.Element {
       days: axis === "date",
       xLabel: axis === "date" ? "date (UTC)" : axis.toUpperCase(),
       yLabel: "magnitude",
+      picker: true,
       inverted: true,
     };
   }, [measured, axis]);

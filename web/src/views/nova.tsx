@@ -3,11 +3,13 @@
 import type { JSX } from "preact";
 import { number } from "../format";
 import { hashOf, useGet, useList } from "../hooks";
-import { Chip, Copy, Empty, Facts, Heading, More, Outside, Shown, Time } from "../parts";
-import { ads, arc, discovered, hours, simbad, simbadByName } from "../sky";
+import { Chip, Copy, Empty, Facts, Heading, More, Opened, Outside, Shown, Time } from "../parts";
+import { ads, adsAbstract, arc, discovered, hours, simbad, simbadByName } from "../sky";
+import { Curate } from "./curate";
 import { LightCurve } from "./light-curve";
 import type { Nova } from "./novae";
 import { RunTable, type Run } from "./runs";
+import { Overlay } from "./overlay";
 import { Spectrum } from "./spectrum";
 import { StartFor } from "./start";
 
@@ -71,6 +73,9 @@ export function One({ id }: { id: string }): JSX.Element {
             ]}
           />
           <StartFor nova={nova.nova_id} name={nova.primary_name} />
+          <Opened summary="Merge, split or deprecate">
+            <Curate nova={nova.nova_id} name={nova.primary_name} merged={nova.merged_into !== null} />
+          </Opened>
           <h2>Light curve</h2>
           <LightCurve path={path} name={nova.primary_name} />
           <h2>Spectra</h2>
@@ -79,7 +84,17 @@ export function One({ id }: { id: string }): JSX.Element {
               items.length === 0 ? (
                 <Empty>None is known.</Empty>
               ) : (
-                items.map((one) => <SpectrumCard key={one.data_product_id} path={path} one={one} />)
+                <>
+                  <Overlay
+                    path={path}
+                    spectra={items
+                      .filter((one) => one.validation_status === "VALID")
+                      .map((one) => ({ id: one.data_product_id, name: [one.provider, one.title].filter((word) => word !== null).join(", ") }))}
+                  />
+                  {items.map((one) => (
+                    <SpectrumCard key={one.data_product_id} path={path} one={one} />
+                  ))}
+                </>
               )
             }
           </Shown>
@@ -158,7 +173,7 @@ function References({ path }: { path: string }): JSX.Element {
                   <span class="soft">
                     {one.authors.slice(0, 3).join("; ")}
                     {(one.author_count ?? one.authors.length) > 3 ? " and others" : ""}, {discovered(one.published_at)}{" "}
-                    {one.bibcode === null ? null : <code>{one.bibcode}</code>}
+                    {one.bibcode === null ? null : <Outside url={adsAbstract(one.bibcode)}>{one.bibcode}</Outside>}
                   </span>
                 </li>
               ))}

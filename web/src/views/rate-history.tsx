@@ -87,6 +87,7 @@ function Course({ points, bank }: { points: Point[]; bank: string }): JSX.Elemen
       time: true,
       days: true,
       yLabel: "percent a year",
+      picker: true,
     }),
     [points],
   );
@@ -133,6 +134,7 @@ function Together({ all }: { all: Past[] }): JSX.Element {
       time: true,
       days: true,
       yLabel: "percent a year",
+      picker: true,
     }),
     [all],
   );

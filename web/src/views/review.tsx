@@ -9,7 +9,8 @@ import { UNITS } from "./case-file";
 import { OF_SPECTRA, record, type Case } from "./quarantine";
 import { Outcome, type Run } from "./runs";
 
-const NAME = "sourcebook.reviewer";
+/** Where the tab keeps how a person calls themselves. */
+export const NAME = "sourcebook.reviewer";
 
 interface Candidate {
   nova_id: string;

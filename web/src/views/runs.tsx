@@ -1,10 +1,11 @@
 /** What ran: job runs, and the attempts of one as a timeline. */
 
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { duration } from "../format";
 import { go, hashOf, useGet, useList, useWatch, type Place } from "../hooks";
 import { Chip, Choice, Empty, Facts, Heading, More, Shown, Table, Time } from "../parts";
-import { StartAny } from "./start";
+import { StartAgain, StartAny } from "./start";
 
 export interface Run {
   job_run_id: string;
@@ -19,6 +20,8 @@ export interface Run {
   error_message: string | null;
   correlation_id: string;
   lost: boolean;
+  /** What it was started with; null for runs of an older version, a text where it was longer than is kept. */
+  input: unknown;
 }
 
 interface Attempt {
@@ -84,12 +87,36 @@ function took(run: Run): number | null {
   return run.ended_at === null ? null : new Date(run.ended_at).getTime() - new Date(run.started_at).getTime();
 }
 
+/** Runs of the last day that failed come first: they are what one looks for. */
+function FailedLately(): JSX.Element | null {
+  const failed = useGet<{ items: Run[] }>("/job-runs", { status: "FAILED", limit: 5 });
+  const since = new Date(Date.now() - 86_400_000).toISOString();
+  const lately = (failed.value?.items ?? []).filter((run) => run.started_at >= since);
+  return lately.length === 0 ? null : (
+    <section aria-labelledby="failed-title">
+      <h2 id="failed-title">Failed within a day</h2>
+      <ul class="mentions">
+        {lately.map((run) => (
+          <li key={run.job_run_id}>
+            <a href={hashOf("runs", run.job_run_id)}>{run.workflow_name.replaceAll("_", " ")}</a> <Time at={run.started_at} />:{" "}
+            <span class="error">{run.error_message}</span>
+          </li>
+        ))}
+      </ul>
+      <h2>All runs</h2>
+    </section>
+  );
+}
+
 function Listed({ place }: { place: Place }): JSX.Element {
   const status = place.query.get("status") ?? "";
   const workflow = place.query.get("workflow") ?? "";
   const starting = place.query.get("start") !== null;
   const list = useList<Run>("/job-runs", { status, workflow });
   const known = useGet<{ items: { workflow_name: string }[] }>("/workflows");
+  const shown = list.value ?? [];
+  // As long as one has not asked for more, what runs is watched.
+  useWatch(list, shown.length <= 20 && shown.some((run) => run.status === "RUNNING" && !run.lost), 5);
   const names = [...new Set([...(known.value?.items ?? []).map((one) => one.workflow_name), ...(workflow === "" ? [] : [workflow])])].sort();
   return (
     <>
@@ -114,6 +141,7 @@ function Listed({ place }: { place: Place }): JSX.Element {
         )}
       </div>
       {starting ? <StartAny /> : null}
+      {status === "" && workflow === "" ? <FailedLately /> : null}
       <Shown of={list}>
         {(runs) =>
           runs.length === 0 ? (
@@ -171,13 +199,7 @@ function One({ id }: { id: string }): JSX.Element {
               ]}
             />
           </div>
-          {run.status === "FAILED" && run.workflow_name === "initialize_nova" && run.subject !== null ? (
-            <p>
-              <a class="button" href={hashOf("novae", "", { name: run.subject, start: "1" })}>
-                Start it again
-              </a>
-            </p>
-          ) : null}
+          <Given run={run} />
           <h2>Attempts</h2>
           {run.attempts.length === 0 ? (
             <Empty>{run.status === "RUNNING" ? "It begins …" : "None."}</Empty>
@@ -188,6 +210,32 @@ function One({ id }: { id: string }): JSX.Element {
       )}
     </Shown>
   );
+}
+
+/** What a run was started with, and the way to do it once more. */
+function Given({ run }: { run: Run }): JSX.Element | null {
+  const [open, setOpen] = useState(false);
+  if (typeof run.input !== "object" || run.input === null) return null;
+  const given = Object.entries(run.input).filter(([name]) => name !== "correlation_id");
+  return (
+    <>
+      <h2>What it was started with</h2>
+      {given.length === 0 ? <Empty>Nothing.</Empty> : <Facts of={given.map(([name, value]) => [name.replaceAll("_", " "), plain(value)] as const)} />}
+      {run.status === "RUNNING" ? null : open ? (
+        <StartAgain name={run.workflow_name} input={Object.fromEntries(given)} />
+      ) : (
+        <p>
+          <button type="button" onClick={() => setOpen(true)}>
+            Start it again
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function plain(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function Timeline({ run, attempts }: { run: Run; attempts: Attempt[] }): JSX.Element {

@@ -10,7 +10,7 @@ import { useLoad } from "../hooks";
 import { LINES } from "../lines";
 import { Choice, Shown } from "../parts";
 
-interface Samples {
+export interface Samples {
   orders: { order: number; wavelength_m: number[]; flux: (number | null)[] }[];
   flux_unit: string | null;
   object: string | null;
@@ -69,6 +69,7 @@ function Flux({ spectrum }: { spectrum: Samples }): JSX.Element {
         }),
       ),
       time: false,
+      picker: true,
       xLabel: "wavelength (nm)",
       yLabel: spectrum.flux_unit ?? "flux",
       marks: LINES.find(([name]) => name === lines)?.[1] ?? [],

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { sendAs, useDoing } from "../access";
 import { go, useGet, type Answer } from "../hooks";
 import type { Page } from "../api";
-import { Choice, Field, Shown, Trouble } from "../parts";
+import { Choice, Field, Opened, Shown, Trouble } from "../parts";
 
 interface Wanted {
   type?: string;
@@ -55,12 +55,10 @@ export function StartNova({ name }: { name: string }): JSX.Element {
 
 /** Buttons for what can be started with a nova alone. */
 export function StartFor({ nova, name }: { nova: string; name: string }): JSX.Element {
-  const [open, setOpen] = useState(false);
   return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Start a workflow for {name}</summary>
-      {open ? <Buttons nova={nova} /> : null}
-    </details>
+    <Opened summary={`Start a workflow for ${name}`}>
+      <Buttons nova={nova} />
+    </Opened>
   );
 }
 
@@ -120,8 +118,26 @@ export function StartAny(): JSX.Element {
   );
 }
 
-function Inputs({ workflow }: { workflow: Workflow }): JSX.Element {
-  const [given, setGiven] = useState<Record<string, string>>({});
+/** The same workflow once more, with the input that a run had, to be mended first where it was wrong. */
+export function StartAgain({ name, input }: { name: string; input: Record<string, unknown> }): JSX.Element {
+  const known = useGet<Page<Workflow>>("/workflows");
+  const given = Object.entries(input).map(([field, value]) => [field, Array.isArray(value) ? value.join(", ") : String(value)] as const);
+  return (
+    <Shown of={known}>
+      {({ items }) => {
+        const workflow = items.find((one) => one.workflow_name === name);
+        return workflow === undefined ? (
+          <p class="soft">This stack cannot start it by itself.</p>
+        ) : (
+          <Inputs workflow={workflow} first={Object.fromEntries(given)} />
+        );
+      }}
+    </Shown>
+  );
+}
+
+function Inputs({ workflow, first = {} }: { workflow: Workflow; first?: Record<string, string> }): JSX.Element {
+  const [given, setGiven] = useState(first);
   const [key, setKey] = useState(() => crypto.randomUUID());
   const { busy, problem, act } = useDoing();
   const needed = new Set(workflow.input.required ?? []);

@@ -23,6 +23,7 @@ export interface Article {
   sentiment: string | null;
   score: number | null;
   tags: string[];
+  mentions: { tag: string; sentiment: string; score: number | null; is_own: boolean }[];
   text_for_analysis: string | null;
   event_id: string | null;
 }

@@ -91,6 +91,7 @@ class Delivery:
             "state": self.state,
             "waiting_for": list(self.todo),
             "attempts": self.attempts,
+            "facts": json.loads(self.payload)["facts"],
             "created_at": self.created_at,
             "next_attempt_at": self.next_attempt_at if self.state == PENDING else None,
             "delivered_at": self.delivered_at,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sourcebook.api.operations import Operation
+from sourcebook.api.parameters import Choice
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, redirect, whole
@@ -54,7 +55,7 @@ def get_file(exports: ExportReader, request: Request) -> Response:
             f"The export {shorten(export_id)} has no file {shorten(name)}. GET /exports/{{export_id}} lists "
             "those it has."
         )
-    return redirect(link)
+    return redirect(link, only_tell=_ANSWER.of(request) == _LINK)
 
 
 def _no_export(name: str) -> NotFound:
@@ -64,6 +65,13 @@ def _no_export(name: str) -> NotFound:
     )
 
 
+_LINK: Final = "link"
+_ANSWER: Final = Choice(
+    name="answer",
+    description="`link` tells the link instead of leading there, for a page that may ask no other address.",
+    values=("redirect", _LINK),
+    default="redirect",
+)
 _TOPIC: Final = "Exports"
 
 OPERATIONS: Final = (
@@ -98,7 +106,8 @@ OPERATIONS: Final = (
         description="The answer is a redirect to a signed link that holds for 300 seconds; follow it without "
         "the token.",
         act=get_file,
-        answers={302: "SignedLink"},
+        parameters=(_ANSWER,),
+        answers={200: "SignedLink", 302: "SignedLink"},
         problems=(404,),
         volatile=True,
     ),

@@ -100,9 +100,10 @@ def whole(items: Sequence[Mapping[str, Any]], **about: object) -> Response:
     return Response({**about, "items": items, "next_cursor": None})
 
 
-def redirect(link: SignedLink) -> Response:
-    """Return the answer that leads to a signed link."""
-    return Response({"url": link.url, "seconds": link.seconds}, 302, headers={"location": link.url})
+def redirect(link: SignedLink, *, only_tell: bool = False) -> Response:
+    """Return the answer that leads to a signed link, or that only tells it."""
+    told = {"url": link.url, "seconds": link.seconds}
+    return Response(told) if only_tell else Response(told, 302, headers={"location": link.url})
 
 
 def entity_tag(body: bytes) -> str:

@@ -18,7 +18,7 @@ from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
 from sourcebook.novae.reference_read import ROLES
 from sourcebook.novae.review import DECISIONS
-from sourcebook.records.article import Article
+from sourcebook.records.article import Article, Sentiment
 from sourcebook.records.event import Event, EventMember, Idea
 from sourcebook.records.run import Attempt, JobRun
 from sourcebook.records.schema import Schema, maybe, one_of, shown, thing
@@ -293,7 +293,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "Description": {"type": "object", "required": ["openapi", "paths"]},
     "Page": {"type": "string", "description": "An HTML page."},
     "Article": {"anyOf": [ref("MergedArticle"), ref("OlderArticle")]},
-    "MergedArticle": shown(Article),
+    "MergedArticle": shown(
+        Article,
+        mentions={
+            **some(thing(tag=TEXT, sentiment=one_of(*Sentiment), score=maybe(NUMBER), is_own=FLAG)),
+            "description": "What is felt about each tag, `is_own` where it was judged by itself.",
+        },
+    ),
     "OlderArticle": {
         "type": "object",
         "description": "An article of the older format, with the fields it was stored with.",
@@ -633,6 +639,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         state=one_of("PENDING", "DELIVERED", "GIVEN_UP", "CANCELLED"),
         waiting_for=some(one_of("bus", "mail", "webhook")),
         attempts=COUNT,
+        facts={**THING, "description": "What happened; docs/alerts.md has the facts of each kind."},
         created_at=TIME,
         next_attempt_at=maybe(TIME),
         delivered_at=maybe(TIME),

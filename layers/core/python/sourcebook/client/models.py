@@ -49,6 +49,16 @@ class MergedArticleSourceAttribution(Record):
     """When the source last provided an edited one."""
 
 
+class MergedArticleMentions(Record):
+    """`MergedArticleMentions` of the API's description."""
+
+    tag: str
+    sentiment: str
+    """One of positive, neutral, negative."""
+    score: float | None
+    is_own: bool
+
+
 class Article(Record):
     """`Article` of the API's description."""
 
@@ -88,6 +98,8 @@ class Article(Record):
     """When its first source provided it."""
     updated_at: datetime | None = None
     """When a source last added to it."""
+    mentions: list[MergedArticleMentions] = Field(default_factory=list)
+    """What is felt about each tag, `is_own` where it was judged by itself."""
 
 
 class EventIdea(Record):
@@ -759,6 +771,8 @@ class Delivery(Record):
     """One of PENDING, DELIVERED, GIVEN_UP, CANCELLED."""
     waiting_for: list[str]
     attempts: int
+    facts: dict[str, Any]
+    """What happened; docs/alerts.md has the facts of each kind."""
     created_at: datetime
     next_attempt_at: datetime | None
     delivered_at: datetime | None
@@ -844,6 +858,8 @@ class JobRunSummary(Record):
     """The class of the error that ended it."""
     error_message: str | None
     """The error in words."""
+    input: Any
+    """What it was started with; null for a run from before 2026-11-29."""
     result: Any
     """What the run came to, in the workflow's own terms."""
     lost: bool
@@ -898,6 +914,8 @@ class JobRun(Record):
     """The class of the error that ended it."""
     error_message: str | None
     """The error in words."""
+    input: Any
+    """What it was started with; null for a run from before 2026-11-29."""
     result: Any
     """What the run came to, in the workflow's own terms."""
     lost: bool
@@ -1199,6 +1217,14 @@ class Export(Record):
     made_at: datetime
     datasets: list[ExportDatasets]
     files: list[ExportFiles]
+
+
+class SignedLink(Record):
+    """`SignedLink` of the API's description."""
+
+    url: str
+    seconds: int
+    """How long it holds."""
 
 
 class QuarantineCase(Record):

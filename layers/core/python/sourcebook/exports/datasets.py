@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from sourcebook.articles.read import ArticleFilter, ArticleReader
-from sourcebook.columns import Column
+from sourcebook.columns import Column, Kind, columns
 from sourcebook.exports.period import Period
 from sourcebook.observations.export import OBSERVED
 from sourcebook.observations.raw_read import RawReader
@@ -73,6 +73,7 @@ def _all(page: Callable[..., Page[RowT]]) -> Iterator[RowT]:
             return
 
 
-ARTICLES: Final = Dataset("articles", columns_of(Article), 1, expires=True, rows=_articles)
+_ARTICLE: Final = (*columns_of(Article), *columns(mentions=Kind.THING))
+ARTICLES: Final = Dataset("articles", _ARTICLE, 1, expires=True, rows=_articles)
 OBSERVATIONS: Final = Dataset("observations", OBSERVED, 31, expires=False, rows=_observations)
 DATASETS: Final = (ARTICLES, OBSERVATIONS)

@@ -120,9 +120,26 @@ class Article(Record):
             raise ValueError(f"article {self.dedup_key} is not analyzed")
         return Judgement(label=self.sentiment, score=self.score, polarity=self.polarity)
 
+    @property
+    def mentions(self) -> list[View]:
+        """What is felt about each tag: `is_own` where it was judged by itself; none before the analysis."""
+        if self.sentiment is None:
+            return []
+        own = self.subject_sentiments or {}
+        felt = {tag: own.get(tag) for tag in self.all_tags}
+        return [
+            {
+                "tag": tag,
+                "sentiment": (judged.label if judged else self.sentiment).value,
+                "score": judged.score if judged else self.score,
+                "is_own": judged is not None,
+            }
+            for tag, judged in felt.items()
+        ]
+
     def shown(self) -> View:
         """Return what the API shows of it."""
-        return Record.shown(self) | {"tags": list(self.all_tags)}
+        return Record.shown(self) | {"tags": list(self.all_tags), "mentions": self.mentions}
 
 
 @dataclass(frozen=True, slots=True)

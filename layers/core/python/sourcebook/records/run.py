@@ -39,6 +39,7 @@ class JobRun(Record):
     execution_arn: Annotated[str | None, "The execution of Step Functions."] = None
     error_type: Annotated[str | None, "The class of the error that ended it."] = None
     error_message: Annotated[str | None, "The error in words."] = None
+    input: Annotated[object, "What it was started with; null for a run from before 2026-11-29."] = None
     result: Annotated[object, "What the run came to, in the workflow's own terms."] = None
     lock: Annotated[str | None, "What no other run may have at the same time.", NOT_SHOWN] = None
     timestamp: Annotated[Time | None, "Orders runs: when it began.", NOT_SHOWN] = None
@@ -46,12 +47,16 @@ class JobRun(Record):
     updated_at: Annotated[Time | None, "When its record was last written.", NOT_SHOWN] = None
 
     def shown(self) -> View:
-        """Return what the API shows of it. State machines write the result as JSON, having no other way."""
-        result = self.result
-        if isinstance(result, str):
-            with suppress(ValueError):
-                result = json.loads(result)
-        return Record.shown(self) | {"result": result}
+        """Return what the API shows of it: input and result are not the texts that they are kept as."""
+        return Record.shown(self) | {"input": _read(self.input), "result": _read(self.result)}
+
+
+def _read(written: object) -> object:
+    """Return what a state machine has written as JSON, having no other way."""
+    if isinstance(written, str):
+        with suppress(ValueError):
+            return json.loads(written)
+    return written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
