@@ -105,7 +105,14 @@ def page(stack: Stack, browser: Browser, data: str) -> Iterator[BrowserPage]:
     """A page that fails the test for anything the browser complains of."""
     opened = new_page(browser, viewport={"width": 1200, "height": 900})
     complaints: list[str] = []
-    opened.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
+
+    def complain(message: Any) -> None:
+        # That a token is needed is an answer; the browser writes every one that is not 2xx.
+        refused = message.text.startswith("Failed to load resource") and "401" in message.text
+        if message.type in {"error", "warning"} and not refused:
+            complaints.append(message.text)
+
+    opened.on("console", complain)
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     yield opened
     opened.context.close()

@@ -63,14 +63,15 @@ export function css(name: string): string {
 export function Chart({ plot }: { plot: Plot }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | null>(null);
-  const [range, setRange] = useState<Range | null>(null);
+  const [shown, setShown] = useState<{ plot: Plot; range: Range } | null>(null);
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    let chart = (drawn.current = draw(element, plot, setRange));
+    const shows = (range: Range): void => setShown({ plot, range });
+    let chart = (drawn.current = draw(element, plot, shows));
     const again = (): void => {
       chart.destroy();
-      chart = drawn.current = draw(element, plot, setRange);
+      chart = drawn.current = draw(element, plot, shows);
     };
     const sized = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: plot.height ?? 280 }));
     sized.observe(element);
@@ -84,11 +85,11 @@ export function Chart({ plot }: { plot: Plot }): JSX.Element {
   return (
     <>
       <div class="chart" ref={place} role="img" aria-label={plot.title} />
-      {plot.picker && range !== null ? (
+      {plot.picker && shown?.plot === plot ? (
         <Picker
-          key={`${range.min} ${range.max}`}
+          key={`${shown.range.min} ${shown.range.max}`}
           plot={plot}
-          range={range}
+          range={shown.range}
           pick={({ min, max }) => drawn.current?.setScale("x", { min, max })}
           whole={() => drawn.current?.setData(plot.data)}
         />
@@ -116,20 +117,21 @@ function Picker({ plot, range, pick, whole }: { plot: Plot; range: Range; pick: 
   );
   return (
     <form
-      class="filters"
-      aria-label="Part that is shown"
       onSubmit={(event) => {
         event.preventDefault();
         const [a, b] = [read(from), read(to)];
         if (Number.isFinite(a) && Number.isFinite(b) && a !== b) pick({ min: Math.min(a, b), max: Math.max(a, b) });
       }}
     >
-      {field("From", from, setFrom)}
-      {field("To", to, setTo)}
-      <button type="submit">Show</button>
-      <button type="button" onClick={whole}>
-        All
-      </button>
+      {/* A group, and not a landmark: there may be several charts in a view. */}
+      <div class="filters" role="group" aria-label="Part that is shown">
+        {field("From", from, setFrom)}
+        {field("To", to, setTo)}
+        <button type="submit">Show</button>
+        <button type="button" onClick={whole}>
+          All
+        </button>
+      </div>
     </form>
   );
 }
@@ -138,6 +140,24 @@ function Picker({ plot, range, pick, whole }: { plot: Plot; range: Range; pick: 
 function written(value: number, largest: number): string {
   if (largest > 0 && (largest < 0.001 || largest >= 1e7)) return value === 0 ? "0" : value.toExponential(1);
   return value.toLocaleString(undefined, { maximumFractionDigits: 4, useGrouping: largest >= 1e6 });
+}
+
+/** Marks of a calendar as the viewer's language writes them, each with what the one before does not say. */
+function calendar(marks: number[], days: boolean): string[] {
+  const span = (marks[marks.length - 1] ?? 0) - (marks[0] ?? 0);
+  const zone: Intl.DateTimeFormatOptions = days ? { timeZone: "UTC" } : {};
+  const date = new Intl.DateTimeFormat(undefined, { ...zone, day: "numeric", month: "short" });
+  const month = new Intl.DateTimeFormat(undefined, { ...zone, month: "short", year: "numeric" });
+  const hour = new Intl.DateTimeFormat(undefined, { ...zone, hour: "2-digit", minute: "2-digit" });
+  let before = "";
+  return marks.map((mark) => {
+    const moment = new Date(mark * 1000);
+    if (span > 300 * DAY) return month.format(moment);
+    const today = date.format(moment);
+    const said = days || span > 3 * DAY ? today : today === before ? hour.format(moment) : `${hour.format(moment)}\n${today}`;
+    before = today;
+    return said;
+  });
 }
 
 function draw(element: HTMLElement, plot: Plot, shows: (range: Range) => void): uPlot {
@@ -161,10 +181,10 @@ function draw(element: HTMLElement, plot: Plot, shows: (range: Range) => void): 
       {
         ...axis,
         ...(plot.days ? { incrs: DAY_STEPS } : {}),
-        ...(plot.time ? {} : { values }),
+        values: plot.time ? (_: uPlot, marks: number[]) => calendar(marks, plot.days === true) : values,
         ...(plot.xLabel ? { label: plot.xLabel, labelFont: FONT } : {}),
       },
-      { ...axis, size: 60, values, ...(plot.yLabel ? { label: plot.yLabel, labelFont: FONT } : {}) },
+      { ...axis, size: 68, values, ...(plot.yLabel ? { label: plot.yLabel, labelFont: FONT } : {}) },
       ...(plot.rightScale
         ? [{ ...axis, scale: "right", side: 1 as const, label: plot.rightScale.label, labelFont: FONT, grid: { show: false } }]
         : []),

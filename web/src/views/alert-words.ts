@@ -96,11 +96,11 @@ export interface Delivery {
   facts: Record<string, unknown>;
 }
 
-/** A rule in words: "an article matches a search: ferry". */
+/** A rule in words: "an article matches a search, ferry". */
 export function inWords(rule: Rule): string {
   const kind = KINDS.find((one) => one.kind === rule.kind);
   const said = (kind?.fields ?? [])
     .filter((field) => rule[field.name] !== null && rule[field.name] !== undefined)
-    .map((field) => (field.name === "q" ? String(rule["q"]) : `${field.label.toLowerCase()} ${String(rule[field.name])}`));
-  return `${kind?.when ?? rule.kind}${said.length === 0 ? "" : `: ${said.join(", ")}`}`;
+    .map((field) => (field.name === "q" ? String(rule["q"]) : `${field.label.toLowerCase()}: ${String(rule[field.name])}`));
+  return [kind?.when ?? rule.kind, ...said].join(", ");
 }
