@@ -1,4 +1,4 @@
-"""The HTTP API: its function, and two routes for each operation."""
+"""The HTTP API: its function and its routes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from constructs import Construct
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import LOG_RETENTION, PythonFunction
+from infra.gateway_routes import Route, api_routes
 from infra.layers import Layers
 from infra.nag import accept
 from infra.workflows import Workflow
-from sourcebook.api.operations import Access, Operation
-from sourcebook.api.parts import operations
 from sourcebook.api.queues import VARIABLE as DEAD_LETTER_QUEUES
-from sourcebook.api.requests import SIGNED, UNROUTED_SIGNED
 from sourcebook.table.keys import (
     ELIGIBILITY_INDEX,
     IDEMPOTENT_PARTITIONS,
@@ -36,15 +34,6 @@ from sourcebook.table.keys import (
     STATUS_INDEX,
     TAG_INDEX,
 )
-
-_THROTTLES: Final = {
-    # What changes something, and what starts work that costs more than an answer.
-    Access.WRITE: (10, 20),
-    "startWorkflow": (2, 5),
-    "initializeNova": (2, 5),
-    "importFeeds": (1, 3),
-}
-"""Requests a second and bursts, by operation or access; others have those of the stage."""
 
 _LOCAL_ADDRESSES: Final = "{scheme}://{host}/_aws/execute-api/{api}"
 _CORS_LASTS: Final = cdk.Duration.hours(1)
@@ -98,9 +87,10 @@ def _cors(origins: tuple[str, ...]) -> apigateway.CorsPreflightOptions | None:
 class Api(Construct):
     """The HTTP API and its function, made of the declarations in `sourcebook.api`.
 
-    Each operation has two routes. At its own path the function itself asks for a token, unless the
+    Each operation has two addresses. At its own path the function itself asks for a token, unless the
     operation is open or the deployment lets anybody read. Below ``/iam`` the gateway asks for a signature
-    with AWS credentials that may ``execute-api:Invoke`` (docs/decisions/0110).
+    with AWS credentials that may ``execute-api:Invoke`` (docs/decisions/0110). Which operation a path means,
+    the function finds out (docs/decisions/0305).
 
     Attributes:
         function: answers every route.
@@ -209,54 +199,44 @@ class Api(Construct):
             # a function's policy may be.
             scope_permission_to_route=False,
         )
-        signed = authorizers.HttpIamAuthorizer()
-        self._throttles: dict[str, tuple[int, int]] = {}
-        self._throttled: list[apigateway.HttpRoute] = []
-        for operation in operations():
-            own = self._add_route(operation, operation.path, integration, None)
-            accept(
-                own,
-                "AwsSolutions-APIG4",
-                "The answer holds no data: whether the service lives, or how to use it."
-                if operation.access is Access.OPEN
-                else "The function checks a bearer token before it does anything else, unless the operator "
-                "has chosen public_read for what only reads (docs/decisions/0110).",
-            )
-            if operation.access is not Access.OPEN:
-                self._add_route(operation, f"{SIGNED}{operation.path}", integration, signed)
-        # What no other route takes: HEAD, methods that a path does not have, paths that nothing has. The
-        # function runs no operation for it but a read without its body.
-        unrouted = apigateway.HttpRoute(
-            self,
-            "Unrouted",
-            http_api=self.api,
-            route_key=apigateway.HttpRouteKey.DEFAULT,
-            integration=integration,
-        )
-        accept(unrouted, "AwsSolutions-APIG4", "The function checks a bearer token before it reads anything.")
-        self.api.add_routes(
-            path=UNROUTED_SIGNED,
-            methods=[apigateway.HttpMethod.ANY],
-            integration=integration,
-            authorizer=signed,
-        )
+        signature = authorizers.HttpIamAuthorizer()
+        self._limits: dict[str, tuple[int, int]] = {}
+        self._limited: list[apigateway.HttpRoute] = []
+        for declared in api_routes():
+            route = self._add_route(declared, integration, signature if declared.signed else None)
+            if not declared.signed:
+                accept(
+                    route,
+                    "AwsSolutions-APIG4",
+                    "The function checks a bearer token before it does anything else, unless the answer "
+                    "holds no data or the operator has chosen public_read for what only reads "
+                    "(docs/decisions/0110).",
+                )
+            if declared.limit is not None:
+                self._limits[declared.key] = declared.limit
+                self._limited.append(route)
 
     def _add_route(
         self,
-        operation: Operation,
-        path: str,
+        declared: Route,
         integration: integrations.HttpLambdaIntegration,
         authorizer: authorizers.HttpIamAuthorizer | None,
     ) -> apigateway.HttpRoute:
+        method, _, path = declared.key.partition(" ")
+        if not path:
+            return apigateway.HttpRoute(
+                self,
+                "Unrouted",
+                http_api=self.api,
+                route_key=apigateway.HttpRouteKey.DEFAULT,
+                integration=integration,
+            )
         (route,) = self.api.add_routes(
             path=path,
-            methods=[apigateway.HttpMethod(operation.method)],
+            methods=[apigateway.HttpMethod(method)],
             integration=integration,
             authorizer=authorizer,
         )
-        if throttle := _THROTTLES.get(operation.name) or _THROTTLES.get(operation.access):
-            self._throttles[f"{operation.method} {path}"] = throttle
-            self._throttled.append(route)
         return route
 
     def _build_stage(self) -> apigateway.HttpStage:
@@ -279,10 +259,10 @@ class Api(Construct):
         resource = cast("apigateway.CfnStage", stage.node.default_child)
         resource.route_settings = {
             key: {"ThrottlingRateLimit": rate, "ThrottlingBurstLimit": burst}
-            for key, (rate, burst) in self._throttles.items()
+            for key, (rate, burst) in self._limits.items()
         }
         # A stage with settings for a route that is not there yet is refused.
-        resource.node.add_dependency(*self._throttled)
+        resource.node.add_dependency(*self._limited)
         resource.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             # The group's own ARN attribute ends in ":*", which names its streams.
             destination_arn=cdk.Stack.of(self).format_arn(

@@ -49,7 +49,9 @@ class Page(Construct):
             timeout=cdk.Duration.seconds(10),
             memory_size=256,
         )
-        integration = integrations.HttpLambdaIntegration("Page", self.function.function)
+        integration = integrations.HttpLambdaIntegration(
+            "Page", self.function.function, scope_permission_to_route=False
+        )
         for path in ROUTES:
             for route in api.api.add_routes(
                 path=path, methods=[apigateway.HttpMethod.ANY], integration=integration

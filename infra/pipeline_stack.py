@@ -21,6 +21,7 @@ from infra.monitoring import Monitoring
 from infra.news import News
 from infra.observations import Observations
 from infra.page import Page
+from infra.roles import put_policies_into_roles
 from infra.search import Search
 from infra.sentiment import Sentiment
 from infra.workflows import DeclaredWorkflows, RunClosing, Workflow
@@ -139,3 +140,4 @@ class PipelineStack(cdk.Stack):
             "RebuildCanonicalArn": observations.workflow.machine.state_machine_arn,
         }.items():
             cdk.CfnOutput(self, name, value=value)
+        put_policies_into_roles(self)

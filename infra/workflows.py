@@ -81,14 +81,7 @@ class Workflow(Construct):
                 **{f"{other.name}_arn": other.machine.state_machine_arn for other in started},
             },
             logs=stepfunctions.LogOptions(
-                destination=logs.LogGroup(
-                    self,
-                    "Logs",
-                    # Step Functions needs this prefix for the same reason as API Gateway.
-                    log_group_name=f"/aws/vendedlogs/states/{stack.stack_name}-{name}",
-                    retention=LOG_RETENTION,
-                    removal_policy=cdk.RemovalPolicy.DESTROY,
-                ),
+                destination=_shared_log(stack),
                 level=stepfunctions.LogLevel.ALL,
                 # Ids and counts travel through a workflow, never bodies or secrets.
                 include_execution_data=True,
@@ -303,6 +296,19 @@ class DeclaredWorkflows(Construct):
             data.table.table_arn,
         )
         return task
+
+
+def _shared_log(stack: cdk.Stack) -> logs.ILogGroup:
+    """Return the one log group of all workflows, whose streams have the names of the workflows in them."""
+    made = stack.node.try_find_child("WorkflowLogs")
+    return cast("logs.ILogGroup", made) or logs.LogGroup(
+        stack,
+        "WorkflowLogs",
+        # Step Functions needs this prefix for the same reason as API Gateway.
+        log_group_name=f"/aws/vendedlogs/states/{stack.stack_name}",
+        retention=LOG_RETENTION,
+        removal_policy=cdk.RemovalPolicy.DESTROY,
+    )
 
 
 def pascal(name: str) -> str:

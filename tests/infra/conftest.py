@@ -43,6 +43,22 @@ class Assembly:
         """Return the properties of each resource of a type."""
         return [resource["Properties"] for resource in self.resources(kind).values()]
 
+    def allowed(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the statements of each role by its logical id."""
+        assert not self.resources("AWS::IAM::Policy"), "what a role may do stands in the role itself"
+        return {
+            logical_id: [
+                statement
+                for policy in role["Properties"].get("Policies", ())
+                for statement in policy["PolicyDocument"]["Statement"]
+            ]
+            for logical_id, role in self.resources("AWS::IAM::Role").items()
+        }
+
+    def allowed_to(self, name: str) -> list[dict[str, Any]]:
+        """Return the statements of the role of the function of a folder in lambdas/."""
+        return self.allowed()[self.function(name)["Role"]["Fn::GetAtt"][0]]
+
     def function(self, name: str) -> dict[str, Any]:
         """Return the properties of the function of a folder in lambdas/."""
         return self.function_resource(name)[1]["Properties"]  # type: ignore[no-any-return]

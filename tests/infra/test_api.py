@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,13 @@ import pytest
 
 import statemachines
 from infra.deployment import Target
+from infra.gateway_routes import api_routes
 from sourcebook.api.operations import Access
 from sourcebook.api.parts import operations
 from sourcebook.api.requests import SIGNED as PREFIX
-from sourcebook.api.requests import UNROUTED, UNROUTED_SIGNED
 from sourcebook.table.keys import API_TOKENS
 from tests.infra.conftest import synthesize
+from tests.integration.api.gateway import Gateway
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.infra
 
 OPEN = {operation.route for operation in operations() if operation.access is Access.OPEN}
-SIGNED = {f"{one.method} {PREFIX}{one.path}" for one in operations() if one.access is not Access.OPEN}
-OWN = {operation.route for operation in operations()}
-UNROUTED_ROUTES = {UNROUTED, f"ANY {UNROUTED_SIGNED}"}
 
 
 def _authorization(assembly: Assembly) -> dict[str, str]:
@@ -37,7 +36,7 @@ def _authorization(assembly: Assembly) -> dict[str, str]:
     }
 
 
-def test_each_operation_has_its_routes_to_the_one_function(aws: Assembly) -> None:
+def test_the_routes_that_are_declared_lead_to_the_one_function(aws: Assembly) -> None:
     logical_id, _ = aws.function_resource("api")
     ((integration_id, integration),) = (
         (name, integration["Properties"])
@@ -50,7 +49,7 @@ def test_each_operation_has_its_routes_to_the_one_function(aws: Assembly) -> Non
         for route in aws.properties("AWS::ApiGatewayV2::Route")
         if integration_id in json.dumps(route["Target"])
     }
-    assert answered == OWN | SIGNED | UNROUTED_ROUTES
+    assert answered == {route.key for route in api_routes()}
 
 
 @pytest.mark.parametrize("kind", ["aws", "local"])
@@ -60,6 +59,20 @@ def test_whatever_is_below_iam_wants_a_signature_and_nothing_else_does(
     # The function takes the path below /iam for the gateway's word that the request is signed.
     for route, authorization in _authorization(request.getfixturevalue(kind)).items():
         assert (authorization == "AWS_IAM") == (route.partition(" ")[2].startswith("/iam")), route
+
+
+@pytest.mark.parametrize("kind", ["aws", "local"])
+def test_every_operation_has_an_address_with_a_signature_and_one_without(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    authorization = _authorization(request.getfixturevalue(kind))
+    gateway = Gateway(key for key in authorization if key.startswith("ANY /") and PREFIX not in key)
+    for operation in operations():
+        path = re.sub(r"\{\w+\+?\}", "x", operation.path)
+        for prefix, expected in (("", "NONE"), (PREFIX, "AWS_IAM")):
+            route, _ = gateway.match(operation.method, f"{prefix}{path}")
+            assert authorization[route] == expected
+            assert route.startswith(f"{operation.method} "), "a permission for GET alone only reads"
 
 
 def test_only_what_holds_no_data_is_open() -> None:
@@ -103,12 +116,9 @@ def test_the_function_cannot_make_a_token(aws: Assembly) -> None:
 
 def _statements(assembly: Assembly, action: str) -> list[dict[str, Any]]:
     """Return the statements by which the function may do this."""
-    role = assembly.function("api")["Role"]["Fn::GetAtt"][0]
     return [
         statement
-        for policy in assembly.properties("AWS::IAM::Policy")
-        if {"Ref": role} in policy["Roles"]
-        for statement in policy["PolicyDocument"]["Statement"]
+        for statement in assembly.allowed_to("api")
         if action in ([statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"])
     ]
 
@@ -126,9 +136,14 @@ def test_the_functions_policy_stays_small_however_many_routes_there_are(aws: Ass
 def test_what_changes_something_has_narrower_limits(aws: Assembly) -> None:
     (stage,) = aws.properties("AWS::ApiGatewayV2::Stage")
     limits = stage["RouteSettings"]
-    changing = {o.route for o in operations() if o.changes} | {
-        f"{o.method} {PREFIX}{o.path}" for o in operations() if o.changes
-    }
+    gateway = Gateway()
+    changing = set()
+    for operation in operations():
+        path = re.sub(r"\{\w+\+?\}", "x", operation.path)
+        for prefix in ("", PREFIX):
+            route, _ = gateway.match(operation.method, f"{prefix}{path}")
+            assert (route in limits) == operation.changes, operation.route
+            changing |= {route} if operation.changes else set()
     assert set(limits) == changing
     assert limits["POST /workflows/{name}/executions"] == {
         "ThrottlingRateLimit": 2,

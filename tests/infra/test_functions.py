@@ -433,8 +433,7 @@ def test_a_function_may_do_what_it_does_and_nothing_else(aws: Assembly, name: st
 def test_the_api_writes_no_article(aws: Assembly) -> None:
     written = [
         statement["Condition"]
-        for policy in aws.properties("AWS::IAM::Policy")
-        for statement in policy["PolicyDocument"]["Statement"]
+        for statement in aws.allowed_to("api")
         if statement["Action"] == ["dynamodb:PutItem", "dynamodb:UpdateItem"] and "Condition" in statement
     ]
     assert {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TOOL#*", "CACHE#METADATA"]}} in written
@@ -443,9 +442,7 @@ def test_the_api_writes_no_article(aws: Assembly) -> None:
 def test_the_api_deletes_and_adds_only_what_its_operations_make(aws: Assembly) -> None:
     deleting = {
         pattern: set(statement["Action"])
-        for policy in aws.properties("AWS::IAM::Policy")
-        if {"Ref": aws.function("api")["Role"]["Fn::GetAtt"][0]} in policy["Roles"]
-        for statement in policy["PolicyDocument"]["Statement"]
+        for statement in aws.allowed_to("api")
         if {"dynamodb:DeleteItem", "dynamodb:BatchWriteItem"} & {*statement["Action"]}
         for pattern in statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
     }
@@ -487,13 +484,14 @@ def test_each_role_belongs_to_one_function(aws: Assembly) -> None:
 
 
 def test_no_statement_allows_every_action_or_every_resource_without_a_reason(aws: Assembly) -> None:
-    for logical_id, policy in aws.resources("AWS::IAM::Policy").items():
+    roles = aws.resources("AWS::IAM::Role")
+    for logical_id, statements in aws.allowed().items():
         accepted = {
             finding
-            for rule in policy.get("Metadata", {}).get("cdk_nag", {}).get("rules_to_suppress", ())
+            for rule in roles[logical_id].get("Metadata", {}).get("cdk_nag", {}).get("rules_to_suppress", ())
             for finding in rule.get("applies_to", ())
         }
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
+        for statement in statements:
             if statement["Effect"] != "Allow":
                 continue
             assert not [action for action in _list(statement["Action"]) if "*" in action], logical_id
@@ -512,15 +510,10 @@ def test_a_folder_without_a_handler_stops_the_synth_with_its_name(
 
 def _permissions(aws: Assembly, name: str) -> set[tuple[str, str]]:
     """Return what a function's role allows, as pairs of an action and a name of its resource."""
-    logical_id, function = aws.function_resource(name)
-    role = function["Properties"]["Role"]["Fn::GetAtt"][0]
-    own_group = function["Properties"]["LoggingConfig"]["LogGroup"]["Ref"]
-    assert logical_id
+    own_group = aws.function(name)["LoggingConfig"]["LogGroup"]["Ref"]
     return {
         (action, _resource_name(resource, own_group))
-        for policy in aws.properties("AWS::IAM::Policy")
-        if {"Ref": role} in policy["Roles"]
-        for statement in policy["PolicyDocument"]["Statement"]
+        for statement in aws.allowed_to(name)
         for action in _list(statement["Action"])
         for resource in _list(statement["Resource"])
     }

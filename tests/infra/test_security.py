@@ -43,7 +43,6 @@ NOT_STORING = {
     "AWS::CloudWatch::Alarm",
     "AWS::CloudWatch::Dashboard",
     "AWS::Events::Rule",
-    "AWS::IAM::Policy",
     "AWS::IAM::Role",
     "AWS::Lambda::EventInvokeConfig",
     "AWS::Lambda::EventSourceMapping",
@@ -99,8 +98,8 @@ def test_no_statement_allows_by_exception(kind: str, request: pytest.FixtureRequ
 
 
 def test_no_role_may_what_nobody_needs(aws: Assembly) -> None:
-    for logical_id, resource in aws.resources("AWS::IAM::Policy").items():
-        for statement in statements(resource):
+    for logical_id, allowed in aws.allowed().items():
+        for statement in allowed:
             assert not [a for a in listed(statement["Action"]) if NEVER.search(a)], logical_id
 
 

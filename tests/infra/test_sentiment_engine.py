@@ -41,10 +41,10 @@ def test_a_function_that_labels_reports_to_nobody(aws: Assembly) -> None:
 def asking_comprehend(assembly: Assembly) -> dict[str, list[dict[str, Any]]]:
     """Return the statements that name Comprehend, by the logical id of the role they stand for."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for policy in assembly.properties("AWS::IAM::Policy"):
-        for statement in policy["PolicyDocument"]["Statement"]:
+    for role, statements in assembly.allowed().items():
+        for statement in statements:
             if "comprehend" in json.dumps(statement["Action"]):
-                found.setdefault(policy["Roles"][0]["Ref"], []).append(statement)
+                found.setdefault(role, []).append(statement)
     return found
 
 

@@ -27,10 +27,9 @@ def test_each_function_and_each_workflow_is_traced_and_may_say_so(traced: Assemb
     machines = traced.properties("AWS::StepFunctions::StateMachine")
     assert {machine["TracingConfiguration"]["Enabled"] for machine in machines} == {True}
     allowed = {
-        role["Ref"]
-        for policy in traced.properties("AWS::IAM::Policy")
-        if "xray:PutTraceSegments" in json.dumps(policy["PolicyDocument"])
-        for role in policy["Roles"]
+        role
+        for role, statements in traced.allowed().items()
+        if "xray:PutTraceSegments" in json.dumps(statements)
     }
     acting = {function["Role"]["Fn::GetAtt"][0] for function in functions}
     acting |= {machine["RoleArn"]["Fn::GetAtt"][0] for machine in machines}

@@ -161,9 +161,7 @@ def test_a_state_machine_may_call_its_functions_and_no_others(aws: Assembly, nam
     role = machine["RoleArn"]["Fn::GetAtt"][0]
     allowed = {
         (action, json.dumps(resource))
-        for policy in aws.properties("AWS::IAM::Policy")
-        if {"Ref": role} in policy["Roles"]
-        for statement in policy["PolicyDocument"]["Statement"]
+        for statement in aws.allowed()[role]
         for action in _listed(statement["Action"])
         for resource in _listed(statement["Resource"])
         if action.startswith(("lambda:", "states:", "dynamodb:"))

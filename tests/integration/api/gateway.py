@@ -1,7 +1,7 @@
 """API Gateway's part, as WSGI: from a request to an event, and from the answer back.
 
-Routes are matched as an HTTP API matches them: the literal before the variable, a greedy variable last; what
-matches none goes to the route ``$default``.
+Routes are those that are deployed, matched as an HTTP API matches them: the literal before the variable, a
+greedy variable last, a method before ``ANY``; what matches none goes to the route ``$default``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Protocol
+
+from infra.gateway_routes import api_routes
 
 
 class StartResponse(Protocol):
@@ -25,16 +27,17 @@ class Gateway:
         answer: the function; it may be set later than the gateway is made.
     """
 
-    def __init__(self, routes: Iterable[str]) -> None:
+    def __init__(self, more: Iterable[str] = ()) -> None:
+        """Take the routes of the API, and more if there are."""
         self.answer: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-        ordered = sorted(routes, key=lambda route: (route.count("+}"), route.count("{"), route))
-        self._routes = [(route, *_pattern(route)) for route in ordered]
+        routes = [route.key for route in api_routes() if route.key != "$default"]
+        self._routes = [(route, *_pattern(route)) for route in sorted([*routes, *more], key=_specific_first)]
 
     def __call__(self, environ: Mapping[str, Any], start_response: StartResponse) -> list[bytes]:
         """Answer one request."""
         # WSGI hands over the bytes of the decoded path as if they were Latin-1.
         path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
-        route, variables = self._match(environ["REQUEST_METHOD"], path)
+        route, variables = self.match(environ["REQUEST_METHOD"], path)
         assert self.answer is not None
         answer = self.answer(_event(environ, route, path, variables))
         # An HTTP API takes the answer as JSON, so that is what a test should give it.
@@ -44,11 +47,18 @@ class Gateway:
         start_response(status, [*answer["headers"].items(), ("content-length", str(len(content)))])
         return [content]
 
-    def _match(self, method: str, path: str) -> tuple[str, dict[str, str]]:
+    def match(self, method: str, path: str) -> tuple[str, dict[str, str]]:
+        """Return the key of the route that takes a request, and the variables of its path."""
         for route, wanted, pattern in self._routes:
-            if wanted == method and (found := pattern.fullmatch(path)):
+            if wanted in {method, "ANY"} and (found := pattern.fullmatch(path)):
                 return route, found.groupdict()
         return "$default", {}
+
+
+def _specific_first(route: str) -> tuple[object, ...]:
+    method, _, path = route.partition(" ")
+    literals = sum(not part.startswith("{") for part in path.split("/"))
+    return "+}" in path, -literals, method == "ANY", route
 
 
 def _pattern(route: str) -> tuple[str, re.Pattern[str]]:

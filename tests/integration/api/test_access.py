@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from infra.gateway_routes import api_routes
 from sourcebook.api.access import Doorkeeper
 from sourcebook.api.operations import Access, Operation
 from sourcebook.api.parts import find, operations
@@ -15,6 +17,7 @@ from sourcebook.api.requests import SIGNED as PREFIX
 from sourcebook.api.responses import Denied
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
+from tests.integration.api.gateway import Gateway
 
 if TYPE_CHECKING:
     from sourcebook.table.client import Table
@@ -95,15 +98,26 @@ def test_no_operation_is_reached_by_who_may_not(table: Table, operation: Operati
     nothing: Any = None
     keeper = Doorkeeper(TokenStore(table), public_read=False)
     api = Api(keeper, nothing, defaultdict(lambda: None), lambda: "0")
-    signed = f"{operation.method} {PREFIX}{operation.path}"
-    statuses = {
-        route: api.answer(
-            {"routeKey": route, "headers": {}, "body": "{", "requestContext": SIGNED}, Silent()
-        )["statusCode"]
-        for route in (operation.route, signed)
-    }
-    assert (statuses[operation.route] == 401) == (operation.access is not Access.OPEN)
-    assert statuses[signed] not in {401, 403}
+    gateway = Gateway()
+
+    def status(prefix: str) -> int:
+        path = prefix + re.sub(r"\{\w+\+?\}", "nothing-there", operation.path)
+        route, variables = gateway.match(operation.method, path)
+        assert signed[route] == (prefix == PREFIX)
+        event = {
+            "routeKey": route,
+            "rawPath": path,
+            "pathParameters": variables,
+            "headers": {},
+            "body": "{",
+            "requestContext": {**SIGNED, "http": {"method": operation.method}},
+        }
+        found: int = api.answer(event, Silent())["statusCode"]
+        return found
+
+    signed = {route.key: route.signed for route in api_routes()}
+    assert (status("") == 401) == (operation.access is not Access.OPEN)
+    assert status(PREFIX) not in {401, 403, 404, 405}
 
 
 def test_a_signature_is_believed_only_below_iam(table: Table) -> None:

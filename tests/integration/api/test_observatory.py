@@ -19,7 +19,7 @@ from astropy.coordinates import SkyCoord
 from astropy.io.votable import parse
 
 from sourcebook.api.access import Doorkeeper
-from sourcebook.api.parts import Means, Parts, operations
+from sourcebook.api.parts import Means, Parts
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.bucket.objects import Objects
@@ -80,7 +80,7 @@ def served(table: Table, aws: None) -> Iterator[Served]:
     TableRebuilder(store, objects).rebuild(RebuildTable(nova_id=nova_id, file_id=read.file_id, upload=upload))
     nothing: Any = None
     means = Means(table=table, start=nothing, workflows=(), objects=lambda: objects, environ={})
-    gateway = Gateway(operation.route for operation in operations())
+    gateway = Gateway()
     with make_server("127.0.0.1", 0, gateway, handler_class=_Silent) as server:
         url = f"http://127.0.0.1:{server.server_port}"
         access = Doorkeeper(TokenStore(table), public_read=True)

@@ -15,7 +15,6 @@ import pytest
 
 from infra.page import PACKAGE, ROUTES, build
 from sourcebook.api.page import StaticFiles
-from sourcebook.api.parts import operations
 from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.subjects import Subject, SubjectRegistry
 from sourcebook.sentiment.windows import hour_name
@@ -50,7 +49,7 @@ def address(table: Table, handler: Any) -> Iterator[str]:
     SubjectRegistry(table).register([Subject("halcyon", "Halcyon Robotics", "company")])
     DirtyHours(table).mark([("halcyon", hour_name(DAY))])
     analyze(table, article_item(key(1), DAY, tags=("halcyon",)), "positive")
-    gateway = Gateway([*(operation.route for operation in operations()), *(f"GET {path}" for path in ROUTES)])
+    gateway = Gateway(f"GET {path}" for path in ROUTES)
     files = StaticFiles(build() / "python" / PACKAGE)
     pages = {f"GET {path}" for path in ROUTES}
     gateway.answer = lambda event: (

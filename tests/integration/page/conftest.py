@@ -23,7 +23,6 @@ from moto import mock_aws
 
 from infra.page import PACKAGE, ROUTES, build
 from sourcebook.api.page import StaticFiles
-from sourcebook.api.parts import operations
 from sourcebook.api.tokens import TokenStore
 from sourcebook.bucket.objects import Objects
 from tests.browser import browser_path, check_accessibility, launched, new_page, open_page
@@ -112,7 +111,7 @@ def serving(files: Callable[[], StaticFiles], port: int = 0) -> Iterator[Site]:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         pages = {f"GET {path}" for path in ROUTES}
-        gateway = Gateway([*(operation.route for operation in operations()), *pages])
+        gateway = Gateway(pages)
         one_at_a_time = threading.Lock()
 
         def answer(event: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from moto import mock_aws
 from sourcebook.api.access import Doorkeeper
 from sourcebook.api.idempotency import OnceOnly
 from sourcebook.api.overviews import OverviewsApi
-from sourcebook.api.parts import Means, Parts, operations
+from sourcebook.api.parts import Means, Parts
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.bucket.objects import Objects
@@ -113,7 +113,7 @@ class _Log:
 
 def through_gateway(api: Api) -> Answer:
     """Return what answers requests by an API, with API Gateway's part before it."""
-    gateway = Gateway(operation.route for operation in operations())
+    gateway = Gateway()
     gateway.answer = lambda event: api.answer(event, _Log())
 
     def answer(method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answered:

@@ -18,17 +18,19 @@ from sourcebook.api.access import Doorkeeper
 from sourcebook.api.idempotency import OnceOnly
 from sourcebook.api.openapi import description
 from sourcebook.api.operations import Operation
-from sourcebook.api.parts import Means, Parts, find, operations
+from sourcebook.api.parts import Means, Parts, operations
 from sourcebook.api.representations import Form, accepted, by_suffix, columns, written
-from sourcebook.api.requests import UNROUTED, UNROUTED_SIGNED, Request
+from sourcebook.api.requests import SIGNED, Request
 from sourcebook.api.responses import Response
 from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES
 from sourcebook.api.tokens import TokenStore
+from tests.integration.api.gateway import Gateway
 from tests.unit.api.memory import MemoryTable
 from tests.unit.api.stored import article_item, key, put_article
 
 NOTHING: Any = None
+GATEWAY = Gateway()
 START = datetime(2026, 11, 27, tzinfo=UTC)
 LISTS = [operation for operation in operations() if columns(operation)]
 
@@ -55,16 +57,16 @@ def api() -> Api:
 def ask(
     api: Api, path: str, query: str = "", *, method: str = "GET", signed: bool = False, **headers: str
 ) -> dict[str, Any]:
-    """Send a request as the gateway hands it over: by its route where there is one."""
+    """Send a request as the gateway hands it over."""
+    address = f"{SIGNED}{path}" if signed else path
     event: dict[str, Any] = {
-        "routeKey": f"{method} {path}" if find(f"{method} {path}") else UNROUTED,
-        "rawPath": f"/iam{path}" if signed else path,
+        "routeKey": GATEWAY.match(method, address)[0],
+        "rawPath": address,
         "rawQueryString": query,
         "headers": {name.replace("_", "-"): value for name, value in headers.items()},
         "requestContext": {"requestId": "r-1", "domainName": "api.example", "http": {"method": method}},
     }
     if signed:
-        event |= {"routeKey": f"ANY {UNROUTED_SIGNED}", "pathParameters": {"proxy": path.lstrip("/")}}
         event["requestContext"]["authorizer"] = {"iam": {"userArn": "arn:aws:iam::1:user/ada"}}
     return api.answer(event, Log())
 

@@ -53,7 +53,6 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
 Of two that a path begins with, the longer one counts.
 """
 
-_BEGINNINGS: Final = [path.split("/")[1:2] for paths in PARTS.values() for path in paths]
 _BY_PATH: Final = {path: name for name, paths in PARTS.items() for path in paths}
 
 
@@ -112,12 +111,12 @@ def load(name: str) -> Part:
 
 @cache
 def routes(name: str) -> Mapping[str, Operation]:
-    """Return a part's operations by the route key of API Gateway, which matches the paths."""
+    """Return a part's operations by method and path."""
     return {operation.route: operation for operation in load(name).OPERATIONS}
 
 
 def find(route: str) -> tuple[Operation, str] | None:
-    """Return the operation of a route key and the part that it is of, None where there is none.
+    """Return the operation of a method and a path's template and the part that it is of, or None.
 
     Loads that part, and no other.
     """
@@ -133,12 +132,10 @@ def find(route: str) -> tuple[Operation, str] | None:
 def match(path: str) -> tuple[str, Mapping[str, str]] | None:
     """Return the template of a path and its variables, None where no operation has such a path.
 
-    For what the gateway does not match itself. Of two templates the one with fewer variables counts. Loads
-    all parts, unless the path begins with what no part's path begins with.
+    Of two templates the one with fewer variables counts. Loads the part that the path is of, and no other.
     """
-    if path.split("/")[1:2] not in _BEGINNINGS:
-        return None
-    for template, pattern in _patterns():
+    name = next((name for name, beginning in _beginnings() if beginning.fullmatch(path)), None)
+    for template, pattern in () if name is None else _patterns(name):
         if found := pattern.fullmatch(path):
             return template, found.groupdict()
     return None
@@ -151,8 +148,15 @@ def methods(template: str) -> list[str]:
 
 
 @cache
-def _patterns() -> Sequence[tuple[str, re.Pattern[str]]]:
-    templates = {operation.path for operation in operations()}
+def _beginnings() -> Sequence[tuple[str, re.Pattern[str]]]:
+    """Return each part with what its paths are or begin with: the longest first, as in `find`."""
+    longest_first = sorted(_BY_PATH, key=lambda path: (-path.count("/"), path.count("{"), path))
+    return [(_BY_PATH[path], re.compile(f"{_pattern(path)}(/.*)?", re.DOTALL)) for path in longest_first]
+
+
+@cache
+def _patterns(name: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    templates = {operation.path for operation in routes(name).values()}
     ordered = sorted(templates, key=lambda path: (path.endswith("+}"), path.count("{"), path))
     return [(template, re.compile(_pattern(template), re.DOTALL)) for template in ordered]
 
@@ -164,5 +168,5 @@ def _pattern(template: str) -> str:
 
 
 def operations() -> tuple[Operation, ...]:
-    """Return every operation: `infra.api` makes the gateway's routes of these. Loads all parts."""
+    """Return every operation. Loads all parts."""
     return tuple(operation for name in PARTS for operation in routes(name).values())

@@ -18,10 +18,12 @@ from sourcebook.errors import InvalidInput
 SIGNED: Final = "/iam"
 """What paths begin with where requests are signed with AWS credentials."""
 
+EVERY_PATH: Final = "/{proxy+}"
+"""The path of the gateway's routes for all operations of a method; below `SIGNED` those that are signed."""
 UNROUTED: Final = "$default"
-"""The gateway's route for what no other takes: HEAD, a method that a path does not have, an unknown path."""
-UNROUTED_SIGNED: Final = f"{SIGNED}/{{proxy+}}"
-"""The path of the same below `SIGNED`, where the gateway checks the signature."""
+"""The gateway's route for what no other takes: HEAD, and methods that no operation has."""
+UNROUTED_SIGNED: Final = f"{SIGNED}{EVERY_PATH}"
+"""The path of the same below `SIGNED`, for any method, where the gateway checks the signature."""
 
 PAGE_DEFAULT: Final = 20
 PAGE_LIMIT: Final = 100
@@ -240,17 +242,20 @@ def header(event: Mapping[str, Any], name: str) -> str:
 
 
 def sent_to(event: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the method and the path that a request was sent to, where no operation's route took it."""
-    route = event.get("routeKey")
+    """Return the method and the path that a request was sent to, without `SIGNED` where it is signed.
+
+    The gateway decodes ``rawPath``, and chooses the route as if the path began with one slash.
+    """
     context = event.get("requestContext")
     sent = context.get("http") if isinstance(context, Mapping) else None
     method = str(sent.get("method") or "") if isinstance(sent, Mapping) else ""
-    if route == f"ANY {UNROUTED_SIGNED}":
-        return method, f"/{(event.get('pathParameters') or {}).get('proxy', '')}"
-    if route == UNROUTED:
-        return method, str(event.get("rawPath") or "/")
-    method, _, path = str(route or "").partition(" ")
-    return method, path.removeprefix(SIGNED) if path.startswith(f"{SIGNED}/") else path
+    path = f"/{str(event.get('rawPath') or '').lstrip('/')}"
+    return method, path.removeprefix(SIGNED) if route_of(event)[1] and path.startswith(f"{SIGNED}/") else path
+
+
+def was_routed(event: Mapping[str, Any]) -> bool:
+    """Return whether the gateway has a route for the request's method."""
+    return event.get("routeKey") not in {UNROUTED, f"ANY {UNROUTED_SIGNED}"}
 
 
 def address_of(event: Mapping[str, Any], pattern: str) -> str:

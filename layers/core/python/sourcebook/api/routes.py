@@ -12,7 +12,16 @@ from sourcebook.api.access import Doorkeeper
 from sourcebook.api.idempotency import OnceOnly
 from sourcebook.api.parts import find, match, methods
 from sourcebook.api.representations import Form, accepted, by_suffix, columns, written
-from sourcebook.api.requests import SIGNED, Request, accepts_gzip, correlation_id, header, route_of, sent_to
+from sourcebook.api.requests import (
+    SIGNED,
+    Request,
+    accepts_gzip,
+    correlation_id,
+    header,
+    route_of,
+    sent_to,
+    was_routed,
+)
 from sourcebook.api.responses import MethodNotAllowed, NotFound, Response, problem
 from sourcebook.errors import printable, shorten
 
@@ -76,37 +85,30 @@ class Api:
         return written
 
     def _answer(
-        self,
-        event: Mapping[str, Any],
-        correlation: str,
-        about: dict[str, object],
-        suffix: Form = Form.JSON,
+        self, event: Mapping[str, Any], correlation: str, about: dict[str, object]
     ) -> tuple[Response, str | None]:
         """Return the answer, and what the client has of it already; None where it can have nothing."""
-        found = find(route_of(event)[0])
+        found, suffix = find(route_of(event)[0]), Form.JSON
         if found is None:
             method, path = sent_to(event)
-            matched = match(path)
-            if matched is None:
-                # The gateway has no routes for the suffixes, of which there would be four for each list.
-                path, suffix = by_suffix(path)
-                matched = match(path) if suffix is not Form.JSON else None
-                if matched is not None and not self._is_list(matched[0]):
-                    matched = None
-            if matched is None:
-                raise NotFound(f"There is no path {shorten(path)}. GET /docs describes those there are.")
-            template, variables = matched
+            template, variables, suffix = _matched(path)
+            found = find(f"{'GET' if method == 'HEAD' else method} {template}")
             taken_away = suffix is not Form.JSON
-            allowed = ["GET", "HEAD", "OPTIONS"] if taken_away else methods(template)
-            if method == "OPTIONS":
-                return Response("", 204, headers={"allow": ", ".join(allowed)}), None
-            if method not in ({"GET", "HEAD"} if taken_away else {"HEAD"}) or method not in allowed:
+            # The gateway's limits and permissions are by method: by another route nothing but a read is run.
+            refused = method != "HEAD" and (not was_routed(event) or (taken_away and method != "GET"))
+            if found is None or refused:
+                allowed = ["GET", "HEAD", "OPTIONS"] if taken_away else methods(template)
+                if method == "OPTIONS":
+                    return Response("", 204, headers={"allow": ", ".join(allowed)}), None
                 raise MethodNotAllowed(method, allowed)
-            # A read without its body. Whether it is signed, the gateway's own route key says.
-            route = f"GET {SIGNED if route_of(event)[1] else ''}{template}"
-            event = {**event, "routeKey": route, "pathParameters": variables}
-            about["route"] = route.replace("GET", method, 1)
-            return self._answer(event, correlation, about, suffix)
+            # Whether it is signed, the gateway's own route key says.
+            signed = SIGNED if route_of(event)[1] else ""
+            about["route"] = f"{method} {signed}{template}"
+            event = {
+                **event,
+                "routeKey": f"{found[0].method} {signed}{template}",
+                "pathParameters": variables,
+            }
         operation, part = found
         caller = self.access.admit(operation.access, event)
         about["caller"] = caller
@@ -128,7 +130,27 @@ class Api:
         answer = written(act(request), form, operation, request)
         return answer, None if operation.volatile else header(event, "if-none-match")
 
-    @staticmethod
-    def _is_list(template: str) -> bool:
-        found = find(f"GET {template}")
-        return found is not None and bool(columns(found[0]))
+
+def _matched(path: str) -> tuple[str, Mapping[str, str], Form]:
+    """Return the template of a path, its variables, and the form that a suffix of a list's path asks for.
+
+    No operation is declared with the suffixes, of which there would be four for each list.
+
+    Raises:
+        NotFound: if no operation has such a path.
+    """
+    suffix = Form.JSON
+    matched = match(path)
+    if matched is None:
+        stem, suffix = by_suffix(path)
+        matched = match(stem) if suffix is not Form.JSON else None
+        if matched is not None and not _is_list(matched[0]):
+            matched = None
+    if matched is None:
+        raise NotFound(f"There is no path {shorten(path)}. GET /docs describes those there are.")
+    return (*matched, suffix)
+
+
+def _is_list(template: str) -> bool:
+    found = find(f"GET {template}")
+    return found is not None and bool(columns(found[0]))

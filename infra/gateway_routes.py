@@ -1,0 +1,58 @@
+"""The routes of the HTTP API. Needs no CDK, so that tests send requests the way that is deployed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sourcebook.api.operations import Access
+from sourcebook.api.parts import operations
+from sourcebook.api.requests import EVERY_PATH, SIGNED, UNROUTED, UNROUTED_SIGNED
+
+_WRITES: Final = (10, 20)
+_OWN_LIMITS: Final[Mapping[str, tuple[int, int]]] = {
+    # What starts work that costs more than an answer.
+    "startWorkflow": (2, 5),
+    "initializeNova": (2, 5),
+    "importFeeds": (1, 3),
+}
+"""Requests a second and bursts of operations that have a route of their own for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One route.
+
+    Attributes:
+        key: method and path, or ``$default``.
+        signed: whether the gateway asks for a signature.
+        limit: requests a second and bursts; those of the stage if None.
+    """
+
+    key: str
+    signed: bool
+    limit: tuple[int, int] | None = None
+
+
+def api_routes() -> Iterator[Route]:
+    """Return the routes to the function of the API, in a fixed order.
+
+    One for each method that an operation has, whose paths the function takes apart itself, and those of the
+    operations with a limit of their own. Each twice: below `SIGNED` the gateway asks for a signature. What is
+    left over, such as HEAD, has a route by which the function runs reads alone.
+    """
+    declared = operations()
+    for method in sorted({operation.method for operation in declared}):
+        writes = any(one.access is Access.WRITE for one in declared if one.method == method)
+        yield from _both(method, EVERY_PATH, _WRITES if writes else None)
+    for operation in declared:
+        if limit := _OWN_LIMITS.get(operation.name):
+            yield from _both(operation.method, operation.path, limit)
+    yield Route(UNROUTED, signed=False)
+    yield Route(f"ANY {UNROUTED_SIGNED}", signed=True)
+
+
+def _both(method: str, path: str, limit: tuple[int, int] | None) -> Iterator[Route]:
+    yield Route(f"{method} {path}", signed=False, limit=limit)
+    yield Route(f"{method} {SIGNED}{path}", signed=True, limit=limit)
