@@ -36,7 +36,7 @@ from sourcebook.clock import Clock, utc_now
 from sourcebook.http.policy import LOOPBACK_PORTS_VARIABLE
 
 from . import process, tls
-from .launcher import LAYERS_FOLDER, SAVE_EVERY
+from .launcher import LAYERS_FOLDER, RECORDED_CALLS, SAVE_EVERY
 from .project import HOME, ROOT, LocalCloudError, Say, quiet, tail
 from .saved_objects import DESCRIPTION, Saved, damages, set_aside
 from .snapshots import CONTENT, DamagedError, Snapshots
@@ -56,7 +56,14 @@ _WORKERS_GRACE_SECONDS = 1.5
 _START_SECONDS = 40.0
 _TOLD = 10
 _REQUIREMENTS = ROOT / "requirements" / "cloud.txt"
-_LAUNCHED = ("launcher", "request_guard", "saved_objects", "snapshots", "sorted_indexes")
+_LAUNCHED = (
+    "launcher",
+    "recorded_calls",
+    "request_guard",
+    "saved_objects",
+    "snapshots",
+    "sorted_indexes",
+)
 """Modules that run in MiniStack's process."""
 _LOG_KEPT_BYTES = 20 * 1024 * 1024
 # The account's number as an access key is its root to MiniStack, which checks signatures of users and
@@ -98,6 +105,7 @@ class LocalCloud:
         clock: Clock = utc_now,
         save_every: float = 60.0,
         loopback_ports: Path | None = None,
+        recorded: Path | None = None,
     ) -> None:
         """Name a cloud; nothing is started.
 
@@ -113,6 +121,7 @@ class LocalCloud:
             save_every: seconds between two saves of its state.
             loopback_ports: a file with the only ports of this machine that functions may fetch from, one a
                 line; None for any but the cloud's own.
+            recorded: a file that gets each kind of call of functions (`recorded_calls`); None for none.
         """
         self.home = home.resolve()
         self.auth = auth
@@ -124,6 +133,7 @@ class LocalCloud:
         self._clock = clock
         self._save_every = save_every
         self._loopback_ports = loopback_ports
+        self._recorded = recorded
         self._temporary = self.home / "tmp"
         self._state = self.home / "state"
         self._snapshots = Snapshots(self._state)
@@ -540,6 +550,8 @@ class LocalCloud:
             "SFTP_ENABLED": "0",
             "IOT_MTLS_ENABLED": "0",
         }
+        if self._recorded:
+            environment[RECORDED_CALLS] = str(self._recorded.resolve())
         if self._loopback_ports:
             environment[LOOPBACK_PORTS_VARIABLE] = str(self._loopback_ports)
         if self.auth:

@@ -72,6 +72,8 @@ LAYERS_FOLDER = "SOURCEBOOK_LAYERS"
 """Environment variable: the folder for unpacked layers, which outlives the process."""
 SAVE_EVERY = "SOURCEBOOK_SAVE_SECONDS"
 """Environment variable: seconds between two saves of the state."""
+RECORDED_CALLS = "SOURCEBOOK_RECORDED_CALLS"
+"""Environment variable: the file that gets what functions ask of AWS; nothing is written down without it."""
 RETRY_SECONDS = 2.0
 PROGRESS_SECONDS = 10.0
 """A process that saves and writes nothing for twice as long is stuck: another one is forked."""
@@ -302,8 +304,28 @@ def signed_routes_of(app: ModuleType) -> Callable[[str, str], bool]:
     return needs_signature
 
 
-def guarded(app: ModuleType, port: int) -> Callable[[Application], Application]:
+def recording(file: str, account: str) -> Callable[..., None] | None:
+    """Return what writes down the calls of functions, None without a file for it."""
+    if not file:
+        return None
+    evaluator = importlib.import_module("ministack.core.iam_evaluator")
+    resolve = attribute(evaluator, "resolve_credential")
+
+    def arn_of(access_key: str) -> str:
+        # The guard has checked the token.
+        return str(getattr(resolve(access_key, account), "principal_arn", ""))  # type: ignore[operator]
+
+    record: Callable[..., None] = beside("recorded_calls").CallRecord(Path(file), arn_of)
+    return record
+
+
+def guarded(app: ModuleType, port: int, recorded: str = "") -> Callable[[Application], Application]:
     """Return what puts the guard before an application.
+
+    Args:
+        app: MiniStack's.
+        port: that it listens on.
+        recorded: the file that gets the calls of functions, if somebody wants to know.
 
     Raises:
         UnexpectedError: if MiniStack does not say who may do what as the pinned version does.
@@ -314,7 +336,7 @@ def guarded(app: ModuleType, port: int) -> Callable[[Application], Application]:
     guard = beside("request_guard").RequestGuard
     return functools.partial(
         guard, port=port, secret_of=secret_of, needs_signature=needs_signature,
-        log=_log.warning,
+        log=_log.warning, record=recording(recorded, os.environ["MINISTACK_ACCOUNT_ID"]),
     )  # fmt: skip
 
 
@@ -596,6 +618,7 @@ def main() -> None:
     # What is left in the environment every Lambda would get.
     layers = os.environ.pop(LAYERS_FOLDER, "")
     save_every = float(os.environ.pop(SAVE_EVERY, "60"))
+    recorded = os.environ.pop(RECORDED_CALLS, "")
     try:
         check_version()
         app = importlib.import_module("ministack.app")
@@ -610,7 +633,7 @@ def main() -> None:
         sort_indexes(dynamodb)
         fail_unwritten_objects(importlib.import_module("ministack.services.s3"))
         keep_to_one_port(app)
-        guard = guarded(app, int(os.environ["GATEWAY_PORT"]))
+        guard = guarded(app, int(os.environ["GATEWAY_PORT"]), recorded)
         persistence = importlib.import_module("ministack.core.persistence")
         state = State(app, persistence, Path(os.environ["STATE_DIR"]))
         end_in_time(app, importlib.import_module("hypercorn.asyncio"), guard, state, save_every)

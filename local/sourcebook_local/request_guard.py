@@ -38,6 +38,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 SecretOf: TypeAlias = Callable[[str, str], str | None]
 """Returns the secret of an access key and its session token (or ""); None if they are not valid here."""
+Record: TypeAlias = Callable[[str, str, "Incoming", bytes], None]
+"""Takes the access key, the service, the head and the body of a request whose signature is right."""
 NeedsSignature: TypeAlias = Callable[[str, str], bool]
 """Says whether a method and a path of the HTTP API are for callers with a signature only."""
 
@@ -144,6 +146,7 @@ class RequestGuard:
         needs_signature: says which routes of the HTTP API need a signature.
         now: returns the present time, with its zone.
         log: takes a line for each of the first refusals.
+        record: takes each signed request, if somebody wants to know.
     """
 
     def __init__(
@@ -155,6 +158,7 @@ class RequestGuard:
         needs_signature: NeedsSignature,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),  # noqa: UP017 - as old as MiniStack's
         log: Callable[[str], None] = lambda _line: None,
+        record: Record | None = None,
     ) -> None:
         self._application = application
         self._port = port
@@ -162,6 +166,7 @@ class RequestGuard:
         self._needs_signature = needs_signature
         self._now = now
         self._log = log
+        self._record = record
         self._refused = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -196,6 +201,8 @@ class RequestGuard:
             claim = claimed(request, self._secret_of, self._now())
             body = await _read(receive)
             check_signature(request, body, claim)
+            if self._record is not None and found is None:
+                self._record(claim.credentials.access_key, claim.service, request, body)
             receive = _again(body, receive)
         if api:
             # MiniStack answers some paths of its own under every name: by the path only the API does.

@@ -27,6 +27,7 @@ from sourcebook_local.deploy import LOCAL_CONTEXT, content_hash, deploy
 from sourcebook_local.folder import stop_servers
 from sourcebook_local.project import HOME, ROOT
 from tests.e2e.afterwards import check_the_table, logged_secrets
+from tests.e2e.calls import file_of, write_modules, write_names
 from tests.e2e.stack import Stack
 
 if TYPE_CHECKING:
@@ -48,6 +49,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"The logs of the embedded clouds are in {KEPT_LOGS}")
 
 
+_ran: set[str] = set()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.path.is_relative_to(HERE):
+        _ran.add(item.path.name)
+
+
+def pytest_sessionfinish() -> None:
+    write_modules(_ran)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
@@ -63,7 +76,8 @@ def new_cloud(
 
     def make(name: str) -> LocalCloud:
         home = tmp_path_factory.mktemp(name)
-        made.append(LocalCloud(home, venv=VENV, port=0, auth=True, tls=True, say=print))
+        recorded = file_of(home.name)
+        made.append(LocalCloud(home, venv=VENV, port=0, auth=True, tls=True, say=print, recorded=recorded))
         return made[-1]
 
     yield make
@@ -140,6 +154,7 @@ def deployed(cloud: LocalCloud) -> Iterator[Stack]:
     with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
         stack = Stack(cloud, outputs, cloud.session(), api)
         yield stack
+        write_names(stack)
         check_the_table(stack)
         # Here, because only now everything is in the logs, and a moment later the cloud may be stopped.
         leaks = logged_secrets(cloud)
