@@ -153,8 +153,8 @@ def deployed(cloud: LocalCloud) -> Iterator[Stack]:
     outputs = deploy(cloud, assembly=HOME / "assembly", say=print).outputs
     with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
         stack = Stack(cloud, outputs, cloud.session(), api)
-        yield stack
         write_names(stack)
+        yield stack
         check_the_table(stack)
         # Here, because only now everything is in the logs, and a moment later the cloud may be stopped.
         leaks = logged_secrets(cloud)
