@@ -124,9 +124,7 @@ def test_a_method_that_a_path_does_not_have_is_refused_with_those_it_has(
 
 
 @pytest.mark.parametrize("signed", [False, True])
-@pytest.mark.parametrize(
-    "path", ["/nothing", "/feeds/", "/feedsy", "/api/v1", "/iam/feeds", "/novae/a/b", "/%00"]
-)
+@pytest.mark.parametrize("path", ["/nothing", "/feeds/", "/feedsy", "/api/v1", "/novae/a/b", "/%00"])
 def test_an_unknown_path_is_a_problem_too(api: Api, path: str, *, signed: bool) -> None:
     answer = ask(api, "GET", path, signed=signed)
     assert answer["statusCode"] == 404
@@ -140,13 +138,13 @@ def test_an_unknown_path_is_a_problem_too(api: Api, path: str, *, signed: bool) 
 def test_what_came_by_no_route_of_its_method_runs_nothing_but_reads(api: Api, route: str) -> None:
     # Whoever may call GET alone could change something, or more often than the limit of its method allows.
     signed = route != UNROUTED
-    for method, status in (("HEAD", 404), ("GET", 405), ("POST", 405), ("DELETE", 405), ("PATCH", 405)):
+    for method in ("HEAD", "GET", "POST", "DELETE", "PATCH"):
         event = {
             "routeKey": route,
             "rawPath": f"{SIGNED}/feeds/no" if signed else "/feeds/no",
             "requestContext": {"http": {"method": method}, "authorizer": {"iam": {"userArn": "arn:ada"}}},
         }
-        assert api.answer(event, Log())["statusCode"] == status
+        assert (api.answer(event, Log())["statusCode"] == 405) == (method != "HEAD")
 
 
 def test_a_path_that_only_looks_signed_is_none(api: Api) -> None:
@@ -156,6 +154,7 @@ def test_a_path_that_only_looks_signed_is_none(api: Api) -> None:
         "requestContext": {"http": {"method": "DELETE"}, "authorizer": {"iam": {"userArn": "arn:ada"}}},
     }
     assert api.answer(event, Log())["statusCode"] == 404
+    assert ask(api, "GET", "/iam/feeds", signed=True)["statusCode"] == 404
     # The gateway takes more slashes for one.
     for path, status in (("//feeds/circuit-review", 401), ("/iam//feeds/circuit-review", 404)):
         assert api.answer(event | {"rawPath": path}, Log())["statusCode"] == status
