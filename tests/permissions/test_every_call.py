@@ -1,8 +1,8 @@
 """What the functions asked of AWS in the end-to-end tests, against what AWS would let them.
 
 The embedded cloud enforces the policies of the functions too, but knows some actions by other names, and
-evaluates no condition on partition keys. `make test` runs this after the end-to-end tests, whose clouds write the
-calls down.
+evaluates no condition on partition keys. `make test` runs this after the end-to-end tests, whose clouds write
+the calls down.
 """
 
 from __future__ import annotations
