@@ -28,7 +28,9 @@ reset: install ## Stop it and forget its data
 .PHONY: test check format lint types contracts unit
 test: check ## All tests: the quick loop, then moto, the templates, and a true deployment
 	$(BIN)/pytest tests/integration --numprocesses 2 --dist loadscope
+	rm -rf .sourcebook/calls
 	$(BIN)/pytest tests/infra tests/e2e --numprocesses 2 --dist loadfile
+	$(BIN)/pytest tests/permissions
 
 check: install format lint contracts ## The quick loop before every commit
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync types unit
@@ -70,6 +72,10 @@ faults: install ## Ingest through every trouble there is, SEEDS=20 times (about 
 	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) $(BIN)/pytest tests/integration/faults tests/integration/spectra/test_every_call.py \
 		tests/integration/curation/test_curation.py -q --numprocesses 2
 	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) SOURCEBOOK_FAULT_ROUNDS=6 $(BIN)/pytest tests/e2e/test_faults.py -v --log-cli-level INFO
+
+.PHONY: upgrade
+upgrade: install ## From the release before to this one, back, and deleted and made again (some ten minutes)
+	SOURCEBOOK_UPGRADE=1 $(BIN)/pytest tests/upgrade -v --log-cli-level INFO
 
 .PHONY: load
 load: install ## 2,000 feeds, 50,000 entries and 20 readers for ten minutes, until all is done (about half an hour)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from importlib.metadata import version
 from typing import Final, cast
 
 import aws_cdk as cdk
@@ -111,6 +112,7 @@ class Api(Construct):
             environment={
                 "TABLE_NAME": data.table.table_name,
                 "BUCKET_NAME": data.bucket.bucket_name,
+                "SOURCEBOOK_VERSION": version("sourcebook"),
                 "PUBLIC_READ": "true" if deployment.public_read else "false",
                 # How its own addresses begin, for those that it gives.
                 "API_ADDRESSES": _LOCAL_ADDRESSES if deployment.is_local else "https://{domain}",

@@ -20,7 +20,8 @@ NOW = datetime(2026, 11, 27, 21, 56, 39, tzinfo=UTC)
 
 
 def check(table: Table) -> tuple[bool, dict[str, Any]]:
-    health = HealthCheck(table, clock=lambda: NOW).run()
+    health = HealthCheck(table, clock=lambda: NOW, version="1.2.3").run()
+    assert health.answer["version"] == "1.2.3"
     assert health.answer["timestamp"] == isoformat(NOW)
     assert health.answer["status"] == ("healthy" if health.ok else "degraded")
     return health.ok, health.answer["checks"]

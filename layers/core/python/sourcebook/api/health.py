@@ -48,6 +48,8 @@ class HealthCheck:
 
     table: Table
     clock: Clock = utc_now
+    version: str = ""
+    """Of what is deployed."""
 
     def run(self) -> Health:
         """Look.
@@ -64,7 +66,7 @@ class HealthCheck:
                 "table": "unavailable",
                 **dict.fromkeys(("scheduler", "overdue", "active_feeds", "last_successful_fetch")),
             }
-            return _health(now, ok=False, checks=checks, cause=error)
+            return self._health(now, ok=False, checks=checks, cause=error)
         last_run = tick.get("ticked_at")
         overdue = _since(active[0]["next_fetch_time"], now) if active else timedelta(0)
         last_success = max(filter(None, (item.get("last_success_at") for item in active)), default=None)
@@ -80,7 +82,14 @@ class HealthCheck:
             and overdue <= OVERDUE
             and (last_success is None or _since(last_success, now) <= SILENT)
         )
-        return _health(now, ok=ok, checks=checks)
+        return self._health(now, ok=ok, checks=checks)
+
+    def _health(
+        self, now: datetime, *, ok: bool, checks: dict[str, Any], cause: Exception | None = None
+    ) -> Health:
+        status = "healthy" if ok else "degraded"
+        answer = {"status": status, "version": self.version, "checks": checks, "timestamp": isoformat(now)}
+        return Health(ok, answer, cause)
 
     def _active(self) -> Iterator[Item]:
         """Yield the sources that are polled, the one that has been due longest first."""
@@ -105,8 +114,3 @@ def _since(moment: str, now: datetime) -> timedelta:
 
 def _seconds(span: timedelta) -> int:
     return max(0, round(span.total_seconds()))
-
-
-def _health(now: datetime, *, ok: bool, checks: dict[str, Any], cause: Exception | None = None) -> Health:
-    answer = {"status": "healthy" if ok else "degraded", "checks": checks, "timestamp": isoformat(now)}
-    return Health(ok, answer, cause)

@@ -281,6 +281,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     },
     "Health": thing(
         status=one_of("healthy", "degraded"),
+        version={"type": "string", "description": "Of what is deployed."},
         checks=thing(
             table=one_of("ok", "unavailable"),
             scheduler=maybe(COUNT),

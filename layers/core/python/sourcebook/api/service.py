@@ -27,7 +27,8 @@ class ServiceApi:
 
 def make(means: Means) -> ServiceApi:
     """Make it."""
-    return ServiceApi(HealthCheck(means.table), means.workflows)
+    health = HealthCheck(means.table, version=means.environ.get("SOURCEBOOK_VERSION", ""))
+    return ServiceApi(health, means.workflows)
 
 
 def get_health(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001 - as every operation

@@ -26,6 +26,8 @@ class Health(Record):
 
     status: str
     """One of healthy, degraded."""
+    version: str
+    """Of what is deployed."""
     checks: HealthChecks
     timestamp: datetime
 
