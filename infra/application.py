@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ import aws_cdk as cdk
 from infra.data_stack import DataStack
 from infra.deployment import Deployment, take_choices
 from infra.pipeline_stack import PipelineStack
+from infra.regions import check_region
 
 
 def build_app(
@@ -32,7 +34,8 @@ def build_app(
             synth's CPU. The environment variable ``CDK_VALIDATION=false`` also switches it off.
 
     Raises:
-        ValueError: if a context value is not valid, a handler is missing, or a layer cannot be built.
+        ValueError: if a context value is not valid, the region lacks a service, a handler is missing, or a
+            layer cannot be built.
     """
     app = cdk.App(
         outdir=None if outdir is None else str(outdir),
@@ -45,6 +48,9 @@ def build_app(
     deployment = Deployment.from_context(app.node)
     if choices is not None and not deployment.is_local:
         sys.stderr.write(f"Choices of {choices.name} and defaults: {deployment}\n")
+        # The CDK command line sets it from the profile; without one the stacks go to any region.
+        if region := os.environ.get("CDK_DEFAULT_REGION"):
+            check_region(region, deployment)
     data = DataStack(app, "SourcebookData", deployment=deployment)
     PipelineStack(app, "SourcebookPipeline", deployment=deployment, data=data)
     cdk.Tags.of(app).add("project", "sourcebook")

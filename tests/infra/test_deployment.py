@@ -9,7 +9,9 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 
+from infra.application import build_app
 from infra.deployment import CHOICES, Deployment, Target, take_choices
+from infra.regions import check_region
 from sourcebook.feeds.settings import FeedSettings
 
 pytestmark = pytest.mark.infra
@@ -146,3 +148,22 @@ def test_a_choice_that_the_next_deployment_would_drop_is_refused(
 
 def test_the_file_of_this_checkout_is_valid() -> None:
     assert _chosen(CHOICES).target is Target.LAMBDA
+
+
+def test_a_region_is_told_by_what_it_lacks() -> None:
+    check_region("eu-central-1", _deployment(sentiment_engine="comprehend", traces="true"))
+    check_region("cn-north-1", _deployment())
+    check_region("xx-nowhere-1", _deployment(sentiment_engine="comprehend"))
+    with pytest.raises(ValueError, match=r"eu-north-1 does not have Comprehend \(choose another"):
+        check_region("eu-north-1", _deployment(sentiment_engine="comprehend"))
+    with pytest.raises(ValueError, match=r"us-isof-east-1 does not have API Gateway's HTTP APIs"):
+        check_region("us-isof-east-1", _deployment())
+
+
+def test_a_synthesis_for_a_region_without_a_service_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CDK_DEFAULT_REGION", "us-isof-east-1")
+    (tmp_path / "deployment.json").write_text("{}")
+    with pytest.raises(ValueError, match="us-isof-east-1 does not have"):
+        build_app(outdir=tmp_path / "out", choices=tmp_path / "deployment.json")

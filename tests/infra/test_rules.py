@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -119,6 +120,19 @@ def test_the_stacks_go_to_any_account_and_region(aws: Assembly) -> None:
     assert not manifest.get("missing"), "a lookup"
     for name in ("SourcebookData", "SourcebookPipeline"):
         assert manifest["artifacts"][name]["environment"] == "aws://unknown-account/unknown-region"
+
+
+def test_the_stacks_go_to_any_partition(aws: Assembly) -> None:
+    """China, GovCloud and the European cloud have other partitions, and other domains of URLs."""
+    for template in (aws.data, aws.pipeline):
+        text = json.dumps(template["Resources"]) + json.dumps(template["Outputs"])
+        assert not re.findall(r"arn:aws[\w-]*:", text)
+        hosts = set(re.findall(r"[\w.-]+\.amazonaws\.com[\w.]*", text))
+        # Names of services are the same everywhere.
+        assert all(
+            re.fullmatch(r"(apigateway|cloudwatch|events|lambda|sns|states)\.amazonaws\.com", h)
+            for h in hosts
+        )
 
 
 def test_the_stacks_describe_themselves_and_tag_what_they_make(aws: Assembly) -> None:
