@@ -77,6 +77,10 @@ faults: install ## Ingest through every trouble there is, SEEDS=20 times (about 
 upgrade: install ## From the release before to this one, back, and deleted and made again (some ten minutes)
 	SOURCEBOOK_UPGRADE=1 $(BIN)/pytest tests/upgrade -v --log-cli-level INFO
 
+.PHONY: release
+release: install ## Build the files of a release into dist/, twice, and compare
+	$(BIN)/python -m infra.release dist
+
 .PHONY: load
 load: install ## 2,000 feeds, 50,000 entries and 20 readers for ten minutes, until all is done (about half an hour)
 	SOURCEBOOK_LOAD=full $(BIN)/pytest tests/e2e/test_load.py --log-cli-level INFO
