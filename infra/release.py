@@ -1,6 +1,6 @@
 """Build the files of a release: the same commit gives the same bytes.
 
-`python -m infra.release dist` writes the wheel, the sources, the assembly that ``cdk deploy --app`` takes, and
+`python -m infra.release dist` writes the wheel, the sources, an assembly for ``cdk deploy --app``, and
 the digests of all three. The assembly has no choices of a deployment in it: whoever has some deploys from a
 checkout.
 """
