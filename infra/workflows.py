@@ -301,7 +301,9 @@ class DeclaredWorkflows(Construct):
 def _shared_log(stack: cdk.Stack) -> logs.ILogGroup:
     """Return the one log group of all workflows, whose streams have the names of the workflows in them."""
     made = stack.node.try_find_child("WorkflowLogs")
-    return cast("logs.ILogGroup", made) or logs.LogGroup(
+    if isinstance(made, logs.LogGroup):
+        return made
+    return logs.LogGroup(
         stack,
         "WorkflowLogs",
         # Step Functions needs this prefix for the same reason as API Gateway.

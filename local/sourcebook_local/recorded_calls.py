@@ -228,8 +228,8 @@ def _s3(request: Request) -> Iterator[Call]:
     if source := request.header("x-amz-copy-source"):
         yield Call("s3:GetObject", f"arn:aws:s3:::{unquote(source).lstrip('/').partition('?')[0]}")
     # Parts of an upload are put by the permission of the whole.
-    action = {"GET": "GetObject", "HEAD": "GetObject", "PUT": "PutObject", "POST": "PutObject"}
-    yield Call(f"s3:{action.get(request.method, 'DeleteObject')}", f"{arn}/{key}")
+    actions = {"GET": "GetObject", "HEAD": "GetObject", "PUT": "PutObject", "POST": "PutObject"}
+    yield Call(f"s3:{actions.get(request.method, 'DeleteObject')}", f"{arn}/{key}")
 
 
 def _kind(value: str) -> str:

@@ -142,7 +142,7 @@ class Templates:
             case {"Fn::ImportValue": export}:
                 return self.named(self._exports[export.partition(":")[2]])
             case {"Fn::Join": [between, parts]}:
-                return between.join(self.named(part) for part in parts)
+                return str(between).join(self.named(part) for part in parts)
             case _:
                 raise NotImplementedError(value)
 
