@@ -140,7 +140,7 @@ class Templates:
             case {"Fn::GetAtt": [name, attribute]}:
                 return f"<{name}>/{attribute}"
             case {"Fn::ImportValue": export}:
-                return self.named(self._exports[export.partition(":")[2]])
+                return self.named(self._exports[export])
             case {"Fn::Join": [between, parts]}:
                 return str(between).join(self.named(part) for part in parts)
             case _:

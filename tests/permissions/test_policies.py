@@ -55,7 +55,7 @@ def test_a_key_that_is_not_there_meets_no_condition() -> None:
 
 
 def test_resources_have_the_names_of_the_template() -> None:
-    data = {"Outputs": {"Out": {"Value": {"Fn::GetAtt": ["Table", "Arn"]}, "Export": {"Name": "Out"}}}}
+    data = {"Outputs": {"Out": {"Value": {"Fn::GetAtt": ["Table", "Arn"]}, "Export": {"Name": "Data:Out"}}}}
     templates = Templates(data, {"Resources": {}})
     assert (
         templates.named({"Fn::Join": ["", [{"Fn::ImportValue": "Data:Out"}, "/index/x"]]})
