@@ -22,7 +22,6 @@ def test_unchanged_sources_are_neither_synthesized_nor_deployed_again(stack: Sta
     again = deploy(stack.cloud, assembly=HOME / "assembly")
     assert (again.synthesized, again.deployed) == (False, False)
     assert again.outputs == stack.outputs
-    assert again.seconds < 5
 
 
 def test_the_api_answers_at_the_address_in_local_json(stack: Stack, tmp_path: Path) -> None:
