@@ -42,10 +42,3 @@ def write_names(stack: Stack) -> None:
                 ]
     FOLDER.mkdir(parents=True, exist_ok=True)
     file_of(stack.cloud.home.name).with_suffix(".names").write_text(json.dumps(names))
-
-
-def write_modules(modules: set[str]) -> None:
-    """Write which modules of tests have run in this process."""
-    if modules:
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        (FOLDER / f"{os.getpid()}.modules").write_text(json.dumps(sorted(modules)))

@@ -27,7 +27,7 @@ from sourcebook_local.deploy import LOCAL_CONTEXT, content_hash, deploy
 from sourcebook_local.folder import stop_servers
 from sourcebook_local.project import HOME, ROOT
 from tests.e2e.afterwards import check_the_table, logged_secrets
-from tests.e2e.calls import file_of, write_modules, write_names
+from tests.e2e.calls import file_of, write_names
 from tests.e2e.stack import Stack
 
 if TYPE_CHECKING:
@@ -47,18 +47,6 @@ LINKED = {"layers", "s3"}
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if terminalreporter.stats.keys() & {"failed", "error"} and KEPT_LOGS.exists():
         terminalreporter.write_line(f"The logs of the embedded clouds are in {KEPT_LOGS}")
-
-
-_ran: set[str] = set()
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.path.is_relative_to(HERE):
-        _ran.add(item.path.name)
-
-
-def pytest_sessionfinish() -> None:
-    write_modules(_ran)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,7 +9,7 @@ Source: IAM User Guide, "Policy evaluation logic" and "IAM JSON policy elements:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,12 +150,3 @@ class Templates:
 def listed(value: Any) -> list[Any]:
     """Return a value that may stand alone as a list."""
     return value if isinstance(value, list) else [value]
-
-
-def used(statement: Statement, calls: Sequence[Made]) -> Iterator[tuple[str, str]]:
-    """Return the actions, each with a resource, that some of these calls needed of a statement."""
-    for action in statement.actions:
-        for resource in statement.resources:
-            alone = Statement(statement.effect, (action,), (resource,), statement.conditions)
-            if any(alone.matches(call) for call in calls):
-                yield action, resource

@@ -1,0 +1,75 @@
+"""Which actions the functions have been seen to need, and why they may do others.
+
+`python -m tests.permissions.seen` adds what the end-to-end tests have just done to seen.json. That a policy
+allows nothing else, tests/infra holds: so it does not depend on what one run happens to do.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+from sourcebook_local.project import HOME
+from tests.e2e.calls import FOLDER
+from tests.permissions.policies import Made, Templates
+
+FILE: Final = Path(__file__).with_name("seen.json")
+LOCAL_ACTIONS: Final = {"sqs:SendMessageBatch", "sns:PublishBatch", "dynamodb:BatchExecuteStatement"}
+"""Which the embedded cloud alone knows; tests/infra holds that all else is the same on AWS."""
+
+
+def seen() -> set[tuple[str, str]]:
+    """Return each function with an action that it has been seen to need."""
+    return {
+        (name, action) for name, actions in json.loads(FILE.read_text("utf-8")).items() for action in actions
+    }
+
+
+def recorded(templates: Templates) -> list[Made]:
+    """Return the calls that the last run of the end-to-end tests has written down."""
+    return [call for file in sorted(FOLDER.glob("*.calls")) for call in _read(file, templates.functions())]
+
+
+def _read(file: Path, functions: dict[str, str]) -> list[Made]:
+    written = file.with_suffix(".names")
+    if not written.exists():
+        return []
+    names = json.loads(written.read_text("utf-8"))
+    made = []
+    for line in file.read_text("utf-8").splitlines():
+        call = json.loads(line)
+        if (function := functions.get(names.get(call["role"], ""))) is not None:
+            made.append(Made(function, call["action"], _named(call["resource"], names), call["keys"]))
+    return made
+
+
+def _named(arn: str, names: dict[str, str]) -> str:
+    """Return an ARN with the name that the template has for its resource."""
+    for end in range(len(arn), 0, -1):
+        if (end == len(arn) or arn[end] == "/") and arn[:end] in names:
+            rest = arn[end:]
+            return f"<{names[arn[:end]]}>" + ("/StreamArn" if rest.startswith("/stream/") else rest)
+    return arn
+
+
+def deployed() -> Templates | None:
+    """Return the templates that the end-to-end tests deploy, None if there are none."""
+    files = [HOME / "assembly" / f"{name}.template.json" for name in ("SourcebookData", "SourcebookPipeline")]
+    if not all(file.exists() for file in files):
+        return None
+    return Templates(*(json.loads(file.read_text("utf-8")) for file in files))
+
+
+def main() -> None:
+    """Add what was written down last to what has been seen."""
+    templates = deployed()
+    found = seen() if FILE.exists() else set()
+    found |= {(call.function, call.action) for call in recorded(templates)} if templates else set()
+    names = sorted({name for name, _ in found})
+    by_function = {name: sorted(action for one, action in found if one == name) for name in names}
+    FILE.write_text(json.dumps(by_function, indent=2) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
