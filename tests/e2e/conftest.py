@@ -85,6 +85,7 @@ def new_cloud(
 
 def start_deployed(cloud: LocalCloud) -> None:
     """Start a cloud; one that is new has the application already."""
+    DEPLOYED.parent.mkdir(parents=True, exist_ok=True)
     # While it starts, too: two copies begin with one port, and the second sees that it is taken.
     with process.lock(DEPLOYED.with_name(f"{DEPLOYED.name}.lock")):
         if not (cloud.home / "state").exists():
