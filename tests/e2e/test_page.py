@@ -13,7 +13,7 @@ import pytest
 from boto3.dynamodb.conditions import Key
 
 from sourcebook.api.tokens import TokenStore
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook_cli.photometry import hand_in
@@ -24,7 +24,7 @@ from sourcebook_local.astronomy.services import SAMPLE_NOVA
 from sourcebook_local.cloud import LocalCloud
 from sourcebook_local.folder import start_server, stop_servers
 from sourcebook_local.project import HOME
-from sourcebook_local.samples import sample_sources
+from sourcebook_local.samples import sample_sources, sample_subjects
 from sourcebook_local.samples_observations import sample_observation_sources
 from tests.browser import (
     check_accessibility,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page as BrowserPage
 
 SCREENSHOTS = HOME / "log" / "e2e" / "screenshots"
-SUBJECT = Subject("halcyon", "Halcyon Robotics", "company", ticker="HLCR")
 
 
 pytestmark = needs_browser
@@ -89,7 +88,7 @@ def nova_id(stack: Stack, server_url: str) -> str:
 @pytest.fixture(scope="module")
 def data(stack: Stack, server_url: str, nova_id: str) -> str:
     """Everything that a view can show; returns the nova's id."""
-    SubjectRegistry(table_of(stack)).register([SUBJECT])
+    SubjectRegistry(table_of(stack)).register(sample_subjects())
     fetch(stack, register(stack, [*sample_sources(server_url), *sample_observation_sources(server_url)]))
     return nova_id
 
@@ -158,6 +157,20 @@ def test_articles_show_every_sources_word_side_by_side(page: BrowserPage, stack:
     page.get_by_label("Sentiment").select_option("negative")
     expect(page.locator(".story .chip.negative").first).to_be_visible()
     expect(page.locator(".story .chip.positive")).to_have_count(0)
+
+
+def test_at_least_ten_subjects_of_the_sample_news_have_a_chart(page: BrowserPage, stack: Stack) -> None:
+    """`make up` loads these subjects and fetches these sources."""
+    open_view(page, stack, "#/sentiment?hours=168", "subjects")
+    told = page.get_by_role("region", name="Mentioned in 7 days").get_by_role("link")
+    expect(told.nth(9)).to_be_visible()
+    # The stack is shared: what other tests have loaded may be mentioned as well.
+    shown = set(told.all_inner_texts()) & {subject.name for subject in sample_subjects()}
+    assert len(shown) >= 10
+    name = min(shown)
+    told.filter(has_text=name).click()
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    expect(page.get_by_role("img", name=f"Mentions of {name} by day")).to_be_visible()
 
 
 def test_the_sentiment_of_a_subject_is_found_by_its_name(page: BrowserPage, stack: Stack) -> None:

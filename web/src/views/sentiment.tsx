@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { all } from "../api";
+import { all, type Page } from "../api";
 import { Chart, css, type Plot } from "../chart";
 import { number } from "../format";
 import { go, hashOf, useGet, useLoad, type Place } from "../hooks";
@@ -28,6 +28,13 @@ interface Sentiment {
   is_cached: boolean;
   is_stale: boolean;
   cached_at: string | null;
+}
+
+interface Ranked {
+  tool_id: string;
+  name: string;
+  total_mentions: number;
+  average_sentiment: number;
 }
 
 interface Bucket {
@@ -89,6 +96,7 @@ export function SentimentView({ place }: { place: Place }): JSX.Element {
               </form>
               {place.id === "" ? (
                 <>
+                  <Mentioned hours={hours} />
                   <h2>{known.length} subjects</h2>
                   <ul class="chips">
                     {known.map((subject) => (
@@ -109,6 +117,39 @@ export function SentimentView({ place }: { place: Place }): JSX.Element {
       </Shown>
     </>
   );
+}
+
+/** The subjects that were mentioned, the most mentioned first. No more than 15 days are ranked. */
+function Mentioned({ hours }: { hours: string }): JSX.Element {
+  const ranked = useGet<Page<Ranked>>("/overviews/subjects", { hours: hours === "24" ? "24" : "168", order: "mentions" });
+  const title = `Mentioned in ${hours === "24" ? "24 hours" : "7 days"}`;
+  return (
+    <>
+      <h2>{title}</h2>
+      <Shown of={ranked}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty>No article mentioned a subject in this time.</Empty>
+          ) : (
+            <Table
+              caption={title}
+              rows={items}
+              rowKey={(one) => one.tool_id}
+              columns={[
+                { name: "Subject", of: (one) => <a href={hashOf("sentiment", one.tool_id, { hours })}>{one.name}</a> },
+                { name: "Mentions", right: true, of: (one) => number(one.total_mentions) },
+                { name: "Average, −1 … +1", right: true, of: (one) => signed(one.average_sentiment) },
+              ]}
+            />
+          )
+        }
+      </Shown>
+    </>
+  );
+}
+
+function signed(average: number): string {
+  return `${average > 0 ? "+" : ""}${number(average, 2)}`;
 }
 
 function find(known: readonly Subject[], said: string): Subject | undefined {
@@ -133,7 +174,7 @@ function Felt({ id, name, hours }: { id: string; name: string; hours: string }):
             <Facts
               of={[
                 ["Mentions", number(felt.total_mentions)],
-                ["Average", `${felt.average_sentiment > 0 ? "+" : ""}${number(felt.average_sentiment, 2)} of −1 … +1`],
+                ["Average", `${signed(felt.average_sentiment)} of −1 … +1`],
                 [
                   "As of",
                   <>
