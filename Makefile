@@ -61,6 +61,10 @@ docs: install ## Make the pages of documentation that are made of declarations
 	$(BIN)/python client/make_models.py
 	$(BIN)/python docs/make_table.py
 
+.PHONY: pictures
+pictures: install ## Take the pictures of the page for the documentation, of the stack that `make up` runs
+	$(BIN)/python -m tests.pictures
+
 .PHONY: bench
 bench: install ## What it costs and how fast it is, beside named baselines (BENCH=--write: into the docs)
 	$(BIN)/python -m bench.run --corpus $(CORPUS) $(BENCH)

@@ -82,9 +82,12 @@ export function Access(): JSX.Element {
       <form onSubmit={save}>
         <h2 id="access-title">Access</h2>
         <p>
-          Reading may need a token; changing, deciding and starting always do. An operator makes one:{" "}
-          <code>sourcebook token create NAME --scope write</code>. It is kept in this tab only, and nothing that you
-          have entered is lost.
+          Reading may need a token; changing, deciding and starting always do. It is kept in this tab only, and nothing that
+          you have entered is lost.
+        </p>
+        <p>
+          An operator makes one with <code>sourcebook token create NAME --scope write</code>, sees all with{" "}
+          <code>sourcebook token list</code>, and ends one with <code>sourcebook token revoke ID</code>.
         </p>
         <label class="field">
           <span>Token</span>

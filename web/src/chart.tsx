@@ -160,6 +160,23 @@ function calendar(marks: number[], days: boolean): string[] {
   });
 }
 
+/** The range of y in which the values that are shown have room, with their errors. */
+function withErrors(chart: uPlot, plot: Plot, low: number | null, high: number | null): uPlot.Range.MinMax {
+  if (low === null || high === null) return [null, null];
+  let [least, most] = [low, high];
+  const [first, last] = chart.series[0]?.idxs ?? [0, -1];
+  plot.lines.forEach((line, index) => {
+    if (line.errors === undefined || chart.series[index + 1]?.show === false) return;
+    for (let i = first; i <= last; i += 1) {
+      const [value, error] = [plot.data[index + 1]?.[i] ?? null, line.errors[i] ?? null];
+      if (value === null || error === null) continue;
+      least = Math.min(least, value - error);
+      most = Math.max(most, value + error);
+    }
+  });
+  return uPlot.rangeNum(least, most, 0.1, true);
+}
+
 function draw(element: HTMLElement, plot: Plot, shows: (range: Range) => void): uPlot {
   const ink = css("--ink-soft");
   const grid = { stroke: css("--line"), width: 1 };
@@ -173,7 +190,7 @@ function draw(element: HTMLElement, plot: Plot, shows: (range: Range) => void): 
     height: plot.height ?? 280,
     scales: {
       x: { time: plot.time },
-      y: { dir: plot.inverted ? -1 : 1, ...(plot.range ? { range: plot.range } : {}) },
+      y: { dir: plot.inverted ? -1 : 1, range: plot.range ?? ((chart, low, high) => withErrors(chart, plot, low, high)) },
       ...(plot.rightScale ? { right: plot.rightScale.range ? { range: plot.rightScale.range } : {} } : {}),
     },
     ...(plot.days ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") } : {}),

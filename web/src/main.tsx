@@ -50,9 +50,11 @@ function App(): JSX.Element {
     // Who goes on by keyboard or screen reader goes on from the new view; not at the first, which is the page's start.
     if (!first.current) main.current?.focus({ preventScroll: true });
     first.current = false;
-    // On a phone the ways stand in one line that is wider than the screen: the present one is brought into it.
-    document.querySelector('nav a[aria-current="page"]')?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [place.view, place.id]);
+  useEffect(() => {
+    // On a phone the ways stand in one line that is wider than the screen: the present one is brought into it.
+    document.querySelector('nav a[aria-current="page"]')?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [place.view, waiting]);
   return (
     <>
       <a

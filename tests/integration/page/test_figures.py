@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
+from typing import TYPE_CHECKING, cast
 
 import pytest
+from PIL import Image
 
 from tests.browser import check_accessibility, expect
 from tests.integration.page.conftest import Look
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.integration
 
@@ -166,6 +172,36 @@ def test_a_part_of_a_light_curve_is_picked(look: Look) -> None:
     expect(part.get_by_label("From")).to_have_value(re.compile("^5607"))
     page.get_by_label("Time as").select_option("date")
     expect(part.get_by_label("From")).to_have_value(re.compile(r"^2012-06-0\d$"))
+
+
+def ink(page: Page, share: float, colour: tuple[int, int, int]) -> int:
+    """Return how many pixels of a colour stand above one another at a share of the first chart's width."""
+    chart = page.locator(".chart").first
+    whole, drawn = chart.bounding_box(), chart.locator(".u-over").bounding_box()
+    assert whole is not None
+    assert drawn is not None
+    left, width = drawn["x"] - whole["x"], drawn["width"]
+    image = Image.open(io.BytesIO(chart.screenshot())).convert("RGB")
+    column = round(left + width * share)
+    rows = range(image.height)
+
+    def near(x: int, y: int) -> bool:
+        seen = cast("tuple[int, int, int]", image.getpixel((x, y)))
+        return sum(abs(a - b) for a, b in zip(seen, colour, strict=True)) < 300  # half a line is half white
+
+    return sum(any(near(column + x, y) for x in (-1, 0, 1)) for y in rows)
+
+
+def test_the_errors_of_a_light_curve_are_bars(look: Look) -> None:
+    page = look.at(f"#/novae/{look.site.world.nova_id}")
+    expect(page.get_by_role("img", name="Light curve, 6 measurements")).to_be_visible()
+    legend = page.locator(".chart").first.locator(".u-legend .u-series th")
+    expect(legend).to_have_text(["MJD", "B", "V", "V (fainter than)"])
+    for band in (2, 3):
+        legend.nth(band).click()  # what is left is 12.1 ± 0.1 and 13.0 ± 0.1 in B
+    share = (56081.5 - 56079.4) / (56084.5 - 56079.4)
+    # A point alone is six pixels high.
+    assert ink(page, share, (0x1C, 0x5D, 0x99)) > 20
 
 
 def test_spectra_are_compared_in_one_chart(look: Look) -> None:

@@ -192,7 +192,8 @@ function One({ id }: { id: string }): JSX.Element {
   }, [id]);
   const list = useList<Delivery>(`/alerts/${encodeURIComponent(id)}/deliveries`);
   const { busy, problem, act } = useDoing();
-  useWatch(list, true, 5);
+  // As long as one has not asked for more: looking again begins at the newest.
+  useWatch(list, (list.value ?? []).length <= 20, 5);
   const rule = answer.value;
   const remove = (): void => {
     void act("remove", async () => {
