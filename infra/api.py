@@ -27,6 +27,7 @@ from sourcebook.api.queues import VARIABLE as DEAD_LETTER_QUEUES
 from sourcebook.table.keys import (
     ELIGIBILITY_INDEX,
     IDEMPOTENT_PARTITIONS,
+    LOCATOR_PARTITIONS,
     NOVA_PARTITIONS,
     QUARANTINE_PARTITIONS,
     SENTIMENT_INDEX,
@@ -173,8 +174,8 @@ class Api(Construct):
         """Let the function write what its operations write, and nothing else of the table.
 
         Sources with all that polling has kept of them, runs that it starts, the answers to requests that
-        came with a key, and a person's decision on a case and on the spectrum that it is about. It reads
-        tokens and cannot make or change one.
+        came with a key, a person's decision on a case and on the spectrum that it is about, and the spectra
+        that are uploaded. It reads tokens and cannot make or change one.
         """
         for actions, partitions in (
             (
@@ -183,7 +184,10 @@ class Api(Construct):
             ),
             (["DeleteItem", "PutItem", "UpdateItem"], [IDEMPOTENT_PARTITIONS]),
             (["DeleteItem", "PutItem"], [STARTED_PARTITIONS]),
-            (["UpdateItem"], [NOVA_PARTITIONS, QUARANTINE_PARTITIONS]),
+            # A spectrum that is uploaded becomes a product of its nova.
+            (["PutItem", "UpdateItem"], [NOVA_PARTITIONS]),
+            (["PutItem"], [LOCATOR_PARTITIONS]),
+            (["UpdateItem"], [QUARANTINE_PARTITIONS]),
         ):
             self.function.role.add_to_principal_policy(
                 iam.PolicyStatement(

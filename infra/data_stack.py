@@ -110,6 +110,15 @@ class DataStack(cdk.Stack):
             object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
             enforce_ssl=True,
             versioned=True,
+            # The page puts files that are uploaded, each by a link that is signed for this one file.
+            cors=[
+                s3.CorsRule(
+                    allowed_methods=[s3.HttpMethods.PUT],
+                    allowed_origins=["*"],
+                    allowed_headers=["content-type", "x-amz-checksum-sha256"],
+                    max_age=3600,
+                )
+            ],
             lifecycle_rules=[
                 s3.LifecycleRule(
                     id="ForgetWhatWasReplacedOrLeftUnfinished",

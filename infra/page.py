@@ -17,6 +17,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from infra.api import Api
+from infra.data_stack import DataStack
 from infra.deployment import ROOT
 from infra.functions import PythonFunction
 from infra.layers import ARCHITECTURE, RUNTIME, Layers, built_aside
@@ -37,7 +38,9 @@ class Page(Construct):
         function: answers with the page's files.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, api: Api, layers: Layers) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, api: Api, data: DataStack, layers: Layers
+    ) -> None:
         super().__init__(scope, construct_id)
         self.function = PythonFunction(
             self,
@@ -45,7 +48,11 @@ class Page(Construct):
             name="page",
             description="Serves the web page",
             layers=[layers.core, self._files()],
-            environment={},
+            # Signed links name the bucket by either of its addresses.
+            environment={
+                "UPLOAD_ADDRESSES": f"https://{data.bucket.bucket_domain_name} "
+                f"https://{data.bucket.bucket_regional_domain_name}"
+            },
             timeout=cdk.Duration.seconds(10),
             memory_size=256,
         )

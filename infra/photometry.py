@@ -111,3 +111,7 @@ class Photometry(Construct):
         self._may(api.function, "s3:GetObject", "derived/spectra/*")
         self._may(api.function, "s3:GetObject", "raw/spectra/*")
         self._may(api.function, "s3:GetObject", "quarantine/spectra/*")
+        # Files that are uploaded: the signed links act by the function's own permissions.
+        for pattern in ("raw/uploads/*", _UPLOADS, "raw/donations/*"):
+            self._may(api.function, "s3:GetObject", pattern)
+            self._may(api.function, "s3:PutObject", pattern)

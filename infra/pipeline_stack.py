@@ -55,7 +55,7 @@ class PipelineStack(cdk.Stack):
         alerts = Alerts(self, "Alerts", data=data)
         alerts.add_firing(search.index, news.bus, deployment)
         alerts.add_managing(api)
-        Page(self, "Page", api=api, layers=layers)
+        Page(self, "Page", api=api, data=data, layers=layers)
         sentiment = Sentiment(self, "Sentiment", deployment=deployment, data=data, layers=layers)
         sentiment.add_reading(api)
         refresh = Workflow(

@@ -118,6 +118,8 @@ def hand_in(stack: Stack, nova: str, files: Sequence[Path], *, timeout: float | 
     Returns:
         What became of each file: its ``execution_arn``, and the outcome with its figures or an ``error``.
     """
+    from sourcebook.photometry.upload import upload_key
+
     whose = {"nova_id": nova} if _UUID.fullmatch(nova) else {"name": nova}
     results: list[dict[str, Any]] = []
     for file in files:
@@ -125,7 +127,7 @@ def hand_in(stack: Stack, nova: str, files: Sequence[Path], *, timeout: float | 
         results.append(result)
         try:
             body = file.read_bytes()
-            key = upload_key(file.name, body)
+            key = upload_key(file.name, hashlib.sha256(body).hexdigest())
             stack.session.client("s3").put_object(Bucket=stack.outputs["BucketName"], Key=key, Body=body)
         except OSError as error:
             result["error"] = f"{file}: {error.strerror}"
@@ -144,12 +146,6 @@ def hand_in(stack: Stack, nova: str, files: Sequence[Path], *, timeout: float | 
                 # One file that cannot be taken does not lose the others.
                 result["error"] = str(error)
     return results
-
-
-def upload_key(name: str, body: bytes) -> str:
-    """Return where an upload is put: by its content, so that the same file is there once."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:100] or "upload"
-    return f"raw/photometry/{hashlib.sha256(body).hexdigest()}/{plain}"
 
 
 def _row(one: Measurement) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sourcebook.start import ready
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import sourcebook_page
 
 from sourcebook.api.page import StaticFiles
 
-files = StaticFiles(Path(sourcebook_page.__file__).parent)
+files = StaticFiles(Path(sourcebook_page.__file__).parent, os.environ.get("UPLOAD_ADDRESSES", ""))
 
 
 @ready

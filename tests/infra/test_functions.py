@@ -320,6 +320,12 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         # Whoever reviews a spectrum is shown its file.
         ("s3:GetObject", "bucket/quarantine/spectra/*"),
         ("s3:GetObject", "bucket/raw/spectra/*"),
+        # Files that are uploaded, and what an upload is noted in.
+        *(
+            (f"s3:{action}Object", f"bucket/raw/{folder}/*")
+            for action in ("Get", "Put")
+            for folder in ("uploads", "photometry", "donations")
+        ),
         # A person's decision on what is in quarantine, and the workflows that may be started.
         ("dynamodb:UpdateItem", TABLE),
         *(

@@ -42,6 +42,8 @@ from sourcebook.sentiment.subjects import SubjectRegistry, parse_subjects
 from sourcebook.sources.read import FeedReader
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.uploads.desk import UploadDesk
+from sourcebook.uploads.model import NewUpload
 from tests.integration.api.gateway import Gateway
 from tests.integration.api.test_products import Client as Spectra
 from tests.templates import table_definition
@@ -61,7 +63,14 @@ GATEWAY = Gateway()
 API = schemathesis.openapi.from_dict(description(operations(), names=NAMES))
 API.app = GATEWAY
 KNOWN: dict[str, str] = {"key": DEDUP, "feed_id": "harbor-ledger", "tool_id": "AAPL", "event_id": EVENT}
-KNOWN |= {"job_run_id": RUN, "quarantine_id": CASE}
+KNOWN |= {"job_run_id": RUN, "quarantine_id": CASE, "upload_id": RUN}
+UPLOADED = {
+    "nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6",
+    "kind": "photometry",
+    "file_name": "night.csv",
+    "byte_length": 9,
+    "sha256": "2f" * 32,
+}
 SEEN: defaultdict[str, set[int]] = defaultdict(set)
 HEADERS: dict[str, str] = {}
 
@@ -108,6 +117,8 @@ def served() -> Iterator[None]:
         api = Api(Doorkeeper(TokenStore(table), public_read=False), OnceOnly(table), parts)
         spectra = Spectra(api, table, objects, KNOWN["nova_id"])
         objects.write("quarantine/spectra/x/primary.fits", made.bess(), "application/fits")
+        wanted = NewUpload.read({"donor": "Ada", "files": [UPLOADED]})
+        UploadDesk(table, objects, start).open(RUN, wanted, by=None)
         KNOWN["data_product_id"] = spectra.valid_spectrum(made.eso())
         GATEWAY.answer = lambda event: api.answer(event, Loud())
         _, text = TokenStore(table).create("schemathesis", ["write"], timedelta(days=1))
@@ -185,6 +196,7 @@ AGAINST_ONE_ANOTHER = {
     },
     "getHistory": ("to", "term_months"),  # not before `from`; a loan has no terms
     "getLatest": ("term_months",),
+    "listObservations": ("term_months",),
     "findNovae": ("name", "ra", "dec", "radius", "constellation"),  # a name, a place, or filters
 }
 """Parameters that may be wrong beside others, which no schema can say."""
@@ -210,6 +222,9 @@ def map_case(context: Any, case: Any) -> Any:
     elif name == "reviewQuarantineCase":
         # What a decision wants beside it depends on the decision and on the case.
         case.body = {"decision": "CLEARED_TERMINAL", "reviewer": case.body["reviewer"]}
+    elif name == "openUpload":
+        # Which suffix and how many bytes depends on the kind.
+        case.body["files"] = [UPLOADED]
     elif name == "createAlert":
         case.body = {"kind": "run", "name": "A run"}  # which fields there must be depends on the kind
     elif name == "startWorkflow_ingest_photometry" and isinstance(case.body.get("name"), str):

@@ -318,6 +318,7 @@ WITHOUT_THE_TABLE = {
     "/exports",
     "/exports/{export_id}",
     "/exports/{export_id}/files/{name}",
+    "/uploads/{upload_id}",
 }
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from sourcebook.photometry.upload import upload_key
 from sourcebook_cli.main import main
-from sourcebook_cli.photometry import upload_key
 from sourcebook_local.astronomy.light_curve import SAMPLE_LIGHT_CURVE
 
 if TYPE_CHECKING:
@@ -69,10 +69,8 @@ def test_the_sample_light_curve_is_good_but_for_its_check_star() -> None:
 
 
 def test_an_upload_is_put_where_its_content_says() -> None:
-    first = upload_key("my night (1).csv", b"a")
-    assert first.startswith(
-        "raw/photometry/ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb/"
-    )
+    first = upload_key("my night (1).csv", "2f" * 32)
+    assert first.startswith("raw/photometry/2f2f2f2f2f")
     assert first.endswith("/my-night-1-.csv")
-    assert upload_key("../../etc/passwd", b"a").rpartition("/")[2] == "etc-passwd"
-    assert upload_key("ночь", b"a").endswith("/upload")
+    assert upload_key("../../etc/passwd", "2f" * 32).rpartition("/")[2] == "etc-passwd"
+    assert upload_key("ночь", "2f" * 32).endswith("/upload")

@@ -43,11 +43,14 @@ class StaticFiles:
 
     The bundles, ``app-<hash>``, carry a hash of their content in their names and may be kept for ever; the
     others are asked about each time, and are answered with 304 when they are known.
+
+    `uploads` are the addresses, with blanks between them, that the page may send files to besides its own.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, uploads: str = "") -> None:
+        policy = POLICY.replace("connect-src 'self'", f"connect-src 'self' {uploads}".rstrip())
         self._files = {
-            path.name: _read(path)
+            path.name: _read(path, policy)
             for path in sorted(folder.iterdir())
             if path.is_file() and path.suffix not in {COMPRESSED, ".py"}
         }
@@ -75,7 +78,7 @@ class StaticFiles:
         return _written(200, file.headers, file.body)
 
 
-def _read(path: Path) -> _File:
+def _read(path: Path, policy: str) -> _File:
     body = path.read_bytes()
     compressed = path.with_name(path.name + COMPRESSED)
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
@@ -88,7 +91,7 @@ def _read(path: Path) -> _File:
         "cache-control": _YEAR if path.name.startswith(HASHED) else "no-cache",
     }
     if path.name == INDEX:
-        headers["content-security-policy"] = POLICY
+        headers["content-security-policy"] = policy
     return _File(body, compressed.read_bytes() if compressed.exists() else None, headers)
 
 

@@ -32,6 +32,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "alerts": ("/alerts",),
     "workflows": ("/workflows",),
     "exports": ("/exports",),
+    "uploads": ("/uploads",),
     "novae": ("/novae", "/job-runs", "/quarantine"),
     "products": (
         "/novae/{nova_id}/products",

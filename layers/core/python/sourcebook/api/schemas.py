@@ -12,7 +12,6 @@ from importlib.resources import files
 from typing import Any, Final
 
 from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec
-from sourcebook.columns import Kind
 from sourcebook.exports.manifest import Form as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
@@ -24,6 +23,7 @@ from sourcebook.records.run import Attempt, JobRun
 from sourcebook.records.schema import Schema, maybe, one_of, shown, thing
 from sourcebook.sentiment.read import BUCKETS
 from sourcebook.sources.read import HEALTHS
+from sourcebook.uploads.model import FileKind, FileState, NewUpload
 
 EXAMPLES: Final[Mapping[str, Any]] = json.loads(
     files("sourcebook.api").joinpath("examples.json").read_text("utf-8")
@@ -205,6 +205,17 @@ def _case() -> dict[str, Schema]:
         "created_at": TIME,
         "updated_at": TIME,
     }
+
+
+def _new_upload() -> Schema:
+    """Return the schema of a request, as its model is."""
+    schema = NewUpload.model_json_schema()
+    new_file = schema.pop("$defs")["NewFile"]
+    new_file["properties"]["kind"] = one_of(*FileKind)
+    schema["properties"]["files"]["items"] = new_file
+    for part in (schema, new_file, *schema["properties"].values(), *new_file["properties"].values()):
+        part.pop("title", None)
+    return schema
 
 
 def _alert() -> dict[str, Schema]:
@@ -647,6 +658,31 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         last_error=maybe(TEXT),
     ),
     "DeliveryPage": page_of("Delivery"),
+    "NewUpload": _new_upload(),
+    "Upload": thing(
+        upload_id=UUID,
+        created_at=TIME,
+        created_by=maybe(TEXT),
+        donor=TEXT,
+        observer=maybe(TEXT),
+        license=maybe(TEXT),
+        note=maybe(TEXT),
+        counts=thing(**{state.value: COUNT for state in FileState}),
+        files=some(
+            thing(
+                nova_id=UUID,
+                kind=one_of(*FileKind),
+                file_name=TEXT,
+                byte_length=COUNT,
+                sha256=TEXT,
+                job_run_id=maybe(UUID),
+                data_product_id=maybe(UUID),
+                state=one_of(*(state.value for state in FileState)),
+                reason=maybe(TEXT),
+                send=maybe(thing(method=TEXT, url=URL, headers={**THING, "additionalProperties": TEXT})),
+            )
+        ),
+    ),
     "Meta": thing(
         scraped_at=maybe(TIME),
         observed_day=maybe(DAY),
@@ -787,7 +823,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             thing(
                 name=TEXT,
                 rows=COUNT,
-                columns=some(thing(name=TEXT, kind=one_of(*Kind))),
+                columns=some(thing(name=TEXT, kind=one_of(*FileKind))),
             )
         ),
         files=some(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,7 +15,7 @@ from sourcebook.api.responses import NotFound, Response, whole
 from sourcebook.errors import shorten
 from sourcebook.novae.names import NAME_LIMIT, normalize_name
 from sourcebook.novae.review import Starter
-from sourcebook.runs.started import StartedRuns, execution_name
+from sourcebook.runs.started import StartedRuns
 
 CANDIDATE: Final = TextField(
     name="candidate_name",
@@ -64,16 +63,9 @@ class WorkflowsApi:
             NotStarted: if Step Functions is not able to now.
         """
         job_run_id = request.id
-        # State machines take fewer characters than the gateway writes.
-        correlation_id = re.sub(r"[^A-Za-z0-9._:-]", "-", request.correlation_id)[:128] or job_run_id
-        self.started.remember(job_run_id, workflow, correlation_id=correlation_id)
-        try:
-            arn = self.start(
-                workflow, {**payload, "correlation_id": correlation_id}, execution_name(job_run_id)
-            )
-        except BaseException:
-            self.started.forget(job_run_id)
-            raise
+        arn = self.started.start(
+            self.start, workflow, payload, job_run_id, correlation_id=request.correlation_id
+        )
         body = {
             "job_run_id": job_run_id,
             "workflow_name": workflow,

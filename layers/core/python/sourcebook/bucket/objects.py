@@ -23,6 +23,8 @@ _CHANGED: Final = frozenset({"PreconditionFailed", "ConditionalRequestConflict",
 
 LINK_SECONDS: Final = 300
 """How long a signed link holds: long enough to begin a download, and no longer."""
+UPLOAD_SECONDS: Final = 3600
+"""How long a link for an upload holds: long enough to send fifty files over a slow line."""
 
 
 class ObjectChanged(SourcebookError):
@@ -61,6 +63,18 @@ class SignedLink:
 
     url: str
     seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class SignedUpload:
+    """A link by which one object can be put for a while.
+
+    Attributes:
+        headers: to send with it; the length is sent by every client itself.
+    """
+
+    url: str
+    headers: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +129,34 @@ class Objects:
             ExpiresIn=LINK_SECONDS,
         )
         return SignedLink(url, LINK_SECONDS)
+
+    def signed_upload(self, key: str, content_type: str, byte_length: int, checksum: str) -> SignedUpload:
+        """Return a link by which one object is put, of this type, length and SHA-256 in base 64.
+
+        S3 refuses any other: the headers are part of the signature.
+        """
+        url = self.client.generate_presigned_url(
+            "put_object",
+            Params={
+                "Bucket": self.bucket,
+                "Key": key,
+                "ContentType": content_type,
+                "ContentLength": byte_length,
+                "ChecksumSHA256": checksum,
+            },
+            ExpiresIn=UPLOAD_SECONDS,
+        )
+        return SignedUpload(url, {"content-type": content_type, "x-amz-checksum-sha256": checksum})
+
+    def byte_length(self, key: str) -> int | None:
+        """Return how many bytes an object has; None if it is not there, or this function may not see it."""
+        try:
+            return self.client.head_object(Bucket=self.bucket, Key=key)["ContentLength"]
+        except (ClientError, BotoCoreError) as error:
+            refused = bucket_error(error, key)
+            if isinstance(refused, DocumentRefused):
+                return None
+            raise refused from error
 
     def state(self, key: str) -> tuple[str, Mapping[str, str]]:
         """Return an object's ETag and metadata."""

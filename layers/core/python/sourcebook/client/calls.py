@@ -6,7 +6,7 @@ they mean, ``/docs`` of the API says. ``size`` is how many items each page has, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from pydantic import JsonValue
@@ -508,6 +508,35 @@ def cache_health() -> One[models.SentimentCacheHealth]:
 def workflows() -> Many[models.WorkflowsItem]:
     """List the workflows that can be started, and what each takes."""
     return Many(operation="listWorkflows", path="/workflows", model=models.WorkflowsItem)
+
+
+def open_upload(
+    donor: str, files: Sequence[Mapping[str, JsonValue]], **fields: JsonValue
+) -> One[models.Upload]:
+    """Say which files will be sent; each of the answer has a link to send it to. See NewUpload."""
+    body: dict[str, JsonValue] = {"donor": donor, "files": [dict(file) for file in files], **fields}
+    return One(operation="openUpload", method="POST", path="/uploads", body=body, model=models.Upload)
+
+
+def complete_upload(upload_id: str) -> One[models.Upload]:
+    """Have what was sent ingested."""
+    return One(
+        operation="completeUpload",
+        method="POST",
+        path="/uploads/{upload_id}/complete",
+        variables={"upload_id": upload_id},
+        model=models.Upload,
+    )
+
+
+def upload(upload_id: str) -> One[models.Upload]:
+    """Return what became of the files of an upload."""
+    return One(
+        operation="getUpload",
+        path="/uploads/{upload_id}",
+        variables={"upload_id": upload_id},
+        model=models.Upload,
+    )
 
 
 def start(workflow: str, **fields: JsonValue) -> One[models.StartedRun]:

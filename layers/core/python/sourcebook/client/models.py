@@ -781,6 +781,57 @@ class Delivery(Record):
     last_error: str | None
 
 
+class UploadCounts(Record):
+    """`UploadCounts` of the API's description."""
+
+    EXPECTED: int
+    MISSING: int
+    RUNNING: int
+    TAKEN: int
+    KNOWN: int
+    HELD: int
+    REFUSED: int
+
+
+class UploadFilesSend(Record):
+    """`UploadFilesSend` of the API's description."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+
+
+class UploadFiles(Record):
+    """`UploadFiles` of the API's description."""
+
+    nova_id: str
+    kind: str
+    """One of photometry, spectrum."""
+    file_name: str
+    byte_length: int
+    sha256: str
+    job_run_id: str | None
+    data_product_id: str | None
+    state: str
+    """One of EXPECTED, MISSING, RUNNING, TAKEN, KNOWN, HELD, REFUSED."""
+    reason: str | None
+    send: UploadFilesSend | None
+
+
+class Upload(Record):
+    """`Upload` of the API's description."""
+
+    upload_id: str
+    created_at: datetime
+    created_by: str | None
+    donor: str
+    observer: str | None
+    license: str | None
+    note: str | None
+    counts: UploadCounts
+    files: list[UploadFiles]
+
+
 class MetaSources(Record):
     """`MetaSources` of the API's description."""
 
@@ -1185,7 +1236,7 @@ class ExportDatasetsColumns(Record):
 
     name: str
     kind: str
-    """One of text, list of texts, number, whole number, time in UTC, day, JSON."""
+    """One of photometry, spectrum."""
 
 
 class ExportDatasets(Record):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -100,6 +101,12 @@ def ingested(store: NovaStore, nova_id: str, file_id: str) -> Item | None:
     """Return the record of an upload that is in a nova's table; None if it is not."""
     key = keys.file_object(nova_id, PRODUCT, photometry_id_for(nova_id), FileRole.DATA_BUNDLE.value, file_id)
     return store.table.get(key, consistent=True)
+
+
+def upload_key(file_name: str, sha256: str) -> str:
+    """Return where an upload is put: by its content, so that the same file is there once."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", file_name).strip(".-")[:100] or "upload"
+    return f"{UPLOADS}{sha256}/{plain}"
 
 
 def upload_folder(nova_id: str, file_id: str) -> str:

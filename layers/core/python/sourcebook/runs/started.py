@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.records.run import StartedRun
@@ -27,6 +29,28 @@ class StartedRuns:
 
     table: Table
     clock: Clock = utc_now
+
+    def start(
+        self,
+        start: Callable[[str, Mapping[str, Any], str], str],
+        workflow: str,
+        payload: Mapping[str, Any],
+        job_run_id: str,
+        *,
+        correlation_id: str,
+    ) -> str:
+        """Start a workflow as a run of this id, and return its execution's ARN.
+
+        A run that was started under this id before is returned as it is.
+        """
+        # State machines take fewer characters than the gateway writes.
+        correlation_id = re.sub(r"[^A-Za-z0-9._:-]", "-", correlation_id)[:128] or job_run_id
+        self.remember(job_run_id, workflow, correlation_id=correlation_id)
+        try:
+            return start(workflow, {**payload, "correlation_id": correlation_id}, execution_name(job_run_id))
+        except BaseException:
+            self.forget(job_run_id)
+            raise
 
     def remember(self, job_run_id: str, workflow: str, *, correlation_id: str) -> None:
         """Note that a run of a workflow is about to be started."""

@@ -128,12 +128,11 @@ class Donations:
             InvalidInput: naming what is wrong with it.
             BucketBusy, DocumentRefused: if the bucket does not take it.
         """
-        name = _NOT_IN_A_NAME.sub("_", PurePath(file_name).name).strip("._")[-120:]
         try:
             provenance = Provenance.model_validate(
                 {
                     "nova_id": self.nova_id,
-                    "file_name": name,
+                    "file_name": plain_name(file_name),
                     "byte_length": len(body),
                     "sha256": hashlib.sha256(body).hexdigest(),
                     "donated_at": self.clock(),
@@ -169,6 +168,11 @@ class Donations:
                         yield entry["Key"]
         except (ClientError, BotoCoreError) as error:
             raise bucket_error(error, prefix) from error
+
+
+def plain_name(file_name: str) -> str:
+    """Return a file's name with only what every system takes: letters, digits and ``._+-``."""
+    return _NOT_IN_A_NAME.sub("_", PurePath(file_name).name).strip("._")[-120:]
 
 
 def read_provenance(document: object, nova_id: str) -> Provenance:

@@ -1,0 +1,115 @@
+"""The operations on uploads: photometry and spectra that people hand in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sourcebook.api.forms import UUID
+from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.parts import Means
+from sourcebook.api.requests import Request
+from sourcebook.api.responses import NotFound, Response
+from sourcebook.errors import shorten
+from sourcebook.uploads.desk import UploadDesk
+from sourcebook.uploads.model import NewUpload
+
+
+@dataclass(frozen=True, slots=True)
+class UploadsApi:
+    """What these operations act by.
+
+    Attributes:
+        desk: returns what takes uploads; the bucket's client is made with the first.
+    """
+
+    desk: Callable[[], UploadDesk]
+
+
+def make(means: Means) -> UploadsApi:
+    """Return what these operations act by."""
+    return UploadsApi(lambda: UploadDesk(means.table, means.objects(), means.start))
+
+
+def open_upload(uploads: UploadsApi, request: Request) -> Response:
+    """POST /uploads."""
+    upload = uploads.desk().open(request.id, NewUpload.read(request.json()), by=request.caller)
+    return Response(upload, 201, headers={"location": f"/uploads/{request.id}"})
+
+
+def complete_upload(uploads: UploadsApi, request: Request) -> Response:
+    """POST /uploads/{upload_id}/complete."""
+    upload_id = _id(request)
+    report = uploads.desk().complete(upload_id, correlation_id=request.correlation_id)
+    return Response(_found(report, upload_id), 202, headers={"location": f"/uploads/{upload_id}"})
+
+
+def get_upload(uploads: UploadsApi, request: Request) -> Response:
+    """GET /uploads/{upload_id}."""
+    upload_id = _id(request)
+    return Response(_found(uploads.desk().report(upload_id), upload_id))
+
+
+def _id(request: Request) -> str:
+    upload_id = request.path.get("upload_id", "")
+    if not re.fullmatch(UUID, upload_id, re.ASCII):
+        raise _no_upload(upload_id)
+    return upload_id
+
+
+def _found(report: dict[str, Any] | None, upload_id: str) -> dict[str, Any]:
+    if report is None:
+        raise _no_upload(upload_id)
+    return report
+
+
+def _no_upload(upload_id: str) -> NotFound:
+    return NotFound(f"There is no upload {shorten(upload_id)}. POST /uploads opens one.")
+
+
+_TOPIC: Final = "Uploads"
+
+OPERATIONS: Final = (
+    Operation(
+        method="POST",
+        path="/uploads",
+        name="openUpload",
+        topic=_TOPIC,
+        summary="Say which files of photometry and spectra will be sent",
+        description="The answer has a signed link for each file: send the file there with `PUT` and the "
+        "headers that stand beside the link, within an hour. Only a file of this type, length and SHA-256 is "
+        "taken. Then complete the upload.",
+        act=open_upload,
+        access=Access.WRITE,
+        body=Body(schema="NewUpload"),
+        answers={201: "Upload"},
+    ),
+    Operation(
+        method="POST",
+        path="/uploads/{upload_id}/complete",
+        name="completeUpload",
+        topic=_TOPIC,
+        summary="Have what was sent ingested",
+        description="Starts the ingestion of every file that is there. What is missing can be sent still: "
+        "complete the upload once more then.",
+        act=complete_upload,
+        access=Access.WRITE,
+        answers={202: "Upload"},
+        problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/uploads/{upload_id}",
+        name="getUpload",
+        topic=_TOPIC,
+        summary="What became of the files of an upload",
+        description="One report of all files: `TAKEN`, `KNOWN` before, `HELD` for a person, `REFUSED` with "
+        "the reason, or `RUNNING`. What is still `EXPECTED` or `MISSING` has its link.",
+        act=get_upload,
+        answers={200: "Upload"},
+        problems=(404,),
+        volatile=True,
+    ),
+)
