@@ -62,7 +62,6 @@ READERS: dict[str, tuple[Reader, str]] = {
 
 NO_READERS = {
     "api/follow.py": "escaping",
-    "lightcurves/written.py": "escaping",
     "votable_text.py": "escaping",
     "feeds/_mend.py": "names of expat's errors, and escaping",
 }

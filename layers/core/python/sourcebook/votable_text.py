@@ -21,6 +21,7 @@ class Column:
 
     Attributes:
         size: how many values a cell has; ``*`` for as many as there are, as a text has.
+        ref: ID of the `TimeSystem` that the values are of.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Column:
     utype: str = ""
     size: str = ""
     description: str = ""
+    ref: str = ""
 
     def written(self) -> str:
         """Return the FIELD."""
@@ -42,6 +44,7 @@ class Column:
             "arraysize": self.size or ("*" if is_text else ""),
             "unit": self.unit,
             "utype": self.utype,
+            "ref": self.ref,
         }
         told = " ".join(f"{key}={_quoted(value)}" for key, value in attributes.items() if value)
         about = f"<DESCRIPTION>{_text(self.description)}</DESCRIPTION>" if self.description else ""
@@ -68,6 +71,27 @@ class Told:
         return f"{begin}>{_text(self.content)}</INFO>" if self.content else f"{begin}/>"
 
 
+@dataclass(frozen=True, slots=True)
+class TimeSystem:
+    """A TIMESYS: what times are counted from, by which scale, and where.
+
+    Attributes:
+        origin: a Julian Date, or ``MJD-origin``.
+        scale: UTC, TT, TDB … or UNKNOWN.
+        place: TOPOCENTER, HELIOCENTER or BARYCENTER.
+    """
+
+    ident: str
+    origin: str
+    scale: str
+    place: str
+
+    def written(self) -> str:
+        """Return the TIMESYS."""
+        begin = f"<TIMESYS ID={_quoted(self.ident)} timeorigin={_quoted(self.origin)}"
+        return f"{begin} timescale={_quoted(self.scale)} refposition={_quoted(self.place)}/>"
+
+
 def votable(
     columns: Sequence[Column],
     rows: Iterable[Mapping[str, Cell]],
@@ -75,6 +99,7 @@ def votable(
     name: str,
     about: str,
     infos: Sequence[Told] = (),
+    times: TimeSystem | None = None,
     version: str = "1.4",
 ) -> str:
     """Return a document with one table; without columns one that only says something.
@@ -95,6 +120,7 @@ def votable(
         f'<VOTABLE version="{version}" xmlns="http://www.ivoa.net/xml/VOTable/{namespace}">',
         '<RESOURCE type="results">',
         *(info.written() for info in infos),
+        *([times.written()] if times else []),
         *(table if columns else ()),
         "</RESOURCE></VOTABLE>\n",
     ]

@@ -8,44 +8,44 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
 from typing import Any, Final
-from xml.sax.saxutils import escape, quoteattr
 
 from sourcebook.csv_text import safe_cell, write_csv
 from sourcebook.lightcurves.bands import aavso_code
 from sourcebook.lightcurves.series import POINT_FIELDS
 from sourcebook.lightcurves.times import MJD_ORIGIN
+from sourcebook.votable_text import Column, TimeSystem, votable
 
 Point = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    ucd: str
-    unit: str = ""
-    datatype: str = "unicodeChar"
-    description: str = ""
-
-
 _COLUMNS: Final = {
-    "mjd": _Column("time.epoch", "d", "double", "Modified Julian Date of its own time_system and time_scale"),
-    "time_system": _Column("meta.code", description="H: at the Sun's centre, B: at the barycentre"),
-    "time_scale": _Column("time.scale"),
-    "band": _Column("instr.bandpass"),
-    "magnitude": _Column("phot.mag", "mag", "double"),
-    "magnitude_error": _Column("stat.error;phot.mag", "mag", "double", "One sigma"),
-    "magnitude_system": _Column("meta.code"),
-    "flux": _Column("phot.flux", "", "double", "In flux_unit"),
-    "flux_error": _Column("stat.error;phot.flux", "", "double", "One sigma, in flux_unit"),
-    "flux_unit": _Column("meta.unit"),
-    "upper_limit": _Column("meta.code.qual", "", "boolean", "Not seen: fainter than this"),
-    "observer": _Column("obs.observer"),
+    column.name: column
+    for column in (
+        Column(
+            "mjd",
+            "time.epoch",
+            "double",
+            "d",
+            description="Modified Julian Date of its own time_system and time_scale",
+        ),
+        Column("time_system", "meta.code", description="H: at the Sun's centre, B: at the barycentre"),
+        Column("time_scale", "time.scale"),
+        Column("band", "instr.bandpass"),
+        Column("magnitude", "phot.mag", "double", "mag"),
+        Column("magnitude_error", "stat.error;phot.mag", "double", "mag", description="One sigma"),
+        Column("magnitude_system", "meta.code"),
+        Column("flux", "phot.flux", "double", description="In flux_unit"),
+        Column("flux_error", "stat.error;phot.flux", "double", description="One sigma, in flux_unit"),
+        Column("flux_unit", "meta.unit"),
+        Column("upper_limit", "meta.code.qual", "boolean", description="Not seen: fainter than this"),
+        Column("observer", "obs.observer"),
+    )
 }
 _PLACES: Final = {"H": "HELIOCENTER", "B": "BARYCENTER"}
-_NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _AAVSO_COLUMNS: Final = (
     *("NAME", "DATE", "MAG", "MERR", "FILT", "TRANS", "MTYPE", "CNAME", "CMAG", "KNAME", "KMAG"),
     *("AMASS", "GROUP", "CHART", "NOTES"),
@@ -66,20 +66,10 @@ def as_votable(points: Sequence[Point], name: str) -> str:
     The fluxes have the unit of the table where all have one, and `flux_unit` in any case. The table has a
     TIMESYS where all times are of one system and scale.
     """
-    time = _time_system(points)
-    parts = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">',
-        '<RESOURCE type="results">',
-        *([time] if time else []),
-        f'<TABLE ID="light_curve" name="light_curve" nrows="{len(points)}">',
-        f"<DESCRIPTION>Light curve of {_text(name)}</DESCRIPTION>",
-        *_fields(points, has_time=bool(time)),
-        "<DATA><TABLEDATA>",
-        *(f"<TR>{''.join(_cells(point))}</TR>" for point in points),
-        "</TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>\n",
-    ]
-    return "\n".join(parts)
+    times = _time_system(points)
+    return votable(
+        list(_columns(points, times)), points, name="light_curve", about=f"Light curve of {name}", times=times
+    )
 
 
 def as_aavso(points: Sequence[Point], name: str) -> str:
@@ -137,52 +127,23 @@ def _word(text: str | None) -> str:
     return str(cell) or _NOT_KNOWN
 
 
-def _time_system(points: Sequence[Point]) -> str:
+def _time_system(points: Sequence[Point]) -> TimeSystem | None:
     kinds = {(_PLACES.get(p["time_system"][:1], "TOPOCENTER"), p["time_scale"] or "UNKNOWN") for p in points}
     if len(kinds) != 1:
-        return ""
+        return None
     ((place, scale),) = kinds
-    return f'<TIMESYS ID="time" timeorigin="MJD-origin" timescale="{scale}" refposition="{place}"/>'
+    return TimeSystem("time", "MJD-origin", scale, place)
 
 
-def _fields(points: Sequence[Point], *, has_time: bool) -> Iterator[str]:
+def _columns(points: Sequence[Point], times: TimeSystem | None) -> Iterator[Column]:
     units = {point["flux_unit"] for point in points if point["flux"] is not None}
     flux_unit = str(next(iter(units))) if len(units) == 1 and None not in units else ""
     for name in POINT_FIELDS:
         column = _COLUMNS[name]
-        unit = flux_unit if name in {"flux", "flux_error"} else column.unit
-        attributes = {
-            "name": name,
-            "ID": name,
-            "datatype": column.datatype,
-            "ucd": column.ucd,
-            **({"arraysize": "*"} if column.datatype == "unicodeChar" else {}),
-            **({"unit": unit} if unit else {}),
-            **({"ref": "time"} if name == "mjd" and has_time else {}),
-        }
-        written = " ".join(f"{key}={_quoted(value)}" for key, value in attributes.items())
-        about = f"<DESCRIPTION>{_text(column.description)}</DESCRIPTION>" if column.description else ""
-        yield f"<FIELD {written}>{about}</FIELD>"
-
-
-def _cells(point: Point) -> Iterator[str]:
-    for name in POINT_FIELDS:
-        value = point[name]
-        if value is None:
-            yield "<TD/>"
-        elif isinstance(value, bool):
-            yield f"<TD>{'T' if value else 'F'}</TD>"
-        else:
-            yield f"<TD>{_text(value) if isinstance(value, str) else repr(value)}</TD>"
+        if name in {"flux", "flux_error"}:
+            column = replace(column, unit=flux_unit)
+        yield replace(column, ref=times.ident) if name == "mjd" and times else column
 
 
 def _plain(value: Any) -> str | int | float | None:  # noqa: ANN401 - one value of a point
     return ("true" if value else "false") if isinstance(value, bool) else value
-
-
-def _text(text: str) -> str:
-    return escape(_NOT_IN_XML.sub("\ufffd", text))
-
-
-def _quoted(text: str) -> str:
-    return quoteattr(_NOT_IN_XML.sub("\ufffd", text))
