@@ -29,6 +29,7 @@ _COMMANDS = {
     "runs": "sourcebook_cli.runs:runs",
     "workflows": "sourcebook_cli.workflows:workflows",
     "token": "sourcebook_cli.token:token",
+    "catalogue": "sourcebook_cli.catalogue:catalogue",
     "spectra": "sourcebook_cli.spectra:spectra",
     "donate": "sourcebook_cli.donate:donate",
     "providers": "sourcebook_cli.providers:providers",

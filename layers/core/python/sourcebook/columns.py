@@ -19,6 +19,7 @@ class Kind(StrEnum):
     TIME = "time in UTC"
     DAY = "day"
     THING = "JSON"
+    FLAG = "yes or no"
 
 
 @dataclass(frozen=True, slots=True)

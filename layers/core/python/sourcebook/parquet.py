@@ -22,6 +22,7 @@ _TYPES: Final[Mapping[Kind, pa.DataType]] = {
     Kind.TIME: pa.timestamp("us", "UTC"),
     Kind.DAY: pa.date32(),
     Kind.THING: pa.string(),
+    Kind.FLAG: pa.bool_(),
 }
 
 
@@ -91,4 +92,5 @@ _READ: Final[Mapping[Kind, Callable[[Any], object]]] = {
     Kind.TIME: parse_iso,
     Kind.DAY: date.fromisoformat,
     Kind.THING: _json,
+    Kind.FLAG: bool,
 }

@@ -1,0 +1,1 @@
+"""Releases of the catalogue: dated sets of files that a paper can cite."""

@@ -1,0 +1,129 @@
+"""A table of a release as VOTable, ECSV and Parquet, and its publications as BibTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from sourcebook.columns import Column as ParquetColumn
+from sourcebook.columns import Kind
+from sourcebook.releases.tables import ReleaseColumn, ReleaseTable
+from sourcebook.votable_text import Column, votable
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+
+_VOTABLE_TYPES: Final = {Kind.NUMBER: "double", Kind.WHOLE: "long", Kind.FLAG: "boolean"}
+_ECSV_TYPES: Final = {Kind.NUMBER: "float64", Kind.WHOLE: "int64", Kind.FLAG: "bool"}
+_SPECIAL: Final = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+"""Characters that TeX takes for a command."""
+
+
+def as_votable(table: ReleaseTable, rows: Rows) -> bytes:
+    """Return a table as VOTable 1.4."""
+    columns = [
+        Column(
+            one.name,
+            one.ucd,
+            _VOTABLE_TYPES.get(one.kind, "unicodeChar"),
+            one.unit,
+            description=one.about,
+        )
+        for one in table.columns
+    ]
+    return votable(columns, rows, name=table.name, about=table.about).encode()
+
+
+def as_ecsv(table: ReleaseTable, rows: Rows) -> bytes:
+    """Return a table as ECSV 1.0; an empty cell is no value, floats read back to the same bits."""
+    file = io.StringIO(newline="")
+    header = {
+        "delimiter": ",",
+        "datatype": [_ecsv_column(column) for column in table.columns],
+        "meta": {"description": table.about},
+        "schema": "astropy-2.0",
+    }
+    file.write("# %ECSV 1.0\n# ---\n")
+    # JSON is YAML, and a line each keeps it readable.
+    file.write(f"# delimiter: {json.dumps(header['delimiter'])}\n# datatype:\n")
+    for column in header["datatype"]:
+        file.write(f"# - {json.dumps(column, ensure_ascii=False)}\n")
+    file.write(f"# meta: {json.dumps(header['meta'], ensure_ascii=False)}\n# schema: astropy-2.0\n")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([column.name for column in table.columns])
+    for row in rows:
+        writer.writerow([_ecsv_cell(row.get(column.name)) for column in table.columns])
+    return file.getvalue().encode()
+
+
+def as_parquet(table: ReleaseTable, rows: Rows) -> bytes:
+    """Return a table as Parquet."""
+    from sourcebook.parquet import ParquetFile  # noqa: PLC0415 - pyarrow, which the other formats do without
+
+    file = ParquetFile([ParquetColumn(column.name, column.kind) for column in table.columns])
+    file.add(rows)
+    return file.content()
+
+
+FORMATS: Final[Mapping[str, Callable[[ReleaseTable, Rows], bytes]]] = {
+    "vot": as_votable,
+    "ecsv": as_ecsv,
+    "parquet": as_parquet,
+}
+"""What writes a table, by the suffix of its file."""
+
+
+def as_bibtex(references: Iterable[Row]) -> bytes:
+    """Return publications as BibTeX, each once, under its bibcode or else its id."""
+    entries: dict[str, str] = {}
+    for one in references:
+        key = one["bibcode"] or one["reference_id"]
+        entries.setdefault(key, _entry(key, one))
+    return "\n".join(entries[key] for key in sorted(entries)).encode()
+
+
+def _entry(key: str, one: Row) -> str:
+    authors = list(one["authors"] or ())
+    if authors and (one["author_count"] or 0) > len(authors):
+        authors.append("others")
+    published = one["published_at"] or ""
+    fields = {
+        "title": f"{{{_tex(one['title'])}}}" if one["title"] else "",
+        "author": " and ".join(_tex(author) for author in authors),
+        "year": published[:4],
+        "month": str(int(published[5:7])) if re.fullmatch(r"(0[1-9]|1[0-2])", published[5:7]) else "",
+        "adsurl": one["link"] or "",
+    }
+    said = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+    return f"@article{{{key},\n{said}\n}}\n"
+
+
+def _tex(text: str) -> str:
+    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+
+
+def _ecsv_column(column: ReleaseColumn) -> dict[str, object]:
+    told: dict[str, object] = {"name": column.name}
+    if column.unit:
+        told["unit"] = column.unit
+    told["datatype"] = _ECSV_TYPES.get(column.kind, "string")
+    if column.about:
+        told["description"] = column.about
+    return told | {"meta": {"ucd": column.ucd}}
+
+
+def _ecsv_cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value)
+    return repr(value) if isinstance(value, int | float) else str(value)
