@@ -68,6 +68,7 @@ OWN = {
     "canonical rebuild",
     "scrape",
     "donate",
+    "catalogue release",
     "sentiment reanalyze",
     "photometry ingest",
     "photometry rebuild",
