@@ -56,7 +56,7 @@ def fill(store: NovaStore, objects: Objects, clock: Clock) -> str:
         "title": "The γ-ray nova V1324 Sco: 50% {dust} & $\\alpha$",
         "authors": ["Finzell, Thomas", "Chomiuk, Laura"],
         "author_count": 11,
-        "published_at": "2018-01-00",
+        "published_at": "2018-01",
     }
     store.table.put(
         {"PK": nova.nova_id, "SK": f"{keys.REFERENCE_PREFIX}{reference['reference_id']}"} | reference

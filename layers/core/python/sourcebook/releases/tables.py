@@ -103,7 +103,7 @@ REFERENCES: Final = ReleaseTable(
         ReleaseColumn("role", "meta.code", about="What it is to the nova"),
         ReleaseColumn("title", "meta.title"),
         ReleaseColumn("authors", "meta.bib.author", about="The first ten, with ; between them"),
-        ReleaseColumn("published_at", "time.publiYear", about="Day or month 00: not known"),
+        ReleaseColumn("published_at", "time.publiYear", about="As precisely as it is known"),
         ReleaseColumn("link", "meta.ref.url"),
     ),
 )
