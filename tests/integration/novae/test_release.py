@@ -119,7 +119,7 @@ def test_every_file_is_in_the_bucket_with_its_digest_and_the_readme_counts(
     made: Release, objects: Objects
 ) -> None:
     sums = objects.read("releases/2026-11-27/SHA256SUMS", 10**6).body.decode()
-    listed = dict(reversed(line.split("  ")) for line in sums.splitlines())
+    listed = {name: digest for digest, name in (line.split("  ") for line in sums.splitlines())}
     assert listed.keys() == made.files.keys() - {"SHA256SUMS"}
     for name, digest in listed.items():
         assert hashlib.sha256(objects.read(f"releases/2026-11-27/{name}", 10**7).body).hexdigest() == digest
