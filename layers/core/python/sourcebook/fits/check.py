@@ -129,6 +129,7 @@ class _Examination:
             object_name=file.anywhere("OBJECT", "OBJNAME", "TARGNAME"),
             observed_at=file.anywhere("DATE-OBS", "MJD-OBS"),
             instrument=file.anywhere("INSTRUME", "BSS_INST", "TELESCOP"),
+            reference=file.anywhere("REFERENC", "BIBCODE"),
         )
         if _has_bytes_beyond_ascii(body, parts):
             self._add("a header has bytes that FITS does not allow; each of them is read as ?")

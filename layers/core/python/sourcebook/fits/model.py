@@ -94,6 +94,7 @@ class Verdict(Message):
         observed_at_iso: the same in ISO 8601, when it can be read without a guess.
         instrument: as the file has it.
         checksum: "ok", "absent", "header edited", "mismatch", or "ignored".
+        reference: what the file names as its publication (REFERENC), as it is written there.
     """
 
     outcome: SpectrumOutcome
@@ -116,6 +117,7 @@ class Verdict(Message):
     observed_at_iso: str | None = None
     instrument: str | None = None
     checksum: str | None = None
+    reference: str | None = None
 
     def to_json(self) -> Mapping[str, Json]:
         """Return it as JSON knows it; what a file could blow up is cut, so that it stays below 20 kB."""
@@ -145,6 +147,7 @@ class Verdict(Message):
             "observed_at_iso": self.observed_at_iso,
             "instrument": _cut(self.instrument),
             "checksum": self.checksum,
+            "reference": _cut(self.reference),
         }
 
 

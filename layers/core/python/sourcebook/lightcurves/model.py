@@ -150,6 +150,7 @@ class Parsed:
         duplicates: rows that say what another row of the same upload says.
         rejected: refused rows; `errors` describes the first 1,000 of them.
         notes: what was odd about the upload as a whole.
+        reference: what it names as its publication, as it is written there.
     """
 
     file_id: str
@@ -160,6 +161,7 @@ class Parsed:
     rejected: int
     errors: tuple[RowError, ...]
     notes: tuple[str, ...]
+    reference: str | None = None
 
     def counts(self) -> dict[str, Any]:
         """Return the figures, and no rows."""
@@ -179,6 +181,7 @@ class Parsed:
             "errors": [error.to_dict() for error in self.errors],
             "errors_left_out": self.rejected - len(self.errors),
             "notes": list(self.notes),
+            **({"reference": self.reference} if self.reference else {}),
         }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import html
+import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
@@ -18,6 +20,17 @@ from sourcebook.lightcurves.model import ERRORS_KEPT, MOST_ROWS, Measurement, Pa
 from sourcebook.lightcurves.rows import RowReader
 from sourcebook.lightcurves.votable import read_votable
 
+_HEAD: Final = 100_000
+"""Bytes in which the publication is looked for: what holds for all rows stands before them."""
+_TERMS: Final = "(?:bibcode|reference|publication)"
+_NAMED: Final = (
+    re.compile(rf"^#[ \t]{{0,20}}{_TERMS}[ \t]{{0,20}}[:=]([^\r\n]{{1,200}})", re.IGNORECASE | re.MULTILINE),
+    re.compile(
+        rf"<(?:INFO|PARAM)\b(?=[^<>]{{0,400}}\b(?:name|ID)=[\"']{_TERMS}[\"'])"
+        r"[^<>]{0,400}\bvalue=[\"']([^\"'<>]{1,200})[\"']",
+        re.IGNORECASE,
+    ),
+)
 MOST_BYTES: Final = 20_000_000
 
 
@@ -67,7 +80,18 @@ def parse_upload(body: bytes, *, is_nova: Callable[[str], bool], now: datetime) 
         rejected=rejected,
         errors=tuple(errors),
         notes=(*notes, *layout.notes, *reader.warnings()),
+        reference=_reference(body),
     )
+
+
+def _reference(body: bytes) -> str | None:
+    """Return what an upload names as its publication, in a comment or a VOTable's INFO or PARAM.
+
+    None if it names none, or several.
+    """
+    text = body[:_HEAD].decode("utf-8", "replace")
+    named = {html.unescape(one).strip() for pattern in _NAMED for one in pattern.findall(text)}
+    return named.pop()[:200] if len(named) == 1 else None
 
 
 def _layout(body: bytes) -> tuple[Layout, list[str]]:

@@ -7,6 +7,7 @@ records of the files) follows from it, carries its revision, and gives way to a 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from sourcebook.lightcurves.model import TABLE_SCHEMA, Measurement
 from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, Upload, read_table, write_table
 from sourcebook.lightcurves.series import Series
 from sourcebook.novae.file_objects import FileObject, FileRole, file_object_item
-from sourcebook.novae.model import photometry_id_for
+from sourcebook.novae.model import ReferenceRole, photometry_id_for
+from sourcebook.novae.papers import Papers, bibcode_of
 from sourcebook.novae.prepare import NovaPreparer
 from sourcebook.novae.store import NovaStore
 from sourcebook.photometry.messages import RebuildTable, TableRebuilt
@@ -95,6 +97,7 @@ class TableRebuilder:
         self._follow(nova_id, table, etag, said, run)
         report = f"{upload_folder(nova_id, file_id)}report.json"
         self._note(nova_id, run, FileRole.MANIFEST, file_id, key=report, content_type="application/json")
+        self._add_paper(nova_id, report)
         # Last, for this is what makes the upload known.
         self._note(
             nova_id,
@@ -115,6 +118,13 @@ class TableRebuilder:
             table_rows=len(table.measurements),
             ingestion_count=len(table.uploads),
         )
+
+    def _add_paper(self, nova_id: str, report: str) -> None:
+        """Make the paper that an upload names a publication of its nova."""
+        told = json.loads(self.objects.read(report, _LARGEST).body)
+        if bibcode := bibcode_of(told.get("reference")):
+            role = ReferenceRole.PHOTOMETRY_SOURCE
+            Papers(self.store.table, self.clock).add(nova_id, bibcode, role, workflow="ingest_photometry")
 
     def remake(self, nova_id: str, *, without: Collection[str] = ()) -> TableRemade:
         """Make the table anew of the measurements of its uploads, all or `without` some of them.

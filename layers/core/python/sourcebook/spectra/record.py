@@ -19,7 +19,8 @@ from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.fits.model import SpectrumOutcome, Verdict
 from sourcebook.novae.file_objects import FileObject, FileRole, file_object_item
-from sourcebook.novae.model import QuarantineReason, ReviewStatus
+from sourcebook.novae.model import QuarantineReason, ReferenceRole, ReviewStatus
+from sourcebook.novae.papers import Papers, bibcode_of
 from sourcebook.runs.errors import error_fingerprint
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.fingerprints import Fingerprints
@@ -203,6 +204,10 @@ class SpectrumRecorder:
             return _duplicate(other, acquired)
         made = [_File.stored(FileRole(one.role), one.name, one) for one in examination.artifacts]
         self._note_files(product, [*_raw_files(acquired), *made], run, now)
+        if bibcode := bibcode_of(examination.verdict.reference):
+            Papers(self.table, self.clock).add(
+                product.nova_id, bibcode, ReferenceRole.SPECTRA_SOURCE, workflow=run.workflow_name
+            )
         return _Ending(
             Recorded(outcome=RunOutcome.VALIDATED, fits_profile_id=examination.verdict.fits_profile_id),
             {
