@@ -23,6 +23,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.fits.artifacts import artifacts
 from sourcebook.fits.check import check
 from sourcebook.http import HttpClient, HttpPolicy, parse_networks
+from sourcebook.novae.reference_read import ReferenceReader
 from sourcebook.novae.review import AlreadyReviewed, ReviewDesk
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.acquire import Acquirer, AcquisitionFailed
@@ -61,6 +62,7 @@ from sourcebook.spectra.validate import FileChanged, SpectrumValidator
 from sourcebook.table import keys
 from tests.integration.astronomy import task_run
 from tests.spectra_files import fits_spectrum
+from tests.unit.fits import made
 from tests.unit.http.servers import Exchange, Server, serve
 
 if TYPE_CHECKING:
@@ -696,3 +698,11 @@ def _sha256(body: bytes) -> str:
 def _exchanges(workflow: Workflow) -> list[Exchange]:
     assert workflow.provider.server is not None
     return workflow.provider.server.exchanges
+
+
+async def test_the_paper_that_a_spectrum_names_is_a_publication_of_its_nova(workflow: Workflow) -> None:
+    body = made.eso({"REFERENC": "2018A&A...609A.120F"})
+    workflow.provider.answers["a"] = body
+    assert (await workflow.run(workflow.product("a")))["outcome"] == "VALIDATED"
+    (paper,) = ReferenceReader(workflow.table).page(NOVA, limit=10).items
+    assert (paper["bibcode"], paper["role"]) == ("2018A&A...609A.120F", "SPECTRA_SOURCE")
