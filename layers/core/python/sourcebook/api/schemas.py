@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec
+from sourcebook.columns import Kind
 from sourcebook.exports.manifest import Form as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
@@ -823,7 +824,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             thing(
                 name=TEXT,
                 rows=COUNT,
-                columns=some(thing(name=TEXT, kind=one_of(*FileKind))),
+                columns=some(thing(name=TEXT, kind=one_of(*Kind))),
             )
         ),
         files=some(

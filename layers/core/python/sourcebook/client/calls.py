@@ -6,7 +6,7 @@ they mean, ``/docs`` of the API says. ``size`` is how many items each page has, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from pydantic import JsonValue
@@ -510,11 +510,9 @@ def workflows() -> Many[models.WorkflowsItem]:
     return Many(operation="listWorkflows", path="/workflows", model=models.WorkflowsItem)
 
 
-def open_upload(
-    donor: str, files: Sequence[Mapping[str, JsonValue]], **fields: JsonValue
-) -> One[models.Upload]:
+def open_upload(donor: str, files: Sequence[JsonValue], **fields: JsonValue) -> One[models.Upload]:
     """Say which files will be sent; each of the answer has a link to send it to. See NewUpload."""
-    body: dict[str, JsonValue] = {"donor": donor, "files": [dict(file) for file in files], **fields}
+    body: dict[str, JsonValue] = {"donor": donor, "files": list(files), **fields}
     return One(operation="openUpload", method="POST", path="/uploads", body=body, model=models.Upload)
 
 

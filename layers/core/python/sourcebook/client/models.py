@@ -1236,7 +1236,7 @@ class ExportDatasetsColumns(Record):
 
     name: str
     kind: str
-    """One of photometry, spectrum."""
+    """One of text, list of texts, number, whole number, time in UTC, day, JSON, yes or no."""
 
 
 class ExportDatasets(Record):
