@@ -22,6 +22,8 @@ from infra.spectra import Spectra
 from infra.workflows import Workflow, pascal
 
 _READ: Final = ("dynamodb:GetItem", "dynamodb:Query")
+TNS_SECRET: Final = "sourcebook/tns"  # noqa: S105 - its name
+"""The secret with the key for TNS, which nothing makes: whoever has a key puts it there."""
 _RECORD: Final = ("dynamodb:PutItem", "dynamodb:UpdateItem")
 """What every task does: write its attempt and complete it."""
 
@@ -47,6 +49,7 @@ class Catalog(Construct):
         super().__init__(scope, construct_id)
         self._data = data
         self._layers = [layers.core, layers.dependencies]
+        self._tns_bot = deployment.tns_bot
         self._outgoing = {
             "HTTP_ALLOWED_NETWORKS": deployment.allowed_networks,
             "HTTP_CONTACT": deployment.contact,
@@ -90,14 +93,24 @@ class Catalog(Construct):
 
     def _build_identity_tasks(self) -> None:
         self._task("find_nova", "Which nova does a name mean?", actions=_READ)
-        self._task(
+        asks_tns = {"TNS_BOT": self._tns_bot, "TNS_SECRET": TNS_SECRET} if self._tns_bot else {}
+        resolve = self._task(
             "resolve_name",
             "What do the archives know under a name?",
             actions=("dynamodb:GetItem",),
-            environment=self._outgoing,
+            environment={**self._outgoing, **asks_tns},
             # Every archive and mirror may take its 30 seconds before the next is asked.
             timeout=120,
         )
+        if self._tns_bot:
+            # Made by the operator who has a key; Secrets Manager adds six characters to a secret's name.
+            secret = cdk.Stack.of(self).format_arn(
+                service="secretsmanager",
+                resource="secret",
+                resource_name=f"{TNS_SECRET}-??????",
+                arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+            )
+            resolve.allow(["secretsmanager:GetSecretValue"], secret)
         self._task(
             "establish_nova", "Makes what the archives know a nova, or one that is known", actions=_READ
         )

@@ -52,6 +52,8 @@ class Deployment:
         acquire_concurrency: how many spectra a sweep acquires at once, at most.
         sentiment_engine: what labels articles; one of ENGINES.
         traces: whether X-Ray records each run of functions and workflows (docs/decisions/0272).
+        tns_bot: ``<id>:<name>`` of a bot at TNS, which is asked for names that no other archive knows; its
+            key is in the secret ``sourcebook/tns``. Empty, and TNS is not asked.
         feeds: how feeds are fetched and scheduled.
         bytecode: an interpreter of Lambda's Python that compiles the layers; empty, and each cold start
             compiles what it imports (docs/decisions/0011).
@@ -67,6 +69,7 @@ class Deployment:
     acquire_concurrency: int
     sentiment_engine: str
     traces: bool
+    tns_bot: str
     feeds: FeedSettings
     bytecode: str
 
@@ -99,6 +102,7 @@ class Deployment:
             ),
             sentiment_engine=_engine(node, local=local),
             traces=_boolean(node, "traces", default=False),
+            tns_bot=_tns_bot(node),
             feeds=_feeds(node),
             bytecode=_compiler(node, local=local),
         )
@@ -179,6 +183,13 @@ def _networks(node: Node, *, default: str) -> str:
                 "expected comma-separated CIDR blocks such as 10.0.0.0/8"
             ) from None
     return ",".join(parts)
+
+
+def _tns_bot(node: Node) -> str:
+    bot = str(node.try_get_context("tns_bot") or "")
+    if bot and not re.fullmatch(r"\d{1,9}:[A-Za-z0-9_.-]{1,60}", bot, re.ASCII):
+        raise ValueError(f"context tns_bot: {bot!r} is not valid; expected <id>:<name> of the bot at TNS")
+    return bot
 
 
 def _origins(node: Node) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from sourcebook.novae.messages import (
     Outcome,
 )
 from sourcebook.novae.model import (
+    SOURCES,
     NameSource,
     Nova,
     QuarantineItem,
@@ -188,7 +189,7 @@ class NovaEstablisher:
         given = [Named(name, NameSource.USER_INPUT)]
         if identity is None:
             return given
-        source = NameSource.SIMBAD if identity.archive == "simbad" else NameSource.OTHER
+        source = SOURCES.get(identity.archive, NameSource.OTHER)
         return [*given, *(Named(alias, source) for alias in (identity.main_name, *identity.names))]
 
     def _new(self, identity: Identity, created_by: Mapping[str, str] | None) -> Nova:

@@ -58,6 +58,10 @@ class NameSource(StrEnum):
     OTHER = "OTHER"
 
 
+SOURCES: Final = {"simbad": NameSource.SIMBAD, "tns": NameSource.TNS}
+"""Where a name comes from, by the archive that has it."""
+
+
 class ReferenceRole(StrEnum):
     """What a publication is to a nova."""
 

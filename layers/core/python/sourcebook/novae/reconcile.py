@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.novae.coordinates import Closeness, closeness, separation_arcsec
 from sourcebook.novae.messages import AuthoritySaid, NameOutcome, Reconciled
-from sourcebook.novae.model import NameSource, Nova, QuarantineReason
+from sourcebook.novae.model import SOURCES, NameSource, Nova, QuarantineReason
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import Named, NovaStore
 from sourcebook.runs.errors import Held
-
-_SOURCES: Final = {"simbad": NameSource.SIMBAD, "tns": NameSource.TNS}
 
 
 class NoAuthorityAnswered(Retryable):
@@ -47,7 +44,7 @@ class NameReconciler:
             self._check(nova, identity)
         added = 0
         for identity in known:
-            source = _SOURCES.get(identity.archive, NameSource.OTHER)
+            source = SOURCES.get(identity.archive, NameSource.OTHER)
             names = [Named(name, source) for name in (identity.main_name, *identity.names)]
             added += self.store.add_names(nova, names)
         renamed = False

@@ -21,6 +21,7 @@ from sourcebook.novae.resolvers.archive import (
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.resolvers.sesame import Sesame
 from sourcebook.novae.resolvers.simbad import Simbad
+from sourcebook.novae.resolvers.tns import Tns, TnsBot
 from sourcebook.runs.errors import Held
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -34,17 +35,19 @@ KEPT_UNKNOWN: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class NameResolver:
-    """Asks SIMBAD, its mirrors, then Sesame.
+    """Asks SIMBAD, its mirrors, then Sesame, and TNS where there is a key for it.
 
     Attributes:
         http: an open client, made with `PAUSE_PER_HOST` of the archives.
         table: keeps the answers, and the archives' wishes to be left alone.
+        tns: returns who asks TNS; None, and it is not asked.
     """
 
     http: HttpClient
     table: Table
     clock: Clock = utc_now
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)
+    tns: Callable[[], TnsBot] | None = None
 
     async def resolve(
         self, name: str, *, authority: str | None = None, fresh: bool = False
@@ -77,6 +80,8 @@ class NameResolver:
             found = await self._ask_simbad(name, normalized, troubles)
         if found is None and authority in {None, "sesame"}:
             found = await self._ask_sesame(name, normalized, troubles)
+        if found is None and authority is None and self.tns is not None:
+            found = await self._ask_tns(name, self.tns(), troubles)
         if found is None and troubles:
             raise min(troubles, key=lambda trouble: isinstance(trouble, ArchiveRejected))
         self._keep(asked, normalized, found)
@@ -119,6 +124,16 @@ class NameResolver:
             return None
         troubles.extend(failed)
         return None
+
+    async def _ask_tns(
+        self, name: str, bot: TnsBot, troubles: list[ArchiveUnavailable | ArchiveRejected]
+    ) -> Identity | None:
+        try:
+            (url,) = addresses(self.table, "tns")
+            return await Tns(self._archive("tns"), url, bot).identify(name)
+        except (ArchiveUnavailable, ArchiveRejected) as error:
+            troubles.append(error)
+            return None
 
     def _archive(self, name: str) -> Archive:
         return Archive(name, self.http, self.table, self.clock, self.sleep)

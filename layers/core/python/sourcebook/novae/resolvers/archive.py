@@ -27,6 +27,7 @@ PUBLIC_ADDRESSES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "sesame": ("https://cds.unistra.fr/cgi-bin/nph-sesame",),
     "ads": ("https://api.adsabs.harvard.edu/v1",),
+    "tns": ("https://www.wis-tns.org/api/get",),
 }
 """Where the archives are asked, the mirrors after the first; `addresses` may say otherwise."""
 
@@ -85,7 +86,7 @@ class Archive:
     """One archive, asked politely.
 
     Attributes:
-        name: ``simbad``, ``sesame`` or ``ads``.
+        name: one of `PUBLIC_ADDRESSES`.
         http: the project's client, made with `PAUSE_PER_HOST`.
         table: where the archive's wish to be left alone is kept, for all functions.
     """
@@ -97,9 +98,14 @@ class Archive:
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)
 
     async def ask(
-        self, url: str, *, params: Params | None = None, headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        *,
+        params: Params | None = None,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
     ) -> HttpResponse:
-        """Return an answer with status 2xx that is no HTML page.
+        """Return an answer with status 2xx that is no HTML page; with `content` it is sent, by POST.
 
         Waits when that address has asked for it, up to `LONGEST_WAIT`.
 
@@ -111,7 +117,10 @@ class Archive:
         address = f"{parts.netloc}{parts.path}"
         await self._wait(address)
         try:
-            response = await self.http.get(url, params=params, headers=headers)
+            if content is None:
+                response = await self.http.get(url, params=params, headers=headers)
+            else:
+                response = await self.http.post(url, content, headers=headers)
         except FetchError as error:
             if isinstance(error, Retryable):
                 raise ArchiveUnavailable(self.name, ArchiveStatus.DOWN, str(error)) from error
@@ -121,7 +130,7 @@ class Archive:
 
     def _check(self, response: HttpResponse, address: str) -> None:
         if response.status == 429 or (response.status == 503 and response.retry_after):
-            until = response.retry_after
+            until = response.retry_after or self._reset(response)
             if until is not None:
                 self._remember(address, until)
             raise ArchiveUnavailable(
@@ -140,6 +149,14 @@ class Archive:
             check_votable(self.name, response.body)
         elif not response.is_success:
             raise ArchiveRejected(self.name, f"{address} answered status {response.status}")
+        elif response.headers.get("x-rate-limit-remaining") == "0" and (until := self._reset(response)):
+            # The last request of this minute: the next would be refused.
+            self._remember(address, until)
+
+    def _reset(self, response: HttpResponse) -> datetime | None:
+        """Return when TNS's limit begins anew, which it says in seconds from now."""
+        seconds = response.headers.get("x-rate-limit-reset", "")
+        return self.clock() + timedelta(seconds=int(seconds)) if re.fullmatch("[0-9]{1,6}", seconds) else None
 
     async def _wait(self, address: str) -> None:
         item = self.table.get(keys.archive_pause(address))
