@@ -1,4 +1,4 @@
-"""TNS, the Transient Name Server: names of surveys that SIMBAD does not have yet. Asked last, with a key only.
+"""TNS, the Transient Name Server: names of surveys that SIMBAD does not have yet. Asked last, with a key.
 
 Its rules: a form with the key and the question as JSON, a user agent that names the bot, and so many requests
 a minute as its headers say.
