@@ -77,6 +77,15 @@ faults: install ## Ingest through every trouble there is, SEEDS=20 times (about 
 		tests/integration/curation/test_curation.py -q --numprocesses 2
 	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) SOURCEBOOK_FAULT_ROUNDS=6 $(BIN)/pytest tests/e2e/test_faults.py -v --log-cli-level INFO
 
+# Of July 2024: Lambda has had Python 3.13 since November 2024, and its runtime has never had an older one.
+RUNTIME_BOTO3 := boto3==1.34.145 botocore==1.34.145 s3transfer==0.10.2
+TESTS ?= tests/integration
+
+.PHONY: runtime
+runtime: install ## What runs against moto, with the oldest boto3 that Lambda's runtime may have (TESTS=folder)
+	$(BIN)/uv pip install --quiet --no-deps --target .sourcebook/build/runtime $(RUNTIME_BOTO3)
+	PYTHONPATH=.sourcebook/build/runtime $(BIN)/pytest $(TESTS) --numprocesses 2 --dist loadscope
+
 .PHONY: upgrade
 upgrade: install ## From the release before to this one, back, and deleted and made again (some ten minutes)
 	SOURCEBOOK_UPGRADE=1 $(BIN)/pytest tests/upgrade -v --log-cli-level INFO

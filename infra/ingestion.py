@@ -120,7 +120,9 @@ class Ingestion(Construct):
         return dispatch
 
     def add_monitoring(self, monitoring: Monitoring, deployment: Deployment) -> None:
-        """Add the alarms on the metrics of feeds and of what waits for its fetch."""
+        """Add the alarms on feeds and on what waits for its fetch; have disabled sources told of."""
+        self.fetch.allow(["sns:Publish"], monitoring.topic.topic_arn)
+        self.fetch.function.add_environment("ALARM_TOPIC_ARN", monitoring.topic.topic_arn)
         period = cdk.Duration.minutes(15)
         duration = self._metric(self.fetch, "feed_fetch_duration_seconds", statistic="p95", period=period)
         memory = self._metric(self.fetch, "memory_usage_bytes", statistic="Maximum", period=period)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from sourcebook.start import ready
 
+import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import boto3
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.articles.adapters.feed import FeedAdapter
 from sourcebook.articles.adapters.intake import Intake
@@ -29,6 +31,7 @@ from sourcebook.observations.kinds import KINDS as OBSERVATION_KINDS
 from sourcebook.settings import FetchSettings, required
 from sourcebook.sources.deferred import DeferredAdapter
 from sourcebook.sources.limits import limit_memory
+from sourcebook.sources.notice import Notice
 from sourcebook.sources.poll import Poller, RoundReport, SourceAdapter
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.sources.report import failed_records, log_round, measure_process, measure_round
@@ -46,6 +49,9 @@ table = Table.connect(settings.table_name)
 store = ArticleStore(table)
 announcer = Announcer(
     on_demand(lambda: directly(boto3.client("sns", config=aws_config()))), settings.article_topic_arn
+)
+notice = Notice(
+    on_demand(lambda: boto3.client("sns", config=aws_config())), os.environ.get("ALARM_TOPIC_ARN", "")
 )
 bus = EventBus(
     on_demand(lambda: directly(boto3.client("events", config=aws_config()))), required("EVENT_BUS_NAME")
@@ -108,6 +114,14 @@ async def fetch(
         return await poller.run(message.sources, receive_count=receive_count)
 
 
+def tell_of_disabled(report: RoundReport) -> None:
+    """Tell the operator of sources that the round has disabled; that nobody could be told is only logged."""
+    try:
+        notice.tell(report)
+    except (BotoCoreError, ClientError):
+        logger.exception("notice_not_sent")
+
+
 @ready
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
@@ -128,6 +142,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
             log_round(report, logger)
             measure_round(report, metrics)
             measure_process(metrics, connections=CONNECTIONS)
+            tell_of_disabled(report)
             if report.failures:
                 failed.append(record["messageId"])
             report_agreement(sample.compare(), logger, metrics)

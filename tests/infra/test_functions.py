@@ -114,6 +114,8 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:Query", TABLE),
         ("s3:PutObject", "bucket/snapshots/*"),
         ("sns:Publish", "article topic"),
+        # A source that errors have disabled is told to whoever hears of alarms.
+        ("sns:Publish", "alarm topic"),
         ("events:PutEvents", "news bus"),
         ("secretsmanager:GetSecretValue", "secret tiingo"),
         ("secretsmanager:GetSecretValue", "secret finnhub"),
@@ -541,6 +543,7 @@ NAMES = {
     "TiingoKey": "secret tiingo",
     "FinnhubKey": "secret finnhub",
     "AdsKey": "secret ads",
+    "MonitoringAlarms": "alarm topic",
     "CatalogQuarantined": "quarantine topic",
     "AlertsMails": "alert mails",
     "CatalogCurationCurateNovaWorkflowStateMachine": "workflow CurateNova",

@@ -199,14 +199,20 @@ async def test_cpu_time_of_a_thread_is_limited_apart_from_its_time(table: Table)
     assert time.monotonic() - started < 20
 
 
-async def test_a_source_that_always_ends_badly_is_disabled(table: Table) -> None:
+async def test_a_source_that_always_ends_badly_is_disabled_and_reported_so_once(table: Table) -> None:
     stage = Stage(table, "bad")
+    reported = []
     for n in range(10):
         assert stage.source("bad").enabled, n
-        await stage.run(Adapter(bad=Raises(RecursionError())))
+        report = await stage.run(Adapter(bad=Raises(RecursionError())))
+        reported.append([poll.disabled for poll in report.polls])
         stage.clock.now += timedelta(hours=2)
 
     assert not stage.source("bad").enabled
+    assert reported == [[False]] * 9 + [[True]]
+    stage.clock.now += timedelta(days=8)
+    probe = await stage.run(Adapter(bad=Raises(RecursionError())))
+    assert [poll.disabled for poll in probe.polls] == [False]
 
 
 @pytest.mark.parametrize(

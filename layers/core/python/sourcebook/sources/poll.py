@@ -146,6 +146,7 @@ class PollReport:
         interval: until the next poll, as far as the adapter has a say in it.
         articles_per_fetch: articles that a fetch of the source has brought on average, this one included.
         crash: what the adapter raised; None if it ended as it should.
+        disabled: whether it is not polled from now on, but probed now and then.
     """
 
     source_id: str
@@ -156,6 +157,7 @@ class PollReport:
     interval: timedelta | None = None
     articles_per_fetch: float = 0.0
     crash: BaseException | None = None
+    disabled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +358,9 @@ class Poller:
             interval,
             articles_per_fetch(articles, fetches),
             polled.crash,
+            disabled=committed
+            and source.enabled
+            and state_changes(source, result, self.clock()).get("enabled") is False,
         )
 
     def _commit_quiet(self, quiet: Sequence[_Polled], report: RoundReport) -> None:

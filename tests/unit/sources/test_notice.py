@@ -1,0 +1,45 @@
+"""What the operator is told of sources that errors have disabled."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import boto3
+from botocore.stub import ANY, Stubber
+
+from sourcebook.sources.notice import Notice
+from sourcebook.sources.poll import PollReport, PollResult, RoundReport, Verdict
+
+TOPIC = "arn:aws:sns:us-east-1:000000000000:alarms"
+
+
+def poll(source_id: str, message: str, *, disabled: bool = True) -> PollReport:
+    result = PollResult(Verdict.BROKEN, "not_found", message)
+    return PollReport(source_id, "feed", result, duration_ms=1, committed=True, disabled=disabled)
+
+
+def client() -> Any:
+    return boto3.client("sns", region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="x")
+
+
+def test_one_message_names_all_that_a_round_has_disabled_and_why() -> None:
+    sns = client()
+    told: dict[str, Any] = {}
+    sns.meta.events.register("provide-client-params.sns.Publish", lambda params, **_: told.update(params))
+    with Stubber(sns) as stub:
+        stub.add_response("publish", {"MessageId": "1"}, {"TopicArn": TOPIC, "Subject": ANY, "Message": ANY})
+        polls = [poll("a", "HTTP 404\nnot found"), poll("b", "x" * 900), poll("c", "fine", disabled=False)]
+        assert Notice(sns, TOPIC).tell(RoundReport(polls, [], [], [])) == 2
+        stub.assert_no_pending_responses()
+    assert told["Subject"] == "Sourcebook: 2 sources disabled by errors"
+    lines = told["Message"].splitlines()
+    assert lines[0] == "a: HTTP 404\ufffdnot found"
+    assert len(lines[1]) == len("b: ") + 200
+    assert lines[2:] == ["", lines[3]]
+    assert "docs/operations.md#disabled-sources" in lines[3]
+
+
+def test_nobody_is_told_of_nothing_and_nothing_is_told_without_a_topic() -> None:
+    nothing = cast("Any", None)
+    assert Notice(nothing, TOPIC).tell(RoundReport([poll("a", "x", disabled=False)], [], [], [])) == 0
+    assert Notice(nothing, "").tell(RoundReport([poll("a", "x")], [], [], [])) == 1
