@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import json
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from botocore.auth import S3SigV4Auth, SigV4Auth, SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
+from sourcebook.bucket.objects import Objects
 from sourcebook_local.request_guard import RequestGuard
 
 PORT = 4610
@@ -165,6 +167,24 @@ def test_an_address_that_was_signed_is_let_in_until_it_ends(service: str) -> Non
     refused(send("GET", target.replace("Expires=60", "Expires=90")), "not the one that the secret")
     refused(send("GET", target.replace("Expires=60", "Expires=999999999")), "between a second and a week")
     refused(send("DELETE", target), "not the one that the secret")
+
+
+def test_a_link_for_an_upload_takes_the_file_that_it_was_made_for_and_no_other() -> None:
+    body, other = b"mjd,mag\n", b"mjd,mag\n1,2\n"
+    checksum = base64.b64encode(hashlib.sha256(body).digest()).decode()
+    config = botocore.config.Config(signature_version="s3v4", s3={"addressing_style": "path"})
+    signed_upload = Objects(client_of("s3", config), "bucket").signed_upload(
+        "raw/photometry/a b.csv", "text/plain", len(body), checksum
+    )
+    target = signed_upload.url.removeprefix(f"http://{HERE}")
+    headers = {"Host": HERE, **signed_upload.headers, "content-length": str(len(body))}
+    assert send("PUT", target, headers, body).let_in
+    for change in (
+        {"content-length": str(len(other))},
+        {"content-type": "text/html"},
+        {"x-amz-checksum-sha256": base64.b64encode(hashlib.sha256(other).digest()).decode()},
+    ):
+        refused(send("PUT", target, {**headers, **change}, other), "not the one that the secret")
 
 
 def presigned(service: str, expires: int) -> str:
