@@ -1,4 +1,4 @@
-"""Handing in spectra: `donate` uploads files, makes products of them and has them examined."""
+"""Handing in files: `donate` takes spectra and photometry, has them ingested, and gives one report."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import click
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook_cli.nova import ended
 from sourcebook_cli.output import say, say_json
+from sourcebook_cli.photometry import hand_in
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
@@ -52,14 +53,17 @@ def donate(
     as_json: bool,
     aws: bool,
 ) -> None:
-    """Hand in spectra of NOVA (a name or an id): each of FILES becomes a product, and is examined.
+    """Hand in spectra and photometry of NOVA (a name or an id), and tell what became of each of FILES.
 
-    The same file handed in twice is one product.
+    A file whose name ends as those of photometry (.csv, .txt, .vot …) is added to the nova's table; any
+    other becomes a spectrum and is examined. The same file handed in twice is taken once.
     """
     stack = Stack.connect(aws=aws)
     said = {"donor": donor, "observer": observer, "license": license_, "note": note}
+    curves = [file for file in files if _is_photometry(file)]
+    spectra = tuple(file for file in files if file not in curves)
     results, failed = [], False
-    for result in _donated(stack, nova, files, said):
+    for result in (*_donated(stack, nova, spectra, said), *hand_in(stack, nova, curves, timeout=None)):
         if wait and (arn := result.get("execution_arn")):
             try:
                 result["outcome"] = ended(stack, arn, timeout)["outcome"]
@@ -75,8 +79,14 @@ def donate(
         raise SystemExit(1)
 
 
+def _is_photometry(file: Path) -> bool:
+    from sourcebook.uploads.model import CONTENT_TYPES, FileKind
+
+    return file.suffix.lower() in CONTENT_TYPES[FileKind.PHOTOMETRY]
+
+
 def _line(result: dict[str, Any]) -> str:
-    what = result.get("error") or result.get("outcome") or result["state"]
+    what = result.get("error") or result.get("outcome") or result.get("state", "started")
     return f"{result['file']}  {result.get('data_product_id', '-')}  {what}"
 
 

@@ -64,6 +64,22 @@ def test_files_become_products_and_their_examination_is_started(
     assert again[0]["data_product_id"] == started[0]["data_product_id"]
 
 
+def test_light_curves_and_spectra_are_handed_in_together_with_one_report(
+    stack: Stack, nova_id: str, tmp_path: Path
+) -> None:
+    stack.outputs["IngestPhotometryArn"] = stack.outputs["AcquireAndValidateSpectraArn"]
+    (tmp_path / "night.CSV").write_text("jd,mag,band\n2456079.9,11.1,V\n")
+    (tmp_path / "one.fits").write_bytes(b"SIMPLE 1")
+    code, results = give(nova_id, str(tmp_path / "night.CSV"), str(tmp_path / "one.fits"))
+    assert code == 0
+    by_name = {Path(result["file"]).name: result for result in results}
+    assert by_name["one.fits"]["state"] == "started"
+    assert by_name["night.CSV"]["s3_key"].startswith("raw/photometry/")
+    sfn = boto3.client("stepfunctions")
+    execution = sfn.describe_execution(executionArn=by_name["night.CSV"]["execution_arn"])
+    assert json.loads(execution["input"]) == {"nova_id": nova_id, "s3_key": by_name["night.CSV"]["s3_key"]}
+
+
 def test_a_name_that_is_no_nova_or_several_is_refused(stack: Stack, nova_id: str, tmp_path: Path) -> None:
     (tmp_path / "one.fits").write_bytes(b"SIMPLE")
     for name in ("V9999 Sgr", "Nova Sco 2012"):
