@@ -19,17 +19,18 @@ BUCKET = "sourcebook-data"
 
 
 @pytest.fixture
-def stack_starting(table: Table, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Stack]:
-    """Return what makes the stack that commands connect to, given the output that names its workflow."""
+def stack_starting(table: Table, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Stack]:
+    """Return what makes the stack that commands connect to, given the outputs that name its workflow."""
 
-    def make(output: str) -> Stack:
+    def make(*names: str) -> Stack:
         boto3.client("s3").create_bucket(Bucket=BUCKET)
         machine = boto3.client("stepfunctions").create_state_machine(
             name="workflow",
             roleArn="arn:aws:iam::123456789012:role/workflow",
             definition=json.dumps({"StartAt": "A", "States": {"A": {"Type": "Succeed"}}}),
         )
-        outputs = {"TableName": table.name, "BucketName": BUCKET, output: machine["stateMachineArn"]}
+        outputs = {"TableName": table.name, "BucketName": BUCKET}
+        outputs |= dict.fromkeys(names, machine["stateMachineArn"])
         found = Stack(boto3.session.Session(), outputs)
         monkeypatch.setattr(Stack, "connect", lambda **_: found)
         return found

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
-def stack(stack_starting: Callable[[str], Stack]) -> Stack:
-    return stack_starting("AcquireAndValidateSpectraArn")
+def stack(stack_starting: Callable[..., Stack]) -> Stack:
+    return stack_starting("AcquireAndValidateSpectraArn", "IngestPhotometryArn")
 
 
 def give(*arguments: str) -> tuple[int, list[dict[str, Any]]]:
@@ -64,10 +64,10 @@ def test_files_become_products_and_their_examination_is_started(
     assert again[0]["data_product_id"] == started[0]["data_product_id"]
 
 
+@pytest.mark.usefixtures("stack")
 def test_light_curves_and_spectra_are_handed_in_together_with_one_report(
-    stack: Stack, nova_id: str, tmp_path: Path
+    nova_id: str, tmp_path: Path
 ) -> None:
-    stack.outputs["IngestPhotometryArn"] = stack.outputs["AcquireAndValidateSpectraArn"]
     (tmp_path / "night.CSV").write_text("jd,mag,band\n2456079.9,11.1,V\n")
     (tmp_path / "one.fits").write_bytes(b"SIMPLE 1")
     code, results = give(nova_id, str(tmp_path / "night.CSV"), str(tmp_path / "one.fits"))

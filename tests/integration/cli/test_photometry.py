@@ -33,7 +33,7 @@ OTHER = "jd,mag,band\n2456080.9,11.2,V\n"
 
 
 @pytest.fixture
-def stack(stack_starting: Callable[[str], Stack]) -> Stack:
+def stack(stack_starting: Callable[..., Stack]) -> Stack:
     return stack_starting("IngestPhotometryArn")
 
 
