@@ -21,6 +21,7 @@ from infra.photometry import Photometry
 from infra.spectra import Spectra
 from infra.workflows import Workflow, pascal
 
+_GET: Final = ("dynamodb:GetItem",)
 _READ: Final = ("dynamodb:GetItem", "dynamodb:Query")
 TNS_SECRET: Final = "sourcebook/tns"  # noqa: S105 - its name
 """The secret with the key for TNS, which nothing makes: whoever has a key puts it there."""
@@ -114,7 +115,7 @@ class Catalog(Construct):
         self._task(
             "establish_nova", "Makes what the archives know a nova, or one that is known", actions=_READ
         )
-        self._task("prepare_nova", "What a nova needs before anything is ingested", actions=_READ)
+        self._task("prepare_nova", "What a nova needs before anything is ingested", actions=_GET)
         self._task("reconcile_names", "Brings a nova's names to what the authorities say", actions=_READ)
 
     def _build_reference_tasks(self) -> None:
@@ -130,7 +131,7 @@ class Catalog(Construct):
         store = self._task(
             "store_references",
             "Stores the publications of one chunk",
-            actions=("dynamodb:GetItem",),
+            actions=(),
             environment={"QUARANTINE_TOPIC_ARN": self.quarantined.topic_arn},
         )
         store.allow(["s3:GetObject"], self._objects("raw/references/*"))
@@ -139,7 +140,7 @@ class Catalog(Construct):
         self._task("date_discovery", "What publications say of the day of a nova's discovery", actions=_READ)
 
     def _build_discovery_tasks(self) -> None:
-        self._task("plan_discovery", "Which providers are asked for the spectra of a nova?", actions=_READ)
+        self._task("plan_discovery", "Which providers are asked for the spectra of a nova?", actions=_GET)
         discover = self._task(
             "discover_spectra",
             "Asks one provider for the spectra of a nova, and makes products of them",

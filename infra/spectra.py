@@ -86,7 +86,7 @@ class Spectra(Construct):
         validate = self._task(
             "validate_spectrum",
             "Examines the file of a spectrum",
-            actions=_GET,
+            actions=(),
             timeout=120,
             # The largest file is held several times over: as bytes, as HDUs, as columns.
             memory_size=2_048,
@@ -97,7 +97,7 @@ class Spectra(Construct):
         hold = self._task(
             "hold_spectrum",
             "Sets a spectrum aside for a person",
-            actions=_GET,
+            actions=(),
             environment={"QUARANTINE_TOPIC_ARN": quarantined.topic_arn},
         )
         hold.allow(["sns:Publish"], quarantined.topic_arn)

@@ -59,7 +59,8 @@ def test_every_sample_story_is_one_analyzed_article_with_every_sources_word(
     stack: Stack, samples: dict[str, Source]
 ) -> None:
     wanted = expected()
-    assert {source.last_cause for source in samples.values()} == {"ok"}
+    # Others may have had these fetched in the same stack before.
+    assert {source.last_cause for source in samples.values()} <= {"ok", "no_new_entries"}
     assert sum(source.last_entries for source in samples.values()) == wanted.entries
     items = articles_of(stack, samples)
     assert len(items) == wanted.articles

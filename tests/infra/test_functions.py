@@ -12,6 +12,7 @@ from infra import functions
 from infra.deployment import Target
 from sourcebook.table import keys
 from tests.infra.conftest import synthesize
+from tests.permissions.seen import BY_LAMBDA, LOCAL_ACTIONS, UNUSED, seen
 from tests.templates import ROOT
 
 if TYPE_CHECKING:
@@ -197,12 +198,12 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         for name in (
             "find_nova",
             "establish_nova",
-            "prepare_nova",
             "date_discovery",
             "reconcile_names",
-            "plan_discovery",
         )
     },
+    "prepare_nova": {*RECORDING, ("dynamodb:GetItem", TABLE)},
+    "plan_discovery": {*RECORDING, ("dynamodb:GetItem", TABLE)},
     "resolve_name": {*RECORDING, ("dynamodb:GetItem", TABLE)},
     "fetch_references": {
         *RECORDING,
@@ -220,7 +221,6 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
     },
     "store_references": {
         *RECORDING,
-        ("dynamodb:GetItem", TABLE),
         ("s3:GetObject", "bucket/raw/references/*"),
         ("s3:PutObject", "bucket/quarantine/*"),
         ("sns:Publish", "quarantine topic"),
@@ -240,13 +240,11 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
     },
     "validate_spectrum": {
         *RECORDING,
-        ("dynamodb:GetItem", TABLE),
         ("s3:GetObject", "bucket/raw/spectra/*"),
         ("s3:PutObject", "bucket/derived/spectra/*"),
     },
     "hold_spectrum": {
         *RECORDING,
-        ("dynamodb:GetItem", TABLE),
         ("s3:GetObject", "bucket/raw/spectra/*"),
         ("s3:PutObject", "bucket/quarantine/*"),
         ("sns:Publish", "quarantine topic"),
@@ -606,3 +604,23 @@ def _as_cdk_nag_has_it(resource: Any) -> str:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+def test_nothing_is_allowed_that_no_test_has_used_unless_for_a_reason(aws: Assembly) -> None:
+    """What the end-to-end tests have been seen to use is in tests/permissions/seen.json."""
+    allowed = {(name, action) for name in FUNCTIONS for action, _ in _permissions(aws, name)}
+    of_lambda = {(name, action) for name, action in allowed if action in BY_LAMBDA}
+    unexplained = allowed - seen() - of_lambda - UNUSED.keys()
+    assert sorted(unexplained) == [], "run the end-to-end tests and `python -m tests.permissions.seen`"
+    assert sorted(UNUSED.keys() - allowed) == [], "is not allowed any more: take it from the table"
+    for reason in UNUSED.values():
+        assert len(reason.split()) >= 6
+        assert reason.endswith(".")
+
+
+def test_both_clouds_get_the_same_policies_but_for_names_of_actions(aws: Assembly, local: Assembly) -> None:
+    """So a call that the policies of the embedded cloud allow is allowed by those of AWS."""
+    for name in FUNCTIONS:
+        missing = _permissions(aws, name) - _permissions(local, name)
+        assert {resource for _, resource in missing} <= {"table stream"}, name
+        assert LOCAL_ACTIONS.isdisjoint({action for action, _ in _permissions(aws, name)})

@@ -17,6 +17,86 @@ from tests.permissions.policies import Made, Templates
 FILE: Final = Path(__file__).with_name("seen.json")
 LOCAL_ACTIONS: Final = {"sqs:SendMessageBatch", "sns:PublishBatch", "dynamodb:BatchExecuteStatement"}
 """Which the embedded cloud alone knows; tests/infra holds that all else is the same on AWS."""
+BY_LAMBDA: Final = frozenset(
+    {
+        "logs:CreateLogStream",
+        "logs:PutLogEvents",
+        "sqs:ChangeMessageVisibility",
+        "sqs:DeleteMessage",
+        "sqs:GetQueueAttributes",
+        "sqs:GetQueueUrl",
+        "sqs:ReceiveMessage",
+    }
+)
+"""What Lambda itself does in the name of a function: it writes its log and reads its queue."""
+_MENTIONS: Final = (
+    "An article that is analysed again may have lost mentions, which happens after a change of subjects."
+)
+UNUSED: Final[dict[tuple[str, str], str]] = {
+    ("analyze_sentiment", "dynamodb:DeleteItem"): _MENTIONS,
+    ("reanalyze_articles", "dynamodb:DeleteItem"): _MENTIONS,
+    (
+        "reanalyze_articles",
+        "dynamodb:PartiQLInsert",
+    ): "The tests analyse few articles again, and few mentions are written one by one.",
+    (
+        "api",
+        "dynamodb:BatchWriteItem",
+    ): "A feed is removed with its history, and those of the tests have none.",
+    ("api", "s3:PutObject"): "An upload is put by a link that the function has signed, and not by itself.",
+    ("api", "sns:Subscribe"): "A rule with a mail address has that asked; the rules of the tests have none.",
+    (
+        "index_articles",
+        "sns:Publish",
+    ): "Alerts are mailed where a rule has an address; those of the tests have none.",
+    (
+        "close_runs",
+        "dynamodb:PutItem",
+    ): "A run that was started and wrote no record gets one when it is closed.",
+    ("close_runs", "states:DescribeExecution"): "The sweep asks about executions whose event was lost.",
+    (
+        "export_days",
+        "dynamodb:GetItem",
+    ): "A period that was exported before is compared with what there is now.",
+    ("export_days", "s3:ListBucket"): "Without it S3 says forbidden of an object that is not there.",
+    (
+        "fetch_sources",
+        "dynamodb:BatchWriteItem",
+    ): "A source adds a ticker to an article that is analysed already.",
+    (
+        "fetch_sources",
+        "dynamodb:Query",
+    ): "A page that yields fewer rows is compared with what is stored of it.",
+    ("heal_articles", "sns:Publish"): "An article is announced again after its announcement was lost.",
+    (
+        "refresh_sentiment",
+        "dynamodb:BatchGetItem",
+    ): "The health of the cache counts the entries of all subjects.",
+    (
+        "refresh_sentiment",
+        "dynamodb:DeleteItem",
+    ): "A mark of an hour to be counted again goes when that is done.",
+    (
+        "refresh_sentiment",
+        "dynamodb:UpdateItem",
+    ): "A refresh that fails is counted in the metadata of the cache.",
+    **{
+        (
+            "curate_nova",
+            f"{action}",
+        ): "No end-to-end test decides on a nova; tests/integration/curation does, on moto."
+        for action in (
+            "dynamodb:DeleteItem",
+            "dynamodb:GetItem",
+            "dynamodb:PutItem",
+            "dynamodb:Query",
+            "dynamodb:UpdateItem",
+            "s3:GetObject",
+            "s3:PutObject",
+        )
+    },
+}
+"""What a policy allows and no end-to-end test has used, by function and action, with the reason."""
 
 
 def seen() -> set[tuple[str, str]]:
