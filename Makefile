@@ -60,6 +60,7 @@ docs: install ## Make the pages of documentation that are made of declarations
 	$(BIN)/python -c "import json; from sourcebook.events import schemas; print(json.dumps(schemas(), indent=2))" > docs/events.json
 	$(BIN)/python client/make_models.py
 	$(BIN)/python docs/make_table.py
+	$(BIN)/python client/make_sync.py
 
 .PHONY: pictures
 pictures: install ## Take the pictures of the page for the documentation, of the stack that `make up` runs

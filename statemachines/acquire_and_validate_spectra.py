@@ -1,14 +1,16 @@
 """Acquire one spectrum from its provider, and validate it."""
 
-from dataclasses import replace
+from typing import Annotated
 
-from sourcebook.api.forms import Form, TextField
+from pydantic import ConfigDict, Field
+
+from sourcebook.api.inputs import UUID, expected, matching
 from sourcebook.fits.model import SpectrumOutcome
 from sourcebook.messages import parts_of
 from sourcebook.spectra import messages as spectra
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
-from statemachines.inputs import CASE, EXAMPLE, NOVA
+from statemachines.inputs import EXAMPLE, CaseId, NovaInput
 
 _IDS = asl.members(asl.GIVEN, "nova_id data_product_id")
 _PRODUCT = asl.members("$product", "nova_id data_product_id provider")
@@ -113,31 +115,37 @@ _STEPS: asl.States = {
     ),
 }
 
+
+class SpectrumInput(NovaInput):
+    """The spectrum to acquire."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{**EXAMPLE, "data_product_id": "2c7d1f4d-5b7a-4a4d-9f31-8d3b4fd0d4d9"}]
+        }
+    )
+
+    data_product_id: Annotated[
+        str,
+        matching(UUID, 36),
+        expected("the id of a spectrum, a UUID in lower case; GET /novae/{nova_id}/products"),
+    ] = Field(description="The spectrum.")
+    provider: (
+        Annotated[
+            str,
+            matching(r"[A-Z][A-Z0-9_-]{1,29}", 30),
+            expected("the name of a provider such as ESO"),
+        ]
+        | None
+    ) = Field(None, description="Where it is from, which makes finding it cheaper.")
+    quarantine_id: CaseId | None = None
+
+
 WORKFLOW = Workflow(
     name="acquire_and_validate_spectra",
     comment="Acquires one spectrum from its provider and validates it. If the provider does not send the "
     "file, the run fails, and the spectrum is tried again later.",
-    input=Form(
-        (
-            NOVA,
-            replace(
-                NOVA,
-                name="data_product_id",
-                description="The spectrum.",
-                expected="the id of a spectrum, a UUID in lower case; GET /novae/{nova_id}/products",
-            ),
-            TextField(
-                name="provider",
-                description="Where it is from, which makes finding it cheaper.",
-                longest=30,
-                pattern=r"[A-Z][A-Z0-9_-]{1,29}",
-                expected="the name of a provider such as ESO",
-                required=False,
-            ),
-            CASE,
-        ),
-        example={**EXAMPLE, "data_product_id": "2c7d1f4d-5b7a-4a4d-9f31-8d3b4fd0d4d9"},
-    ),
+    input=SpectrumInput,
     subject="$states.input.data_product_id",
     lock=Lock("$states.input.data_product_id"),
     outcomes=(*spectra.RunOutcome, spectra.LoadDecision.SKIPPED_BACKOFF, spectra.LoadDecision.NOT_ELIGIBLE),

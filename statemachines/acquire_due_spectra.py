@@ -1,6 +1,8 @@
 """Acquire the spectra that are due, so many at once."""
 
-from sourcebook.api.forms import Form
+from pydantic import ConfigDict
+
+from sourcebook.api.inputs import Input
 from sourcebook.spectra.discovery_messages import ClaimSpectra
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
@@ -59,10 +61,17 @@ _STEPS: asl.States = {
     _SAY: asl.note("How many were started, and how each ended.", ending=asl.succeeded("SWEPT", "$counts")),
 }
 
+
+class SweepInput(Input):
+    """The sweep is of all spectra that are due."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{}]})
+
+
 WORKFLOW = Workflow(
     name="acquire_due_spectra",
     comment="Acquires the spectra that are due, so many at once, and counts them.",
-    input=Form((), example={}),
+    input=SweepInput,
     subject=asl.jsonata("'all'"),
     lock=Lock(
         "'all'",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sourcebook.api.forms import UUID
+from sourcebook.api.inputs import UUID
 from sourcebook.runs.started import NAME_PREFIX
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys

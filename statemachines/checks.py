@@ -1,11 +1,11 @@
-"""The check of an input at the start of an execution, out of the form that the API checks it by."""
+"""The check of an input at the start of an execution, made of the model that the API checks it by."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
 
-from sourcebook.api.forms import ChoiceField, Field, Form, TextField, TextList
+from sourcebook.api.inputs import Input, Schema, without_null
 from statemachines import states as asl
 from statemachines.books import CORRELATION_ID, REFUSE
 
@@ -14,12 +14,13 @@ PASSED_ALONG: Final = ("correlation_id", "Comment", "AWS_STEP_FUNCTIONS_STARTED_
 execution adds that starts another one."""
 
 _ID: Final = "$states.input.correlation_id"
-_ANYTHING: Final = r"[\s\S]*"
+_NO_BLANK: Final = r"\S"
 
 
-def check(form: Form) -> asl.Fields:
-    """Return the state that lets inputs of this form pass, and names the first wrong field of any other."""
-    names = [*(field.name for field in form.fields), *PASSED_ALONG]
+def check(model: type[Input]) -> asl.Fields:
+    """Return the state that lets right inputs pass, and names the first wrong field of any other."""
+    described = model.json_schema()["properties"]
+    names = [*described, *PASSED_ALONG]
     unknown = f"$filter($keys($states.input), function($name) {{ $not($name in [{_listed(names)}]) }})"
     return asl.choice(
         "Its fields, as the API declares them. The first one that is wrong is named.",
@@ -34,10 +35,10 @@ def check(form: Form) -> asl.Fields:
         _refusal(
             "correlation_id",
             "a text of 1 to 128 letters, digits and . _ : -, or nothing",
-            f"$exists({_ID}) and $not({_matches(_ID, CORRELATION_ID)})",
+            f"$exists({_ID}) and $not({_matches(_ID, f'^(?:{CORRELATION_ID})$')})",
         ),
-        *([_one_of(*form.either)] if form.either else []),
-        *map(_wrong, form.fields),
+        *([_one_of(*model.EITHER)] if model.EITHER else []),
+        *(_wrong(model, name, without_null(schema)) for name, schema in described.items()),
     )
 
 
@@ -46,28 +47,32 @@ def _one_of(*names: str) -> asl.Fields:
     return _refusal(names[0], f"exactly one of {' and '.join(names)}", f"{given} != 1", "$states.input")
 
 
-def _wrong(field: Field) -> asl.Fields:
-    value = f"$states.input.{field.name}"
-    match field:
-        case TextField():
-            expected = field.expected or f"a text of 1 to {field.longest} characters"
-            length = f"$length($trim({value})) > 0 and $length({value}) <= {field.longest}"
-            right = f"{_matches(value, field.pattern or _ANYTHING)} and {length}"
-        case ChoiceField():
-            expected = f"one of {', '.join(field.values)}"
-            right = f"{value} in [{_listed(field.values)}]"
-        case TextList():
-            expected = f"a list of 1 to {field.most} texts of 1 to 200 characters each"
-            wrong = "$type($text) != 'string' or $length($text) = 0 or $length($text) > 200"
+def _wrong(model: type[Input], name: str, schema: Schema) -> asl.Fields:
+    """Return the refusal of a field that is not as its JSON Schema says.
+
+    Raises:
+        TypeError: if no check is known for such a field.
+    """
+    value = f"$states.input.{name}"
+    match schema:
+        case {"enum": words} | {"const": str() as words}:
+            right = f"{value} in [{_listed([words] if isinstance(words, str) else words)}]"
+        case {"type": "string", "maxLength": longest}:
+            # What is no blank is what a text has that has no pattern.
+            matches = _matches(value, schema.get("pattern", _NO_BLANK))
+            right = f"{matches} and $length({value}) <= {longest}"
+        case {"type": "array", "minItems": least, "maxItems": most, "items": {"maxLength": longest}}:
+            wrong = f"$type($text) != 'string' or $length($text) = 0 or $length($text) > {longest}"
             right = (
-                f"$type({value}) = 'array' and $count({value}) in [1..{field.most}] and "
+                f"$type({value}) = 'array' and $count({value}) in [{least}..{most}] and "
                 f"$count($filter({value}, function($text) {{ {wrong} }})) = 0"
             )
         case _:
-            raise TypeError(f"{field.name}: no check is known for a {type(field).__name__}")
-    if field.required:
-        return _refusal(field.name, expected, f"$not({right})")
-    return _refusal(field.name, f"{expected}, or nothing", f"$exists({value}) and $not({right})")
+            raise TypeError(f"{name}: no check is known for {schema}")
+    expected = model.expected(name)
+    if name in model.needed():
+        return _refusal(name, expected, f"$not({right})")
+    return _refusal(name, f"{expected}, or nothing", f"$exists({value}) and $not({right})")
 
 
 def _refusal(field: str, expected: str, wrong: str, value: str = "", *, comment: str = "") -> asl.Fields:
@@ -83,7 +88,7 @@ def _refusal(field: str, expected: str, wrong: str, value: str = "", *, comment:
 
 def _matches(value: str, pattern: str) -> str:
     escaped = pattern.replace("/", r"\/")
-    return f"$type({value}) = 'string' and $contains({value}, /^(?:{escaped})$/)"
+    return f"$type({value}) = 'string' and $contains({value}, /{escaped}/)"
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -1,12 +1,14 @@
 """A person's decision on a nova: it is another one, it is not after all, or it is none."""
 
-from dataclasses import replace
+from typing import Annotated
 
-from sourcebook.api.forms import ChoiceField, Form, TextField
+from pydantic import ConfigDict, Field
+
+from sourcebook.api.inputs import NovaId, OneOf, text
 from sourcebook.curation.messages import Action, CurateNova, CurationOutcome
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
-from statemachines.inputs import EXAMPLE, NOVA, NOVA_ID
+from statemachines.inputs import EXAMPLE, NOVA_ID, NovaInput
 
 _STEPS: asl.States = {
     "Do what was decided": asl.task(
@@ -27,34 +29,36 @@ _STEPS: asl.States = {
     ),
 }
 
+
+class CurationInput(NovaInput):
+    """What a person has decided on a nova."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    **EXAMPLE,
+                    "action": "MERGE",
+                    "into": "0d9f1a77-6c0e-5b0c-9a55-7a1f3c3f8f10",
+                    "reason": "The same star, by its spectrum.",
+                }
+            ]
+        }
+    )
+
+    action: Annotated[str, OneOf(tuple(Action))] = Field(
+        description="`MERGE` moves all that belongs to the nova to the nova `into`; `SPLIT` takes it "
+        "back; `DEPRECATE` says that it is no nova, `RESTORE` that it is one after all."
+    )
+    into: NovaId | None = Field(None, description="With `MERGE`: the nova that it turned out to be.")
+    reason: Annotated[str, text(1_000)] = Field(description="Why; kept with the nova.")
+    decided_by: Annotated[str, text(100)] | None = Field(None, description="How you call yourself.")
+
+
 WORKFLOW = Workflow(
     name="curate_nova",
     comment="Merges a nova into another, splits it off again, deprecates it or restores it.",
-    input=Form(
-        (
-            NOVA,
-            ChoiceField(
-                name="action",
-                description="`MERGE` moves all that belongs to the nova to the nova `into`; `SPLIT` takes it "
-                "back; `DEPRECATE` says that it is no nova, `RESTORE` that it is one after all.",
-                values=tuple(Action),
-            ),
-            replace(
-                NOVA,
-                name="into",
-                description="With `MERGE`: the nova that it turned out to be.",
-                required=False,
-            ),
-            TextField(name="reason", description="Why; kept with the nova.", longest=1_000),
-            TextField(name="decided_by", description="How you call yourself.", longest=100, required=False),
-        ),
-        example={
-            **EXAMPLE,
-            "action": "MERGE",
-            "into": "0d9f1a77-6c0e-5b0c-9a55-7a1f3c3f8f10",
-            "reason": "The same star, by its spectrum.",
-        },
-    ),
+    input=CurationInput,
     subject="$states.input.action & ' ' & $states.input.nova_id",
     lock=Lock("$states.input.nova_id"),
     outcomes=tuple(CurationOutcome),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sourcebook.api.forms import Form
+from sourcebook.api.inputs import Input
 from statemachines import books
 from statemachines import states as asl
 from statemachines.books import Lock
@@ -23,8 +23,8 @@ class Workflow:
     Attributes:
         name: of the module that declares it, of the state machine, and of its job runs.
         comment: what it does, for the console, the command line and the documentation.
-        input: what it takes. From it come the check at the start of an execution, the API's form and JSON
-            Schema, the command's help, and the page of documentation.
+        input: what it takes. From it come the check at the start of an execution, the API's own check and its
+            JSON Schema, the command's help, and the page of documentation.
         subject: what its runs are shown as being about, an expression over `$states.input`.
         outcomes: what a run may come to, besides FAILED, REFUSED and how it was ended from outside.
         steps: its own states; the first one begins, and the last one leads to the end of the run.
@@ -35,7 +35,7 @@ class Workflow:
 
     name: str
     comment: str
-    input: Form
+    input: type[Input]
     subject: str
     outcomes: tuple[str, ...]
     steps: asl.States
@@ -48,10 +48,9 @@ class Workflow:
         given, nova = "$states.input.correlation_id", "$states.input.nova_id"
         correlation_id = f"$exists({given}) ? {given} : $states.context.Execution.Name"
         record = ""
-        for one in self.input.fields:
-            if one.name == "nova_id":
-                own = books.own_partition(self.name, correlation_id)
-                record = nova if one.required else f"$exists({nova}) ? {nova} : {own}"
+        if "nova_id" in self.input.names():
+            own = books.own_partition(self.name, correlation_id)
+            record = nova if "nova_id" in self.input.needed() else f"$exists({nova}) ? {nova} : {own}"
         named = books.naming(self.name, self.subject, correlation_id, record)
         after = books.after(self.name, locked=self.lock is not None)
         states = {
@@ -79,7 +78,7 @@ class Workflow:
 
     def example(self) -> str:
         """Return an input that is right, as JSON."""
-        return json.dumps(dict(self.input.example), ensure_ascii=False)
+        return json.dumps(self.input.example(), ensure_ascii=False)
 
     def functions(self) -> frozenset[str]:
         """Return the functions of lambdas/ that it calls."""

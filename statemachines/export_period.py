@@ -1,25 +1,28 @@
 """Whole days of records, written as files that other programs read."""
 
-from sourcebook.api.forms import Form, TextField
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from sourcebook.api.inputs import Input, expected, matching
 from sourcebook.exports.messages import ExportDays
 from sourcebook.exports.period import DAY, LONGEST
 from statemachines import states as asl
 from statemachines.declaration import Workflow
 
-_SINCE = TextField(
-    name="since",
-    description="First day, in UTC.",
-    longest=10,
-    pattern=DAY,
-    expected="a day such as 2026-11-01",
-)
-_UNTIL = TextField(
-    name="until",
-    description=f"The day after the last, at most {LONGEST} days after since.",
-    longest=10,
-    pattern=DAY,
-    expected="a day such as 2026-12-01",
-)
+_Day = Annotated[str, matching(DAY, 10), expected("a day such as 2026-11-01")]
+
+
+class PeriodInput(Input):
+    """The days to export."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"since": "2026-11-01", "until": "2026-12-01"}]}
+    )
+
+    since: _Day = Field(description="First day, in UTC.")
+    until: _Day = Field(description=f"The day after the last, at most {LONGEST} days after since.")
+
 
 WORKFLOW = Workflow(
     name="export_period",
@@ -27,7 +30,7 @@ WORKFLOW = Workflow(
     "Parquet and as NDJSON, and a manifest of them. Running it again replaces the files; one of a day whose "
     "articles have begun to expire is kept where it has more. Each call writes some days and says where the "
     "next goes on.",
-    input=Form((_SINCE, _UNTIL), example={"since": "2026-11-01", "until": "2026-12-01"}),
+    input=PeriodInput,
     subject="$states.input.since & ' to ' & $states.input.until",
     variables={"place": "$states.input"},
     outcomes=("EXPORTED",),

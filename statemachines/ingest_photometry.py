@@ -1,14 +1,16 @@
 """Add an upload of photometry to the table of its nova."""
 
-from dataclasses import replace
+from typing import Annotated, ClassVar
 
-from sourcebook.api.forms import Form, TextField
-from sourcebook.api.workflows import CANDIDATE
+from pydantic import ConfigDict, Field
+
+from sourcebook.api.inputs import Input, NovaId, expected, matching
+from sourcebook.api.workflows import CandidateName
 from sourcebook.novae.messages import FindNova, OneNova
 from sourcebook.photometry.messages import RebuildTable, TableOutcome, UploadKnown, ValidateUpload
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
-from statemachines.inputs import EXAMPLE, NOVA
+from statemachines.inputs import EXAMPLE
 
 _NOVA_ID = "$states.input.nova_id"
 _NAME = f"{asl.GIVEN}.name"
@@ -79,29 +81,31 @@ _STEPS: asl.States = {
     ),
 }
 
+
+class UploadInput(Input):
+    """The upload to add, and the nova that it is of: by its id or by its name."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{**EXAMPLE, "s3_key": "raw/photometry/2f91aa1c/night.csv"}]}
+    )
+
+    EITHER: ClassVar[tuple[str, ...]] = ("nova_id", "name")
+
+    nova_id: NovaId | None = Field(None, description="The nova; or else `name`.")
+    name: CandidateName | None = Field(
+        None, description="Any name of the nova that no other has; or else `nova_id`."
+    )
+    s3_key: Annotated[
+        str,
+        matching(r"raw/photometry/[^\s].{0,880}", 900),
+        expected("the key of an upload, below raw/photometry/"),
+    ] = Field(description="The upload in the bucket; `sourcebook photometry ingest` puts it there.")
+
+
 WORKFLOW = Workflow(
     name="ingest_photometry",
     comment="Adds an upload of photometry to the table of a nova.",
-    input=Form(
-        (
-            replace(NOVA, description="The nova; or else `name`.", required=False),
-            replace(
-                CANDIDATE,
-                name="name",
-                description="Any name of the nova that no other has; or else `nova_id`.",
-                required=False,
-            ),
-            TextField(
-                name="s3_key",
-                description="The upload in the bucket; `sourcebook photometry ingest` puts it there.",
-                longest=900,
-                pattern=r"raw/photometry/[^\s].{0,880}",
-                expected="the key of an upload, below raw/photometry/",
-            ),
-        ),
-        example={**EXAMPLE, "s3_key": "raw/photometry/2f91aa1c/night.csv"},
-        either=("nova_id", "name"),
-    ),
+    input=UploadInput,
     subject="$states.input.s3_key",
     lock=Lock(
         "$states.input.s3_key",

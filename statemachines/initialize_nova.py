@@ -1,12 +1,14 @@
 """Make a nova out of a name, or find the one it is."""
 
-from sourcebook.api.forms import Form
-from sourcebook.api.workflows import CANDIDATE
+from pydantic import ConfigDict
+
+from sourcebook.api.inputs import Input
+from sourcebook.api.workflows import CandidateName
 from sourcebook.novae import messages as novae
 from sourcebook.novae.messages import Outcome
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
-from statemachines.inputs import CASE, FOR_A_PERSON, hold_for_a_person
+from statemachines.inputs import FOR_A_PERSON, CaseId, hold_for_a_person
 
 _NAME = f"{asl.GIVEN}.candidate_name"
 _CASE = asl.perhaps(asl.GIVEN, "quarantine_id")
@@ -89,11 +91,21 @@ _STEPS: asl.States = {
     "Hold it for a person": hold_for_a_person({"candidate_name": _NAME}),
 }
 
+
+class CandidateInput(Input):
+    """The name to make a nova of."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"candidate_name": "V1324 Sco"}]})
+
+    candidate_name: CandidateName
+    quarantine_id: CaseId | None = None
+
+
 WORKFLOW = Workflow(
     name="initialize_nova",
     comment="Makes a nova out of a name, or finds the one it is. Running it again for a name changes nothing "
     "that is right.",
-    input=Form((CANDIDATE, CASE), example={"candidate_name": "V1324 Sco"}),
+    input=CandidateInput,
     subject="$trim($states.input.candidate_name)",
     lock=Lock("$lowercase($trim($states.input.candidate_name))"),
     outcomes=tuple(

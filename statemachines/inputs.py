@@ -1,30 +1,44 @@
 """Fields that the inputs of several workflows have, and steps that several workflows take."""
 
-from dataclasses import replace
+from typing import Annotated
 
-from sourcebook.api.forms import UUID, Form, TextField, TextList
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+
+from sourcebook.api.inputs import UUID, Input, NovaId, expected, matching
 from sourcebook.novae.messages import HoldForReview
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 
-NOVA = TextField(
-    name="nova_id",
-    description="The nova.",
-    longest=36,
-    pattern=UUID,
-    expected="the id of a nova, a UUID in lower case; GET /novae?name= finds it",
-)
-EXAMPLE = {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"}
-CASE = replace(
-    NOVA,
-    name="quarantine_id",
-    description="The cleared case, when this is a retry that a reviewer has approved.",
-    expected="the id of a quarantined case, a UUID in lower case",
-    required=False,
-)
-_WHICH = "Only these sources; without it, all that the workflow is for."
-_SOURCE_IDS = TextList(name="source_ids", description=_WHICH, most=1_000, required=False)
-OF_SOURCES = Form((_SOURCE_IDS,), example={"source_ids": ["harbor-ledger"]})
+EXAMPLE: JsonDict = {"nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6"}
+CaseId = Annotated[
+    str,
+    matching(UUID, 36),
+    expected("the id of a quarantined case, a UUID in lower case"),
+    Field(description="The cleared case, when this is a retry that a reviewer has approved."),
+]
+
+
+class NovaInput(Input):
+    """The nova that a workflow is about."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    nova_id: NovaId = Field(description="The nova.")
+
+
+class SourcesInput(Input):
+    """The sources that a workflow is about."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"source_ids": ["harbor-ledger"]}]})
+
+    source_ids: (
+        Annotated[
+            list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=1_000)
+        ]
+        | None
+    ) = Field(None, description="Only these sources; without it, all that the workflow is for.")
+
 
 NOVA_ID = f"{asl.GIVEN}.nova_id"
 FOR_A_PERSON = asl.caught(
@@ -37,7 +51,7 @@ def of_a_nova(name: str, comment: str, outcomes: tuple[str, ...], steps: asl.Sta
     return Workflow(
         name=name,
         comment=comment,
-        input=Form((NOVA,), example=EXAMPLE),
+        input=NovaInput,
         subject="$states.input.nova_id",
         lock=Lock("$states.input.nova_id"),
         outcomes=outcomes,

@@ -1,6 +1,10 @@
 """Analyze the articles of a subject anew."""
 
-from sourcebook.api.forms import ChoiceField, Form, TextField
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from sourcebook.api.inputs import Input, OneOf, expected, matching
 from sourcebook.articles.reanalysis_messages import LAST_DAY, DayOfArticles
 from sourcebook.sentiment.invalidate_messages import InvalidateSentiment
 from sourcebook.sentiment.subjects import TOOL_ID
@@ -68,30 +72,30 @@ _STEPS: asl.States = {
     ),
 }
 
+
+class SubjectInput(Input):
+    """The subject whose articles are analyzed anew, and which of them."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"tool_id": "AAPL", "scope": "mentions"}]})
+
+    tool_id: Annotated[
+        str,
+        matching(TOOL_ID.pattern, 80),
+        expected("the id of a subject such as AAPL; GET /api/v1/tools lists them"),
+    ] = Field(description="The subject, as GET /api/v1/tools has it.")
+    scope: Annotated[str, OneOf(("mentions", "all"))] | None = Field(
+        None,
+        description="`all` looks through every article, as a new name asks for; otherwise only "
+        "those that mention the subject already.",
+    )
+
+
 WORKFLOW = Workflow(
     name="reanalyze_subject",
     comment="Analyzes the articles of a subject anew and forgets what was cached of it, before and after. "
     "The work is divided by days; each day is done in as many calls as it takes. Says how many articles were "
     "analyzed, and how many could not be.",
-    input=Form(
-        (
-            TextField(
-                name="tool_id",
-                description="The subject, as GET /api/v1/tools has it.",
-                longest=80,
-                pattern=TOOL_ID.pattern,
-                expected="the id of a subject such as AAPL; GET /api/v1/tools lists them",
-            ),
-            ChoiceField(
-                name="scope",
-                description="`all` looks through every article, as a new name asks for; otherwise only "
-                "those that mention the subject already.",
-                values=("mentions", "all"),
-                required=False,
-            ),
-        ),
-        example={"tool_id": "AAPL", "scope": "mentions"},
-    ),
+    input=SubjectInput,
     subject="$states.input.tool_id",
     variables={
         "tool_id": "$states.input.tool_id",

@@ -3,7 +3,7 @@
 from sourcebook.observations.rebuild_messages import RebuildCanonical
 from statemachines import states as asl
 from statemachines.declaration import Workflow
-from statemachines.inputs import OF_SOURCES, those_sources
+from statemachines.inputs import SourcesInput, those_sources
 
 _SOURCES = "$states.input.source_ids"
 
@@ -13,7 +13,7 @@ WORKFLOW = Workflow(
     "source was removed: all of it, or only what the sources of source_ids brought. Says how many "
     "bank-series-terms were examined, and how many were not as they should be. Any number of them: each call "
     "does a piece and says where the next goes on.",
-    input=OF_SOURCES,
+    input=SourcesInput,
     subject=those_sources("everything"),
     variables={"place": f"$exists({_SOURCES}) ? {{'source_ids': {_SOURCES}}} : {{}}"},
     outcomes=("REBUILT",),

@@ -3,14 +3,14 @@
 from sourcebook.sources.dispatch import DispatchSources
 from statemachines import states as asl
 from statemachines.declaration import Workflow
-from statemachines.inputs import OF_SOURCES, those_sources
+from statemachines.inputs import SourcesInput, those_sources
 
 WORKFLOW = Workflow(
     name="refresh_sources",
     comment="Has sources fetched now: those that are due, or those of source_ids, which are made due. Says "
     "how many were due, how many messages they made, how many were skipped (unknown or disabled), and how "
     "many messages the queue refused. The articles follow a few seconds after: it does not wait for them.",
-    input=OF_SOURCES,
+    input=SourcesInput,
     subject=those_sources("every source that is due"),
     outcomes=("DISPATCHED",),
     limit=300,

@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import Final, cast
 
 import statemachines
+from sourcebook.api.inputs import without_null
 from statemachines import states as asl
 from statemachines.declaration import Workflow
 
@@ -61,12 +62,14 @@ def page() -> str:
 def _section(workflow: Workflow) -> Iterator[str]:
     yield f"## {workflow.name}\n"
     yield f"{_filled(workflow.comment)}\n"
-    if workflow.input.fields:
+    fields = workflow.input.json_schema()["properties"]
+    if fields:
         yield "| field | | what it is |"
         yield "|---|---|---|"
-        for field in workflow.input.fields:
-            said = str(field.schema()["description"]).replace("|", r"\|")
-            yield f"| `{field.name}` | {'needed' if field.required else ''} | {said} |"
+        for name, field in fields.items():
+            description = str(without_null(field)["description"]).replace("|", r"\|")
+            needed = "needed" if name in workflow.input.needed() else ""
+            yield f"| `{name}` | {needed} | {description} |"
         yield ""
     outcomes = ", ".join(f"`{outcome}`" for outcome in workflow.outcomes)
     lock = f"{workflow.lock.comment} " if workflow.lock else "Two of them may run at once. "

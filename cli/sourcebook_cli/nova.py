@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sourcebook.api.forms import UUID
+from sourcebook.api.inputs import UUID
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.novae.names import normalize_name
 from sourcebook.table.keys import NOVA_NAME_PREFIX

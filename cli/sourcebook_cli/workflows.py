@@ -41,7 +41,7 @@ def show(name: str, form: str | None) -> None:
         case "mermaid":
             say_text(drawing(workflow))
         case "schema":
-            say_json(workflow.input.schema(), indent=2)
+            say_json(workflow.input.json_schema(), indent=2)
         case _:
             say_text(workflow.text())
 

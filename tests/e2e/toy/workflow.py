@@ -1,16 +1,29 @@
 """A word, said twice."""
 
-from sourcebook.api.forms import Form, TextField
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from sourcebook.api.inputs import Input, text
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 
 WORD = asl.members(asl.GIVEN, "word")
 SAID = asl.succeeded("SAID", asl.members(asl.ANSWER, "said"))
 
+
+class WordInput(Input):
+    """The word."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"word": "hello"}]})
+
+    word: Annotated[str, text(20)] = Field(description="What is said.")
+
+
 WORKFLOW = Workflow(
     name="toy",
     comment="Says a word twice.",
-    input=Form((TextField(name="word", description="What is said.", longest=20),), example={"word": "hello"}),
+    input=WordInput,
     subject="$states.input.word",
     lock=Lock("$states.input.word"),
     outcomes=("SAID",),

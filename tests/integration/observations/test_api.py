@@ -39,7 +39,7 @@ class Client:
         try:
             request = Request.of(event)
             operation = OPERATIONS[path]
-            request.only(*(parameter.name for parameter in operation.parameters))
+            request.only(*operation.parameters)
             response = operation.act(self.world.reader, request)
         except (InvalidInput, NotFound) as error:
             response = problem(error, "c")

@@ -29,8 +29,6 @@ SECONDS: Final = 0.5
 FUNCTIONS: Final = frozenset(
     {"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 )
-DYNAMIC: Final = frozenset({"api/forms.py", "api/parameters.py"})
-"""Modules that apply the `pattern` of a field: each is found as the argument that declares it."""
 MISSES: Final = ("\0", "")
 
 
@@ -80,8 +78,6 @@ def expressions() -> tuple[Found, ...]:
             assert isinstance(call, ast.Call)
             assert isinstance(call.func, ast.Attribute)
             where = f"{path.relative_to(PACKAGE)}:{call.lineno}"
-            if where.partition(":")[0] in DYNAMIC:
-                continue
             arguments = [value(call.args[0], module, where)]
             flags = [k.value for k in call.keywords if k.arg == "flags"]
             if call.func.attr == "compile" and len(call.args) > 1:

@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sourcebook.api.access import Doorkeeper
-from sourcebook.api.forms import Field
+from sourcebook.api.articles import ArticleParameters
 from sourcebook.api.operations import Access
 from sourcebook.api.parts import operations
 from sourcebook.api.requests import Request, accepts_gzip, correlation_id, route_of, signer
@@ -239,7 +239,7 @@ def test_a_request_is_read_or_refused(event: dict[str, Any]) -> None:
     try:
         request = Request.of(event)
         request.json()
-        request.moment("since")
+        ArticleParameters.of(request)
         request.only("limit")
     except InvalidInput as error:
         refused_properly(error)
@@ -266,10 +266,10 @@ def test_any_token_is_known_or_refused(token: str) -> None:
 
 @given(JSON, st.sampled_from(sorted(INPUTS)))
 def test_any_body_of_a_workflow_is_read_or_refused(value: object, workflow: str) -> None:
-    fields: tuple[Field, ...] = tuple(INPUTS[workflow].fields)
-    for field in fields:
+    model = INPUTS[workflow]
+    for name in model.names():
         try:
-            field.read(value)
+            model.read({name: value})
         except InvalidInput as error:
             refused_properly(error)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import ConfigDict, Field, create_model
 
 from sourcebook.alerts.deliveries import DeliveryStore
-from sourcebook.alerts.rules import FIELDS, KINDS, Rule, RuleStore, checked
+from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec, Rule, RuleStore, checked
 from sourcebook.alerts.webhook import webhook_policy
-from sourcebook.api.forms import ChoiceField, Form, NumberField, TextField
+from sourcebook.api.inputs import Input, OneOf, text
 from sourcebook.api.operations import Access, Body, Operation
-from sourcebook.api.parameters import CURSOR, LIMIT, page_size
+from sourcebook.api.parameters import PageParameters
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
@@ -65,7 +67,7 @@ def list_alerts(alerts: AlertsApi, request: Request) -> Response:
 
 def create_alert(alerts: AlertsApi, request: Request) -> Response:
     """POST /alerts."""
-    values = _NEW.read(request.json())
+    values = NewAlert.read(request.json()).given()
     rule = checked(values, alerts.policy, alerts.subjects)
     if rule.mail:
         alerts.subscribe(rule.mail)
@@ -91,7 +93,8 @@ def list_deliveries(alerts: AlertsApi, request: Request) -> Response:
 
 def _page(rows: list[dict[str, object]], key: str, name: str, request: Request) -> Page[dict[str, object]]:
     """Return the page of a list that is read whole: a rule and what it has fired for are few."""
-    listing, cursor = Listing.of(name, {}), CURSOR.of(request)
+    asked = PageParameters.of(request)
+    listing, cursor = Listing.of(name, {}), asked.cursor
     first = 0
     if cursor is not None:
         (last,) = listing.position(cursor, parts=1)
@@ -99,7 +102,7 @@ def _page(rows: list[dict[str, object]], key: str, name: str, request: Request) 
         if not places:
             raise bad_cursor(cursor)
         first = places[0]
-    end = first + page_size(request)
+    end = first + asked.limit
     found = rows[first:end]
     return Page(found, listing.cursor((str(found[-1][key]),)) if end < len(rows) else None)
 
@@ -116,39 +119,45 @@ def _no_alert(alert_id: str) -> NotFound:
     return NotFound(f"There is no alert {alert_id[:40]!r}. GET /alerts lists them.")
 
 
-def _field(name: str) -> TextField | NumberField | ChoiceField:
-    spec = FIELDS[name]
+def _field(spec: FieldSpec) -> tuple[Any, Any]:
+    """Return the type of a field of a rule, and what else its model says of it."""
     about = f"{spec.about} Of {' and '.join(spec.kinds)}."
     if spec.least is not None and spec.most is not None:
-        return NumberField(
-            name=name, description=about, least=spec.least, most=spec.most, whole=spec.whole, required=False
-        )
+        kind = int if spec.whole else float
+        return kind | None, Field(None, ge=spec.least, le=spec.most, strict=True, description=about)
     if spec.words:
-        return ChoiceField(name=name, description=about, values=spec.words, required=False)
-    return TextField(name=name, description=about, longest=400, required=False)
+        return Annotated[str, OneOf(spec.words)] | None, Field(None, description=about)
+    return Annotated[str, text(400)] | None, Field(None, description=about)
 
 
-_EXAMPLE: Final[Mapping[str, Any]] = {
-    "kind": "article",
-    "name": "Strikes in the harbor",
-    "q": 'harbor "on strike"',
-    "webhook": "https://desk.example/hooks/sourcebook",
-}
-_NEW: Final = Form(
-    fields=(
-        ChoiceField(name="kind", description="What the rule looks for.", values=KINDS),
-        TextField(name="name", description="What it is called.", longest=100, required=False),
-        *map(_field, FIELDS),
-        TextField(
-            name="webhook",
-            description="An https address that events are sent to.",
-            longest=2_000,
-            required=False,
-        ),
-        TextField(name="mail", description="An address that is written to.", longest=256, required=False),
-    ),
-    example=_EXAMPLE,
-)
+class _Rule(Input):
+    """What all rules have."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "kind": "article",
+                    "name": "Strikes in the harbor",
+                    "q": 'harbor "on strike"',
+                    "webhook": "https://desk.example/hooks/sourcebook",
+                }
+            ]
+        }
+    )
+
+    kind: Annotated[str, OneOf(KINDS)] = Field(description="What the rule looks for.")
+    name: Annotated[str, text(100)] | None = Field(None, description="What it is called.")
+    webhook: Annotated[str, text(2_000)] | None = Field(
+        None, description="An https address that events are sent to."
+    )
+    mail: Annotated[str, text(256)] | None = Field(None, description="An address that is written to.")
+
+
+_OF_KINDS: Final[dict[str, Any]] = {name: _field(spec) for name, spec in FIELDS.items()}
+NewAlert = create_model("NewAlert", __base__=_Rule, **_OF_KINDS)
+"""A rule to be made."""
+
 _TOPIC: Final = "Alerts"
 
 OPERATIONS: Final = (
@@ -161,7 +170,7 @@ OPERATIONS: Final = (
         description="Fields that a kind does not have are null; those that were not given have what counts "
         "instead. No secret is told again.",
         act=list_alerts,
-        parameters=(LIMIT, CURSOR),
+        query=PageParameters,
         answers={200: "AlertPage"},
     ),
     Operation(
@@ -175,7 +184,7 @@ OPERATIONS: Final = (
         "is asked first whether it agrees. Every event goes to the event bus too.",
         act=create_alert,
         access=Access.WRITE,
-        body=Body(form=_NEW),
+        body=Body(form=NewAlert),
         answers={201: "CreatedAlert"},
     ),
     Operation(
@@ -198,7 +207,7 @@ OPERATIONS: Final = (
         summary="What a rule has fired for, the newest first",
         description="For 40 days. `waiting_for` are the ways by which it has not been delivered yet.",
         act=list_deliveries,
-        parameters=(LIMIT, CURSOR),
+        query=PageParameters,
         answers={200: "DeliveryPage"},
         problems=(404,),
     ),

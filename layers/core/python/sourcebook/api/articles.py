@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import Field
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Moment, Several, Text, page_size
+from sourcebook.api.parameters import Moment, PageParameters, Text, several, words
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
@@ -25,57 +27,69 @@ if TYPE_CHECKING:
 NEWEST: Final = "newest"
 RANK: Final = "rank"
 
-_STATUS: Final = Choice(
-    name="status", description="Where the article stands.", values=tuple(sorted(STATUSES))
-)
-_SENTIMENT: Final = Several(
-    name="sentiment",
-    description="What analysis found: one, or more with commas between them.",
-    values=tuple(sorted(SENTIMENTS)),
-    example="positive,negative",
-)
-_QUERY: Final = Text(
-    name="q",
-    description='Words, "phrases", `OR`, `-not`, and the filters `source:`, `subject:`, `tag:`, '
-    "`sentiment:`, `lang:`, `since:` and `until:` (also `24h`, `7d`); docs/search.md has all of it.",
-    longest=LONGEST,
-    example='ferry OR harbor "record orders" -strike since:7d',
-)
-_ORDER: Final = Choice(
-    name="order",
-    description="`rank`: what fits `q` best comes first, at most 1,000 articles.",
-    values=(NEWEST, RANK),
-    default=NEWEST,
-)
-_SOURCE: Final = Several(
-    name="source",
-    description="Ids of sources, with commas between them: articles that any of them brought.",
-    example="harbor-ledger",
-)
-_SUBJECT: Final = Text(
-    name="subject",
-    description="Id, name or alias of a subject, in any case: articles that mention it.",
-    longest=100,
-    example="Apple",
-)
-_LANGUAGE: Final = Several(
-    name="lang",
-    description="Languages as their feeds name them, with or without a region.",
-    example="en,vi",
-    longest=100,
-)
-_TAG: Final = Text(
-    name="tag",
-    description="Exactly as the article has it, capitals included. Tags are written by analysis, so only "
-    "analyzed articles are found.",
-    example="AAPL",
-)
-_SINCE: Final = Moment(name="since", description="First moment, included.", example="2026-11-20")
-_UNTIL: Final = Moment(
-    name="until",
-    description="Last moment, excluded: `until=2026-11-27` ends with the 26th.",
-    example="2026-11-27T21:00:00Z",
-)
+
+class ArticleParameters(PageParameters):
+    """Which articles are asked for."""
+
+    q: Annotated[str, Field(min_length=1, max_length=LONGEST)] | None = Field(
+        None,
+        description='Words, "phrases", `OR`, `-not`, and the filters `source:`, `subject:`, `tag:`, '
+        "`sentiment:`, `lang:`, `since:` and `until:` (also `24h`, `7d`); docs/search.md has all of it.",
+        examples=['ferry OR harbor "record orders" -strike since:7d'],
+    )
+    order: Annotated[str, words((NEWEST, RANK))] = Field(
+        NEWEST, description="`rank`: what fits `q` best comes first, at most 1,000 articles."
+    )
+    status: Annotated[str, words(sorted(STATUSES))] | None = Field(
+        None, description="Where the article stands."
+    )
+    sentiment: Annotated[tuple[str, ...], several(sorted(SENTIMENTS))] | None = Field(
+        None,
+        description="What analysis found: one, or more with commas between them.",
+        examples=["positive,negative"],
+    )
+    source: Annotated[tuple[str, ...], several()] | None = Field(
+        None,
+        description="Ids of sources, with commas between them: articles that any of them brought.",
+        examples=["harbor-ledger"],
+    )
+    subject: Annotated[str, Field(min_length=1, max_length=100)] | None = Field(
+        None,
+        description="Id, name or alias of a subject, in any case: articles that mention it.",
+        examples=["Apple"],
+    )
+    tag: Text | None = Field(
+        None,
+        description="Exactly as the article has it, capitals included. Tags are written by analysis, so only "
+        "analyzed articles are found.",
+        examples=["AAPL"],
+    )
+    lang: Annotated[tuple[str, ...], several(longest=100)] | None = Field(
+        None,
+        description="Languages as their feeds name them, with or without a region.",
+        examples=["en,vi"],
+    )
+    since: Moment | None = Field(None, description="First moment, included.", examples=["2026-11-20"])
+    until: Moment | None = Field(
+        None,
+        description="Last moment, excluded: `until=2026-11-27` ends with the 26th.",
+        examples=["2026-11-27T21:00:00Z"],
+    )
+
+    def filter(self) -> ArticleFilter:
+        """Return what articles must have besides matching `q`."""
+        sentiments = self.sentiment or ()
+        return ArticleFilter(
+            status=self.status,
+            sentiment=sentiments[0] if len(sentiments) == 1 else None,
+            tag=self.tag,
+            since=self.since,
+            until=self.until,
+            sources=self.source or (),
+            sentiments=sentiments if len(sentiments) > 1 else (),
+            subjects=(self.subject,) if self.subject else (),
+            languages=self.lang or (),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,30 +140,19 @@ def follow_json(api: ArticlesApi, request: Request) -> Response:
 
 def _page(api: ArticlesApi, request: Request) -> Page[AnyArticle]:
     """Return a page of the articles that are asked for: from the table's indexes, or by search."""
-    sentiments = _SENTIMENT.of(request) or ()
-    subject, text, order = _SUBJECT.of(request), _QUERY.of(request), _ORDER.of(request) or NEWEST
-    wanted = ArticleFilter(
-        status=_STATUS.of(request),
-        sentiment=sentiments[0] if len(sentiments) == 1 else None,
-        tag=_TAG.of(request),
-        since=_SINCE.of(request),
-        until=_UNTIL.of(request),
-        sources=_SOURCE.of(request) or (),
-        sentiments=sentiments if len(sentiments) > 1 else (),
-        subjects=(subject,) if subject else (),
-        languages=_LANGUAGE.of(request) or (),
-    )
-    limit, cursor = page_size(request), CURSOR.of(request)
+    asked = ArticleParameters.of(request)
+    wanted, limit, cursor = asked.filter(), asked.limit, asked.cursor
     is_waiting = wanted.status in {"pending", "error"}
-    if text is None and order == NEWEST and not wanted.needs_search and (is_waiting or not wanted.sources):
+    is_indexed = not wanted.needs_search and (is_waiting or not wanted.sources)
+    if asked.q is None and asked.order == NEWEST and is_indexed:
         return api.articles.page(wanted, limit=limit, cursor=cursor)
     if is_waiting:
         raise InvalidInput(
             "status", wanted.status, "analyzed, or no status: only analyzed articles are searched"
         )
     search = api.search()
-    query = parse(text, search.clock()) if text is not None else Query()
-    return search.page(query, wanted, order=order, limit=limit, cursor=cursor)
+    query = parse(asked.q, search.clock()) if asked.q is not None else Query()
+    return search.page(query, wanted, order=asked.order, limit=limit, cursor=cursor)
 
 
 def get_article(api: ArticlesApi, request: Request) -> Response:
@@ -166,7 +169,8 @@ def get_article(api: ArticlesApi, request: Request) -> Response:
 
 def list_events(api: ArticlesApi, request: Request) -> Response:
     """GET /events."""
-    return listed(api.events.page(limit=page_size(request), cursor=CURSOR.of(request)))
+    asked = PageParameters.of(request)
+    return listed(api.events.page(limit=asked.limit, cursor=asked.cursor))
 
 
 def get_event(api: ArticlesApi, request: Request) -> Response:
@@ -182,11 +186,6 @@ def get_event(api: ArticlesApi, request: Request) -> Response:
 
 
 _TOPIC: Final = "Articles and events"
-_FILTERS: Final = (
-    *(_QUERY, _ORDER, _STATUS, _SENTIMENT, _SOURCE, _SUBJECT, _TAG, _LANGUAGE, _SINCE, _UNTIL),
-    *(LIMIT, CURSOR),
-)
-
 OPERATIONS: Final = (
     Operation(
         method="GET",
@@ -198,7 +197,7 @@ OPERATIONS: Final = (
         "while you page is neither given twice nor left out. With `q`, `source`, `subject`, `lang` or more "
         "than one sentiment, analyzed articles alone are found, from five minutes after their analysis on.",
         act=list_articles,
-        parameters=_FILTERS,
+        query=ArticleParameters,
         answers={200: "ArticlePage"},
     ),
     Operation(
@@ -210,7 +209,7 @@ OPERATIONS: Final = (
         description="Subscribe to the address of a search. `link` with `rel=next` has the next page. A "
         "reader that sends no token can follow only where reading is open.",
         act=follow_atom,
-        parameters=_FILTERS,
+        query=ArticleParameters,
         answers={200: "AtomFeed"},
         media_type="application/atom+xml",
     ),
@@ -222,7 +221,7 @@ OPERATIONS: Final = (
         summary="The same as a JSON Feed",
         description="JSON Feed 1.1; `next_url` has the next page.",
         act=follow_json,
-        parameters=_FILTERS,
+        query=ArticleParameters,
         answers={200: "JsonFeed"},
         media_type="application/feed+json",
     ),
@@ -252,7 +251,7 @@ OPERATIONS: Final = (
         "article; `idea` is the newest one, null in the moment before the first is made. Ideas are "
         "summaries of what was published, and no advice.",
         act=list_events,
-        parameters=(LIMIT, CURSOR),
+        query=PageParameters,
         answers={200: "EventPage"},
     ),
     Operation(

@@ -90,7 +90,8 @@ def held_file(api: products.ProductsApi, request: Request) -> Response:
 def _curve(api: products.ProductsApi, request: Request) -> Curve:
     nova_id = products.nova_of(api, request)
     nova = api.novae.get(nova_id) or {}
-    found = products.points_of(api, request, nova_id, most=_ALL_POINTS)
+    asked = products.CurveParameters.of(request)
+    found = products.points_of(api, request, nova_id, asked, most=_ALL_POINTS)
     return Curve(found["items"], str(nova.get("primary_name") or nova_id))
 
 
@@ -153,7 +154,7 @@ def _curve_file(
         summary=summary,
         description=description,
         act=act,
-        parameters=products.CURVE_FILTERS,
+        query=products.CurveParameters,
         answers={200: "File"},
         problems=(404, 409),
         media_type=media_type.partition(";")[0],

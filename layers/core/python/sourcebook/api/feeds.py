@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
 
 from sourcebook.api.operations import Access, Body, Operation
-from sourcebook.api.parameters import CURSOR, LIMIT, Choice, page_size
+from sourcebook.api.parameters import PageParameters, Parameters, words
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
@@ -25,18 +27,23 @@ LARGEST_EXPORT: Final = 5_500_000
 """Bytes of a list that still fit into an answer of Lambda."""
 SHOWN_PROBLEMS: Final = 1_000
 
-_HEALTH: Final = Choice(
-    name="health",
-    description="`new` was never fetched, `failing` failed the last time.",
-    values=tuple(HEALTHS),
-)
-_VERSION: Final = Choice(
-    name="version",
-    description="`2.0` is read back by `POST /feeds/import` with ids, priorities, tags and what is "
-    "disabled; `1.0` is for readers that want it.",
-    values=("1.0", "2.0"),
-    default="2.0",
-)
+
+class FeedParameters(PageParameters):
+    """Which feeds are asked for."""
+
+    health: Annotated[str, words(HEALTHS)] | None = Field(
+        None, description="`new` was never fetched, `failing` failed the last time."
+    )
+
+
+class OpmlParameters(Parameters):
+    """How the list of feeds is written."""
+
+    version: Annotated[str, words(("1.0", "2.0"))] = Field(
+        "2.0",
+        description="`2.0` is read back by `POST /feeds/import` with ids, priorities, tags and what is "
+        "disabled; `1.0` is for readers that want it.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +73,8 @@ def make(means: Means) -> FeedsApi:
 
 def list_feeds(feeds: FeedsApi, request: Request) -> Response:
     """GET /feeds."""
-    page = feeds.reader.page(health=_HEALTH.of(request), limit=page_size(request), cursor=CURSOR.of(request))
-    return listed(page)
+    asked = FeedParameters.of(request)
+    return listed(feeds.reader.page(health=asked.health, limit=asked.limit, cursor=asked.cursor))
 
 
 def get_feed(feeds: FeedsApi, request: Request) -> Response:
@@ -82,7 +89,8 @@ def get_feed(feeds: FeedsApi, request: Request) -> Response:
 def get_feed_history(feeds: FeedsApi, request: Request) -> Response:
     """GET /feeds/{feed_id}/history."""
     feed_id = request.path.get("feed_id", "")
-    page = feeds.reader.history(feed_id, limit=page_size(request), cursor=CURSOR.of(request))
+    asked = PageParameters.of(request)
+    page = feeds.reader.history(feed_id, limit=asked.limit, cursor=asked.cursor)
     if page is None:
         raise _no_feed(feed_id)
     return listed(page)
@@ -171,8 +179,7 @@ def import_feeds(feeds: FeedsApi, request: Request) -> Response:
 
 def export_feeds(feeds: FeedsApi, request: Request) -> Response:
     """GET /feeds.opml."""
-    version = _VERSION.of(request) or "2.0"
-    text = feeds.manager.export_opml(version=version)
+    text = feeds.manager.export_opml(version=OpmlParameters.of(request).version)
     if len(text.encode()) > LARGEST_EXPORT:
         raise Conflict(
             "The list of feeds is too large for one answer. `sourcebook feeds export` writes it to a file.",
@@ -228,7 +235,7 @@ OPERATIONS: Final = (
         "`feed_id`, the name under which an article's `sources` have it. `last_cause` says in one word how "
         "the last fetch ended.",
         act=list_feeds,
-        parameters=(_HEALTH, LIMIT, CURSOR),
+        query=FeedParameters,
         answers={200: "FeedPage"},
     ),
     Operation(
@@ -253,7 +260,7 @@ OPERATIONS: Final = (
         "(it does not look like it; ten in a row disable the feed) or `gone` (the server says that it is "
         "gone for good). `rejections` tells of the first ten entries that could not be taken.",
         act=get_feed_history,
-        parameters=(LIMIT, CURSOR),
+        query=PageParameters,
         answers={200: "FetchPage"},
         problems=(404,),
     ),
@@ -266,7 +273,7 @@ OPERATIONS: Final = (
         description="By id. 409 when the list is larger than an answer of 5.5 MB, some 20,000 feeds: "
         "`sourcebook feeds export` writes it to a file.",
         act=export_feeds,
-        parameters=(_VERSION,),
+        query=OpmlParameters,
         answers={200: "Opml"},
         problems=(409,),
         media_type="text/x-opml",

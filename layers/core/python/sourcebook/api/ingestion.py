@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import Field
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import Choice, Whole
+from sourcebook.api.parameters import Parameters, number, words
 from sourcebook.api.parts import Means
 from sourcebook.api.queues import DeadLetters
 from sourcebook.api.requests import Request
@@ -18,13 +20,21 @@ from sourcebook.table.client import aws_config
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-_PAST: Final = Whole(name="hours", description="How many hours back.", least=1, most=HOURS_LIMIT, default=24)
-_SOURCES_BY: Final = Choice(
-    name="order",
-    description="What is largest in the first source: articles, their mean age, its slowest fetch, errors.",
-    values=ORDERS,
-    default=ORDERS[0],
-)
+
+class PastParameters(Parameters):
+    """How far back an overview goes."""
+
+    hours: Annotated[int, number(1, HOURS_LIMIT)] = Field(24, description="How many hours back.")
+
+
+class SourceOverviewParameters(PastParameters):
+    """How far back, and in which order sources are given."""
+
+    order: Annotated[str, words(ORDERS)] = Field(
+        ORDERS[0],
+        description="What is largest in the first source: articles, their mean age, its slowest fetch, or "
+        "errors.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +59,13 @@ def _queues() -> SQSClient:
 
 def list_source_overviews(api: IngestionApi, request: Request) -> Response:
     """GET /overviews/sources."""
-    hours, order = _PAST.of(request) or 24, _SOURCES_BY.of(request) or ORDERS[0]
-    return Response(api.ingestion.sources(hours, order))
+    asked = SourceOverviewParameters.of(request)
+    return Response(api.ingestion.sources(asked.hours, asked.order))
 
 
 def list_batches(api: IngestionApi, request: Request) -> Response:
     """GET /overviews/ingestion."""
-    return Response(api.ingestion.batches(_PAST.of(request) or 24))
+    return Response(api.ingestion.batches(PastParameters.of(request).hours))
 
 
 def list_dead_letters(api: IngestionApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
@@ -77,7 +87,7 @@ OPERATIONS: Final = (
         "The first 200 sources that are due and the newest 2,000 articles are looked at; `left_out` says "
         "whether there are more.",
         act=list_source_overviews,
-        parameters=(_PAST, _SOURCES_BY),
+        query=SourceOverviewParameters,
         answers={200: "SourceOverviews"},
         volatile=True,
     ),
@@ -91,7 +101,7 @@ OPERATIONS: Final = (
         "unchanged sources leaves no record. `collision_rate` is `collisions_detected` by "
         "`articles_fetched`, which counts articles that the source had not told before.",
         act=list_batches,
-        parameters=(_PAST,),
+        query=PastParameters,
         answers={200: "IngestionBatches"},
         volatile=True,
     ),

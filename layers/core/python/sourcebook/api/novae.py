@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from sourcebook.api.forms import UUID, ChoiceField, Form, TextField, TextsField
+from pydantic import ConfigDict, Field
+
+from sourcebook.api.inputs import Input, NovaId, OneOf, expected, matching, text
 from sourcebook.api.operations import Access, Body, Operation
-from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Day, Degrees, Text, Whole, page_size
+from sourcebook.api.parameters import Day, PageParameters, YesOrNo, degrees, number, words
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
-from sourcebook.api.workflows import CANDIDATE, WorkflowsApi
+from sourcebook.api.workflows import CandidateName, WorkflowsApi
 from sourcebook.api.workflows import make as make_workflows
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.novae.coordinates import Position
@@ -19,105 +21,146 @@ from sourcebook.novae.listing import STATUSES as NOVA_STATUSES
 from sourcebook.novae.listing import NovaList, Wanted
 from sourcebook.novae.names import NAME_LIMIT
 from sourcebook.novae.read import NovaReader
-from sourcebook.novae.review import DECISIONS, OVERRIDES, AlreadyReviewed, ReviewDesk
+from sourcebook.novae.review import DECISIONS, AlreadyReviewed, ReviewDesk
 from sourcebook.runs.read import STATUSES, RunReader
 
-_ARCSECONDS_UNTOLD: Final = 10.0
+_RADIUS_DEFAULT: Final = 10.0 / 3600
 _LARGEST_RADIUS: Final = 2.0
-
-_NAME: Final = Text(
-    name="name",
-    description="Any name in any spelling. Not together with a place or with filters of the list.",
-    longest=NAME_LIMIT,
-    example="V1324 Sco",
-)
-_RA: Final = Degrees(name="ra", description="Right ascension, ICRS, in degrees.", least=0, most=360)
-_DEC: Final = Degrees(name="dec", description="Declination, ICRS, in degrees.", least=-90, most=90)
-_RADIUS: Final = Degrees(
-    name="radius",
-    description="How far around the place to look, in degrees; ten arcseconds without it.",
-    least=0,
-    most=_LARGEST_RADIUS,
-)
 _ANY_STATUS: Final = "ANY"
-_NOVA_STATUS: Final = Choice(
-    name="status",
-    description="Only novae that count, or those that were merged into another, or deprecated.",
-    values=(*NOVA_STATUSES, _ANY_STATUS),
-    default="ACTIVE",
-)
-_YEAR: Final = Whole(name="year", description="Only those discovered in this year.", least=1, most=9999)
-_CONSTELLATION: Final = Text(
-    name="constellation",
-    description="Only those that lie in this constellation, such as `Sco`, `Scorpius` or `Scorpii`.",
-    longest=40,
-)
-_PREFIX: Final = Text(
-    name="prefix", description="What the primary name begins with, such as `V13`, in any case.", longest=40
-)
-_SINCE: Final = Day(name="discovered_since", description="Only those discovered on this day or later.")
-_HAS_SPECTRA: Final = Choice(
-    name="has_spectra", description="Whether there is a valid spectrum.", values=("true", "false")
-)
-_HAS_PHOTOMETRY: Final = Choice(
-    name="has_photometry", description="Whether there is a measurement.", values=("true", "false")
-)
-_FILTERS: Final = (
-    *(_NOVA_STATUS, _YEAR, _CONSTELLATION, _PREFIX, _SINCE, _HAS_SPECTRA, _HAS_PHOTOMETRY),
-    *(LIMIT, CURSOR),
-)
+
+
+class NovaParameters(PageParameters):
+    """Which novae are asked for: by name, by place, or by filters of the list."""
+
+    name: Annotated[str, Field(min_length=1, max_length=NAME_LIMIT)] | None = Field(
+        None,
+        description="Any name in any spelling. Not together with a place or with filters of the list.",
+        examples=["V1324 Sco"],
+    )
+    ra: Annotated[float, degrees(0, 360)] | None = Field(
+        None, description="Right ascension, ICRS, in degrees."
+    )
+    dec: Annotated[float, degrees(-90, 90)] | None = Field(None, description="Declination, ICRS, in degrees.")
+    radius: Annotated[float, degrees(0, _LARGEST_RADIUS)] | None = Field(
+        None, description="How far around the place to look, in degrees; ten arcseconds without it."
+    )
+    status: Annotated[str, words((*NOVA_STATUSES, _ANY_STATUS))] = Field(
+        "ACTIVE",
+        description="Only novae that count, or those that were merged into another, or deprecated.",
+    )
+    year: Annotated[int, number(1, 9999)] | None = Field(
+        None, description="Only those discovered in this year."
+    )
+    constellation: Annotated[str, Field(min_length=1, max_length=40)] | None = Field(
+        None,
+        description="Only those that lie in this constellation, such as `Sco`, `Scorpius` or `Scorpii`.",
+    )
+    prefix: Annotated[str, Field(min_length=1, max_length=40)] | None = Field(
+        None, description="What the primary name begins with, such as `V13`, in any case."
+    )
+    discovered_since: Day | None = Field(None, description="Only those discovered on this day or later.")
+    has_spectra: YesOrNo | None = Field(None, description="Whether there is a valid spectrum.")
+    has_photometry: YesOrNo | None = Field(None, description="Whether there is a measurement.")
+
+    def place(self) -> tuple[Position, float]:
+        """Return the place that is asked for, and how far around it in degrees.
+
+        Raises:
+            InvalidInput: if a coordinate is missing, or they are no place.
+        """
+        for name, value in (("ra", self.ra), ("dec", self.dec)):
+            if value is None:
+                raise InvalidInput(name, None, f"{name}, which a search by place needs")
+        radius = _RADIUS_DEFAULT if self.radius is None else self.radius
+        return Position(self.ra or 0.0, self.dec or 0.0), radius
+
+    def wanted(self) -> Wanted:
+        """Return the filters of the list."""
+        return Wanted(
+            status=None if self.status == _ANY_STATUS else self.status,
+            year=self.year,
+            constellation=self.constellation,
+            prefix=self.prefix,
+            since=None if self.discovered_since is None else self.discovered_since.isoformat(),
+            spectra=_yes(self.has_spectra),
+            photometry=_yes(self.has_photometry),
+        )
+
+
 _BY_NAME: Final = frozenset({"name"})
 _BY_PLACE: Final = frozenset({"ra", "dec", "radius"})
-_BY_FILTERS: Final = frozenset(parameter.name for parameter in _FILTERS)
-_STATUS: Final = Choice(name="status", description="How far the run is.", values=STATUSES)
-_WORKFLOW: Final = Text(
-    name="workflow",
-    description="Only runs of this workflow.",
-    longest=64,
-    pattern="[a-z][a-z_]{0,63}",
-    expected="the name of a workflow such as initialize_nova",
-    example="initialize_nova",
-)
-_REVIEW: Final = Choice(
-    name="review",
-    description="What waits for a person, or what has been decided.",
-    values=("pending", "decided"),
-    default="pending",
-)
-_INITIALIZE: Final = Form((CANDIDATE,), example={"candidate_name": "V1324 Sco"})
-_DECISION: Final = Form(
-    (
-        ChoiceField(
-            name="decision",
-            description="`CLEARED_RETRY_APPROVED` starts the workflow again, which then takes the decision "
-            "for granted; `CLEARED_TERMINAL` closes the case; `MERGED` makes the candidate a name of "
-            "`nova_id`.",
-            values=DECISIONS,
-        ),
-        TextField(
-            name="reviewer",
-            description="How you call yourself; how you signed in is kept beside it.",
-            longest=100,
-        ),
-        TextField(
-            name="nova_id",
-            description="With `MERGED`: the nova to merge into.",
-            longest=36,
-            pattern=UUID,
-            expected="the id of a nova, a UUID in lower case; GET /novae?name= finds it",
-            required=False,
-        ),
-        TextField(name="note", description="Why.", longest=1_000, required=False),
-        TextsField(
-            name="overrides",
-            description="With the approved new try of a spectrum: what its file does not say, or says "
-            "wrongly.",
-            names=OVERRIDES,
-            required=False,
-        ),
-    ),
-    example={"decision": "CLEARED_TERMINAL", "reviewer": "Ada", "note": "A symbiotic star."},
-)
+_BY_FILTERS: Final = frozenset(NovaParameters.names()) - _BY_NAME - _BY_PLACE
+
+
+class RunParameters(PageParameters):
+    """Which runs of workflows are asked for."""
+
+    status: Annotated[str, words(STATUSES)] | None = Field(None, description="How far the run is.")
+    workflow: (
+        Annotated[
+            str,
+            matching("[a-z][a-z_]{0,63}", 64),
+            expected("the name of a workflow such as initialize_nova"),
+        ]
+        | None
+    ) = Field(None, description="Only runs of this workflow.", examples=["initialize_nova"])
+
+
+class CaseParameters(PageParameters):
+    """Which cases of the quarantine are asked for."""
+
+    review: Annotated[str, words(("pending", "decided"))] = Field(
+        "pending", description="What waits for a person, or what has been decided."
+    )
+
+
+class NewNova(Input):
+    """The nova to initialize."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"candidate_name": "V1324 Sco"}]})
+
+    candidate_name: CandidateName
+
+
+_Override = Annotated[str, text(200)]
+
+
+class SpectrumOverrides(Input):
+    """What a reviewer says of a spectrum in place of its file; `ReviewDesk.review` checks the values."""
+
+    wavelength_unit: _Override | None = None
+    date: _Override | None = None
+    object: _Override | None = None
+    instrument: _Override | None = None
+    flux_unit: _Override | None = None
+    ignore_checksum: _Override | None = None
+    accept_missing: _Override | None = None
+    member: _Override | None = None
+
+
+class Decision(Input):
+    """A reviewer's decision."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"decision": "CLEARED_TERMINAL", "reviewer": "Ada", "note": "A symbiotic star."}]
+        }
+    )
+
+    decision: Annotated[str, OneOf(DECISIONS)] = Field(
+        description="`CLEARED_RETRY_APPROVED` starts the workflow again, which then takes the decision "
+        "for granted; `CLEARED_TERMINAL` closes the case; `MERGED` makes the candidate a name of "
+        "`nova_id`."
+    )
+    reviewer: Annotated[str, text(100)] = Field(
+        description="How you call yourself; how you signed in is kept beside it."
+    )
+    nova_id: NovaId | None = Field(None, description="With `MERGED`: the nova to merge into.")
+    note: Annotated[str, text(1_000)] | None = Field(None, description="Why.")
+    overrides: SpectrumOverrides | None = Field(
+        None,
+        description="With the approved new try of a spectrum: what its file does not say, or says wrongly.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,23 +192,12 @@ def find_novae(catalog: CatalogApi, request: Request) -> Response:
         raise InvalidInput(
             "name", request.query.get("name"), "either a name, or a place, or filters of the list; not two"
         )
-    if (name := _NAME.of(request)) is not None:
-        return Response(catalog.novae.by_name(name))
+    asked = NovaParameters.of(request)
+    if asked.name is not None:
+        return Response(catalog.novae.by_name(asked.name))
     if _BY_PLACE & given:
-        position = Position(_RA.needed(request), _DEC.needed(request))
-        radius = _RADIUS.of(request)
-        return Response(catalog.novae.near(position, _ARCSECONDS_UNTOLD / 3600 if radius is None else radius))
-    status = _NOVA_STATUS.of(request) or _NOVA_STATUS.default
-    wanted = Wanted(
-        status=None if status == _ANY_STATUS else status,
-        year=_YEAR.of(request),
-        constellation=_CONSTELLATION.of(request),
-        prefix=_PREFIX.of(request),
-        since=None if (day := _SINCE.of(request)) is None else day.isoformat(),
-        spectra=_yes(_HAS_SPECTRA.of(request)),
-        photometry=_yes(_HAS_PHOTOMETRY.of(request)),
-    )
-    return listed(catalog.list.page(wanted, limit=page_size(request), cursor=CURSOR.of(request)))
+        return Response(catalog.novae.near(*asked.place()))
+    return listed(catalog.list.page(asked.wanted(), limit=asked.limit, cursor=asked.cursor))
 
 
 def _yes(word: str | None) -> bool | None:
@@ -180,23 +212,18 @@ def get_nova(catalog: CatalogApi, request: Request) -> Response:
 def list_nova_runs(catalog: CatalogApi, request: Request) -> Response:
     """GET /novae/{nova_id}/job-runs."""
     nova_id = _nova(catalog, request)["nova_id"]
-    return listed(catalog.runs.of_nova(nova_id, limit=page_size(request), cursor=CURSOR.of(request)))
+    asked = PageParameters.of(request)
+    return listed(catalog.runs.of_nova(nova_id, limit=asked.limit, cursor=asked.cursor))
 
 
 def initialize_nova(catalog: CatalogApi, request: Request) -> Response:
     """POST /novae."""
-    return catalog.workflows.run("initialize_nova", _INITIALIZE.read(request.json()), request)
+    return catalog.workflows.run("initialize_nova", NewNova.read(request.json()).given(), request)
 
 
 def list_runs(catalog: CatalogApi, request: Request) -> Response:
     """GET /job-runs."""
-    page = catalog.runs.page(
-        status=_STATUS.of(request),
-        workflow=_WORKFLOW.of(request),
-        limit=page_size(request),
-        cursor=CURSOR.of(request),
-    )
-    return listed(page)
+    return listed(catalog.runs.page(**dict(RunParameters.of(request))))
 
 
 def get_run(catalog: CatalogApi, request: Request) -> Response:
@@ -210,9 +237,9 @@ def get_run(catalog: CatalogApi, request: Request) -> Response:
 
 def list_quarantine(catalog: CatalogApi, request: Request) -> Response:
     """GET /quarantine."""
-    reviewed = _REVIEW.of(request) == "decided"
-    page = catalog.desk.page(reviewed=reviewed, limit=page_size(request), cursor=CURSOR.of(request))
-    return listed(page)
+    asked = CaseParameters.of(request)
+    reviewed = asked.review == "decided"
+    return listed(catalog.desk.page(reviewed=reviewed, limit=asked.limit, cursor=asked.cursor))
 
 
 def get_quarantined(catalog: CatalogApi, request: Request) -> Response:
@@ -227,16 +254,16 @@ def get_quarantined(catalog: CatalogApi, request: Request) -> Response:
 def review_quarantined(catalog: CatalogApi, request: Request) -> Response:
     """POST /quarantine/{quarantine_id}/review."""
     quarantine_id = request.path.get("quarantine_id", "")
-    told = _DECISION.read(request.json())
+    made = Decision.read(request.json())
     try:
         case = catalog.desk.review(
             quarantine_id,
-            told["decision"],
-            reviewer=told["reviewer"],
+            made.decision,
+            reviewer=made.reviewer,
             caller=request.caller,
-            nova_id=told.get("nova_id"),
-            note=told.get("note"),
-            overrides=told.get("overrides"),
+            nova_id=made.nova_id,
+            note=made.note,
+            overrides=(made.overrides and made.overrides.given()) or None,
         )
     except AlreadyReviewed as error:
         raise Conflict(str(error), error.field) from error
@@ -273,7 +300,7 @@ OPERATIONS: Final = (
         description="`lost` is true for a run that should have ended long ago: it was aborted. docs/runs.md "
         "says what the other fields mean.",
         act=list_runs,
-        parameters=(_STATUS, _WORKFLOW, LIMIT, CURSOR),
+        query=RunParameters,
         answers={200: "JobRunPage"},
     ),
     Operation(
@@ -300,7 +327,7 @@ OPERATIONS: Final = (
         "has `separation_arcsec`, the nearest first, at most 100; `left_out` counts the others. A page of "
         "the list may be short and have a `next_cursor` all the same.",
         act=find_novae,
-        parameters=(_NAME, _RA, _DEC, _RADIUS, *_FILTERS),
+        query=NovaParameters,
         answers={200: "NovaSearch"},
     ),
     Operation(
@@ -313,7 +340,7 @@ OPERATIONS: Final = (
         "answers with the run to watch. Running it again for a name changes nothing that is right.",
         act=initialize_nova,
         access=Access.WRITE,
-        body=Body(form=_INITIALIZE),
+        body=Body(form=NewNova),
         answers={202: "StartedRun"},
     ),
     Operation(
@@ -335,7 +362,7 @@ OPERATIONS: Final = (
         summary="What ran for a nova",
         description="By workflow, the newest of each first.",
         act=list_nova_runs,
-        parameters=(LIMIT, CURSOR),
+        query=PageParameters,
         answers={200: "JobRunPage"},
         problems=(404,),
     ),
@@ -346,7 +373,7 @@ OPERATIONS: Final = (
         topic=_QUARANTINE,
         summary="What waits for a person, newest first",
         act=list_quarantine,
-        parameters=(_REVIEW, LIMIT, CURSOR),
+        query=CaseParameters,
         answers={200: "QuarantinePage"},
     ),
     Operation(
@@ -369,7 +396,7 @@ OPERATIONS: Final = (
         "workflow that was started. The same decision may be sent again; another one is refused with 409.",
         act=review_quarantined,
         access=Access.WRITE,
-        body=Body(form=_DECISION),
+        body=Body(form=Decision),
         answers={200: "ReviewedCase"},
         problems=(404,),
     ),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Final
+
+from pydantic import Field
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import CURSOR, LIMIT, Cursor, Day, Text, Whole, page_size
+from sourcebook.api.parameters import Cursor, Day, PageParameters, Parameters, Text, number
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed, whole
@@ -14,47 +17,67 @@ from sourcebook.errors import shorten
 from sourcebook.observations.raw_read import RawReader
 from sourcebook.observations.read import ObservationReader, Unknown
 
-_SERIES: Final = Text(
-    name="series_code",
-    description="As `GET /series` has it; all series without it.",
-    example="deposit_online",
+SERIES: Final[Any] = Field(
+    None, description="As `GET /series` has it; all series without it.", examples=["deposit_online"]
 )
-_TERM: Final = Text(
-    name="term_months",
-    description="Months such as `6`, or a term such as `2W` or `7D`; all terms without it. A loan has none.",
-    example="6",
-)
-_BANK: Final = Text(
-    name="bank_name", description="As `GET /banks` has it; all banks without it.", example="Bến Xuân"
-)
-_AGE: Final = Whole(
-    name="max_age_days",
-    description="Figures last seen longer ago step back behind fresher ones, whatever their source declares.",
-    least=1,
-    most=3_660,
-)
-_MORE: Final = Cursor(description="`next_cursor` of the answer before, with the same filters.")
-_ONE_BANK: Final = Text(
-    name="bank_name", description="As `GET /banks` has it.", example="Bến Xuân", required=True
-)
-_ONE_SERIES: Final = Text(
-    name="series_code", description="As `GET /series` has it.", example="deposit_online", required=True
-)
-_ONE_TERM: Final = Text(
-    name="term_months",
-    description="Months, or a term such as `2W`. A deposit series needs it; a loan has none.",
-    example="6",
-)
-_FROM: Final = Day(name="from", description="First day, included.", example="2026-01-06")
-_TO: Final = Day(name="to", description="Last day, included.", example="2026-11-27")
-_SOURCE: Final = Text(
-    name="source_id",
-    description="Only what this source had, also where it is registered no more.",
-    longest=63,
-    example="lai-suat-ben-xuan",
-)
-_SINCE: Final = Day(name="since", description="First day, included.", example="2026-11-01")
-_UNTIL: Final = Day(name="until", description="Last day, excluded.", example="2026-12-01")
+ONE_SERIES: Final[Any] = Field(description="As `GET /series` has it.", examples=["deposit_online"])
+
+
+class FigureParameters(Parameters):
+    """Which figures are asked for."""
+
+    series_code: Text | None = SERIES
+    term_months: Text | None = Field(
+        None,
+        description="Months such as `6`, or a term such as `2W` or `7D`; all terms without it. A loan has "
+        "none.",
+        examples=["6"],
+    )
+    bank_name: Text | None = Field(
+        None, description="As `GET /banks` has it; all banks without it.", examples=["Bến Xuân"]
+    )
+
+
+class LatestParameters(FigureParameters):
+    """Which figures are asked for, and how old they may be."""
+
+    max_age_days: Annotated[int, number(1, 3_660)] | None = Field(
+        None,
+        description="Figures last seen longer ago step back behind fresher ones, whatever their source "
+        "declares.",
+    )
+    cursor: Cursor | None = Field(
+        None, description="`next_cursor` of the answer before, with the same filters."
+    )
+
+
+class HistoryParameters(Parameters):
+    """Whose history is asked for, and of which days."""
+
+    bank_name: Text = Field(description="As `GET /banks` has it.", examples=["Bến Xuân"])
+    series_code: Text = ONE_SERIES
+    term_months: Text | None = Field(
+        None,
+        description="Months, or a term such as `2W`. A deposit series needs it; a loan has none.",
+        examples=["6"],
+    )
+    first: Day | None = Field(None, alias="from", description="First day, included.", examples=["2026-01-06"])
+    last: Day | None = Field(None, alias="to", description="Last day, included.", examples=["2026-11-27"])
+    cursor: Cursor | None = Field(
+        None, description="`next_cursor` of the answer before, with the same filters."
+    )
+
+
+class ObservationParameters(PageParameters, FigureParameters):
+    """Which observations of the raw layer are asked for."""
+
+    source_id: Annotated[str, Field(min_length=1, max_length=63)] | None = Field(
+        None,
+        description="Only what this source had, also where it is registered no more.",
+        examples=["lai-suat-ben-xuan"],
+    )
+    since: Day | None = Field(None, description="First day, included.", examples=["2026-11-01"])
+    until: Day | None = Field(None, description="Last day, excluded.", examples=["2026-12-01"])
 
 
 def make(means: Means) -> RawReader:
@@ -64,51 +87,20 @@ def make(means: Means) -> RawReader:
 
 def get_latest(reader: ObservationReader, request: Request) -> Response:
     """GET /latest."""
-    return _found(
-        lambda: Response(
-            reader.latest(
-                series_code=_SERIES.of(request),
-                term_months=_TERM.of(request),
-                bank_name=_BANK.of(request),
-                max_age_days=_AGE.of(request),
-                cursor=_MORE.of(request),
-            )
-        )
-    )
+    with _known():
+        return Response(reader.latest(**dict(LatestParameters.of(request))))
 
 
 def get_history(reader: ObservationReader, request: Request) -> Response:
     """GET /history."""
-    return _found(
-        lambda: Response(
-            reader.history(
-                bank_name=_ONE_BANK.needed(request),
-                series_code=_ONE_SERIES.needed(request),
-                term_months=_ONE_TERM.of(request),
-                first=_FROM.of(request),
-                last=_TO.of(request),
-                cursor=_MORE.of(request),
-            )
-        )
-    )
+    with _known():
+        return Response(reader.history(**dict(HistoryParameters.of(request))))
 
 
 def list_observations(reader: RawReader, request: Request) -> Response:
     """GET /observations."""
-    return _found(
-        lambda: listed(
-            reader.figures(
-                bank_name=_BANK.of(request),
-                series_code=_SERIES.of(request),
-                term_months=_TERM.of(request),
-                source_id=_SOURCE.of(request),
-                since=_SINCE.of(request),
-                until=_UNTIL.of(request),
-                limit=page_size(request),
-                cursor=CURSOR.of(request),
-            )
-        )
-    )
+    with _known():
+        return listed(reader.figures(**dict(ObservationParameters.of(request))))
 
 
 def list_banks(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
@@ -126,9 +118,11 @@ def get_meta(reader: ObservationReader, request: Request) -> Response:  # noqa: 
     return Response(reader.meta())
 
 
-def _found(read: Callable[[], Response]) -> Response:
+@contextmanager
+def _known() -> Iterator[None]:
+    """Answer 404 where the bank or the series is not known."""
     try:
-        return read()
+        yield
     except Unknown as error:
         where = {"series_code": "/series", "bank_name": "/banks"}[error.what]
         raise NotFound(f"There is no {error.what} {shorten(error.value)}. GET {where} lists them.") from error
@@ -148,7 +142,7 @@ OPERATIONS: Final = (
         "`scraped_at` or `sequence`. `term_months` and `term` are null for a loan. An answer ends, with a "
         "cursor, where it would become too large.",
         act=get_latest,
-        parameters=(_SERIES, _TERM, _BANK, _AGE, _MORE),
+        query=LatestParameters,
         answers={200: "Latest"},
         problems=(404,),
     ),
@@ -162,7 +156,7 @@ OPERATIONS: Final = (
         "those that had one that day. Days are those of the sources' own calendars. An answer has up to "
         "4,000 points: ten years fit into one. A bank without figures has no points.",
         act=get_history,
-        parameters=(_ONE_BANK, _ONE_SERIES, _ONE_TERM, _FROM, _TO, _MORE),
+        query=HistoryParameters,
         answers={200: "History"},
         problems=(404,),
     ),
@@ -178,7 +172,7 @@ OPERATIONS: Final = (
         "own calendars; `first_seen_at` and `scraped_at` are when the figure was seen on that day first and "
         "last.",
         act=list_observations,
-        parameters=(_SERIES, _TERM, _BANK, _SOURCE, _SINCE, _UNTIL, LIMIT, CURSOR),
+        query=ObservationParameters,
         answers={200: "ObservationPage"},
         problems=(404,),
     ),

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
+from pydantic import Field
+
+from sourcebook.api.inputs import ReadBy
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import Text
+from sourcebook.api.parameters import Parameters, Text
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
@@ -20,6 +23,8 @@ from sourcebook.novae.coordinates import WIDEST_SEARCH, Position
 from sourcebook.novae.product_read import ProductReader
 from sourcebook.novae.read import NovaReader
 from sourcebook.votable_text import MEDIA_TYPE, Cell, Column, Told, votable
+
+T = TypeVar("T")
 
 _UNIX_MJD: Final = 40_587.0
 _SPECTRA_AT_MOST: Final = 1_000
@@ -52,28 +57,56 @@ _SPECTRA: Final = (
 )
 
 
-def _as_sent(name: str, description: str, example: str | None = None) -> Text:
-    return Text(name=name, description=description, longest=200, example=example)
+Degrees = Annotated[
+    float, ReadBy(float, {"type": "string", "minLength": 1}, "decimal degrees such as 267.7254")
+]
+Unused = Annotated[Text | None, Field(description="Taken, as the standard asks, and of no effect.")]
 
 
-_RA: Final = _as_sent("RA", "Right ascension, ICRS, decimal degrees.", "267.72458")
-_DEC: Final = _as_sent("DEC", "Declination, ICRS, decimal degrees.", "-32.62236")
-_SR: Final = _as_sent(
-    "SR", f"Radius in decimal degrees, at most {WIDEST_SEARCH:g}; 0 gives the fields alone.", "0.1"
-)
-_POS: Final = _as_sent(
-    "POS", "Right ascension and declination, ICRS, decimal degrees, with a comma.", "267.72458,-32.62236"
-)
-_SIZE: Final = _as_sent(
-    "SIZE", f"Diameter in decimal degrees, at most {2 * WIDEST_SEARCH:g}; 0.2 without it.", "0.2"
-)
-_REQUEST: Final = _as_sent("REQUEST", "Always `queryData`.", "queryData")
-_FORMAT: Final = _as_sent("FORMAT", "`METADATA` gives the fields alone; all spectra are FITS.")
-_UNUSED: Final = tuple(
-    _as_sent(name, "Taken, as the standard asks, and of no effect.")
-    for name in ("VERSION", "BAND", "TIME", "MAXREC", "RESPONSEFORMAT")
-)
-_VERBOSITY: Final = _as_sent("VERB", "Taken, as the standard asks, and of no effect.")
+class ConeParameters(Parameters):
+    """The parameters of Simple Cone Search."""
+
+    ra: Degrees | None = Field(
+        None, alias="RA", description="Right ascension, ICRS, decimal degrees.", examples=["267.72458"]
+    )
+    dec: Degrees | None = Field(
+        None, alias="DEC", description="Declination, ICRS, decimal degrees.", examples=["-32.62236"]
+    )
+    sr: Degrees | None = Field(
+        None,
+        alias="SR",
+        description=f"Radius in decimal degrees, at most {WIDEST_SEARCH:g}; 0 gives the fields alone.",
+        examples=["0.1"],
+    )
+    verb: Unused = Field(None, alias="VERB")
+
+
+class SpectraParameters(Parameters):
+    """The parameters of Simple Spectral Access."""
+
+    request: Text = Field(
+        "queryData", alias="REQUEST", description="Always `queryData`.", examples=["queryData"]
+    )
+    pos: Text | None = Field(
+        None,
+        alias="POS",
+        description="Right ascension and declination, ICRS, decimal degrees, with a comma.",
+        examples=["267.72458,-32.62236"],
+    )
+    size: Degrees = Field(
+        0.2,
+        alias="SIZE",
+        description=f"Diameter in decimal degrees, at most {2 * WIDEST_SEARCH:g}; 0.2 without it.",
+        examples=["0.2"],
+    )
+    format: Text = Field(
+        "", alias="FORMAT", description="`METADATA` gives the fields alone; all spectra are FITS."
+    )
+    version: Unused = Field(None, alias="VERSION")
+    band: Unused = Field(None, alias="BAND")
+    time: Unused = Field(None, alias="TIME")
+    maxrec: Unused = Field(None, alias="MAXREC")
+    responseformat: Unused = Field(None, alias="RESPONSEFORMAT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +126,9 @@ def cone_search(api: ObservatoryApi, request: Request) -> Response:
     """GET /vo/cone."""
 
     def answer() -> str:
-        position = Position(_number(_RA, request), _number(_DEC, request))
-        radius = _number(_SR, request)
+        asked = ConeParameters.of(request)
+        position = Position(_needed("RA", asked.ra), _needed("DEC", asked.dec))
+        radius = _needed("SR", asked.sr)
         found = api.novae.near(position, radius)["items"] if radius > 0 else []
         rows = (
             {
@@ -123,16 +157,13 @@ def spectral_access(api: ObservatoryApi, request: Request) -> Response:
     base = request.address.removesuffix("/vo/ssa")
 
     def answer() -> str:
-        asked = _REQUEST.of(request) or "queryData"
-        if asked.casefold() != "querydata":
-            raise InvalidInput("REQUEST", asked, "queryData")
+        asked = SpectraParameters.of(request)
+        if asked.request.casefold() != "querydata":
+            raise InvalidInput("REQUEST", asked.request, "queryData")
         rows: list[Mapping[str, Cell]] = []
-        if (_FORMAT.of(request) or "").upper() != "METADATA":
-            ra, _, dec = _POS.needed(request).partition(";")[0].partition(",")
-            position = Position(_value("POS", ra), _value("POS", dec))
-            size = _SIZE.of(request)
-            radius = 0.1 if size is None else _value("SIZE", size) / 2
-            rows = list(_spectra(api, api.novae.near(position, radius)["items"], base))
+        if asked.format.upper() != "METADATA":
+            position = _position(_needed("POS", asked.pos))
+            rows = list(_spectra(api, api.novae.near(position, asked.size / 2)["items"], base))
         overflow = len(rows) > _SPECTRA_AT_MOST
         infos = [
             Told("SERVICE_PROTOCOL", "1.1", "SSAP"),
@@ -192,15 +223,18 @@ def _mjd(moment: str | None) -> float | None:
     return round(_UNIX_MJD + when.timestamp() / 86_400, 8)
 
 
-def _number(parameter: Text, request: Request) -> float:
-    return _value(parameter.name, parameter.needed(request))
+def _needed(name: str, value: T | None) -> T:
+    if value is None:
+        raise InvalidInput(name, None, f"{name}, which this operation needs")
+    return value
 
 
-def _value(name: str, text: str) -> float:
+def _position(text: str) -> Position:
+    ra, _, dec = text.partition(";")[0].partition(",")
     try:
-        return float(text)
+        return Position(float(ra), float(dec))
     except ValueError as error:
-        raise InvalidInput(name, text, "decimal degrees such as 267.7254") from error
+        raise InvalidInput("POS", text, "two decimal degrees such as 267.72458,-32.62236") from error
 
 
 def _said(answer: Callable[[], str], refusal: Callable[[InvalidInput], str]) -> Response:
@@ -223,7 +257,7 @@ OPERATIONS: Final = (
         description="The novae around a place as a VOTable, the nearest first, at most 100. A wrong question "
         "is answered with status 200 and an INFO `Error`, as the standard asks.",
         act=cone_search,
-        parameters=(_RA, _DEC, _SR, _VERBOSITY),
+        query=ConeParameters,
         answers={200: "File"},
         media_type=MEDIA_TYPE,
     ),
@@ -236,7 +270,7 @@ OPERATIONS: Final = (
         description="The valid spectra of the novae around a place as a VOTable, with columns of ObsCore. "
         "A wrong question is answered with status 200 and the `QUERY_STATUS` ERROR, as the standard asks.",
         act=spectral_access,
-        parameters=(_REQUEST, _POS, _SIZE, _FORMAT, *_UNUSED),
+        query=SpectraParameters,
         answers={200: "File"},
         media_type=MEDIA_TYPE,
     ),

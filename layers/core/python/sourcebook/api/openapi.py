@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
+from sourcebook.api.inputs import without_null
 from sourcebook.api.operations import Access, Body, Operation
-from sourcebook.api.parameters import Parameter
+from sourcebook.api.parameters import PageParameters, Parameters
 from sourcebook.api.representations import TAKEN_AWAY, columns
 from sourcebook.api.requests import SIGNED
 from sourcebook.api.schemas import EXAMPLES, SCHEMAS, ref
@@ -137,12 +138,13 @@ def _apart(schema: Schema, name: str, named: dict[str, Schema]) -> Schema:
     Programs that make clients of the description give a class to each named schema, and drop or number the
     objects that stand within others.
     """
-    if schema.get("type") in ("object", ["object", "null"]) and "properties" in schema:
-        plain = schema | {"type": "object"}
+    given = without_null(schema)
+    if given.get("type") in ("object", ["object", "null"]) and "properties" in given:
+        plain = given | {"type": "object"}
         # The same object in two places is one schema.
         found = next((known for known, other in named.items() if other == plain), name)
         named[found] = _within(plain, found, named)
-        return ref(found) if schema["type"] == "object" else {"anyOf": [ref(found), {"type": "null"}]}
+        return ref(found) if schema.get("type") == "object" else {"anyOf": [ref(found), {"type": "null"}]}
     return _within(schema, name, named)
 
 
@@ -187,7 +189,7 @@ def _operation(operation: Operation, body: Body | None, name: str, *, subject: s
         if subject
         else {word: _path_parameter(word) for word in re.findall(r"\{(\w+)\+?\}", operation.path)}
     )
-    parameters = [*path.values(), *(_query_parameter(parameter) for parameter in operation.parameters)]
+    parameters = [*path.values(), *_query_parameters(operation.query)]
     if operation.changes:
         parameters.append(_IDEMPOTENCY)
     elif not operation.volatile:
@@ -210,7 +212,7 @@ def _operation(operation: Operation, body: Body | None, name: str, *, subject: s
 
 
 def _body(body: Body) -> dict[str, Any]:
-    schema = ref(body.schema) if body.form is None else body.form.schema()
+    schema = ref(body.schema) if body.form is None else body.form.json_schema()
     return {"required": True, "content": {body.media_type: {"schema": schema}}}
 
 
@@ -281,16 +283,22 @@ def _path_parameter(name: str) -> dict[str, Any]:
     }
 
 
-def _query_parameter(parameter: Parameter[Any]) -> dict[str, Any]:
-    shown = {} if parameter.example is None else {"example": parameter.example}
-    return {
-        "name": parameter.name,
-        "in": "query",
-        "required": parameter.required,
-        "description": parameter.description,
-        "schema": parameter.schema(),
-        **shown,
-    }
+def _query_parameters(query: type[Parameters] | None) -> Iterator[dict[str, Any]]:
+    """Yield the description of each parameter, those of pages last."""
+    schema = query.json_schema() if query else {"properties": {}}
+    needed = schema.get("required", ())
+    of_pages = PageParameters.names()
+    for name in sorted(schema["properties"], key=lambda name: name in of_pages):
+        described = without_null(schema["properties"][name])
+        description, examples = described.pop("description", ""), described.pop("examples", ())
+        yield {
+            "name": name,
+            "in": "query",
+            "required": name in needed,
+            "description": description,
+            "schema": described,
+            **({"example": examples[0]} if examples else {}),
+        }
 
 
 _TAKEN_AWAY: Final = {form.value.accepted[0]: {"schema": {"type": "string"}} for form in TAKEN_AWAY}

@@ -15,8 +15,8 @@ from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
 
 if TYPE_CHECKING:
-    from sourcebook.api.forms import Form
-    from sourcebook.api.parameters import Parameter
+    from sourcebook.api.inputs import Input
+    from sourcebook.api.parameters import Parameters
 
 
 class Access(StrEnum):
@@ -35,15 +35,15 @@ class Body:
     """What is sent.
 
     Attributes:
-        form: what the fields may be; or
+        form: the model of its fields; or
         schema: the name of a schema in `sourcebook.api.schemas`, where the domain checks the fields.
-        forms: one form for each value of the path's only variable.
+        forms: one model for each value of the path's only variable.
         media_type: of the body.
     """
 
-    form: Form | None = None
+    form: type[Input] | None = None
     schema: str = ""
-    forms: Mapping[str, Form] = field(default_factory=dict)
+    forms: Mapping[str, type[Input]] = field(default_factory=dict)
     media_type: str = "application/json"
 
 
@@ -60,7 +60,7 @@ class Operation:
         description: what else a caller should know, in Markdown's simplest forms.
         act: answers a request; the first argument is the part of the API that it acts by.
         access: who may call it.
-        parameters: of the query; any other is refused.
+        query: the model of the query's parameters, if it has any; others are refused.
         body: what is sent, if something is.
         answers: name of the schema in `sourcebook.api.schemas` for each status of success.
         problems: statuses of its problems besides those that any operation has.
@@ -76,7 +76,7 @@ class Operation:
     act: Callable[[Any, Request], Response]
     access: Access = Access.READ
     description: str = ""
-    parameters: tuple[Parameter[Any], ...] = ()
+    query: type[Parameters] | None = None
     body: Body | None = None
     answers: Mapping[int, str] = field(default_factory=dict)
     problems: tuple[int, ...] = ()
@@ -87,6 +87,11 @@ class Operation:
     def route(self) -> str:
         """Method and path: the route key of API Gateway."""
         return f"{self.method} {self.path}"
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the query's parameters."""
+        return self.query.names() if self.query else ()
 
     @property
     def changes(self) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field
+
+from sourcebook.api.observations import ONE_SERIES, SERIES
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Text, Whole, page_size
+from sourcebook.api.parameters import PageParameters, Parameters, Text, number, words
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed, whole
@@ -16,32 +19,42 @@ from sourcebook.observations.read import ObservationReader, Unknown
 from sourcebook.sentiment.ranking import HOURS_LIMIT, ORDERS, SubjectRanking
 from sourcebook.sources.read import HEALTHS, FeedReader
 
-_KIND: Final = Text(name="kind", description="Only sources of this kind.", longest=40, example="html_table")
-_HEALTH: Final = Choice(
-    name="health", description="`new` was never fetched, `failing` failed the last time.", values=HEALTHS
-)
-_HOURS: Final = Whole(
-    name="hours",
-    description="How long the window is; it is compared with as many hours before it.",
-    least=1,
-    most=HOURS_LIMIT,
-    default=24,
-)
-_ORDER: Final = Choice(
-    name="order",
-    description="`mentions`, the most first; `change` of the average sentiment, the largest first.",
-    values=ORDERS,
-    default=ORDERS[0],
-)
-_SERIES: Final = Text(
-    name="series_code",
-    description="As `GET /series` has it; all series without it.",
-    example="deposit_online",
-)
-_ONE_SERIES: Final = Text(
-    name="series_code", description="As `GET /series` has it.", example="deposit_online", required=True
-)
-_DAYS: Final = Whole(name="days", description="How long the period is.", least=1, most=366, default=30)
+
+class SourceParameters(PageParameters):
+    """Which sources are asked for."""
+
+    kind: Annotated[str, Field(min_length=1, max_length=40)] | None = Field(
+        None, description="Only sources of this kind.", examples=["html_table"]
+    )
+    health: Annotated[str, words(HEALTHS)] | None = Field(
+        None, description="`new` was never fetched, `failing` failed the last time."
+    )
+
+
+class RankingParameters(Parameters):
+    """The window of a ranking, and what it goes by."""
+
+    hours: Annotated[int, number(1, HOURS_LIMIT)] = Field(
+        24,
+        description="How long the window is; it is compared with as many hours before it.",
+    )
+    order: Annotated[str, words(ORDERS)] = Field(
+        ORDERS[0],
+        description="`mentions`, the most first; `change` of the average sentiment, the largest first.",
+    )
+
+
+class BestRateParameters(Parameters):
+    """Which series are asked for."""
+
+    series_code: Text | None = SERIES
+
+
+class MoveParameters(Parameters):
+    """Which series is asked for, and over how long."""
+
+    series_code: Text = ONE_SERIES
+    days: Annotated[int, number(1, 366)] = Field(30, description="How long the period is.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,35 +73,31 @@ def make(means: Means) -> OverviewsApi:
 
 def list_sources(api: OverviewsApi, request: Request) -> Response:
     """GET /sources."""
+    asked = SourceParameters.of(request)
     return listed(
-        api.sources.sources(
-            kind=_KIND.of(request),
-            health=_HEALTH.of(request),
-            limit=page_size(request),
-            cursor=CURSOR.of(request),
-        )
+        api.sources.sources(kind=asked.kind, health=asked.health, limit=asked.limit, cursor=asked.cursor)
     )
 
 
 def rank_subjects(api: OverviewsApi, request: Request) -> Response:
     """GET /overviews/subjects."""
-    return Response(api.subjects.rank(_HOURS.of(request) or 24, _ORDER.of(request) or ORDERS[0]))
+    asked = RankingParameters.of(request)
+    return Response(api.subjects.rank(asked.hours, asked.order))
 
 
 def list_best_rates(api: OverviewsApi, request: Request) -> Response:
     """GET /overviews/rates."""
     try:
-        return whole(best_rates(api.rates, series_code=_SERIES.of(request)))
+        return whole(best_rates(api.rates, series_code=BestRateParameters.of(request).series_code))
     except Unknown as error:
         raise _no_series(error) from error
 
 
 def list_moves(api: OverviewsApi, request: Request) -> Response:
     """GET /overviews/moves."""
+    asked = MoveParameters.of(request)
     try:
-        return Response(
-            moves(api.rates, series_code=_ONE_SERIES.needed(request), days=_DAYS.of(request) or 30)
-        )
+        return Response(moves(api.rates, series_code=asked.series_code, days=asked.days))
     except Unknown as error:
         raise _no_series(error) from error
 
@@ -110,7 +119,7 @@ OPERATIONS: Final = (
         "due, then the disabled ones. `articles` is how many its fetches brought: new ones, and those that "
         "another source had brought already.",
         act=list_sources,
-        parameters=(_KIND, _HEALTH, LIMIT, CURSOR),
+        query=SourceParameters,
         answers={200: "SourcePage"},
     ),
     Operation(
@@ -123,7 +132,7 @@ OPERATIONS: Final = (
         "`average_sentiment` minus `average_before`, null without mentions before. The first 200 subjects by "
         "id are ranked; `left_out` says whether there are more.",
         act=rank_subjects,
-        parameters=(_HOURS, _ORDER),
+        query=RankingParameters,
         answers={200: "SubjectRanking"},
         volatile=True,
     ),
@@ -136,7 +145,7 @@ OPERATIONS: Final = (
         description="The highest of a deposit and the lowest of a loan, among the figures of `GET /latest` "
         "that are not stale; `banks` are all that offer it.",
         act=list_best_rates,
-        parameters=(_SERIES,),
+        query=BestRateParameters,
         answers={200: "BestRates"},
         problems=(404,),
     ),
@@ -150,7 +159,7 @@ OPERATIONS: Final = (
         "differ; the largest change first, whichever way it went. 500 banks and terms are looked at; "
         "`left_out` says whether there are more.",
         act=list_moves,
-        parameters=(_ONE_SERIES, _DAYS),
+        query=MoveParameters,
         answers={200: "RateMoves"},
         problems=(404,),
     ),

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Annotated, Any, Final
 
+from pydantic import Field
+
+from sourcebook.api.inputs import ReadBy, expected, matching
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Parameter, Text, Whole, page_size
+from sourcebook.api.parameters import (
+    MOMENT_EXPECTED,
+    PageParameters,
+    Parameters,
+    YesOrNo,
+    number,
+    read_moment,
+    words,
+)
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
@@ -21,106 +32,114 @@ from sourcebook.novae.product_read import (
 from sourcebook.novae.read import NovaReader
 from sourcebook.novae.reference_read import ROLES, ReferenceReader
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
 _BANDS_AT_MOST: Final = 30
 _POINTS: Final = 2_000
+_MJD: Final = re.compile(r"[+-]?\d{1,7}(\.\d{1,12})?", re.ASCII)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Epoch(Parameter[float]):
-    """A moment as a Modified Julian Date, or as a time or a date, which becomes one."""
+def _read_epoch(text: str) -> float:
+    """Return the Modified Julian Date that a text is, or that a time or a date in it becomes."""
+    if _MJD.fullmatch(text.strip()):
+        return float(text)
+    from sourcebook.lightcurves.times import mjd_of  # noqa: PLC0415 - 4 ms of each start, and seldom needed
 
-    def read(self, request: Request) -> float:
-        """Read either form."""
-        from sourcebook.lightcurves.times import mjd_of  # noqa: PLC0415 - 4 ms of each start, and seldom needed
-
-        text = request.query[self.name]
-        if re.fullmatch(r"[+-]?\d{1,7}(\.\d{1,12})?", text.strip(), re.ASCII):
-            return float(text)
-        try:
-            moment = cast("datetime", request.moment(self.name))
-        except InvalidInput as error:
-            raise InvalidInput(
-                self.name, text, f"a Modified Julian Date such as 56079.5, or {error.expected}"
-            ) from error
-        return float(mjd_of(moment))
-
-    def schema(self) -> dict[str, Any]:
-        """Return all three forms."""
-        forms = [{"pattern": r"^[+-]?\d{1,7}(\.\d{1,12})?$"}, {"format": "date-time"}, {"format": "date"}]
-        return {"type": "string", "anyOf": forms}
+    return float(mjd_of(read_moment(text)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bands(Parameter[frozenset[str]]):
-    """Pass bands with commas between them, in any spelling."""
+def _read_bands(text: str) -> frozenset[str]:
+    """Return pass bands with commas between them, in any spelling, under their canonical names."""
+    from sourcebook.lightcurves.bands import read_band  # noqa: PLC0415 - as above
 
-    def read(self, request: Request) -> frozenset[str]:
-        """Read them under their canonical names."""
-        from sourcebook.lightcurves.bands import read_band  # noqa: PLC0415 - as above
-
-        parts = request.query[self.name].split(",")
-        if len(parts) > _BANDS_AT_MOST:
-            raise InvalidInput(self.name, request.query[self.name], f"at most {_BANDS_AT_MOST} bands")
-        return frozenset(read_band(self.name, part) for part in parts)
-
-    def schema(self) -> dict[str, Any]:
-        """Return its form."""
-        return {"type": "string", "format": "bands", "minLength": 1, "maxLength": 300}
+    parts = text.split(",")
+    if len(parts) > _BANDS_AT_MOST:
+        raise InvalidInput("band", text, f"at most {_BANDS_AT_MOST} bands")
+    return frozenset(read_band("band", part) for part in parts)
 
 
-_TYPE: Final = Choice(name="product_type", description="Only products of this type.", values=PRODUCT_TYPES)
-_PROVIDER: Final = Text(
-    name="provider",
-    description="Only spectra from there.",
-    longest=30,
-    pattern="[A-Z][A-Z0-9_-]{1,29}",
-    expected="the name of a provider such as ESO",
-    example="ESO",
-)
-_STATUS: Final = Choice(
-    name="validation_status",
-    description="Only spectra that have come so far.",
-    values=VALIDATION_STATUSES,
-)
-_ROLE: Final = Choice(name="role", description="Only publications that are this to the nova.", values=ROLES)
-_SPECTRUM_POINTS: Final = Whole(
-    name="points",
-    description="How many samples there are at most, in all orders together.",
-    least=2,
-    most=20_000,
-    default=_POINTS,
-)
-_CURVE_POINTS: Final = Whole(
-    name="points",
-    description="How many points there are at most. When more match, each band gets its share, with its "
-    "first and last point and the brightest and faintest of each stretch between.",
-    least=10,
-    most=10_000,
-    default=_POINTS,
-)
-_BAND: Final = Bands(
-    name="band",
-    description="Only these bands, with commas between them, in any spelling; all without it.",
-    example="V,B",
-)
-_SINCE: Final = Epoch(
-    name="since",
-    description="From this moment, included: a Modified Julian Date, or a time or date.",
-    example="56079.5",
-)
-_UNTIL: Final = Epoch(
-    name="until", description="Up to this moment, excluded: likewise.", example="2012-07-01"
-)
-_LIMITS: Final = Choice(
-    name="include_upper_limits",
-    description="Whether there are upper limits too.",
-    values=("true", "false"),
-    default="true",
-)
-CURVE_FILTERS: Final = (_BAND, _SINCE, _UNTIL, _LIMITS)
+Epoch = Annotated[
+    float,
+    ReadBy(
+        _read_epoch,
+        {
+            "type": "string",
+            "anyOf": [
+                {"pattern": r"^[+-]?\d{1,7}(\.\d{1,12})?$"},
+                {"format": "date-time"},
+                {"format": "date"},
+            ],
+        },
+        f"a Modified Julian Date such as 56079.5, or {MOMENT_EXPECTED}",
+    ),
+]
+Bands = Annotated[
+    frozenset[str],
+    ReadBy(_read_bands, {"type": "string", "format": "bands", "minLength": 1, "maxLength": 300}),
+]
+
+
+class ProductParameters(PageParameters):
+    """Which data products are asked for."""
+
+    product_type: Annotated[str, words(PRODUCT_TYPES)] | None = Field(
+        None, description="Only products of this type."
+    )
+    provider: (
+        Annotated[
+            str,
+            matching("[A-Z][A-Z0-9_-]{1,29}", 30),
+            expected("the name of a provider such as ESO"),
+        ]
+        | None
+    ) = Field(None, description="Only spectra from there.", examples=["ESO"])
+    validation_status: Annotated[str, words(VALIDATION_STATUSES)] | None = Field(
+        None, description="Only spectra that have come so far."
+    )
+
+
+class SpectrumParameters(Parameters):
+    """How many samples of a spectrum are asked for."""
+
+    points: Annotated[int, number(2, 20_000)] = Field(
+        _POINTS,
+        description="How many samples there are at most, in all orders together.",
+    )
+
+
+class CurveParameters(Parameters):
+    """Which points of a light curve are asked for."""
+
+    band: Bands | None = Field(
+        None,
+        description="Only these bands, with commas between them, in any spelling; all without it.",
+        examples=["V,B"],
+    )
+    since: Epoch | None = Field(
+        None,
+        description="From this moment, included: a Modified Julian Date, or a time or date.",
+        examples=["56079.5"],
+    )
+    until: Epoch | None = Field(
+        None, description="Up to this moment, excluded: likewise.", examples=["2012-07-01"]
+    )
+    include_upper_limits: YesOrNo = Field("true", description="Whether there are upper limits too.")
+
+
+class PhotometryParameters(CurveParameters):
+    """Which points of a light curve are asked for, and how many."""
+
+    points: Annotated[int, number(10, 10_000)] = Field(
+        _POINTS,
+        description="How many points there are at most. When more match, each band gets its share, with its "
+        "first and last point and the brightest and faintest of each stretch between.",
+    )
+
+
+class ReferenceParameters(PageParameters):
+    """Which publications are asked for."""
+
+    role: Annotated[str, words(ROLES)] | None = Field(
+        None, description="Only publications that are this to the nova."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +160,8 @@ def make(means: Means) -> ProductsApi:
 
 def list_products(api: ProductsApi, request: Request) -> Response:
     """GET /novae/{nova_id}/products."""
-    page = api.products.page(
-        nova_of(api, request),
-        product_type=_TYPE.of(request),
-        provider=_PROVIDER.of(request),
-        validation_status=_STATUS.of(request),
-        limit=page_size(request),
-        cursor=CURSOR.of(request),
-    )
-    return listed(page)
+    asked = ProductParameters.of(request)
+    return listed(api.products.page(nova_of(api, request), **dict(asked)))
 
 
 def get_product(api: ProductsApi, request: Request) -> Response:
@@ -165,7 +177,7 @@ def get_spectrum(api: ProductsApi, request: Request) -> Response:
     """GET /novae/{nova_id}/products/{data_product_id}/spectrum."""
     nova_id, product_id = nova_of(api, request), request.path.get("data_product_id", "")
     try:
-        spectrum = api.products.spectrum(nova_id, product_id, _SPECTRUM_POINTS.of(request) or _POINTS)
+        spectrum = api.products.spectrum(nova_id, product_id, SpectrumParameters.of(request).points)
     except NothingToPlot as error:
         raise NotFound(str(error)) from error
     if spectrum is None:
@@ -176,31 +188,32 @@ def get_spectrum(api: ProductsApi, request: Request) -> Response:
 def get_photometry(api: ProductsApi, request: Request) -> Response:
     """GET /novae/{nova_id}/photometry."""
     nova_id = nova_of(api, request)
-    return Response(points_of(api, request, nova_id, most=_CURVE_POINTS.of(request) or _POINTS))
+    asked = PhotometryParameters.of(request)
+    return Response(points_of(api, request, nova_id, asked, most=asked.points))
 
 
 def list_references(api: ProductsApi, request: Request) -> Response:
     """GET /novae/{nova_id}/references."""
-    page = api.references.page(
-        nova_of(api, request),
-        role=_ROLE.of(request),
-        limit=page_size(request),
-        cursor=CURSOR.of(request),
-    )
-    return listed(page)
+    asked = ReferenceParameters.of(request)
+    return listed(api.references.page(nova_of(api, request), **dict(asked)))
 
 
-def points_of(api: ProductsApi, request: Request, nova_id: str, *, most: int) -> dict[str, Any]:
-    """Return the points of a light curve that `CURVE_FILTERS` let through, thinned out to `most`."""
-    since, until = _SINCE.of(request), _UNTIL.of(request)
-    if since is not None and until is not None and since >= until:
+def points_of(
+    api: ProductsApi, request: Request, nova_id: str, asked: CurveParameters, *, most: int
+) -> dict[str, Any]:
+    """Return the points of a light curve that are asked for, thinned out to `most`.
+
+    Raises:
+        InvalidInput: if `until` is not after `since`.
+    """
+    if asked.since is not None and asked.until is not None and asked.since >= asked.until:
         raise InvalidInput("until", request.query["until"], "a moment after since")
     return api.products.photometry(
         nova_id,
-        bands=_BAND.of(request),
-        since=since,
-        until=until,
-        upper_limits=_LIMITS.of(request) != "false",
+        bands=asked.band,
+        since=asked.since,
+        until=asked.until,
+        upper_limits=asked.include_upper_limits == "true",
         most=most,
     )
 
@@ -239,7 +252,7 @@ OPERATIONS: Final = (
         description="Its photometry table, then its spectra by provider. docs/novae.md says what the states "
         "mean; fields that a product does not have are null.",
         act=list_products,
-        parameters=(_TYPE, _PROVIDER, _STATUS, LIMIT, CURSOR),
+        query=ProductParameters,
         answers={200: "ProductPage"},
         problems=(404,),
     ),
@@ -265,7 +278,7 @@ OPERATIONS: Final = (
         "so that a narrow line is as high as it was. Wavelengths are in metres, in `medium` and `frame` as "
         "the file has them. Only a VALID spectrum has samples.",
         act=get_spectrum,
-        parameters=(_SPECTRUM_POINTS,),
+        query=SpectrumParameters,
         answers={200: "Spectrum"},
         problems=(404,),
     ),
@@ -279,7 +292,7 @@ OPERATIONS: Final = (
         "`time_scale`, which docs/photometry.md explains. `matched` counts what the filters let through, by "
         "band in `bands`; `thinned` says that `points` are fewer.",
         act=get_photometry,
-        parameters=(*CURVE_FILTERS, _CURVE_POINTS),
+        query=PhotometryParameters,
         answers={200: "Photometry"},
         problems=(404,),
     ),
@@ -292,7 +305,7 @@ OPERATIONS: Final = (
         description="`role` says what one is to the nova; `authors` are the first ten of `author_count`; "
         "`published_at` is as precise as is known; `link` leads to its page at ADS.",
         act=list_references,
-        parameters=(_ROLE, LIMIT, CURSOR),
+        query=ReferenceParameters,
         answers={200: "ReferencePage"},
         problems=(404,),
     ),

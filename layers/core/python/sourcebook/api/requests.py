@@ -6,13 +6,11 @@ import base64
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from sourcebook.clock import parse_iso
 from sourcebook.errors import InvalidInput
 
 SIGNED: Final = "/iam"
@@ -30,12 +28,6 @@ PAGE_LIMIT: Final = 100
 
 _CORRELATION_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _REQUEST_ID: Final = re.compile(r"[!-~]{1,128}")
-_SPACE_FOR_PLUS: Final = re.compile(r"(T[0-9:.,]+) (\d\d(?::?\d\d)?)", re.ASCII)
-_TIME_EXPECTED: Final = (
-    "an ISO 8601 time with its zone such as 2026-11-27T21:56:00Z, or a date such as 2026-11-27"
-)
-_EARLIEST: Final = datetime(2, 1, 1, tzinfo=UTC)
-_LATEST: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +77,7 @@ class Request:
         if len(query) < len(pairs):
             repeated = next(name for name in query if sum(name == other for other, _ in pairs) > 1)
             values = [value for name, value in pairs if name == repeated]
-            raise InvalidInput(repeated, values, f"{repeated} once, with one value")
+            raise InvalidInput(repeated, values, "the parameter once, with one value")
         return cls(
             route_of(event)[0],
             event.get("pathParameters") or {},
@@ -123,49 +115,6 @@ class Request:
             also = f" (nor are {', '.join(map(repr, unknown[1:4]))})" if len(unknown) > 1 else ""
             having = f"only the parameters {', '.join(known)}" if known else "no parameters"
             raise InvalidInput(unknown[0][:80], self.query[unknown[0]], f"{having} here{also}")
-
-    def choice(self, name: str, values: Sequence[str]) -> str | None:
-        """Return a parameter that has a fixed set of values, in any case, or None if it was not given.
-
-        Raises:
-            InvalidInput: if it has another value.
-        """
-        value = self.query.get(name)
-        if value is None:
-            return None
-        for known in values:
-            if known.casefold() == value.casefold():
-                return known
-        raise InvalidInput(name, value, f"one of {', '.join(values)}")
-
-    def text(self, name: str, *, longest: int) -> str | None:
-        """Return a parameter that is free text, or None if it was not given.
-
-        Raises:
-            InvalidInput: if it is empty or longer than `longest` characters.
-        """
-        value = self.query.get(name)
-        if value is not None and not 1 <= len(value) <= longest:
-            raise InvalidInput(name, value, f"1 to {longest} characters")
-        return value
-
-    def moment(self, name: str) -> datetime | None:
-        """Return a parameter that is a time, in UTC, or None if it was not given.
-
-        A date is its first moment in UTC.
-
-        Raises:
-            InvalidInput: if it is neither a date nor an ISO 8601 time with its zone.
-        """
-        value = self.query.get(name)
-        if value is None:
-            return None
-        try:
-            moment = _read_moment(value)
-        except (ValueError, OverflowError) as error:
-            raise InvalidInput(name, value, _TIME_EXPECTED) from error
-        # Nothing is stored from beyond these, and a second more or less cannot overflow within them.
-        return min(max(moment, _EARLIEST), _LATEST)
 
 
 def _number(text: str) -> int | float:
@@ -207,13 +156,6 @@ def signer(event: Mapping[str, Any]) -> str | None:
     authorizer = context.get("authorizer") if isinstance(context, Mapping) else None
     signed = authorizer.get("iam") if isinstance(authorizer, Mapping) else None
     return (str(signed.get("userArn") or "") or None) if isinstance(signed, Mapping) else None
-
-
-def _read_moment(text: str) -> datetime:
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
-        return datetime.combine(date.fromisoformat(text), time.min, tzinfo=UTC)
-    # A plus sign that the client did not encode arrives as a space.
-    return parse_iso(_SPACE_FOR_PLUS.sub(r"\1+\2", text))
 
 
 def correlation_id(event: Mapping[str, Any], otherwise: str) -> str:

@@ -116,7 +116,7 @@ class Api:
             event, correlation, caller=caller, request_id=self.new_id(), addresses=self.addresses
         )
         about["parameters"] = [printable(name[:40]) for name in sorted(request.query)[:20]]
-        request.only(*(parameter.name for parameter in operation.parameters))
+        request.only(*operation.parameters)
 
         def act(request: Request) -> Response:
             return operation.act(self.parts[part], request)

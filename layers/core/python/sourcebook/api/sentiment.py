@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import Field
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import CURSOR, LIMIT, Choice, Whole, page_size
+from sourcebook.api.parameters import PageParameters, Parameters, number, words
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed, whole
@@ -18,18 +20,22 @@ from sourcebook.sentiment.windows import HOURS_AT_MOST
 
 HOURS_DEFAULT: Final = 24
 
-_HOURS: Final = Whole(
-    name="hours",
-    description="How far back. 1, 24, 168 and 720 are kept ready; any other number is counted when it is "
-    "asked for.",
-    least=1,
-    most=HOURS_AT_MOST,
-    default=HOURS_DEFAULT,
-)
-_HOURS_BACK: Final = Whole(
-    name="hours", description="How far back.", least=1, most=HOURS_AT_MOST, default=HOURS_DEFAULT
-)
-_BUCKET: Final = Choice(name="bucket", description="Width of a bucket.", values=BUCKETS, default=BUCKETS[0])
+
+class WindowParameters(Parameters):
+    """How far back the mentions count."""
+
+    hours: Annotated[int, number(1, HOURS_AT_MOST)] = Field(
+        HOURS_DEFAULT,
+        description="How far back. 1, 24, 168 and 720 are kept ready; any other number is counted when it is "
+        "asked for.",
+    )
+
+
+class SeriesParameters(Parameters):
+    """How far back a series goes, and how wide its buckets are."""
+
+    hours: Annotated[int, number(1, HOURS_AT_MOST)] = Field(HOURS_DEFAULT, description="How far back.")
+    bucket: Annotated[str, words(BUCKETS)] = Field(BUCKETS[0], description="Width of a bucket.")
 
 
 def make(means: Means) -> SentimentReader:
@@ -39,14 +45,14 @@ def make(means: Means) -> SentimentReader:
 
 def list_tools(reader: SentimentReader, request: Request) -> Response:
     """GET /api/v1/tools."""
-    page = reader.subjects(limit=page_size(request), cursor=CURSOR.of(request))
-    return listed(page)
+    asked = PageParameters.of(request)
+    return listed(reader.subjects(limit=asked.limit, cursor=asked.cursor))
 
 
 def get_sentiment(reader: SentimentReader, request: Request) -> Response:
     """GET /api/v1/tools/{tool_id}/sentiment."""
     tool_id = _tool_id(request)
-    found = reader.sentiment(tool_id, _HOURS.of(request) or HOURS_DEFAULT)
+    found = reader.sentiment(tool_id, WindowParameters.of(request).hours)
     if found is None:
         raise _no_tool(tool_id)
     return Response(found, headers=_freshness(found, reader.clock()))
@@ -55,12 +61,11 @@ def get_sentiment(reader: SentimentReader, request: Request) -> Response:
 def get_series(reader: SentimentReader, request: Request) -> Response:
     """GET /api/v1/tools/{tool_id}/sentiment/series."""
     tool_id = _tool_id(request)
-    hours = _HOURS.of(request) or HOURS_DEFAULT
-    bucket = _BUCKET.of(request) or BUCKETS[0]
-    found = reader.series(tool_id, hours, bucket)
+    asked = SeriesParameters.of(request)
+    found = reader.series(tool_id, asked.hours, asked.bucket)
     if found is None:
         raise _no_tool(tool_id)
-    return whole(found, tool_id=tool_id, hours=hours, bucket=bucket)
+    return whole(found, tool_id=tool_id, hours=asked.hours, bucket=asked.bucket)
 
 
 def get_cache_health(reader: SentimentReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
@@ -99,7 +104,7 @@ OPERATIONS: Final = (
         description="Coding tools, companies and what else was loaded. The active ones by id, then the "
         "retired ones, of which only what was counted before can be read.",
         act=list_tools,
-        parameters=(LIMIT, CURSOR),
+        query=PageParameters,
         answers={200: "SubjectPage"},
     ),
     Operation(
@@ -116,7 +121,7 @@ OPERATIONS: Final = (
         "`period`, `_ts` and `cached_at` are null. `cache-control` says for how many seconds an answer from "
         "the cache stays as good as it is.",
         act=get_sentiment,
-        parameters=(_HOURS,),
+        query=WindowParameters,
         answers={200: "Sentiment"},
         problems=(404,),
     ),
@@ -129,7 +134,7 @@ OPERATIONS: Final = (
         description="The last bucket is the present, unfinished one; those without mentions are there too, "
         "with zeros.",
         act=get_series,
-        parameters=(_HOURS_BACK, _BUCKET),
+        query=SeriesParameters,
         answers={200: "SentimentSeries"},
         problems=(404,),
     ),

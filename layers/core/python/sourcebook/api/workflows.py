@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import Field, StringConstraints
 
 import statemachines
-from sourcebook.api.forms import Form, TextField
+from sourcebook.api.inputs import Input, checked
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
@@ -17,19 +19,19 @@ from sourcebook.novae.names import NAME_LIMIT, normalize_name
 from sourcebook.novae.review import Starter
 from sourcebook.runs.started import StartedRuns
 
-CANDIDATE: Final = TextField(
-    name="candidate_name",
-    description="Any name of the nova, in any spelling.",
-    longest=NAME_LIMIT,
-    check=normalize_name,
-    kind="star-name",
-)
+CandidateName = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=NAME_LIMIT),
+    checked(normalize_name),
+    Field(description="Any name of the nova, in any spelling.", json_schema_extra={"format": "star-name"}),
+]
+"""A name that a nova may have."""
 
 
-class _Inputs(Mapping[str, Form]):
+class _Inputs(Mapping[str, type[Input]]):
     """What each workflow takes, as statemachines/ declares it; a declaration is loaded when it is needed."""
 
-    def __getitem__(self, name: str) -> Form:
+    def __getitem__(self, name: str) -> type[Input]:
         return statemachines.workflow(name).input
 
     def __iter__(self) -> Iterator[str]:
@@ -39,7 +41,7 @@ class _Inputs(Mapping[str, Form]):
         return len(statemachines.names())
 
 
-INPUTS: Final[Mapping[str, Form]] = _Inputs()
+INPUTS: Final[Mapping[str, type[Input]]] = _Inputs()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def list_workflows(workflows: WorkflowsApi, request: Request) -> Response:  # no
         [
             {
                 "workflow_name": name,
-                "input": INPUTS[name].schema(),
+                "input": INPUTS[name].json_schema(),
                 "start": f"/workflows/{name}/executions",
             }
             for name in workflows.names
@@ -101,7 +103,7 @@ def start_workflow(workflows: WorkflowsApi, request: Request) -> Response:
     name = request.path.get("name", "")
     if name not in workflows.names or name not in INPUTS:
         raise NotFound(f"There is no workflow {shorten(name)}. GET /workflows lists them.")
-    return workflows.run(name, INPUTS[name].read(request.json()), request)
+    return workflows.run(name, INPUTS[name].read(request.json()).given(), request)
 
 
 OPERATIONS: Final = (

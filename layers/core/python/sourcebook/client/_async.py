@@ -1,4 +1,4 @@
-"""The same client for programs of asyncio."""
+"""The client for programs of asyncio. The one that waits, `_sync`, is made of it: edit this one."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class AsyncPages(Generic[T]):
         self._ask = ask
 
     async def __aiter__(self) -> AsyncIterator[T]:
-        """Yield every item."""
+        """Yield every item of every page; raise SourcebookError if a page cannot be had."""
         async for page in self.pages():
             for item in page:
                 yield item
 
     async def pages(self) -> AsyncIterator[list[T]]:
-        """Yield every page; one may be empty and yet not the last."""
+        """Yield every page, also an empty one; raise SourcebookError if one cannot be had."""
         cursor: str | None = None
         while True:
             items, cursor = await self._client._ask(
@@ -53,7 +53,10 @@ class AsyncPages(Generic[T]):
                 return
 
     async def take(self, most: int) -> list[T]:
-        """Return the first items, at most so many; no page is read that is not needed."""
+        """Return the first items, at most so many; raise SourcebookError if a page cannot be had.
+
+        No page is read that is not needed.
+        """
         items: list[T] = []
         if most > 0:
             async for item in self:
@@ -126,7 +129,7 @@ class AsyncClient:
         return cls(*environment())
 
     async def __aenter__(self) -> Self:
-        """Return it."""
+        """Return the client, whose connections are closed at the end of the block."""
         return self
 
     async def __aexit__(
@@ -135,7 +138,7 @@ class AsyncClient:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close its connections."""
+        """Close the connections, whatever has happened within the block."""
         await self.close()
 
     def __repr__(self) -> str:
@@ -143,11 +146,16 @@ class AsyncClient:
         return f"AsyncClient({self._sending.address!r})"
 
     async def close(self) -> None:
-        """Close its connections."""
+        """Close the connections, unless they are of an `http` that the caller has made."""
         if self._owned:
             await self._http.aclose()
 
     async def _ask(self, ask: Ask, read: Callable[[bytes], R], cursor: str | None = None) -> R:
+        """Send a request until it is answered, and return what `read` makes of the answer.
+
+        Raises:
+            SourcebookError: if the answer is an error, or there is none after the last retry.
+        """
         sent = self._sending.request(ask, cursor)
         attempt = 0
         while True:
@@ -163,6 +171,7 @@ class AsyncClient:
             await self._sleep(wait)
 
     async def _answer(self, sent: httpx.Request) -> Answer:
+        """Send a request once and return its answer; raise Unreachable if there is none, or only a part."""
         due = time.monotonic() + self._sending.timeout
         try:
             response = await self._http.send(sent, stream=True, follow_redirects=False)

@@ -1,4 +1,4 @@
-"""The client that waits."""
+"""The client that waits. Made by client/make_sync.py of `_async`; do not edit."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Pages(Generic[T]):
         self._ask = ask
 
     def __iter__(self) -> Iterator[T]:
-        """Yield every item."""
+        """Yield every item of every page; raise SourcebookError if a page cannot be had."""
         for page in self.pages():
             yield from page
 
     def pages(self) -> Iterator[list[T]]:
-        """Yield every page; one may be empty and yet not the last."""
+        """Yield every page, also an empty one; raise SourcebookError if one cannot be had."""
         cursor: str | None = None
         while True:
             items, cursor = self._client._ask(
@@ -51,7 +51,10 @@ class Pages(Generic[T]):
                 return
 
     def take(self, most: int) -> list[T]:
-        """Return the first items, at most so many; no page is read that is not needed."""
+        """Return the first items, at most so many; raise SourcebookError if a page cannot be had.
+
+        No page is read that is not needed.
+        """
         items: list[T] = []
         if most > 0:
             for item in self:
@@ -124,7 +127,7 @@ class Client:
         return cls(*environment())
 
     def __enter__(self) -> Self:
-        """Return it."""
+        """Return the client, whose connections are closed at the end of the block."""
         return self
 
     def __exit__(
@@ -133,7 +136,7 @@ class Client:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close its connections."""
+        """Close the connections, whatever has happened within the block."""
         self.close()
 
     def __repr__(self) -> str:
@@ -141,11 +144,16 @@ class Client:
         return f"Client({self._sending.address!r})"
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections, unless they are of an `http` that the caller has made."""
         if self._owned:
             self._http.close()
 
     def _ask(self, ask: Ask, read: Callable[[bytes], R], cursor: str | None = None) -> R:
+        """Send a request until it is answered, and return what `read` makes of the answer.
+
+        Raises:
+            SourcebookError: if the answer is an error, or there is none after the last retry.
+        """
         sent = self._sending.request(ask, cursor)
         attempt = 0
         while True:
@@ -161,6 +169,7 @@ class Client:
             self._sleep(wait)
 
     def _answer(self, sent: httpx.Request) -> Answer:
+        """Send a request once and return its answer; raise Unreachable if there is none, or only a part."""
         due = time.monotonic() + self._sending.timeout
         try:
             response = self._http.send(sent, stream=True, follow_redirects=False)

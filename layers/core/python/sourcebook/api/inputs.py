@@ -1,0 +1,291 @@
+"""What callers give, as pydantic models: parameters of a query, fields of a body, the input of a workflow.
+
+A model says how its fields are checked, how OpenAPI describes them, and what an error calls right. The check
+that a state machine makes of its input follows from the same description (`statemachines.checks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Final, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import PydanticCustomError, core_schema
+
+from sourcebook.errors import InvalidInput
+
+UUID: Final = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+Schema = dict[str, Any]
+"""A JSON Schema."""
+
+_EXPECTED: Final = "x-expected"
+"""Member of a field's schema: what would be right, in words. It is for errors and is not published."""
+
+
+def expected(words: str) -> Any:  # noqa: ANN401 - as pydantic's own `Field`
+    """Return the metadata of a field whose errors say `words`; without it they follow from its bounds."""
+    return Field(json_schema_extra={_EXPECTED: words})
+
+
+def text(longest: int) -> StringConstraints:
+    """Return the constraints of a text that is more than blanks; those around it are cut off."""
+    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest, pattern=r"\S")
+
+
+def matching(pattern: str, longest: int) -> StringConstraints:
+    """Return the constraints of a text that is as a whole of this pattern."""
+    return StringConstraints(min_length=1, max_length=longest, pattern=f"^(?:{pattern})$")
+
+
+def checked(check: Callable[[str], object]) -> AfterValidator:
+    """Return the validator of a text that `check` raises `InvalidInput` for if it is wrong."""
+
+    def validate(value: str) -> str:
+        try:
+            check(value)
+        except InvalidInput as error:
+            raise _refused(error) from error
+        return value
+
+    return AfterValidator(validate)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadBy:
+    """How a field is read out of a text; metadata of its type.
+
+    Attributes:
+        read: returns the value; raises `InvalidInput`, or `ValueError` where `described` says what is right.
+        described: what JSON Schema says of the text.
+        words: what would be right.
+    """
+
+    read: Callable[[str], object]
+    described: Mapping[str, Any]
+    words: str = ""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> core_schema.CoreSchema:
+        """Return the schema by which pydantic validates."""
+        return core_schema.no_info_plain_validator_function(self._validate)
+
+    def __get_pydantic_json_schema__(self, schema: object, handler: object) -> Schema:
+        """Return the schema that describes it."""
+        return {**self.described, **({_EXPECTED: self.words} if self.words else {})}
+
+    def _validate(self, value: object) -> object:
+        if not isinstance(value, str):
+            raise ValueError("no text")  # noqa: TRY004 - pydantic takes no TypeError for an answer
+        try:
+            return self.read(value)
+        except InvalidInput as error:
+            raise _refused(error) from error
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """The words that a field may have; metadata of its type.
+
+    Attributes:
+        any_case: whether they may be written in any case.
+    """
+
+    words: Sequence[str]
+    any_case: bool = False
+
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> core_schema.CoreSchema:
+        """Return the schema by which pydantic validates and describes it."""
+        return core_schema.no_info_before_validator_function(
+            self._as_declared, core_schema.literal_schema([str(word) for word in self.words])
+        )
+
+    def _as_declared(self, value: object) -> object:
+        if self.any_case and isinstance(value, str):
+            return next((word for word in self.words if word.casefold() == value.casefold()), value)
+        return value
+
+
+NovaId = Annotated[
+    str,
+    matching(UUID, 36),
+    expected("the id of a nova, a UUID in lower case; GET /novae?name= finds it"),
+]
+
+
+class Input(BaseModel):
+    """What a caller gives: these fields and no others. A field that is not required may also be null."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    NOUN: ClassVar[str] = "fields"
+    """What its fields are called in an error."""
+    EITHER: ClassVar[tuple[str, ...]] = ()
+    """Names of fields of which there must be exactly one."""
+
+    @classmethod
+    def read(cls, values: Mapping[str, object]) -> Self:
+        """Return the fields, checked.
+
+        Raises:
+            InvalidInput: naming the first field that is unknown, missing or wrong.
+        """
+        given = [name for name in cls.EITHER if values.get(name) is not None]
+        if cls.EITHER and len(given) != 1 and not set(values) - set(cls.names()):
+            value = [values[name] for name in given] or None
+            raise InvalidInput(cls.EITHER[0], value, f"exactly one of {' and '.join(cls.EITHER)}")
+        # What is missing is refused by what its field expects, as null is.
+        missing = dict.fromkeys(name for name, needed in cls._fields() if needed)
+        try:
+            return cls.model_validate({**missing, **values})
+        except ValidationError as error:
+            raise cls._refusal(error, values) from error
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that have a value, by their names."""
+        return self.model_dump(exclude_none=True, by_alias=True)
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of the fields as callers know them."""
+        return tuple(name for name, _ in cls._fields())
+
+    @classmethod
+    def needed(cls) -> tuple[str, ...]:
+        """Return the names of the fields that must be given."""
+        return tuple(name for name, needed in cls._fields() if needed)
+
+    @classmethod
+    def example(cls) -> dict[str, Any]:
+        """Return a right input: the first of the examples in the model's configuration."""
+        return dict(cls.json_schema()["examples"][0])
+
+    @classmethod
+    def json_schema(cls) -> Schema:
+        """Return what JSON Schema says of it, without references."""
+        schema: Schema = _published(cls._described())
+        if cls.EITHER:
+            schema["oneOf"] = [_alone(name, cls.EITHER) for name in cls.EITHER]
+        return schema
+
+    @classmethod
+    def expected(cls, *path: str) -> str:
+        """Return in words what would be right for a field; for one within a field, by both their names."""
+        schema = cls._described()
+        for name in path:
+            members = schema.get("properties", {})
+            if name not in members:
+                noun = cls.NOUN if len(path) == 1 else "fields"
+                return f"only the {noun} {', '.join(members)} here" if members else f"no {noun} here"
+            outer = members[name]
+            schema = without_null(outer)
+            schema = schema | {key: outer[key] for key in (_EXPECTED,) if key in outer}
+        return _words(schema)
+
+    @classmethod
+    def _fields(cls) -> list[tuple[str, bool]]:
+        """Return the name of each field and whether it must be given."""
+        return [(one.alias or name, one.is_required()) for name, one in cls.model_fields.items()]
+
+    @classmethod
+    def _described(cls) -> Schema:
+        schema = cls.model_json_schema(schema_generator=_Described)
+        inlined: Schema = _inlined(schema, schema.pop("$defs", {}))
+        return inlined
+
+    @classmethod
+    def _refusal(cls, error: ValidationError, values: Mapping[str, object]) -> InvalidInput:
+        """Return the error of the first unknown field, or else of the first wrong one."""
+        found = error.errors(include_url=False)
+        first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+        # An item of a list is shown with the list around it.
+        path = [part for part in first["loc"] if isinstance(part, str)]
+        value: Any = values
+        for part in path:
+            value = value.get(part)
+        match first["type"]:
+            case "refused":
+                words = str(first["ctx"]["expected"])
+            case "string_unicode":
+                words = "a text of whole Unicode characters"
+            case _:
+                words = cls.expected(*path)
+        return InvalidInput(".".join(part[:80] for part in path), value, words)
+
+
+class _Described(GenerateJsonSchema):
+    """Describes a model in the order of its declaration, without titles made of the names of fields."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - as pydantic calls it
+        """Return False."""
+        return False
+
+    def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:  # noqa: ARG002
+        """Return the schema as it is."""
+        return value
+
+
+def without_null(schema: Schema) -> Schema:
+    """Return the schema of a field that is given, where null says that it is not."""
+    kinds = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    if len(kinds) != 1:
+        return schema
+    outer = {key: value for key, value in schema.items() if key not in {"anyOf", "default"}}
+    given: Schema = kinds[0]
+    return given | outer
+
+
+def _refused(error: InvalidInput) -> PydanticCustomError:
+    return PydanticCustomError("refused", "{expected}", {"expected": error.expected})
+
+
+def _inlined(schema: Any, definitions: Mapping[str, Schema]) -> Any:  # noqa: ANN401 - any part of a schema
+    """Return a schema with what it refers to in place of the references, and without titles of models."""
+    if isinstance(schema, list):
+        return [_inlined(one, definitions) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    kept = (
+        schema.items() if "properties" not in schema else ((k, v) for k, v in schema.items() if k != "title")
+    )
+    return {key: _inlined(value, definitions) for key, value in kept}
+
+
+def _published(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
+    """Return a schema without the words for errors, and without null as the value of what is left out."""
+    if isinstance(schema, list):
+        return [_published(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _published(value)
+        for key, value in schema.items()
+        if key != _EXPECTED and (key, value) != ("default", None)
+    }
+
+
+def _alone(name: str, either: Sequence[str]) -> Schema:
+    """Return the schema of the object that has this one of `either`, and no other."""
+    others = {other: {"type": "null"} for other in either if other != name}
+    return {"required": [name], "properties": {name: {"type": "string"}, **others}}
+
+
+def _words(schema: Schema) -> str:
+    """Return in words what a schema takes."""
+    if _EXPECTED in schema:
+        return str(schema[_EXPECTED])
+    if "enum" in schema or "const" in schema:
+        return f"one of {', '.join(schema.get('enum') or [schema['const']])}"
+    match schema.get("type"):
+        case "integer" | "number" as kind:
+            what = "a whole number" if kind == "integer" else "a number"
+            return f"{what} from {schema['minimum']:g} to {schema['maximum']:g}"
+        case "array":
+            items = f"{schema['items']['minLength']} to {schema['items']['maxLength']} characters each"
+            return f"a list of {schema['minItems']} to {schema['maxItems']} texts of {items}"
+        case "object":
+            return f"an object with one or more of the members {', '.join(schema['properties'])}"
+    return f"a text of {schema['minLength']} to {schema['maxLength']} characters"
