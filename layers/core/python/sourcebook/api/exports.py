@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import Choice
+from sourcebook.api.parameters import Parameters, words
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, redirect, whole
@@ -13,6 +15,18 @@ from sourcebook.clients import on_demand
 from sourcebook.errors import shorten
 from sourcebook.exports.period import Period
 from sourcebook.exports.read import ExportReader
+
+_LINK: Final = "link"
+
+
+class FileParameters(Parameters):
+    """How the link to a file is answered."""
+
+    answer: Annotated[str, words(("redirect", _LINK))] = Field(
+        "redirect",
+        description="`link` tells the link instead of leading there, for a page that may ask no other "
+        "address.",
+    )
 
 
 def make(means: Means) -> ExportReader:
@@ -55,7 +69,7 @@ def get_file(exports: ExportReader, request: Request) -> Response:
             f"The export {shorten(export_id)} has no file {shorten(name)}. GET /exports/{{export_id}} lists "
             "those it has."
         )
-    return redirect(link, only_tell=_ANSWER.of(request) == _LINK)
+    return redirect(link, only_tell=FileParameters.of(request).answer == _LINK)
 
 
 def _no_export(name: str) -> NotFound:
@@ -65,13 +79,6 @@ def _no_export(name: str) -> NotFound:
     )
 
 
-_LINK: Final = "link"
-_ANSWER: Final = Choice(
-    name="answer",
-    description="`link` tells the link instead of leading there, for a page that may ask no other address.",
-    values=("redirect", _LINK),
-    default="redirect",
-)
 _TOPIC: Final = "Exports"
 
 OPERATIONS: Final = (
@@ -106,7 +113,7 @@ OPERATIONS: Final = (
         description="The answer is a redirect to a signed link that holds for 300 seconds; follow it without "
         "the token.",
         act=get_file,
-        parameters=(_ANSWER,),
+        query=FileParameters,
         answers={200: "SignedLink", 302: "SignedLink"},
         problems=(404,),
         volatile=True,
