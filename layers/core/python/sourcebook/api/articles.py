@@ -31,7 +31,9 @@ RANK: Final = "rank"
 class ArticleParameters(PageParameters):
     """Which articles are asked for."""
 
-    q: Annotated[str, Field(min_length=1, max_length=LONGEST)] | None = Field(
+    q: (
+        Annotated[str, Field(min_length=1, max_length=LONGEST, json_schema_extra={"format": "search"})] | None
+    ) = Field(
         None,
         description='Words, "phrases", `OR`, `-not`, and the filters `source:`, `subject:`, `tag:`, '
         "`sentiment:`, `lang:`, `since:` and `until:` (also `24h`, `7d`); docs/search.md has all of it.",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sourcebook.api.forms import UUID
+from sourcebook.api.inputs import UUID
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parts import Means
 from sourcebook.api.requests import Request
