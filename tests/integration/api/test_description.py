@@ -79,9 +79,7 @@ schemathesis.openapi.format(
 )
 schemathesis.openapi.format("star-name", st.integers(1, 999).map(lambda number: f"V{number} Sgr"))
 schemathesis.openapi.format("values", st.sampled_from(["harbor-ledger", "en,vi"]))
-schemathesis.openapi.format(
-    "search", st.sampled_from(["harbor", "-strike", '"record orders" OR ferry'])
-)
+schemathesis.openapi.format("search", st.sampled_from(["harbor", "-strike", '"record orders" OR ferry']))
 schemathesis.openapi.format("bands", st.sampled_from(["V", "B,V"]))
 schemathesis.openapi.format("opml", st.just(EXAMPLES["OpmlDocument"]))
 schemathesis.openapi.format("cursor", st.text("abcDEF0123-_", min_size=1, max_size=80))
