@@ -235,6 +235,8 @@ def start_server(
         known = {server.name: server for server in remembered(home)}
         before = known.get(name)
         if before is not None and before.running and _answers(before):
+            # The release that started it may have kept no list of ports, by which functions fetch from it.
+            _remember(home, list(known.values()))
             return before
         if before is not None:
             _end(before, timeout=5)

@@ -33,6 +33,14 @@ log = logging.getLogger(__name__)
 PACKAGES = ("layers/core/python", "layers/sentiment/python", "cli", "local", ".")
 PASSING = {"ANSWER", "CACHE", "CHUNK", "DIRTY", "HOUR", "LOCK", "METADATA", "PAUSE", "STARTED"}
 """Beginnings of the sort keys of what goes when it has served: locks, caches, marks of what is to be done."""
+START = """
+from sourcebook_local.cloud import LocalCloud
+from sourcebook_local.folder import SERVED_PORTS, start_remembered
+from sourcebook_local.project import HOME
+start_remembered(HOME)
+LocalCloud(HOME, loopback_ports=HOME / SERVED_PORTS).start()
+"""
+"""Starts the embedded cloud as `up` does, which then leaves it running, and deploys nothing."""
 UP = ("up", "--timeout", "900")
 
 
@@ -145,7 +153,7 @@ def upgraded(checkout: Checkout, before: dict[tuple[str, str], dict[str, Any]]) 
     assert before
     checkout.check_out(_git("rev-parse", "HEAD"))
     # The embedded cloud is this release's, and what is deployed to it is still the one before.
-    checkout.python("from sourcebook_local.cloud import LocalCloud; LocalCloud().start()")
+    checkout.python(START)
     client = checkout.cloud.session().client("stepfunctions")
     (machine,) = (
         one["stateMachineArn"]
@@ -213,7 +221,7 @@ def test_the_pipeline_is_deleted_and_made_again_with_the_data_that_was_kept(
     assert upgraded
     kept = checkout.items()
     checkout.check_out(_git("rev-parse", "HEAD"))
-    checkout.python("from sourcebook_local.cloud import LocalCloud; LocalCloud().start()")
+    checkout.python(START)
     done = subprocess.run(
         [
             *("node_modules/.bin/cdk", "destroy", "SourcebookPipeline", "--force", "--no-color"),

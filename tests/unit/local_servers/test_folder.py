@@ -211,6 +211,13 @@ def test_the_ports_that_functions_may_fetch_from_are_those_of_servers_that_were_
     assert ports_in(home / SERVED_PORTS) == frozenset()
 
 
+def test_the_list_of_ports_is_made_for_a_server_of_a_release_that_had_none(home: Path, folder: Path) -> None:
+    server = start_server(home, folder)
+    (home / SERVED_PORTS).unlink()
+    assert start_server(home, folder) == server
+    assert ports_in(home / SERVED_PORTS) == {server.port}
+
+
 def test_a_port_that_is_taken_by_now_is_replaced(home: Path, folder: Path) -> None:
     first = start_server(home, folder)
     stop_servers(home)
