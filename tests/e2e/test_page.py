@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -338,6 +339,33 @@ def test_a_workflow_is_started_and_why_it_failed_is_found_and_mended(
     expect(page.get_by_role("heading", level=1)).not_to_contain_text(nobody)
     expect(page.locator(".facts").first).not_to_contain_text("it is under way", timeout=120_000)
     expect(page.locator(".facts .chip.negative")).to_have_count(0)
+
+
+def test_a_light_curve_is_handed_in_and_taken_away_as_aavso(
+    page: BrowserPage, stack: Stack, data: str, token: str, tmp_path: Path
+) -> None:
+    night = tmp_path / "night.csv"
+    night.write_text("mjd,mag,err,band,observer\n56400.25,13.125,0.02,V,Eve\n56401.25,13.25,0.02,V,Eve\n")
+    wrong = tmp_path / "picture.png"
+    wrong.write_bytes(b"PNG")
+    open_page(page, f"{stack.outputs.api_url}/#/novae/{data}")
+    page.locator("summary", has_text="Hand in photometry and spectra").click()
+    page.get_by_label("Files: drop them here, or choose them").set_input_files([night, wrong])
+    chosen = page.get_by_role("list", name="Files that were chosen")
+    expect(chosen).to_contain_text("3 lines, begins with “mjd,mag,err,band,observer”")
+    expect(chosen).to_contain_text("is neither photometry")
+    page.get_by_label("Your name").fill("Eve")
+    check_accessibility(page)
+    picture(page, "upload")
+    page.get_by_role("button", name="Send the file").click()
+    enter(page, token)
+    expect(page.get_by_text("taken", exact=True)).to_be_visible(timeout=180_000)
+    expect(page.locator(".waiting")).to_have_count(0)
+    with page.expect_download() as waited:
+        page.get_by_role("button", name="AAVSO").click()
+    text = waited.value.path().read_text("utf-8")
+    assert text.startswith("#TYPE=Extended")
+    assert "13.125" in text
 
 
 def test_events_are_listed(page: BrowserPage, stack: Stack) -> None:

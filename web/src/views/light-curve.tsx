@@ -41,7 +41,7 @@ export function LightCurve({ path, name }: { path: string; name: string }): JSX.
         const [only] = measured;
         return only === undefined ? (
           <Empty>
-            No photometry. Bring some: <code>sourcebook photometry ingest NOVA FILE</code>.
+            No photometry. Hand some in above, or with <code>sourcebook photometry ingest NOVA FILE</code>.
           </Empty>
         ) : (
           <>

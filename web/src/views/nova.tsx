@@ -1,6 +1,7 @@
 /** One nova: its place and names, light curve, spectra, publications, and what ran for it. */
 
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { number } from "../format";
 import { hashOf, useGet, useList } from "../hooks";
 import { Chip, Copy, Empty, Facts, Heading, More, Opened, Outside, Shown, Time } from "../parts";
@@ -12,6 +13,7 @@ import { RunTable, type Run } from "./runs";
 import { Overlay } from "./overlay";
 import { Spectrum } from "./spectrum";
 import { StartFor } from "./start";
+import { Upload } from "./upload";
 
 interface Name {
   name: string;
@@ -47,6 +49,7 @@ export function One({ id }: { id: string }): JSX.Element {
   const path = `/novae/${encodeURIComponent(id)}`;
   const answer = useGet<Nova & { names: Name[] }>(path);
   const products = useList<Product>(`${path}/products`, { product_type: "SPECTRA", limit: 20 });
+  const [turn, setTurn] = useState(0);
   const runs = useGet<{ items: Run[] }>(`${path}/job-runs`, { limit: 100 });
   return (
     <Shown of={answer} heading="Nova">
@@ -76,8 +79,17 @@ export function One({ id }: { id: string }): JSX.Element {
           <Opened summary="Merge, split or deprecate">
             <Curate nova={nova.nova_id} name={nova.primary_name} merged={nova.merged_into !== null} />
           </Opened>
+          <Opened summary="Hand in photometry and spectra">
+            <Upload
+              nova={nova.nova_id}
+              taken={() => {
+                setTurn((before) => before + 1);
+                products.again();
+              }}
+            />
+          </Opened>
           <h2>Light curve</h2>
-          <LightCurve path={path} name={nova.primary_name} />
+          <LightCurve key={turn} path={path} name={nova.primary_name} />
           <h2>Spectra</h2>
           <Shown of={products}>
             {(items) =>
