@@ -364,7 +364,7 @@ def test_a_light_curve_is_handed_in_and_taken_away_as_aavso(
     with page.expect_download() as waited:
         page.get_by_role("button", name="AAVSO").click()
     text = waited.value.path().read_text("utf-8")
-    assert text.startswith("#TYPE=Extended")
+    assert text.startswith("#TYPE=EXTENDED")
     assert "13.125" in text
 
 
