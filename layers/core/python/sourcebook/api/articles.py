@@ -108,7 +108,7 @@ class ArticlesApi:
 
 
 def make(means: Means) -> ArticlesApi:
-    """Make it."""
+    """Return what these operations act by."""
 
     @cache
     def search() -> ArticleSearch:

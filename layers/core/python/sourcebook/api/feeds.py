@@ -55,7 +55,7 @@ class FeedsApi:
 
 
 def make(means: Means) -> FeedsApi:
-    """Make it.
+    """Return what these operations act by.
 
     Raises:
         InvalidInput: if a setting of feeds is wrong.

@@ -52,7 +52,7 @@ class HealthCheck:
     """Of what is deployed."""
 
     def run(self) -> Health:
-        """Look.
+        """Return how the system is.
 
         Before the first run of the schedule there is no time to judge it by: then all is well until a
         source has been due for `LATE`.

@@ -175,7 +175,7 @@ class CatalogApi:
 
 
 def make(means: Means) -> CatalogApi:
-    """Make it."""
+    """Return what these operations act by."""
     return CatalogApi(
         NovaReader(means.table),
         NovaList(means.table),

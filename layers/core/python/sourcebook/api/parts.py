@@ -92,7 +92,7 @@ class Parts(dict[str, Any]):
         super().__init__()
 
     def __missing__(self, name: str) -> Any:  # noqa: ANN401
-        """Make it.
+        """Return what the operations of a part act by, made now.
 
         Raises:
             RuntimeError: if a setting of the part is wrong.

@@ -152,7 +152,7 @@ class ProductsApi:
 
 
 def make(means: Means) -> ProductsApi:
-    """Make it."""
+    """Return what these operations act by."""
     return ProductsApi(
         NovaReader(means.table), ProductReader(means.table, means.objects), ReferenceReader(means.table)
     )

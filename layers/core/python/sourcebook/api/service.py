@@ -26,7 +26,7 @@ class ServiceApi:
 
 
 def make(means: Means) -> ServiceApi:
-    """Make it."""
+    """Return what these operations act by."""
     health = HealthCheck(means.table, version=means.environ.get("SOURCEBOOK_VERSION", ""))
     return ServiceApi(health, means.workflows)
 

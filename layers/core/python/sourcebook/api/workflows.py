@@ -79,7 +79,7 @@ class WorkflowsApi:
 
 
 def make(means: Means) -> WorkflowsApi:
-    """Make it."""
+    """Return what these operations act by."""
     return WorkflowsApi(means.start, StartedRuns(means.table), means.workflows)
 
 

@@ -472,7 +472,7 @@ def add_alert(kind: str, **fields: JsonValue) -> One[models.CreatedAlert]:
 
 
 def remove_alert(alert_id: str) -> One[models.RemovedAlert]:
-    """Remove a rule."""
+    """Remove a rule, and return its id; a client raises NotFound if there is no such rule."""
     return One(
         operation="removeAlert",
         method="DELETE",

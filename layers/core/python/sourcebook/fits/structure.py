@@ -26,14 +26,14 @@ BLOCK: Final = 2880
 CARD: Final = 80
 MOST_HDUS: Final = 256
 MOST_CARDS: Final = 20_000
-"""Of all headers together. ESO's longest have some thousand; an echelle's dispersion takes a few hundred."""
+"""Cards of all headers together. ESO's longest have some thousand; an echelle's dispersion takes a few hundred."""
 MOST_CONTINUE: Final = 1_000
 """Cards CONTINUE of one header. astropy joins them to one value, at a cost that grows with its square."""
 MOST_ROWS: Final = 4_000_000
-"""Of one table. A row costs memory even where it holds no bytes."""
+"""Rows of one table. A row costs memory even where it holds no bytes."""
 
 MOST_TEXT_ROWS: Final = 500_000
-"""Of one ASCII table, whose numbers are read letter by letter."""
+"""Rows of one ASCII table, whose numbers are read letter by letter."""
 _ALL_ONES: Final = 0xFFFFFFFF
 _INTEGER: Final = re.compile(rb"\s*([+-]?\d{1,19})\s*(?:/.*)?", re.DOTALL)
 _STRING: Final = re.compile(rb"\s*'((?:[^']|'')*)'")

@@ -14,7 +14,7 @@ from sourcebook.lightcurves.model import WORD_LIMIT, TimeScale, TimeSystem
 from sourcebook.lightcurves.times import TimeKind, read_kind
 
 MOST_COLUMNS: Final = 500
-"""Of one table."""
+"""How many columns of a table are read."""
 
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "magnitude": ("mag", "magnitude", "app_mag", "apparent_mag", "apparent_magnitude", "magpsf", "psf_mag"),

@@ -24,7 +24,6 @@ from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 from sourcebook.table.pages import Listing, bad_cursor
 
-DEPOSIT: Final = "deposit"
 LOAN: Final = "loan"
 
 MOST_POINTS: Final = 4_000

@@ -69,7 +69,6 @@ class Reason(StrEnum):
     NO_VALUE = "no_value"
     NO_RECORDS = "no_records"
     SAID_TWICE = "said_twice"
-    TOO_MANY = "too_many"
     NOT_A_NUMBER = "not_a_number"
     SEVERAL_NUMBERS = "several_numbers"
     VALUE_OUT_OF_RANGE = "value_out_of_range"
