@@ -26,7 +26,7 @@ BLOCK: Final = 2880
 CARD: Final = 80
 MOST_HDUS: Final = 256
 MOST_CARDS: Final = 20_000
-"""Cards of all headers together. ESO's longest have some thousand; an echelle takes a few hundred more."""
+"""Cards of all headers together. ESO's longest have some thousand; an echelle's dispersion takes hundreds."""
 MOST_CONTINUE: Final = 1_000
 """Cards CONTINUE of one header. astropy joins them to one value, at a cost that grows with its square."""
 MOST_ROWS: Final = 4_000_000
