@@ -10,11 +10,13 @@ import logging
 import os
 import shutil
 import subprocess
+import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -26,13 +28,11 @@ from tests.e2e.stack import wait_until
 from tests.templates import ROOT
 from tests.upgrade.releases import PREVIOUS
 
-if TYPE_CHECKING:
-    from mypy_boto3_stepfunctions.literals import ExecutionStatusType
-
 log = logging.getLogger(__name__)
 PACKAGES = ("layers/core/python", "layers/sentiment/python", "cli", "local", ".")
 PASSING = {"ANSWER", "CACHE", "CHUNK", "DIRTY", "HOUR", "LOCK", "METADATA", "PAUSE", "STARTED"}
 """Beginnings of the sort keys of what goes when it has served: locks, caches, marks of what is to be done."""
+RENAMED = {"NAME/NOVA", "#/NAME"}
 START = """
 from sourcebook_local.cloud import LocalCloud
 from sourcebook_local.folder import SERVED_PORTS, start_remembered
@@ -81,6 +81,24 @@ class Checkout:
         )
         assert done.returncode == 0, f"{code} {arguments}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
         return done.stdout
+
+    def cdk(self, *arguments: str) -> None:
+        """Run the CDK's command line on the release that is checked out.
+
+        Raises:
+            AssertionError: if it fails; it has what was printed.
+        """
+        path = os.pathsep.join(str(self.folder / name) for name in PACKAGES)
+        done = subprocess.run(
+            ["node_modules/.bin/cdk", *arguments, "--no-color"],
+            cwd=self.folder,
+            env={**self.cloud.environment(), "PYTHONPATH": path, "CDK_VALIDATION": "false"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=1200,
+        )
+        assert done.returncode == 0, f"{arguments}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
 
     @property
     def cloud(self) -> LocalCloud:
@@ -148,8 +166,8 @@ def before(checkout: Checkout) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def upgraded(checkout: Checkout, before: dict[tuple[str, str], dict[str, Any]]) -> str:
-    """Bring this release over it while an execution is in flight; return the execution's ARN."""
+def upgraded(checkout: Checkout, before: dict[tuple[str, str], dict[str, Any]]) -> list[str]:
+    """Bring this release over it while executions come and go; return their ARNs."""
     assert before
     checkout.check_out(_git("rev-parse", "HEAD"))
     # The embedded cloud is this release's, and what is deployed to it is still the one before.
@@ -159,45 +177,60 @@ def upgraded(checkout: Checkout, before: dict[tuple[str, str], dict[str, Any]]) 
         one["stateMachineArn"]
         for page in client.get_paginator("list_state_machines").paginate()
         for one in page["stateMachines"]
-        if one["name"].endswith("-initialize_nova")
+        if one["name"].endswith("-rebuild_canonical")
     )
-    sent = {"candidate_name": "T Coronae Borealis", "correlation_id": "upgrade-in-flight"}
-    execution = client.start_execution(stateMachineArn=machine, name="upgrade", input=json.dumps(sent))
-    checkout.sourcebook(*UP)
-    return str(execution["executionArn"])
+    started: list[str] = []
+    ended = threading.Event()
+
+    def keep_starting() -> None:
+        while not ended.wait(5):
+            started.append(client.start_execution(stateMachineArn=machine, input="{}")["executionArn"])
+
+    with ThreadPoolExecutor(1) as threads:
+        starting = threads.submit(keep_starting)
+        try:
+            checkout.sourcebook(*UP)
+        finally:
+            ended.set()
+        starting.result()
+    return started
 
 
-def test_an_execution_in_flight_comes_to_an_end_that_is_recorded(checkout: Checkout, upgraded: str) -> None:
+def test_executions_in_flight_come_to_an_end_that_is_recorded(
+    checkout: Checkout, upgraded: list[str]
+) -> None:
     client = checkout.cloud.session().client("stepfunctions")
 
-    def status() -> ExecutionStatusType | None:
-        found = client.describe_execution(executionArn=upgraded)["status"]
-        return None if found == "RUNNING" else found
+    def statuses() -> list[str] | None:
+        found = [str(client.describe_execution(executionArn=arn)["status"]) for arn in upgraded]
+        return None if "RUNNING" in found else found
 
-    ended = wait_until(status, 600, "the end of the execution", interval=2)
-    assert ended in {"SUCCEEDED", "FAILED"}
+    assert set(wait_until(statuses, 600, "the end of the executions", interval=2)) == {"SUCCEEDED"}
 
-    def records() -> list[str]:
-        runs = [item for item in checkout.items().values() if item.get("execution_arn") == upgraded]
-        return [str(item["status"]) for item in runs if item["status"] != "RUNNING"]
+    def recorded() -> bool:
+        items = checkout.items().values()
+        done = {str(item.get("execution_arn")) for item in items if item.get("status") == "SUCCEEDED"}
+        return set(upgraded) <= done
 
-    assert set(wait_until(records, 300, "its record", interval=2)) <= {ended, "QUARANTINED"}
+    assert wait_until(recorded, 300, "their records", interval=2)
+    log.info("%d executions came and went", len(upgraded))
 
 
 def test_nothing_is_lost_and_all_is_in_order(
-    checkout: Checkout, before: dict[tuple[str, str], dict[str, Any]], upgraded: str
+    checkout: Checkout, before: dict[tuple[str, str], dict[str, Any]], upgraded: list[str]
 ) -> None:
     assert upgraded
     checkout.sourcebook("migrate")
     checkout.sourcebook("verify", "--objects")
     after = checkout.items()
     lost = Counter(_kind(key) for key in before.keys() - after.keys())
-    assert lost == Counter()
-    kinds = {_kind(key) for key in before}
+    kinds, now = Counter(map(_kind, before)), Counter(map(_kind, after))
+    # The migration writes the keys of some names anew.
+    assert {kind for kind in lost if kind not in RENAMED or now[kind] < kinds[kind]} == set()
     log.info("%d items before, %d after, of %s", len(before), len(after), ", ".join(sorted(kinds)))
 
 
-def test_the_answers_are_those_of_this_release(checkout: Checkout, upgraded: str) -> None:
+def test_the_answers_are_those_of_this_release(checkout: Checkout, upgraded: list[str]) -> None:
     assert upgraded
     health = httpx.get(f"{checkout.api}/health", timeout=60).json()
     assert health["version"]
@@ -205,36 +238,30 @@ def test_the_answers_are_those_of_this_release(checkout: Checkout, upgraded: str
     assert httpx.get(f"{checkout.api}/novae?name=Nova+Sco+2012", timeout=60).json()["items"]
 
 
-def test_back_to_the_release_before_and_on_again(checkout: Checkout, upgraded: str) -> None:
+def test_back_to_the_pipeline_of_the_release_before(checkout: Checkout, upgraded: list[str]) -> None:
+    """By the commands of the runbook."""
     assert upgraded
     kept = checkout.items()
     checkout.check_out(PREVIOUS)
-    checkout.sourcebook(*UP)
+    checkout.cdk(
+        *("deploy", "SourcebookPipeline", "--exclusively", "--require-approval", "never"),
+        *("--method", "direct", "--context", "target=local"),
+    )
+    health = httpx.get(f"{checkout.api}/health", timeout=60).json()
+    assert "version" not in health, "the release before had none"
     assert httpx.get(f"{checkout.api}/articles?limit=5", timeout=60).json()["items"]
     assert not kept.keys() - checkout.items().keys()
-    checkout.check_out(_git("rev-parse", "HEAD"))
 
 
 def test_the_pipeline_is_deleted_and_made_again_with_the_data_that_was_kept(
-    checkout: Checkout, upgraded: str
+    checkout: Checkout, upgraded: list[str]
 ) -> None:
     assert upgraded
     kept = checkout.items()
     checkout.check_out(_git("rev-parse", "HEAD"))
     checkout.python(START)
-    done = subprocess.run(
-        [
-            *("node_modules/.bin/cdk", "destroy", "SourcebookPipeline", "--force", "--no-color"),
-            *("--app", str(checkout.folder / ".sourcebook" / "assembly")),
-        ],
-        cwd=checkout.folder,
-        env=checkout.cloud.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+    assembly = str(checkout.folder / ".sourcebook" / "assembly")
+    checkout.cdk("destroy", "SourcebookPipeline", "--force", "--app", assembly)
     assert not kept.keys() - checkout.items().keys()
     checkout.sourcebook(*UP)
     assert not kept.keys() - checkout.items().keys()
