@@ -27,6 +27,20 @@ if TYPE_CHECKING:
 SIZES = {"wide": (1440, 900), "tablet": (820, 1180), "phone": (390, 844)}
 SCHEMES = ("light", "dark")
 IMAGES = ROOT / "docs" / "images"
+SHOWN = (
+    "articles",
+    "article",
+    "events",
+    "sentiment",
+    "feeds",
+    "rates",
+    "nova",
+    "case",
+    "runs",
+    "alerts",
+    "exports",
+)
+"""Views whose pictures stand in the documentation."""
 COLOURS = 48
 """Of a picture in the documentation."""
 
@@ -44,7 +58,7 @@ def views(page: Page, url: str) -> Mapping[str, str]:
         "search": "#/articles?q=orders+OR+profit+OR+strike+since:30d",
         "article": f"#/articles/{first('/articles?limit=1', 'dedup_key')}",
         "events": "#/events",
-        "sentiment": "#/sentiment/halcyon?hours=720",
+        "sentiment": f"#/sentiment/{first('/overviews/subjects', 'tool_id')}?hours=168",
         "feeds": "#/feeds",
         "feed": f"#/feeds/{first('/feeds?limit=1', 'feed_id')}",
         "feed-add": "#/feeds?add=1",
@@ -98,8 +112,8 @@ def main() -> None:
     with launched() as browser:
         if given.every is None:
             for name, page in taken(browser, url, "light", (1200, 760)):
-                file = IMAGES / f"page-{name}.png"
-                file.write_bytes(small(page.screenshot()))
+                if name in SHOWN:
+                    (IMAGES / f"page-{name}.png").write_bytes(small(page.screenshot()))
             return
         given.every.mkdir(parents=True, exist_ok=True)
         for scheme in SCHEMES:

@@ -217,7 +217,7 @@ function One({ id }: { id: string }): JSX.Element {
 function Given({ run }: { run: Run }): JSX.Element | null {
   const [open, setOpen] = useState(false);
   if (typeof run.input !== "object" || run.input === null) return null;
-  const given = Object.entries(run.input).filter(([name]) => name !== "correlation_id");
+  const given = Object.entries(run.input).filter(([name]) => name !== "correlation_id" && !name.startsWith("AWS_"));
   return (
     <>
       <h2>What it was started with</h2>

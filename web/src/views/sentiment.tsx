@@ -188,11 +188,14 @@ function Felt({ id, name, hours }: { id: string; name: string; hours: string }):
           </>
         )}
       </Shown>
-      <Shown of={series}>
-        {({ items }) =>
-          items.some((one) => one.total_mentions > 0) ? <Over buckets={items} name={name} bucket={bucket} /> : null
-        }
-      </Shown>
+      {/* What is wrong with both is said once. */}
+      {summary.problem !== null ? null : (
+        <Shown of={series}>
+          {({ items }) =>
+            items.some((one) => one.total_mentions > 0) ? <Over buckets={items} name={name} bucket={bucket} /> : null
+          }
+        </Shown>
+      )}
     </section>
   );
 }

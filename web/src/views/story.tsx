@@ -66,11 +66,17 @@ export function Words({ article }: { article: Article }): JSX.Element {
   );
 }
 
+/** Tags that differ by more than case: a subject and a source's own word for it are one chip. */
+function distinct(tags: string[]): string[] {
+  const seen = new Set<string>();
+  return tags.filter((tag) => !seen.has(tag.toLowerCase()) && seen.add(tag.toLowerCase()));
+}
+
 export function Marks({ article }: { article: Article }): JSX.Element {
   return (
     <p class="about">
       <Published at={article.timestamp} /> <Feeling label={article.sentiment} score={article.score} />{" "}
-      {article.tags.map((tag) => (
+      {distinct(article.tags).map((tag) => (
         <a key={tag} class="chip plain" href={hashOf("articles", "", { tag })}>
           {tag}
         </a>
