@@ -14,7 +14,6 @@ import boto3.session
 import click
 import pytest
 from click.testing import CliRunner
-from moto import mock_aws
 
 from sourcebook.api.tokens import TokenStore
 from sourcebook.feeds.settings import FeedSettings
@@ -24,11 +23,10 @@ from sourcebook.sources.model import parse_spec
 from sourcebook_cli.main import main
 from sourcebook_cli.stack import Stack
 from tests.incoming import NOON
-from tests.integration.integrity.healthy import BUCKET, build
+from tests.integration.integrity.healthy import BUCKET
+from tests.integration.integrity.in_moto import built_in_moto
 from tests.integration.observations.world import World
-from tests.moto_table import MotoTable
 from tests.spectra_files import fits_spectrum
-from tests.templates import table_definition
 
 pytestmark = pytest.mark.integration
 
@@ -119,16 +117,8 @@ class Hostile:
 
 @pytest.fixture(scope="module")
 def hostile() -> Iterator[Hostile]:
-    with pytest.MonkeyPatch.context() as patch, mock_aws():
-        for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_SESSION_TOKEN"):
-            patch.delenv(name, raising=False)
-        patch.setenv("AWS_ACCESS_KEY_ID", "testing")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        definition = table_definition()
-        boto3.client("dynamodb").create_table(**definition)
-        table = MotoTable.connect(definition["TableName"])
-        healthy = build(table, boto3.session.Session())
+    with pytest.MonkeyPatch.context() as patch, built_in_moto() as healthy:
+        table = healthy.table
         stack = Stack(boto3.session.Session(), {"TableName": table.name, "BucketName": BUCKET})
         TokenStore(table).create("reader", ["read"], timedelta(days=1))
         stack.registry.register(

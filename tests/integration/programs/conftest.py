@@ -9,11 +9,8 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-import boto3
-import boto3.session
 import pytest
 from boto3.dynamodb.conditions import Key
-from moto import mock_aws
 
 from sourcebook.api.access import Doorkeeper
 from sourcebook.api.idempotency import OnceOnly
@@ -32,11 +29,10 @@ from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.incoming import NOON
 from tests.integration.api.gateway import Gateway
-from tests.integration.integrity.healthy import BUCKET, Healthy, build
+from tests.integration.integrity.healthy import BUCKET, Healthy
+from tests.integration.integrity.in_moto import built_in_moto
 from tests.integration.observations.world import World as Figures
-from tests.moto_table import MotoTable
 from tests.served import Answer, Answered, Served, served
-from tests.templates import table_definition
 
 
 @dataclass
@@ -50,16 +46,8 @@ class Sample:
 
 @pytest.fixture(scope="module")
 def sample() -> Iterator[Sample]:
-    with pytest.MonkeyPatch.context() as environment, mock_aws():
-        for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_SESSION_TOKEN"):
-            environment.delenv(name, raising=False)
-        environment.setenv("AWS_ACCESS_KEY_ID", "testing")
-        environment.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        definition = table_definition()
-        boto3.client("dynamodb").create_table(**definition)
-        table = MotoTable.connect(definition["TableName"])
-        world = build(table, boto3.session.Session())
+    with built_in_moto() as world:
+        table = world.table
         rates(table)
         objects = Objects(world.s3, BUCKET)
         analyzed = table.query_all(Key("status").eq("analyzed"), index=keys.STATUS_INDEX)

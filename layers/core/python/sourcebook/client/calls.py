@@ -86,7 +86,7 @@ def sentiment(tool_id: str, *, hours: int | None = None) -> One[models.Sentiment
 def sentiment_series(
     tool_id: str, *, hours: int | None = None, bucket: str | None = None
 ) -> One[models.SentimentSeries]:
-    """Return the same in whole hours or days, oldest first."""
+    """Return what the mentions of a subject felt in whole hours or days, oldest first."""
     return One(
         operation="getSentimentSeries",
         path="/api/v1/tools/{tool_id}/sentiment/series",
@@ -172,7 +172,7 @@ def observations(
     until: When | None = None,
     size: int = _FULL,
 ) -> Many[models.Observation]:
-    """List what each source said of each day."""
+    """List the figure of each source on each day: the raw layer."""
     query = {
         "series_code": series_code,
         "term_months": term_months,
@@ -256,7 +256,7 @@ def references(nova_id: str, *, role: str | None = None, size: int = _FULL) -> M
 
 
 def nova_runs(nova_id: str, *, size: int = _FULL) -> Many[models.JobRunSummary]:
-    """List what ran for a nova."""
+    """List the runs of workflows for a nova."""
     return Many(
         operation="listNovaJobRuns",
         path="/novae/{nova_id}/job-runs",
@@ -354,7 +354,7 @@ def source_overviews(*, hours: int | None = None, order: str | None = None) -> O
 
 
 def ingestion(*, hours: int | None = None) -> One[models.IngestionBatches]:
-    """Return the runs of ingestion, and how often two sources told the same."""
+    """Return the runs of ingestion, and how often two sources reported the same."""
     return One(
         operation="listBatches",
         path="/overviews/ingestion",
@@ -364,7 +364,7 @@ def ingestion(*, hours: int | None = None) -> One[models.IngestionBatches]:
 
 
 def dead_letters() -> Many[models.DeadLetterQueue]:
-    """List how much failed for good and waits for a person, by job."""
+    """List the dead-letter queues, and how many messages wait in each."""
     return Many(operation="listDeadLetters", path="/overviews/dead-letters", model=models.DeadLetterQueue)
 
 
@@ -396,7 +396,7 @@ def feed(feed_id: str) -> One[models.Feed]:
 
 
 def fetches(feed_id: str, *, size: int = _FULL) -> Many[models.Fetch]:
-    """List what fetching a feed found, the newest first."""
+    """List the fetches of a feed that changed something or failed, the newest first."""
     return Many(
         operation="listFetches",
         path="/feeds/{feed_id}/history",
@@ -438,7 +438,7 @@ def change_feed(feed_id: str, **fields: JsonValue) -> One[models.Feed]:
 
 
 def remove_feed(feed_id: str) -> One[models.RemovedFeed]:
-    """Remove a feed; its articles stay."""
+    """Remove a feed, and return its id; its articles stay. A client raises NotFound if there is none."""
     return One(
         operation="removeFeed",
         method="DELETE",
@@ -449,7 +449,7 @@ def remove_feed(feed_id: str) -> One[models.RemovedFeed]:
 
 
 def import_feeds(opml: str) -> One[models.ImportReport]:
-    """Add the feeds of an OPML document."""
+    """Add the feeds of an OPML document; return which were added and what was wrong with it."""
     return One(
         operation="importFeeds",
         method="POST",
@@ -466,7 +466,7 @@ def alerts(*, size: int = _FULL) -> Many[models.Alert]:
 
 
 def add_alert(kind: str, **fields: JsonValue) -> One[models.CreatedAlert]:
-    """Make a rule; ``fields`` are those of its kind, ``webhook`` and ``mail``. Its secret is told once."""
+    """Make a rule, and return it with its secret; ``fields`` are its kind's, ``webhook`` and ``mail``."""
     body: dict[str, JsonValue] = {"kind": kind, **fields}
     return One(operation="createAlert", method="POST", path="/alerts", body=body, model=models.CreatedAlert)
 
@@ -483,7 +483,7 @@ def remove_alert(alert_id: str) -> One[models.RemovedAlert]:
 
 
 def deliveries(alert_id: str, *, size: int = _FULL) -> Many[models.Delivery]:
-    """List what a rule has fired for, the newest first."""
+    """List the deliveries of a rule, the newest first."""
     return Many(
         operation="listDeliveries",
         path="/alerts/{alert_id}/deliveries",
@@ -494,12 +494,12 @@ def deliveries(alert_id: str, *, size: int = _FULL) -> Many[models.Delivery]:
 
 
 def health() -> One[models.Health]:
-    """Return how the stack does."""
+    """Return whether the stack is alive, and what it was judged by; no error is raised if it is not."""
     return One(operation="getHealth", path="/health", model=models.Health, also=(503,))
 
 
 def cache_health() -> One[models.SentimentCacheHealth]:
-    """Return how the cache of sentiment does."""
+    """Return how fresh the cache of sentiment is, and how often it was used."""
     return One(
         operation="getSentimentCacheHealth", path="/api/v1/cache/health", model=models.SentimentCacheHealth
     )
@@ -517,7 +517,7 @@ def open_upload(donor: str, files: Sequence[JsonValue], **fields: JsonValue) -> 
 
 
 def complete_upload(upload_id: str) -> One[models.Upload]:
-    """Have what was sent ingested."""
+    """Start the ingestion of the files that were sent, and return the report of the upload."""
     return One(
         operation="completeUpload",
         method="POST",
@@ -538,7 +538,7 @@ def upload(upload_id: str) -> One[models.Upload]:
 
 
 def start(workflow: str, **fields: JsonValue) -> One[models.StartedRun]:
-    """Start a workflow; ``fields`` are those of its input."""
+    """Start a workflow, and return its run; ``fields`` are those of its input."""
     return One(
         operation="startWorkflow",
         method="POST",
@@ -550,7 +550,7 @@ def start(workflow: str, **fields: JsonValue) -> One[models.StartedRun]:
 
 
 def add_nova(candidate_name: str) -> One[models.StartedRun]:
-    """Make a name a nova; the answer names the run to watch."""
+    """Start making a name a nova, and return the run to watch."""
     body = {"candidate_name": candidate_name}
     return One(operation="initializeNova", method="POST", path="/novae", body=body, model=models.StartedRun)
 
@@ -570,13 +570,13 @@ def run(job_run_id: str) -> One[models.JobRun]:
 
 
 def quarantine(*, review: str | None = None, size: int = _FULL) -> Many[models.QuarantineCase]:
-    """List what waits for a person, the newest first."""
+    """List the cases of the quarantine, the newest first."""
     query = {"review": review, "limit": size}
     return Many(operation="listQuarantine", path="/quarantine", query=query, model=models.QuarantineCase)
 
 
 def quarantine_case(quarantine_id: str) -> One[models.QuarantineCase]:
-    """Return one case."""
+    """Return one case of the quarantine."""
     return One(
         operation="getQuarantineCase",
         path="/quarantine/{quarantine_id}",
@@ -596,7 +596,7 @@ def held_file(quarantine_id: str) -> One[models.HeldFile]:
 
 
 def review(quarantine_id: str, **fields: JsonValue) -> One[models.ReviewedCase]:
-    """Record a person's decision on a case; ``fields`` are those that the API takes."""
+    """Record a decision on a case, and return the case; ``fields`` are those that the API takes."""
     return One(
         operation="reviewQuarantineCase",
         method="POST",
