@@ -14,6 +14,8 @@ from infra.api_keys import ApiKeys
 from infra.deployment import Deployment
 from infra.functions import PythonFunction
 from infra.nag import accept
+from sourcebook.records.base import record_fields
+from sourcebook.records.source import Source
 from sourcebook.table.keys import ELIGIBILITY_INDEX, SENTIMENT_INDEX, STATUS_INDEX, TAG_INDEX
 
 TABLE_LOGICAL_ID: Final = "Table"
@@ -78,14 +80,7 @@ class DataStack(cdk.Stack):
             sort_key=_string("GSI1SK"),
             projection_type=dynamodb.ProjectionType.INCLUDE,
             # What dispatch needs to make a message, and the health check to judge: neither reads an item.
-            non_key_attributes=[
-                "source_id",
-                "kind",
-                "host",
-                "priority",
-                "next_fetch_time",
-                "last_success_at",
-            ],
+            non_key_attributes=[one.name for one in record_fields(Source) if one.is_projected],
         )
         for name, partition, projection in (
             (STATUS_INDEX, "status", dynamodb.ProjectionType.KEYS_ONLY),

@@ -84,10 +84,9 @@ def add(
 @on_aws
 def list_feeds(health: str | None, as_json: bool, aws: bool) -> None:
     """List the feeds with their health and their next fetch."""
-    from sourcebook.sources.read import public
     from sourcebook.sources.registry import NEVER
 
-    found = [public(item) for item in _manager(aws=aws).feeds()]
+    found = [feed.shown() for feed in _manager(aws=aws).feeds()]
     shown = sorted(
         (feed for feed in found if health in {None, feed["health"]}), key=lambda feed: str(feed["feed_id"])
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sourcebook.errors import Terminal
-from sourcebook.sources.model import Source
+from sourcebook.records.source import Source
 from sourcebook_cli.output import progress, show_table
 from sourcebook_cli.stack import Counts, Stack, count
 

@@ -16,7 +16,7 @@ from sourcebook_cli.stack import Stack, on_aws
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sourcebook.sources.model import Source
+    from sourcebook.records.source import Source
 
 _LOOK_EVERY = 0.5
 

@@ -50,7 +50,7 @@ def list_sources(aws: bool, as_json: bool) -> None:
     shown = sorted(found.values(), key=lambda source: source.source_id)
     if as_json:
         for source in shown:
-            say_json(source.model_dump(mode="json") | {"health": source.health.value})
+            say_json(source.shown_in_short())
         return
     show_table(
         ("source", "kind", "health", "next fetch", "entries", "cause"),

@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError
 
 from sourcebook.errors import Terminal
 from sourcebook.feeds.settings import FeedSettings
-from sourcebook.sources.model import Source
+from sourcebook.records.source import Source
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config

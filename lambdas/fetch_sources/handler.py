@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sourcebook.articles.adapters.feed import FeedAdapter
 from sourcebook.articles.adapters.intake import Intake
 from sourcebook.articles.announce import Announcer
-from sourcebook.articles.batch import Run, batch_item, ingestion_batch
+from sourcebook.articles.batch import Run, batch_key, ingestion_batch
 from sourcebook.articles.bus import EventBus
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.clients import on_demand
@@ -138,7 +138,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
             report = loop.run(fetch(message, context, sample, received))
             run = Run(record["messageId"], context.aws_request_id, started, utc_now())
             if batch := ingestion_batch(report, run):
-                table.put(batch_item(batch, run))
+                table.put(batch.to_item(batch_key(batch)))
             log_round(report, logger)
             measure_round(report, metrics)
             measure_process(metrics, connections=CONNECTIONS)

@@ -41,9 +41,10 @@ from sourcebook.events import (
     SourceDue,
     read_message,
 )
+from sourcebook.records.source import Source
 from sourcebook.sentiment.engines import SentimentEngine
 from sourcebook.sentiment.subjects import Subject
-from sourcebook.sources.model import Source, SourceSpec
+from sourcebook.sources.model import SourceSpec
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
 from sourcebook_cli import stack as command_line

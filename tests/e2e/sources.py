@@ -10,7 +10,8 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from sourcebook.clock import isoformat
-from sourcebook.sources.model import Source, SourceSpec
+from sourcebook.records.source import Source
+from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table

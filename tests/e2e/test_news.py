@@ -28,7 +28,8 @@ from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.grouping.ungrouped import ungrouped_item
 from sourcebook.articles.ingest import ArticleStore, Outcome
 from sourcebook.clock import utc_now
-from sourcebook.sources.model import Source, SourceSpec
+from sourcebook.records.source import Source
+from sourcebook.sources.model import SourceSpec
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
 from sourcebook_local.folder import start_server

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from sourcebook.observations.registry import ObservationSources
-from sourcebook.sources.model import Source, SourceSpec
+from sourcebook.records.source import Source
+from sourcebook.sources.model import SourceSpec
 from sourcebook_local.folder import start_server, stop_servers
 from sourcebook_local.samples_observations import PATH, sample_observation_sources
 from tests.e2e.sources import everything, fetch, register, registry, stage

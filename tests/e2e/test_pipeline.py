@@ -29,7 +29,7 @@ from tests.e2e.sources import (
 from tests.e2e.stack import wait_until
 
 if TYPE_CHECKING:
-    from sourcebook.sources.model import Source
+    from sourcebook.records.source import Source
     from tests.e2e.stack import Stack
 
 SHARED = Path(os.environ.get("SOURCEBOOK_SHARED", ROOT.parent / "shared"))

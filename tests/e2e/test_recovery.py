@@ -43,7 +43,7 @@ from tests.e2e.sources import (
 from tests.e2e.stack import wait_until
 
 if TYPE_CHECKING:
-    from sourcebook.sources.model import Source
+    from sourcebook.records.source import Source
     from sourcebook_local.cloud import LocalCloud
     from tests.e2e.stack import Stack
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from sourcebook.sources.model import Source
+    from sourcebook.records.source import Source
     from tests.e2e.stack import Stack
 
 

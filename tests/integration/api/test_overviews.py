@@ -10,7 +10,7 @@ import boto3
 import pytest
 
 from sourcebook.api.queues import DeadLetters, QueueBusy
-from sourcebook.articles.batch import Run, batch_item, ingestion_batch
+from sourcebook.articles.batch import Run, batch_key, ingestion_batch
 from sourcebook.articles.overview import IngestionOverview
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
@@ -177,7 +177,7 @@ def test_the_runs_of_ingestion_are_counted_with_their_collisions(table: Table) -
         run = Run(f"batch-{hours}", "invocation", started, started + timedelta(seconds=2))
         batch = ingestion_batch(RoundReport([], [], [], [("c", ValueError("no"))]), run)
         assert batch is not None
-        item = batch_item(batch, run)
+        item = batch.to_item(batch_key(batch))
         metrics = item["metrics"] | {
             "articles_fetched": fetched,
             "articles_stored": stored,

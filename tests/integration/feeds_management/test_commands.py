@@ -106,8 +106,8 @@ def test_a_site_is_asked_for_its_feed(
     result = run("add", address, f"{address}/nothing", code=1)
     assert f"also announced: {address}/b.xml" in result.stdout
     assert f"{address}/nothing: not_found" in result.stderr
-    (item,) = FeedManager(table).feeds()
-    assert (item["url"], item["name"]) == (f"{address}/a.xml", "Tide")
+    (added,) = FeedManager(table).feeds()
+    assert (added.url, added.name) == (f"{address}/a.xml", "Tide")
 
 
 def test_one_bad_address_does_not_lose_the_others(run: Run, table: Table) -> None:

@@ -14,9 +14,9 @@ from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.feeds.manage import MOST_IMPORTED, AlreadyRegistered, FeedManager
 from sourcebook.feeds.opml import source_id_for
+from sourcebook.records.source import Source
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.poll import Poller, PollResult, Verdict
-from sourcebook.sources.read import public, public_source
 from sourcebook.sources.registry import NEVER, SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -103,7 +103,7 @@ def test_a_feed_that_was_declared_under_another_id_is_the_same_feed(
     added = manager.add({"url": URL})
     assert (added.new, added.feed_id) == (False, "ledger")
     assert manager.import_opml(opml(f'xmlUrl="{URL}"')).known == ["ledger"]
-    assert [item["source_id"] for item in manager.feeds()] == ["ledger"]
+    assert [feed.source_id for feed in manager.feeds()] == ["ledger"]
 
 
 def test_what_contradicts_the_registered_feed_is_a_conflict(
@@ -123,7 +123,7 @@ def test_what_contradicts_the_registered_feed_is_a_conflict(
         with pytest.raises(AlreadyRegistered) as refused:
             manager.add(values)
         assert refused.value.field == field
-    assert [item["source_id"] for item in manager.feeds()] == [ID]
+    assert [feed.source_id for feed in manager.feeds()] == [ID]
 
 
 def test_the_address_that_a_feed_has_moved_away_from_is_still_its_own(
@@ -184,11 +184,12 @@ def test_tags_ignore_case_and_keep_their_first_spelling(manager: FeedManager, ta
 def test_a_feed_without_a_name_goes_by_its_own_title(manager: FeedManager, table: Table) -> None:
     manager.add({"url": URL, "name": ""})
     table.update(keys.source(ID), assign={"title": "Harbour News"})
-    assert public(state(table))["name"] == "Harbour News"
+    assert Source.of_item(state(table)).shown()["name"] == "Harbour News"
     assert 'text="Harbour News"' in manager.export_opml()
     assert not manager.add({"url": URL, "name": "Harbour News"}).new
     manager.change(ID, {"name": "Mine"})
-    assert public(state(table))["name"] == public_source(state(table))["name"] == "Mine"
+    feed = Source.of_item(state(table))
+    assert feed.shown()["name"] == feed.shown_in_short()["name"] == "Mine"
 
 
 def test_changes_leave_what_polling_has_learned(manager: FeedManager, table: Table) -> None:
@@ -196,8 +197,8 @@ def test_changes_leave_what_polling_has_learned(manager: FeedManager, table: Tab
     table.update(keys.source(ID), assign={"etag": '"x"', "consecutive_errors": 2})
     before = state(table)
     changed = manager.change(ID, {"priority": 1, "name": " New ", "tags": ["a", "a", "b"]})
-    assert changed == before | {"priority": 1, "name": "New", "tags": ["a", "b"]}
-    assert state(table) == changed
+    assert state(table) == before | {"priority": 1, "name": "New", "tags": ["a", "b"]}
+    assert changed == Source.of_item(state(table))
 
 
 def test_priority_reaches_the_index_that_orders_the_due_queue(manager: FeedManager, table: Table) -> None:
@@ -213,9 +214,9 @@ def test_a_feed_that_a_person_disables_is_neither_due_nor_probed(
     manager.add({"url": URL})
     disabled = manager.change(ID, {"enabled": False, "priority": 2})
     assert disabled is not None
-    assert (disabled["enabled"], disabled["priority"], disabled["next_fetch_time"]) == (False, 2, NEVER)
-    assert disabled["GSI1SK"] == f"{NEVER}#{ID}"
-    assert disabled["GSI1PK"] == keys.DISABLED_SOURCES
+    assert (disabled.enabled, disabled.priority, isoformat(disabled.next_fetch_time)) == (False, 2, NEVER)
+    assert state(table)["GSI1SK"] == f"{NEVER}#{ID}"
+    assert state(table)["GSI1PK"] == keys.DISABLED_SOURCES
     assert manager.change(ID, {"enabled": False}) == disabled
     source = registry.get(ID)
     assert source is not None
@@ -253,8 +254,9 @@ def test_one_that_errors_have_disabled_can_be_switched_off_and_on_by_a_person(
     clock.now += timedelta(hours=1)
     enabled = manager.change(ID, {"enabled": True})
     assert enabled is not None
-    assert (enabled["enabled"], enabled["consecutive_errors"]) == (True, 0)
-    assert (enabled["GSI1PK"], enabled["GSI1SK"]) == (keys.DUE_SOURCES, f"{isoformat(clock.now)}#{ID}")
+    assert (enabled.enabled, enabled.consecutive_errors) == (True, 0)
+    there = state(table)
+    assert (there["GSI1PK"], there["GSI1SK"]) == (keys.DUE_SOURCES, f"{isoformat(clock.now)}#{ID}")
 
 
 def test_enabling_what_is_enabled_does_not_make_it_due(
@@ -263,9 +265,10 @@ def test_enabling_what_is_enabled_does_not_make_it_due(
     manager.add({"url": URL})
     before = state(table)
     clock.now += timedelta(hours=1)
-    assert manager.change(ID, {"enabled": True}) == before
-    changed = manager.change(ID, {"enabled": True, "priority": 4})
-    assert changed == before | {"priority": 4}
+    manager.change(ID, {"enabled": True})
+    assert state(table) == before
+    manager.change(ID, {"enabled": True, "priority": 4})
+    assert state(table) == before | {"priority": 4}
 
 
 def test_a_source_that_is_declared_disabled_is_never_probed_and_can_be_enabled(
@@ -412,12 +415,12 @@ def test_an_export_gives_every_feed_back_in_another_table(
     declared = ("source_id", "url", "name", "priority", "tags", "enabled")
 
     def all_feeds() -> list[list[Any]]:
-        return sorted([item.get(name) or "" for name in declared] for item in manager.feeds())
+        return sorted([getattr(feed, name) or "" for name in declared] for feed in manager.feeds())
 
     before = all_feeds()
     exported = manager.export_opml()
     for feed in list(manager.feeds()):
-        manager.remove(feed["source_id"])
+        manager.remove(feed.source_id)
     report = manager.import_opml(exported)
     assert (len(report.added), report.problems) == (3, [])
     assert all_feeds() == before

@@ -18,7 +18,8 @@ from sourcebook.events import SourceDue
 from sourcebook.http import HttpClient
 from sourcebook.observations.adapters.poll import ObservationAdapter
 from sourcebook.observations.read import ObservationReader
-from sourcebook.sources.model import Source, SourceSpec, parse_spec
+from sourcebook.records.source import Source
+from sourcebook.sources.model import SourceSpec, parse_spec
 from sourcebook.sources.poll import Poller, PollReport, PollResult, Verdict
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table.codec import Item

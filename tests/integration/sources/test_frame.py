@@ -19,7 +19,8 @@ from boto3.dynamodb.conditions import Key
 from botocore.exceptions import EndpointConnectionError
 
 from sourcebook.events import SourceDue
-from sourcebook.sources.model import Source, SourceSpec
+from sourcebook.records.source import Source
+from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import Poller, PollResult, Rejected, RoundReport, Verdict
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.request import Request, urlopen
@@ -19,7 +20,8 @@ from sourcebook.articles.announce import Announcer
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.clock import utc_now
 from sourcebook.http import HttpClient
-from sourcebook.sources.model import Source, SourceSpec
+from sourcebook.records.source import Source
+from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import PollResult, Verdict
 from sourcebook.sources.quota import DailyQuota
 from sourcebook.sources.registry import SourceRegistry
@@ -197,16 +199,16 @@ def test_repeated_failures_open_the_circuit_and_one_probe_closes_it(apis: Apis, 
     stage(server, path="/finnhub/api/v1/company-news", times=None, status=503)
     failed = apis.poll("finnhub")
     assert (failed.verdict, failed.cause) == (Verdict.FAILED, "server_error")
-    spared = apis.poll_source(apis.source("finnhub").model_copy(update=failed.state))
+    spared = apis.poll_source(replace(apis.source("finnhub"), **failed.state))
     assert spared.cause == "circuit_open"
     apis.now += timedelta(seconds=301)
-    probed = apis.poll_source(apis.source("finnhub").model_copy(update=failed.state))
+    probed = apis.poll_source(replace(apis.source("finnhub"), **failed.state))
     assert probed.cause == "server_error"
     calls = apis.table.get(keys.source_quota("finnhub", f"{apis.now:%Y-%m-%d}"))
     assert calls is not None
     _no_more_trouble(server)
     apis.now += timedelta(seconds=301)
-    back = apis.poll_source(apis.source("finnhub").model_copy(update=probed.state))
+    back = apis.poll_source(replace(apis.source("finnhub"), **probed.state))
     assert back.cause == "ok"
     assert back.state["circuit"] is None
 

@@ -18,7 +18,8 @@ import pytest
 from boto3.dynamodb.conditions import Key
 
 from sourcebook.events import FetchRequested, SourceDue
-from sourcebook.sources.model import Source, SourceSpec
+from sourcebook.records.source import Source
+from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from sourcebook.events import SourceDue
-from sourcebook.sources.model import Source, SourceSpec
+from sourcebook.records.source import Source
+from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import Poller, PollResult, RoundReport, Verdict
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table.client import Change, Table, TableBusy, TableRefused

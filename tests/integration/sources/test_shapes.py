@@ -17,9 +17,10 @@ from boto3.dynamodb.conditions import Key
 from sourcebook.clock import isoformat
 from sourcebook.events import FetchRequested, read_message
 from sourcebook.feeds.model import MOST_SKIPPED
-from sourcebook.sources.model import Source, SourceSpec
+from sourcebook.records.source import Source
+from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import PollResult, RoundReport
-from sourcebook.sources.read import FeedReader, shown_name
+from sourcebook.sources.read import FeedReader
 from sourcebook.sources.report import log_round, measure_round
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -271,7 +272,7 @@ def test_a_feed_that_was_given_no_name_takes_its_own_title(feed: Feed) -> None:
     assert feed.state.title == f"Harbour & Sea {'x' * 186}"
     feed.stack.registry.change("harbor", {"name": "Mine"})
     feed.poll(rss(story("Three", "3")))
-    assert shown_name(feed.state.model_dump()) == "Mine"
+    assert feed.state.shown_name == "Mine"
 
 
 def test_what_is_left_out_has_its_reason_in_history_log_and_metric(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from sourcebook.articles import read as articles
-from sourcebook.sources import read as sources
-from sourcebook.sources.model import Health, Source, SourceSpec, state_item
-from sourcebook.sources.poll import PollResult, Rejected, Verdict, history_item
+from sourcebook.records.source import Source
+from sourcebook.sources.model import SourceSpec, state_item
 from sourcebook.table import keys
 
 
@@ -23,33 +21,15 @@ def stored_source(*, enabled: bool = True, **state: Any) -> dict[str, Any]:
     return {name: value for name, value in item.items() if value is not None}
 
 
-def test_feeds_are_served_with_the_fields_of_their_model_but_those_that_only_polling_needs() -> None:
-    kept_back = {"etag", "last_modified", "body_hash", "circuit", "options", "observed_day"}
-    kept_back |= {"histogram", "entries_counted", "skip", "redirect_url", "redirect_count", "full_fetch_at"}
-    kept_back |= {"validators_stuck", "rate_lately", "entries_together", "broken_count", "title"}
-    served = {*sources.PUBLIC_FIELDS, *sources.COUNTS}
-    assert served == set(Source.model_fields) - {"source_id"} - kept_back
-    assert set(sources.HEALTHS) == {health.value for health in Health}
-
-
-def test_fetches_are_served_with_the_fields_that_polling_writes() -> None:
-    now = datetime(2026, 11, 27, tzinfo=UTC)
-    source = Source.from_item(stored_source())
-    rejected = (Rejected("a", "1", "no headline"),)
-    item = history_item(source, PollResult(Verdict.CHANGED, "ok", "m", 200, rejected=rejected), now, 5)
-    internal = {"PK", "SK", "entity_type", "schema_version", "source_id", "ttl_timestamp"}
-    assert set(sources.FETCH_FIELDS) == set(item) - internal
-
-
 @pytest.mark.parametrize("enabled", [True, False])
 @pytest.mark.parametrize("errors", [0, 3])
 @pytest.mark.parametrize("success", [None, "2026-11-27T21:56:00Z"])
-def test_health_is_judged_by_the_rule_of_the_model(
-    *, enabled: bool, errors: int, success: str | None
-) -> None:
-    item = stored_source(enabled=enabled, consecutive_errors=errors, last_success_at=success)
-    assert sources.health_of(item) == Source.from_item(item).health.value
-    assert sources.public(item)["health"] == sources.health_of(item)
+def test_health_is_that_of_the_source(*, enabled: bool, errors: int, success: str | None) -> None:
+    source = Source.of_item(
+        stored_source(enabled=enabled, consecutive_errors=errors, last_success_at=success)
+    )
+    wanted = "disabled" if not enabled else "failing" if errors else "healthy" if success else "new"
+    assert source.shown()["health"] == source.shown_in_short()["health"] == source.health.value == wanted
 
 
 def test_an_article_of_the_older_format_keeps_its_own_fields() -> None:

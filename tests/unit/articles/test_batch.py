@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sourcebook.articles.batch import Run, batch_item, ingestion_batch
+from sourcebook.articles.batch import Run, batch_key, ingestion_batch
 from sourcebook.sources.poll import PollReport, PollResult, Rejected, RoundReport, Verdict
 from sourcebook.table import keys
 
@@ -30,14 +30,14 @@ def test_a_run_is_recorded_with_how_often_sources_told_the_same() -> None:
     )
     batch = ingestion_batch(report, RUN)
     assert batch is not None
-    assert batch.tickers_processed == ["AAPL", "MSFT"]
-    assert batch.sources_queried == ["finnhub", "quiet", "tiingo"]
+    assert batch.tickers_processed == ("AAPL", "MSFT")
+    assert batch.sources_queried == ("finnhub", "quiet", "tiingo")
     assert batch.metrics.articles_fetched == {"finnhub": 50, "tiingo": 50}
     assert (batch.metrics.articles_stored, batch.metrics.collisions_detected) == (75, 20)
     assert batch.metrics.collision_rate == 0.2
     assert batch.metrics.duration_ms == 2500
-    assert batch.errors == ["broken: RuntimeError: out of paper", "finnhub 7: url: bad"]
-    item = batch_item(batch, RUN)
+    assert batch.errors == ("broken: RuntimeError: out of paper", "finnhub 7: url: bad")
+    item = batch.to_item(batch_key(batch))
     assert item["PK"] == "WORKFLOW#ingest_articles#2026-11-27"
     assert item["SK"] == f"{keys.JOB_RUN_PREFIX}ingest_articles#2026-11-27T12:00:00.000Z#batch-1"
 

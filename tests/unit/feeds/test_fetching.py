@@ -13,7 +13,8 @@ from sourcebook.feeds.fetching import (
     validators_for,
 )
 from sourcebook.http import Headers, HttpResponse
-from sourcebook.sources.model import Source, parse_spec, state_item
+from sourcebook.records.source import Source
+from sourcebook.sources.model import parse_spec, state_item
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 OLD = "https://harbor.example/feed"
@@ -24,7 +25,7 @@ YESTERDAY = "Thu, 26 Nov 2026 12:00:00 GMT"
 def source(**state: Any) -> Source:
     spec = parse_spec({"source_id": "harbor", "url": OLD})
     known = {"etag": '"a"', "last_modified": YESTERDAY, "body_hash": "0" * 32}
-    return Source.from_item({**state_item(spec, now="2026-11-01T12:00:00Z"), **known, **state})
+    return Source.of_item({**state_item(spec, now="2026-11-01T12:00:00Z"), **known, **state})
 
 
 def answer(status: int = 200, permanent_url: str | None = None, **headers: str) -> HttpResponse:

@@ -19,8 +19,8 @@ from sourcebook.feeds.schedule import (
     skip_state,
 )
 from sourcebook.feeds.settings import FeedSettings
-from sourcebook.sources.model import Source, parse_spec, state_item
-from sourcebook.sources.read import publications_by_hour
+from sourcebook.records.source import Source, publications_by_hour
+from sourcebook.sources.model import parse_spec, state_item
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)  # a Friday
 
@@ -28,7 +28,7 @@ NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)  # a Friday
 def source(**state: Any) -> Source:
     spec = parse_spec({"source_id": "harbor", "url": "https://harbor.example/feed"})
     known = {"last_success_at": "2026-11-27T11:45:00Z", "last_fetch_at": "2026-11-27T11:45:00Z"}
-    return Source.from_item({**state_item(spec, now="2026-11-01T12:00:00Z"), **known, **state})
+    return Source.of_item({**state_item(spec, now="2026-11-01T12:00:00Z"), **known, **state})
 
 
 def minutes(rate: float, *, hints: Hints | None = None, all_new: bool = False, **state: Any) -> float:

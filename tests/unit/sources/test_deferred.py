@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from sourcebook.records.source import Source
 from sourcebook.sources.deferred import DeferredAdapter
-from sourcebook.sources.model import Source
 from sourcebook.sources.poll import PollResult, Verdict
 
 SOURCE = Source(

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from sourcebook.errors import InvalidInput
-from sourcebook.sources.model import Health, Source, parse_spec, state_item
+from sourcebook.records.source import Health, Source
+from sourcebook.sources.model import parse_spec, state_item
 from sourcebook.sources.poll import PollResult, Verdict, history_item, state_changes
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
@@ -15,7 +16,7 @@ OK = PollResult(Verdict.CHANGED, "ok", http_status=200, entries=10, created=7, m
 
 def source(**state: Any) -> Source:
     spec = parse_spec({"source_id": "harbor", "url": "https://harbor.example/feed"})
-    return Source.from_item({**state_item(spec, now="2026-11-27T12:00:00Z"), **state})
+    return Source.of_item({**state_item(spec, now="2026-11-27T12:00:00Z"), **state})
 
 
 def test_a_source_that_answered_is_due_after_its_interval() -> None:

@@ -22,7 +22,8 @@ from sourcebook.errors import InvalidInput
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 
 _TYPES: Final[dict[type, Mapping[str, object]]] = {}
-_AS_THEY_ARE: Final = frozenset({str, int, float, bool, NoneType})
+_AS_THEY_ARE: Final = frozenset({str, int, float, bool, NoneType, bytes})
+"""JSON has no bytes; the table has, for which records are written by the same way."""
 _EXPECTED: Final[Mapping[object, str]] = {str: "a text", int: "a whole number", bool: "true or false"}
 
 

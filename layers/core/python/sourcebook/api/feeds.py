@@ -16,7 +16,7 @@ from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.feeds.manage import Added, AlreadyRegistered, FeedManager, check_values
 from sourcebook.feeds.settings import FeedSettings
-from sourcebook.sources.read import HEALTHS, FeedReader, public
+from sourcebook.sources.read import HEALTHS, FeedReader
 
 if TYPE_CHECKING:
     from sourcebook.feeds.discovery import Discovery
@@ -117,7 +117,7 @@ def add_feed(feeds: FeedsApi, request: Request) -> Response:
         found = {"found": {"how": discovery.how, "others": list(discovery.others)}}
     added = _add(feeds, body, name)
     headers = {"location": f"/feeds/{added.feed_id}"}
-    answer = {**public(added.item), **found, "created": added.new}
+    answer = {**added.feed.shown(), **found, "created": added.new}
     return Response(answer, 201 if added.new else 200, headers=headers)
 
 
@@ -125,12 +125,12 @@ def change_feed(feeds: FeedsApi, request: Request) -> Response:
     """PATCH /feeds/{feed_id}."""
     feed_id = request.path.get("feed_id", "")
     try:
-        item = feeds.manager.change(feed_id, request.json())
+        feed = feeds.manager.change(feed_id, request.json())
     except AlreadyRegistered as error:
         raise Conflict(str(error), error.field) from error
-    if item is None:
+    if feed is None:
         raise _no_feed(feed_id)
-    return Response(public(item))
+    return Response(feed.shown())
 
 
 def remove_feed(feeds: FeedsApi, request: Request) -> Response:

@@ -21,7 +21,8 @@ from sourcebook.novae.review import DECISIONS
 from sourcebook.records.article import Article, Sentiment
 from sourcebook.records.event import Event, EventMember, Idea
 from sourcebook.records.run import Attempt, JobRun
-from sourcebook.records.schema import Schema, maybe, one_of, shown, thing
+from sourcebook.records.schema import Schema, maybe, one_of, shown, shown_fields, thing
+from sourcebook.records.source import AnySource, Fetch, Source
 from sourcebook.sentiment.read import BUCKETS
 from sourcebook.sources.read import HEALTHS
 from sourcebook.uploads.model import FileKind, FileState, NewUpload
@@ -96,33 +97,11 @@ def _mentions() -> dict[str, Schema]:
 
 
 def _feed() -> dict[str, Schema]:
+    fields = shown_fields(Source)
     return {
-        "feed_id": TEXT,
+        "feed_id": fields.pop("source_id"),
         "health": one_of(*HEALTHS),
-        "url": TEXT,
-        "name": maybe(TEXT),
-        "kind": TEXT,
-        "priority": INTEGER,
-        "tags": some(TEXT),
-        "enabled": FLAG,
-        "interval_minutes": INTEGER,
-        "created_at": TIME,
-        "next_fetch_time": TIME,
-        "last_fetch_at": maybe(TIME),
-        "last_success_at": maybe(TIME),
-        "last_change_at": maybe(TIME),
-        "last_cause": maybe(TEXT),
-        "last_error": maybe(TEXT),
-        "unchanged_since": maybe(TIME),
-        "previous_url": maybe(TEXT),
-        "consecutive_errors": COUNT,
-        "unchanged_count": COUNT,
-        "fetch_count": COUNT,
-        "last_entries": COUNT,
-        "created_total": COUNT,
-        "merged_total": COUNT,
-        "rate": NUMBER,
-        "hint_minutes": NUMBER,
+        **fields,
         "avg_articles_per_fetch": NUMBER,
         "publications_by_hour": some(COUNT),
     }
@@ -359,25 +338,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "EventPage": page_of("EventSummary"),
     "Feed": thing(**_feed()),
     "FeedPage": page_of("Feed"),
-    "Source": thing(
-        source_id=TEXT,
-        health=one_of(*HEALTHS),
-        kind=TEXT,
-        name=maybe(TEXT),
-        url=TEXT,
-        enabled=FLAG,
-        priority=INTEGER,
-        created_at=TIME,
-        next_fetch_time=TIME,
-        last_fetch_at=maybe(TIME),
-        last_success_at=maybe(TIME),
-        last_change_at=maybe(TIME),
-        last_cause=maybe(TEXT),
-        last_error=maybe(TEXT),
-        consecutive_errors=COUNT,
-        fetch_count=COUNT,
-        articles=COUNT,
-    ),
+    "Source": shown(AnySource, health=one_of(*HEALTHS), articles=COUNT),
     "SourcePage": page_of("Source"),
     "SourceOverviews": listing(
         thing(
@@ -466,23 +427,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             parser_sample_percent=NUMBER,
         ),
     ),
-    "Fetch": thing(
-        due_at=TIME,
-        fetched_at=maybe(TIME),
-        verdict=maybe(TEXT),
-        cause=maybe(TEXT),
-        message=maybe(TEXT),
-        http_status=maybe(INTEGER),
-        entries=maybe(COUNT),
-        created=maybe(COUNT),
-        merged=maybe(COUNT),
-        updated=maybe(COUNT),
-        rejected=maybe(COUNT),
-        rejections=maybe(some(TEXT)),
-        dropped=maybe({"type": "object", "additionalProperties": COUNT}),
-        warnings=maybe(some(TEXT)),
-        duration_ms=maybe(COUNT),
-    ),
+    "Fetch": thing(due_at=TIME, **shown_fields(Fetch)),
     "FetchPage": page_of("Fetch"),
     "NewFeed": {
         "type": "object",

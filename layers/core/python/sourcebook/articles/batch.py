@@ -3,63 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
-
-from pydantic import BaseModel, ConfigDict
+from typing import Final
 
 from sourcebook.clock import epoch_seconds, isoformat
-from sourcebook.schema import SCHEMA_VERSION
+from sourcebook.records.batch import CollisionMetrics, IngestionBatch
 from sourcebook.sources.poll import PollReport, RoundReport, Verdict
 from sourcebook.table import keys
 
 _KEPT: Final = timedelta(days=90)
 _ERRORS_KEPT: Final = 50
-
-
-class CollisionMetrics(BaseModel):
-    """How effective deduplication was in one run.
-
-    Attributes:
-        invocation_id: request id of the function's invocation.
-        timestamp: when it started, ISO 8601.
-        articles_fetched: articles that were not seen before, by source. What a source repeats poll after
-            poll is not counted: it would bury the rate.
-        articles_stored: articles that no source had told before.
-        collisions_detected: articles that another source had told already.
-        collision_rate: collisions_detected ÷ all articles fetched, 0 to 1.
-        duration_ms: milliseconds from start to end.
-    """
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
-
-    invocation_id: str
-    timestamp: str
-    articles_fetched: dict[str, int]
-    articles_stored: int
-    collisions_detected: int
-    collision_rate: float
-    duration_ms: int
-
-
-class IngestionBatch(BaseModel):
-    """One ingestion run.
-
-    Attributes:
-        errors: sources that failed and articles that were refused, each with source, id and reason.
-    """
-
-    model_config = ConfigDict(frozen=True, defer_build=True)
-
-    batch_id: str
-    started_at: str
-    completed_at: str
-    tickers_processed: list[str]
-    sources_queried: list[str]
-    metrics: CollisionMetrics
-    errors: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +59,8 @@ def ingestion_batch(report: RoundReport, run: Run) -> IngestionBatch | None:
         batch_id=run.batch_id,
         started_at=isoformat(run.started, "milliseconds"),
         completed_at=isoformat(run.completed, "milliseconds"),
-        tickers_processed=sorted({ticker for poll in polls for ticker in poll.result.tickers}),
-        sources_queried=sorted(poll.source_id for poll in report.polls),
+        tickers_processed=tuple(sorted({ticker for poll in polls for ticker in poll.result.tickers})),
+        sources_queried=tuple(sorted(poll.source_id for poll in report.polls)),
         metrics=CollisionMetrics(
             invocation_id=run.invocation_id,
             timestamp=isoformat(run.started, "milliseconds"),
@@ -116,16 +71,11 @@ def ingestion_batch(report: RoundReport, run: Run) -> IngestionBatch | None:
             collision_rate=collision_rate(polls) or 0.0,
             duration_ms=round((run.completed - run.started).total_seconds() * 1000),
         ),
-        errors=[error[:300] for error in errors],
+        errors=tuple(error[:300] for error in errors),
+        ttl_timestamp=epoch_seconds(run.completed + _KEPT),
     )
 
 
-def batch_item(batch: IngestionBatch, run: Run) -> Mapping[str, Any]:
-    """Return the item that keeps the record of a run."""
-    return {
-        **keys.ingestion_batch(f"{run.started:%Y-%m-%d}", batch.started_at, batch.batch_id),
-        "entity_type": "IngestionBatch",
-        "schema_version": SCHEMA_VERSION,
-        **batch.model_dump(),
-        "ttl_timestamp": epoch_seconds(run.completed + _KEPT),
-    }
+def batch_key(batch: IngestionBatch) -> keys.Key:
+    """Return the key of the record of a run."""
+    return keys.ingestion_batch(batch.started_at[:10], batch.started_at, batch.batch_id)

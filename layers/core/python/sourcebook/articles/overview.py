@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.articles.read import STATUSES
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
-from sourcebook.sources.read import SLOW, health_of
+from sourcebook.records.article import Article, SourceAttribution
+from sourcebook.records.base import View
+from sourcebook.records.batch import IngestionBatch
+from sourcebook.records.source import Fetch, Source
+from sourcebook.sources.read import SLOW
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook.table.codec import Item
 
 ORDERS: Final = ("articles", "age", "slowest", "errors")
 HOURS_LIMIT: Final = 72
@@ -44,7 +47,7 @@ class IngestionOverview:
     table: Table
     clock: Clock = utc_now
 
-    def sources(self, hours: int, order: str) -> dict[str, Any]:
+    def sources(self, hours: int, order: str) -> View:
         """Return the sources with what they brought within the last `hours`.
 
         An article's age is the time from its publication, as its source says, to when it was fetched. Fetches
@@ -53,18 +56,18 @@ class IngestionOverview:
         """
         now = self.clock()
         since = now - timedelta(hours=hours)
-        states, more = self._states()
+        sources, more = self._sources()
         brought: defaultdict[str, _Brought] = defaultdict(_Brought)
         articles = list(islice(self._articles(since), ARTICLES_AT_MOST + 1))
-        for article in self.table.batch_get(articles[:ARTICLES_AT_MOST], attributes=("source_attribution",)):
-            for source_id, word in (article.get("source_attribution") or {}).items():
+        for item in self.table.batch_get(articles[:ARTICLES_AT_MOST], attributes=("source_attribution",)):
+            for source_id, word in (Article.of_item(item).source_attribution or {}).items():
                 _count_article(brought[source_id], word)
-        for state in states:
-            for fetch in self._fetches(state["source_id"], since):
-                of = brought[state["source_id"]]
-                of.durations.append(int(fetch.get("duration_ms") or 0))
-                of.errors += bool(fetch.get("message"))
-        rows = [_row(state, brought[state["source_id"]]) for state in states]
+        for source in sources:
+            for fetch in self._fetches(source.source_id, since):
+                of = brought[source.source_id]
+                of.durations.append(fetch.duration_ms or 0)
+                of.errors += bool(fetch.message)
+        rows = [_row(source, brought[source.source_id]) for source in sources]
         name = {"age": "mean_age_seconds", "slowest": "slowest_fetch_ms"}.get(order, order)
         rows.sort(key=lambda row: (-(row[name] or 0), row["source_id"]))
         return {
@@ -75,7 +78,7 @@ class IngestionOverview:
             "next_cursor": None,
         }
 
-    def batches(self, hours: int) -> dict[str, Any]:
+    def batches(self, hours: int) -> View:
         """Return what the runs of the last `hours` came to together, and the newest hundred of them.
 
         A run over unchanged sources leaves no record. `left_out` says whether there are more than 2,000 runs.
@@ -83,7 +86,7 @@ class IngestionOverview:
         now = self.clock()
         since = now - timedelta(hours=hours)
         found = list(islice(self._batches(since, now), BATCHES_AT_MOST + 1))
-        rows = [_batch(item) for item in found[:BATCHES_AT_MOST]]
+        rows = [batch.shown() for batch in found[:BATCHES_AT_MOST]]
         fetched = sum(row["articles_fetched"] for row in rows)
         collisions = sum(row["collisions_detected"] for row in rows)
         return {
@@ -99,7 +102,7 @@ class IngestionOverview:
             "next_cursor": None,
         }
 
-    def _states(self) -> tuple[list[Item], bool]:
+    def _sources(self) -> tuple[list[Source], bool]:
         due = (
             entry
             for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES)
@@ -108,8 +111,8 @@ class IngestionOverview:
             )
         )
         ids = [entry["source_id"] for entry in islice(due, SOURCES_AT_MOST + 1)]
-        states = self.table.batch_get(keys.source(source_id) for source_id in ids[:SOURCES_AT_MOST])
-        return states, len(ids) > SOURCES_AT_MOST
+        items = self.table.batch_get(keys.source(source_id) for source_id in ids[:SOURCES_AT_MOST])
+        return [Source.of_item(item) for item in items], len(ids) > SOURCES_AT_MOST
 
     def _articles(self, since: datetime) -> Iterator[keys.Key]:
         for status in reversed(STATUSES):
@@ -118,37 +121,36 @@ class IngestionOverview:
                 if entry["SK"] == keys.ARTICLE_SORT_KEY:
                     yield keys.Key(PK=entry["PK"], SK=entry["SK"])
 
-    def _fetches(self, source_id: str, since: datetime) -> Iterator[Item]:
+    def _fetches(self, source_id: str, since: datetime) -> Iterator[Fetch]:
         first = keys.source_fetch(source_id, isoformat(since))
         condition = KeyCondition("PK").eq(first["PK"]) & KeyCondition("SK").between(
             first["SK"], keys.source_fetch(source_id, "~")["SK"]
         )
-        return self.table.query_all(condition)
+        return map(Fetch.of_item, self.table.query_all(condition))
 
-    def _batches(self, since: datetime, now: datetime) -> Iterator[Item]:
+    def _batches(self, since: datetime, now: datetime) -> Iterator[IngestionBatch]:
         day = now
         while day.date() >= since.date():
             first = keys.ingestion_batch(f"{day:%Y-%m-%d}", isoformat(since, "milliseconds"), "")
             condition = KeyCondition("PK").eq(first["PK"]) & KeyCondition("SK").gte(first["SK"])
-            yield from self.table.query_all(condition, newest_first=True)
+            yield from map(IngestionBatch.of_item, self.table.query_all(condition, newest_first=True))
             day -= timedelta(days=1)
 
 
-def _count_article(brought: _Brought, word: Mapping[str, Any]) -> None:
+def _count_article(brought: _Brought, word: SourceAttribution) -> None:
     brought.articles += 1
-    published, fetched = word.get("published_at"), word.get("crawl_timestamp")
-    if published and fetched:
-        age = (parse_iso(fetched) - parse_iso(published)).total_seconds()
+    if word.published_at and word.crawl_timestamp:
+        age = (parse_iso(word.crawl_timestamp) - parse_iso(word.published_at)).total_seconds()
         # A source may date an article later than now.
         brought.ages.append(max(0.0, age))
 
 
-def _row(state: Mapping[str, Any], brought: _Brought) -> dict[str, Any]:
+def _row(source: Source, brought: _Brought) -> View:
     slowest = max(brought.durations, default=None)
     return {
-        "source_id": state["source_id"],
-        "kind": state["kind"],
-        "health": health_of(state),
+        "source_id": source.source_id,
+        "kind": source.kind,
+        "health": source.health.value,
         "articles": brought.articles,
         "mean_age_seconds": _mean(brought.ages),
         "fetches": len(brought.durations),
@@ -161,19 +163,3 @@ def _row(state: Mapping[str, Any], brought: _Brought) -> dict[str, Any]:
 
 def _mean(values: list[float] | list[int]) -> int | None:
     return round(sum(values) / len(values)) if values else None
-
-
-def _batch(item: Mapping[str, Any]) -> dict[str, Any]:
-    metrics = item["metrics"]
-    return {
-        "batch_id": item["batch_id"],
-        "started_at": item["started_at"],
-        "completed_at": item["completed_at"],
-        "sources": len(item["sources_queried"]),
-        "articles_fetched": sum(metrics["articles_fetched"].values()),
-        "articles_stored": metrics["articles_stored"],
-        "collisions_detected": metrics["collisions_detected"],
-        "collision_rate": metrics["collision_rate"],
-        "duration_ms": metrics["duration_ms"],
-        "errors": item["errors"],
-    }

@@ -212,32 +212,57 @@ class Feed(Record):
     """`Feed` of the API's description."""
 
     feed_id: str
+    """Its id."""
     health: str
     """One of new, healthy, failing, disabled."""
-    url: str
-    name: str | None
     kind: str
-    priority: int
-    tags: list[str]
+    """Which adapter fetches it."""
+    name: str | None
+    """What it was named, else what it calls itself."""
+    url: str
+    """Where it is fetched."""
     enabled: bool
-    interval_minutes: int
+    """Whether it is polled; a disabled one may be probed."""
+    priority: int
+    """The lower number is fetched first, and wins where sources disagree; 999 if not given."""
     created_at: datetime
+    """When it was registered."""
     next_fetch_time: datetime
+    """When it is due, or to be probed."""
     last_fetch_at: datetime | None
+    """When it was last fetched."""
     last_success_at: datetime | None
+    """When it was last fetched well."""
     last_change_at: datetime | None
+    """When something in it was last new."""
     last_cause: str | None
+    """What came of the last fetch."""
     last_error: str | None
-    unchanged_since: datetime | None
-    previous_url: str | None
+    """Why the last fetch failed, in words."""
     consecutive_errors: int
-    unchanged_count: int
+    """Fetches that failed, one after the other."""
     fetch_count: int
+    """Fetches so far."""
+    tags: list[str]
+    """Given to all its articles."""
+    interval_minutes: int
+    """The longest time between two fetches."""
+    unchanged_since: datetime | None
+    """Since when nothing in it was new."""
+    previous_url: str | None
+    """Where it was before it moved."""
+    unchanged_count: int
+    """Fetches since then that found nothing new."""
     last_entries: int
+    """Entries of its document, when it last changed."""
     created_total: int
+    """Articles that it was the first to bring."""
     merged_total: int
+    """Articles that another source had brought already."""
     rate: float
-    hint_minutes: float
+    """Entries an hour that are expected."""
+    hint_minutes: int
+    """The interval that it asks for itself, 0 for none."""
     avg_articles_per_fetch: float
     publications_by_hour: list[int]
 
@@ -246,22 +271,37 @@ class Source(Record):
     """`Source` of the API's description."""
 
     source_id: str
+    """Its id."""
+    kind: str
+    """Which adapter fetches it."""
+    name: str | None
+    """What it was named, else what it calls itself."""
+    url: str
+    """Where it is fetched."""
+    enabled: bool
+    """Whether it is polled; a disabled one may be probed."""
+    priority: int
+    """The lower number is fetched first, and wins where sources disagree; 999 if not given."""
+    created_at: datetime
+    """When it was registered."""
+    next_fetch_time: datetime
+    """When it is due, or to be probed."""
+    last_fetch_at: datetime | None
+    """When it was last fetched."""
+    last_success_at: datetime | None
+    """When it was last fetched well."""
+    last_change_at: datetime | None
+    """When something in it was last new."""
+    last_cause: str | None
+    """What came of the last fetch."""
+    last_error: str | None
+    """Why the last fetch failed, in words."""
+    consecutive_errors: int
+    """Fetches that failed, one after the other."""
+    fetch_count: int
+    """Fetches so far."""
     health: str
     """One of new, healthy, failing, disabled."""
-    kind: str
-    name: str | None
-    url: str
-    enabled: bool
-    priority: int
-    created_at: datetime
-    next_fetch_time: datetime
-    last_fetch_at: datetime | None
-    last_success_at: datetime | None
-    last_change_at: datetime | None
-    last_cause: str | None
-    last_error: str | None
-    consecutive_errors: int
-    fetch_count: int
     articles: int
 
 
@@ -435,19 +475,33 @@ class Fetch(Record):
 
     due_at: datetime
     fetched_at: datetime | None
+    """When it ended."""
     verdict: str | None
+    """What it is for the schedule."""
     cause: str | None
+    """Why, in one word."""
     message: str | None
+    """Why, in words."""
     http_status: int | None
+    """Of the last answer."""
     entries: int | None
+    """Entries of the document."""
     created: int | None
+    """Articles that are new."""
     merged: int | None
+    """Articles that another source had brought already."""
     updated: int | None
+    """Articles that this source has edited."""
     rejected: int | None
+    """Entries that could not be taken."""
     rejections: list[str] | None
+    """Which, and why."""
     dropped: dict[str, int] | None
+    """Rows that could not be taken, by reason."""
     warnings: list[str] | None
+    """What was mended or is in doubt."""
     duration_ms: int | None
+    """How long it took."""
 
 
 class AddedFeedFound(Record):
@@ -461,32 +515,57 @@ class AddedFeed(Record):
     """`AddedFeed` of the API's description."""
 
     feed_id: str
+    """Its id."""
     health: str
     """One of new, healthy, failing, disabled."""
-    url: str
-    name: str | None
     kind: str
-    priority: int
-    tags: list[str]
+    """Which adapter fetches it."""
+    name: str | None
+    """What it was named, else what it calls itself."""
+    url: str
+    """Where it is fetched."""
     enabled: bool
-    interval_minutes: int
+    """Whether it is polled; a disabled one may be probed."""
+    priority: int
+    """The lower number is fetched first, and wins where sources disagree; 999 if not given."""
     created_at: datetime
+    """When it was registered."""
     next_fetch_time: datetime
+    """When it is due, or to be probed."""
     last_fetch_at: datetime | None
+    """When it was last fetched."""
     last_success_at: datetime | None
+    """When it was last fetched well."""
     last_change_at: datetime | None
+    """When something in it was last new."""
     last_cause: str | None
+    """What came of the last fetch."""
     last_error: str | None
-    unchanged_since: datetime | None
-    previous_url: str | None
+    """Why the last fetch failed, in words."""
     consecutive_errors: int
-    unchanged_count: int
+    """Fetches that failed, one after the other."""
     fetch_count: int
+    """Fetches so far."""
+    tags: list[str]
+    """Given to all its articles."""
+    interval_minutes: int
+    """The longest time between two fetches."""
+    unchanged_since: datetime | None
+    """Since when nothing in it was new."""
+    previous_url: str | None
+    """Where it was before it moved."""
+    unchanged_count: int
+    """Fetches since then that found nothing new."""
     last_entries: int
+    """Entries of its document, when it last changed."""
     created_total: int
+    """Articles that it was the first to bring."""
     merged_total: int
+    """Articles that another source had brought already."""
     rate: float
-    hint_minutes: float
+    """Entries an hour that are expected."""
+    hint_minutes: int
+    """The interval that it asks for itself, 0 for none."""
     avg_articles_per_fetch: float
     publications_by_hour: list[int]
     created: bool

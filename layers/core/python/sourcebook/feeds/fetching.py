@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sourcebook.http import HttpResponse, parse_http_date
-from sourcebook.sources.model import Source
+from sourcebook.records.source import Source
 
 REDIRECTS_BEFORE_MOVING: Final = 5
 """Permanent redirects to one address, in a row and each with a valid feed, before it replaces the old one.

@@ -29,14 +29,14 @@ from sourcebook.feeds.opml import (
     write_opml,
 )
 from sourcebook.feeds.settings import FeedSettings
-from sourcebook.sources.read import shown_name
+from sourcebook.records.source import Source
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
     from sourcebook.http import HttpPolicy
-    from sourcebook.sources.model import Source, SourceSpec
+    from sourcebook.sources.model import SourceSpec
     from sourcebook.sources.registry import SourceRegistry
 
 FEED: Final = "feed"
@@ -61,16 +61,16 @@ class Added:
 
     Attributes:
         new: False if it was there already.
-        item: its STATE item.
+        feed: as it is now.
     """
 
     new: bool
-    item: Item
+    feed: Source
 
     @property
     def feed_id(self) -> str:
         """Its id."""
-        return str(self.item["source_id"])
+        return self.feed.source_id
 
 
 @dataclass(slots=True)
@@ -139,29 +139,27 @@ class FeedManager:
         existing = self._registry.add(spec)
         if existing is None:
             created = self.table.get(keys.source(spec.source_id), consistent=True)
-            return Added(new=True, item=created or {})
-        if existing["kind"] != FEED or same_url(url) not in _addresses(existing):
-            what = f"{existing['kind']} {shorten(existing['url'])}"
+            return Added(new=True, feed=Source.of_item(created or {}))
+        if existing.kind != FEED or same_url(url) not in _addresses(existing):
+            what = f"{existing.kind} {shorten(existing.url)}"
             raise AlreadyRegistered(
                 "feed_id", spec.source_id, f"an id that is free: it belongs to the {what}"
             )
         for given, value in checked.items():
-            present = existing.get(given)
+            present = existing.shown_name or "" if given == "name" else getattr(existing, given)
             if given == "tags":
-                present = list(present or ())
+                present = list(present)
                 if _folded(present) == _folded(value):
                     continue
-            elif given == "name":
-                present = shown_name(existing) or ""
             if present != value:
                 raise AlreadyRegistered(
                     given,
                     value,
                     f"{present!r}, as {spec.source_id} is registered; change it instead of adding it",
                 )
-        return Added(new=False, item=existing)
+        return Added(new=False, feed=existing)
 
-    def change(self, feed_id: str, values: Mapping[str, Any]) -> Item | None:
+    def change(self, feed_id: str, values: Mapping[str, Any]) -> Source | None:
         """Change what is declared of a feed.
 
         Args:
@@ -169,7 +167,7 @@ class FeedManager:
             values: some of what `CHANGEABLE` names, and `url`.
 
         Returns:
-            Its STATE item afterwards, or None if there is no such feed.
+            The feed afterwards, or None if there is no such feed.
 
         Raises:
             InvalidInput: naming the field that is wrong.
@@ -190,7 +188,7 @@ class FeedManager:
             feed_id, changes, enabled=enabled, kind=FEED, at_once=bool(moved) or sooner
         )
 
-    def _moved(self, source: Source, address: str) -> dict[str, Any]:
+    def _moved(self, source: Source, address: str) -> Item:
         """Return what changes of a feed that has another address; nothing if it is the same.
 
         What the old document's server said of it goes. The feed's entries stay known, and so does its old
@@ -203,7 +201,12 @@ class FeedManager:
         if other not in {None, source.source_id}:
             raise AlreadyRegistered("url", address, f"an address that no other feed has: {other} has it")
         forgotten = ("etag", "last_modified", "body_hash", "redirect_url", "redirect_count")
-        known = {"url": spec.url, "host": spec.host, "previous_url": source.url, "consecutive_errors": 0}
+        known: Item = {
+            "url": spec.url,
+            "host": spec.host,
+            "previous_url": source.url,
+            "consecutive_errors": 0,
+        }
         return known | dict.fromkeys(forgotten)
 
     def source(self, feed_id: str) -> Source | None:
@@ -244,7 +247,7 @@ class FeedManager:
         for (feed, spec), existing in zip(specs, self._add_all(spec for _, spec in specs), strict=True):
             if existing is None:
                 report.added.append(spec.source_id)
-            elif existing["kind"] == FEED and same_url(feed.url) in _addresses(existing):
+            elif existing.kind == FEED and same_url(feed.url) in _addresses(existing):
                 report.known.append(spec.source_id)
             else:
                 self._import_under_own_id(feed, report)
@@ -257,22 +260,21 @@ class FeedManager:
         Raises:
             InvalidInput: if there is no such version.
         """
-        feeds = sorted(self.feeds(), key=lambda item: str(item["source_id"]))
         served = (
             {
-                "feed_id": item["source_id"],
-                "url": item["url"],
-                "name": shown_name(item) or "",
-                "tags": item.get("tags", ()),
-                "priority": item["priority"],
-                "enabled": item["enabled"],
+                "feed_id": feed.source_id,
+                "url": feed.url,
+                "name": feed.shown_name or "",
+                "tags": feed.tags,
+                "priority": feed.priority,
+                "enabled": feed.enabled,
             }
-            for item in feeds
+            for feed in sorted(self.feeds(), key=lambda feed: feed.source_id)
         )
         return write_opml(served, title="Feeds of Sourcebook", now=self.clock(), version=version)
 
-    def feeds(self) -> Iterator[Item]:
-        """Yield the STATE items of all feeds, each once, in no order."""
+    def feeds(self) -> Iterator[Source]:
+        """Yield all feeds, each once, in no order."""
         yield from self._feeds_where(lambda _: True)
 
     @property
@@ -327,7 +329,7 @@ class FeedManager:
             return
         (report.added if added.new else report.known).append(added.feed_id)
 
-    def _add_all(self, specs: Iterable[SourceSpec]) -> list[Item | None]:
+    def _add_all(self, specs: Iterable[SourceSpec]) -> list[Source | None]:
         if self.parallel < 2:
             return [self._registry.add(spec) for spec in specs]
         with ThreadPoolExecutor(self.parallel) as threads:
@@ -340,18 +342,19 @@ class FeedManager:
         """
         hosts = {host for url in urls if (host := _host(url))}
         found: dict[str, str] = {}
-        for item in self._feeds_where(lambda entry: entry.get("host", "") in hosts):
-            found |= dict.fromkeys(_addresses(item), str(item["source_id"]))
+        for feed in self._feeds_where(lambda entry: entry.get("host", "") in hosts):
+            found |= dict.fromkeys(_addresses(feed), feed.source_id)
         return found
 
-    def _feeds_where(self, wanted: Callable[[Item], bool]) -> Iterator[Item]:
+    def _feeds_where(self, wanted: Callable[[Item], bool]) -> Iterator[Source]:
         ids: dict[str, None] = {}
         for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES):
             condition = KeyCondition("GSI1PK").eq(partition)
             for entry in self.table.query_all(condition, index=keys.ELIGIBILITY_INDEX):
                 if entry["kind"] == FEED and wanted(entry):
                     ids[entry["source_id"]] = None
-        yield from self.table.batch_get(keys.source(source_id) for source_id in ids)
+        items = self.table.batch_get(keys.source(source_id) for source_id in ids)
+        yield from map(Source.of_item, items)
 
 
 def check_values(values: Mapping[str, Any], *, also: Iterable[str] = ()) -> dict[str, Any]:
@@ -415,9 +418,9 @@ def _in_words(error: InvalidInput) -> str:
     return error.expected
 
 
-def _addresses(item: Item) -> set[str]:
+def _addresses(feed: Source) -> set[str]:
     """Return the addresses that a feed is known by: its own, and the one that it has moved away from."""
-    return {same_url(url) for name in ("url", "previous_url") if (url := item.get(name))}
+    return {same_url(url) for url in (feed.url, feed.previous_url) if url}
 
 
 def _own_values(feed: OpmlFeed) -> dict[str, Any]:

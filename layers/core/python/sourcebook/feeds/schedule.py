@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
 from sourcebook.clock import isoformat, to_utc
 from sourcebook.feeds.settings import FeedSettings
-from sourcebook.sources.model import Source
-from sourcebook.sources.read import publications_by_hour
+from sourcebook.records.source import Source, publications_by_hour
 from sourcebook.sources.registry import NEVER
 
 DEFAULTS: Final = FeedSettings()
@@ -297,9 +296,7 @@ def explain(source: Source, now: datetime, *, settings: FeedSettings) -> list[st
         return [*lines, f"{failed}, so it is tried later and later."]
     if source.last_fetch_at is None:
         return [*lines, "It has not been fetched yet."]
-    before = source.model_copy(
-        update={"last_success_at": source.last_success_at if source.fetch_count > 1 else None}
-    )
+    before = source if source.fetch_count > 1 else replace(source, last_success_at=None)
     decision = next_fetch(
         before, Rhythm.of(source), Hints.of(source), source.last_fetch_at, settings=settings
     )

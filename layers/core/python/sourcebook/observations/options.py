@@ -25,6 +25,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.observations.kinds import CSV, HTML_TABLE, JSON_API, KINDS
 from sourcebook.observations.terms import TermUnit, parse_term
 from sourcebook.observations.values import DecimalMark, Unit, Unreadable
+from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
 from sourcebook.validation import first_wrong
 
@@ -317,7 +318,7 @@ _MODELS: Final[Mapping[str, type[ObservationOptions]]] = {
 }
 
 
-def read_observation_options(spec: SourceSpec) -> ObservationOptions:
+def read_observation_options(spec: SourceSpec | Source) -> ObservationOptions:
     """Check the options of a source of observations.
 
     Raises:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass
+from datetime import datetime
 from enum import Enum
 from types import UnionType
 from typing import (
@@ -29,6 +30,7 @@ from typing import (
     get_type_hints,
 )
 
+from sourcebook.clock import parse_iso
 from sourcebook.messages import Json, Message, fields_of, plain
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table.codec import Item
@@ -42,6 +44,8 @@ Changes: TypeAlias = dict[str | tuple[str, ...], Json]
 
 NOT_SHOWN: Final = object()
 """Marks a field that the API does not show."""
+PROJECTED: Final = object()
+"""Marks a field that EligibilityIndex has too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +99,7 @@ class RecordField:
         kind: its type, without what is said about it.
         meaning: what it means, for whoever reads the API.
         is_shown: whether the API shows it.
+        is_projected: whether EligibilityIndex has it too.
         is_required: whether it has no default.
         default: what it is when the item does not have it.
     """
@@ -103,6 +108,7 @@ class RecordField:
     kind: Any
     meaning: str
     is_shown: bool
+    is_projected: bool
     is_required: bool
     default: object
     _make_default: Callable[[], object] | None
@@ -152,7 +158,7 @@ class Record(Message):
 
     def shown(self) -> View:
         """Return the fields that the API shows, all of them always: null where there is none."""
-        return {name: plain(getattr(self, name)) for name in shown_names(type(self))}
+        return shown_as(self, type(self))
 
 
 def record_fields(kind: type[Record]) -> tuple[RecordField, ...]:
@@ -168,6 +174,11 @@ def shown_names(kind: type[Record]) -> tuple[str, ...]:
     return tuple(one.name for one in record_fields(kind) if one.is_shown)
 
 
+def shown_as(record: Record, kind: type[Record]) -> View:
+    """Return the fields of a record that are shown of records of `kind`, which is a class that it is of."""
+    return {name: plain(getattr(record, name)) for name in shown_names(kind)}
+
+
 def _field(declared: Field[Any], hint: object) -> RecordField:
     said, kind = _said(hint), _bare(hint)
     return RecordField(
@@ -175,6 +186,7 @@ def _field(declared: Field[Any], hint: object) -> RecordField:
         kind,
         " ".join(one for one in said if isinstance(one, str)),
         NOT_SHOWN not in said,
+        PROJECTED in said,
         declared.default is MISSING and declared.default_factory is MISSING,
         None if declared.default is MISSING else declared.default,
         None if declared.default_factory is MISSING else declared.default_factory,
@@ -210,6 +222,8 @@ def _reader(kind: Any) -> Callable[[Any], object] | None:  # noqa: ANN401 - a ty
         return lambda values: {name: each(value) for name, value in values.items()}
     if not isinstance(kind, type):
         return None
+    if kind is datetime:
+        return parse_iso
     if issubclass(kind, Record):
         return kind.of_item
     # A word that the enum does not have was written by another version, and stays as it is.

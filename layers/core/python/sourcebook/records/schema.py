@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
@@ -18,6 +19,9 @@ _PLAIN: Final[Mapping[object, Schema]] = {
     float: {"type": "number"},
     bool: {"type": "boolean"},
     object: {},
+    Any: {},
+    bytes: {"type": "string", "contentEncoding": "base64"},
+    datetime: {"type": "string", "format": "date-time"},
 }
 
 

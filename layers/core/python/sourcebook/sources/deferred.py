@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sourcebook.sources.model import Source
+from sourcebook.records.source import Source
 from sourcebook.sources.poll import PollResult, SourceAdapter
 
 

@@ -1,17 +1,16 @@
-"""A source: what a person declares of it, and what polling has learned."""
+"""What a person declares of a source, checked as it comes in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from sourcebook.events import UtcDatetime
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
+from sourcebook.table.codec import Item
 from sourcebook.validation import first_wrong
 
 ABSENT_PRIORITY: Final = 999
@@ -67,74 +66,7 @@ class SourceSpec(BaseModel):
         return (urlsplit(self.url).hostname or "").lower()
 
 
-class Health(StrEnum):
-    """How a source is doing, in one word."""
-
-    NEW = "new"
-    HEALTHY = "healthy"
-    FAILING = "failing"
-    DISABLED = "disabled"
-
-
-class Source(SourceSpec):
-    """A source with the state that polling keeps: the item `SOURCE#<source_id>` / `STATE`.
-
-    Kept below 1 kB, so that an unchanged poll costs one write unit and one index move.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    created_at: UtcDatetime
-    next_fetch_time: UtcDatetime
-    etag: str | None = None
-    last_modified: str | None = None
-    body_hash: str | None = None
-    last_fetch_at: UtcDatetime | None = None
-    last_success_at: UtcDatetime | None = None
-    last_change_at: UtcDatetime | None = None
-    last_cause: str | None = None
-    last_error: str | None = None
-    consecutive_errors: int = 0
-    broken_count: int = 0
-    unchanged_count: int = 0
-    unchanged_since: UtcDatetime | None = None
-    fetch_count: int = 0
-    last_entries: int = 0
-    created_total: int = 0
-    merged_total: int = 0
-    circuit: Mapping[str, Any] | None = None
-    rate: float = 0.0
-    rate_lately: float = 0.0
-    entries_together: float = 1.0
-    title: str | None = None
-    """What it calls itself; kept of a feed that was given no name."""
-    histogram: bytes | None = None
-    entries_counted: int = 0
-    hint_minutes: int = 0
-    skip: Mapping[str, Any] | None = None
-    redirect_url: str | None = None
-    redirect_count: int = 0
-    previous_url: str | None = None
-    full_fetch_at: UtcDatetime | None = None
-    validators_stuck: bool = False
-    observed_day: str | None = None
-
-    @property
-    def health(self) -> Health:
-        """How it is doing now."""
-        if not self.enabled:
-            return Health.DISABLED
-        if self.consecutive_errors:
-            return Health.FAILING
-        return Health.HEALTHY if self.last_success_at else Health.NEW
-
-    @classmethod
-    def from_item(cls, item: Mapping[str, Any]) -> Source:
-        """Read the item `SOURCE#<source_id>` / `STATE`."""
-        return cls.model_validate({name: value for name, value in item.items() if value is not None})
-
-
-def state_item(spec: SourceSpec, *, now: str) -> dict[str, Any]:
+def state_item(spec: SourceSpec, *, now: str) -> Item:
     """Return the STATE item of a source that was just declared: due at once.
 
     Args:
@@ -159,10 +91,9 @@ def state_item(spec: SourceSpec, *, now: str) -> dict[str, Any]:
     }
 
 
-def declared(spec: SourceSpec) -> dict[str, Any]:
+def declared(spec: SourceSpec) -> Item:
     """Return the attributes of a STATE item that a person decides."""
-    fields = SourceSpec.model_fields
-    attributes = {name: value for name, value in spec.model_dump(mode="json").items() if name in fields}
+    attributes = spec.model_dump(mode="json")
     return attributes | {"host": spec.host, "options": attributes["options"] or None}
 
 

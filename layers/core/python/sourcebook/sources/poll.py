@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from boto3.dynamodb.conditions import Attr
 from botocore.exceptions import BotoCoreError, ClientError
@@ -23,13 +23,13 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.errors import Retryable, shorten
 from sourcebook.events import SourceDue
-from sourcebook.schema import SCHEMA_VERSION
+from sourcebook.messages import field_names
+from sourcebook.records.source import Fetch, Source, articles_per_fetch
 from sourcebook.sources import limits, schedule
-from sourcebook.sources.model import Source
-from sourcebook.sources.read import articles_per_fetch
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Change, ConditionFailed, TableForbidden
+from sourcebook.table.codec import Item
 from sourcebook.table.keys import Key
 
 HISTORY_KEPT: Final = timedelta(days=30)
@@ -115,7 +115,7 @@ class PollResult:
     dropped: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     anomaly: str = ""
-    state: Mapping[str, Any] = field(default_factory=dict)
+    state: Item = field(default_factory=dict)
     retry_after: datetime | None = None
     next_fetch: datetime | None = None
 
@@ -172,7 +172,7 @@ class _Polled:
     source: Source
     result: PollResult
     duration_ms: int
-    charged: Mapping[str, Any] = field(default_factory=dict)
+    charged: Item = field(default_factory=dict)
     crash: BaseException | None = None
 
     @property
@@ -419,7 +419,7 @@ class Poller:
             increments["unchanged_count"] = 1
         return self._change(source, changes, charged, increments)
 
-    def _charge(self, source: Source) -> Mapping[str, Any] | None:
+    def _charge(self, source: Source) -> Item | None:
         """Commit the failure of a poll that is about to begin.
 
         Returns:
@@ -435,7 +435,7 @@ class Poller:
         self.registry.table.create(history_item(source, result, now, 0))
         return changes
 
-    def _discharge(self, source: Source, charged: Mapping[str, Any]) -> None:
+    def _discharge(self, source: Source, charged: Item) -> None:
         """Take back what was charged: the poll failed, and not by the source's fault."""
         due = _due_or_probed(source, source.next_fetch_time, enabled=source.enabled)
         self._change(source, {**_uncharged(source, charged), **due}, charged, {})
@@ -444,8 +444,8 @@ class Poller:
     def _change(
         self,
         source: Source,
-        changes: Mapping[str, Any],
-        charged: Mapping[str, Any],
+        changes: Item,
+        charged: Item,
         increments: Mapping[str, int],
     ) -> bool:
         """Change the state of a source, if it is still the one that was read, or charged."""
@@ -507,9 +507,9 @@ def _kept(error: ErrorT) -> ErrorT:
     return error
 
 
-def _uncharged(source: Source, charged: Mapping[str, Any]) -> dict[str, Any]:
+def _uncharged(source: Source, charged: Item) -> Item:
     """Return what takes back a charge, besides the due time and its place in the index."""
-    before = {name: getattr(source, name) for name in charged if name in Source.model_fields}
+    before = {name: getattr(source, name) for name in charged if name in field_names(Source)}
     return {name: isoformat(v) if isinstance(v, datetime) else v for name, v in before.items()}
 
 
@@ -530,13 +530,13 @@ def _quiet_change(polled: _Polled, now: datetime) -> Change:
     )
 
 
-def state_changes(source: Source, result: PollResult, now: datetime) -> dict[str, Any]:
+def state_changes(source: Source, result: PollResult, now: datetime) -> Item:
     """Return what a poll changes in a source's STATE item; None removes an attribute."""
     stamp = isoformat(now)
     if result.verdict is Verdict.DEFERRED:
         next_time = max(result.next_fetch or now, source.next_fetch_time + timedelta(seconds=1))
         return {"last_cause": result.cause, **_due_or_probed(source, next_time, enabled=source.enabled)}
-    changes: dict[str, Any] = {"last_fetch_at": stamp, "last_cause": result.cause, **result.state}
+    changes: Item = {"last_fetch_at": stamp, "last_cause": result.cause, **result.state}
     if result.verdict in {Verdict.CHANGED, Verdict.UNCHANGED}:
         next_time = result.next_fetch or schedule.after_success(source, now)
         if result.retry_after is not None:
@@ -574,36 +574,34 @@ def state_changes(source: Source, result: PollResult, now: datetime) -> dict[str
     return changes | _due_or_probed(source, next_time, enabled=True)
 
 
-def _due_or_probed(source: Source, moment: datetime, *, enabled: bool) -> dict[str, Any]:
+def _due_or_probed(source: Source, moment: datetime, *, enabled: bool) -> Item:
     """Return the attributes that say when a source is asked next, and its place in the index."""
     stamp = isoformat(moment)
     index = keys.due(source.source_id, stamp) if enabled else keys.disabled(source.source_id, stamp)
     return {"next_fetch_time": stamp, **index}
 
 
-def history_item(source: Source, result: PollResult, now: datetime, duration_ms: int) -> dict[str, Any]:
+def history_item(source: Source, result: PollResult, now: datetime, duration_ms: int) -> Item:
     """Return the item that tells of one fetch that changed something or failed.
 
     Its key is the due time that the fetch was made for, so that a repeated fetch tells of itself once.
     """
-    return {
-        **_history_key(source),
-        "entity_type": "Fetch",
-        "schema_version": SCHEMA_VERSION,
-        "source_id": source.source_id,
-        "fetched_at": isoformat(now, "milliseconds"),
-        "verdict": result.verdict.value,
-        "cause": result.cause,
-        "message": result.message[:300] or None,
-        "http_status": result.http_status,
-        "entries": result.entries,
-        "created": result.created,
-        "merged": result.merged,
-        "updated": result.updated,
-        "rejected": len(result.rejected),
-        "rejections": [f"{r.article_id[:100]}: {r.reason[:200]}" for r in result.rejected[:10]] or None,
-        "dropped": dict(result.dropped) or None,
-        "warnings": [warning[:200] for warning in result.warnings[:10]] or None,
-        "duration_ms": duration_ms,
-        "ttl_timestamp": epoch_seconds(now + HISTORY_KEPT),
-    }
+    fetch = Fetch(
+        source_id=source.source_id,
+        fetched_at=isoformat(now, "milliseconds"),
+        verdict=result.verdict.value,
+        cause=result.cause,
+        message=result.message[:300] or None,
+        http_status=result.http_status,
+        entries=result.entries,
+        created=result.created,
+        merged=result.merged,
+        updated=result.updated,
+        rejected=len(result.rejected),
+        rejections=tuple(f"{r.article_id[:100]}: {r.reason[:200]}" for r in result.rejected[:10]) or None,
+        dropped=dict(result.dropped) or None,
+        warnings=tuple(warning[:200] for warning in result.warnings[:10]) or None,
+        duration_ms=duration_ms,
+        ttl_timestamp=epoch_seconds(now + HISTORY_KEPT),
+    )
+    return fetch.to_item(_history_key(source))

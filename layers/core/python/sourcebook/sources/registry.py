@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase, Key
 
 from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.records.source import Source
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
-    from sourcebook.sources.model import Source, SourceSpec
+    from sourcebook.sources.model import SourceSpec
 
 NEVER: Final = "9999-12-31T23:59:59Z"
 """When a source that a person has disabled is asked next: only a person enables it again.
@@ -39,9 +40,9 @@ class SourceRegistry:
         Returns:
             True if it is new.
         """
-        from sourcebook.sources.model import declared  # noqa: PLC0415 - pydantic, see _source
+        from sourcebook.sources.model import declared  # noqa: PLC0415 - pydantic, only for who writes
 
-        existing = self.add(spec)
+        existing = self._add(spec)
         if existing is None:
             return True
         changed = {name: value for name, value in declared(spec).items() if existing.get(name) != value}
@@ -49,13 +50,16 @@ class SourceRegistry:
             self._change(spec, changed)
         return False
 
-    def add(self, spec: SourceSpec) -> Item | None:
+    def add(self, spec: SourceSpec) -> Source | None:
         """Add a source, due at once; one that is known is left as it is.
 
         Returns:
-            None if it was added, otherwise the STATE item of the known one.
+            None if it was added, otherwise the known one.
         """
-        from sourcebook.sources.model import state_item  # noqa: PLC0415 - pydantic, see _source
+        return _source(self._add(spec))
+
+    def _add(self, spec: SourceSpec) -> Item | None:
+        from sourcebook.sources.model import state_item  # noqa: PLC0415 - pydantic, only for who writes
 
         item = state_item(spec, now=isoformat(self.clock()))
         if not spec.enabled:
@@ -66,7 +70,7 @@ class SourceRegistry:
             self.table.delete(keys.source_seen(spec.source_id))
         return existing
 
-    def _change(self, spec: SourceSpec, changed: dict[str, Any]) -> None:
+    def _change(self, spec: SourceSpec, changed: Item) -> None:
         now = isoformat(self.clock())
         read_anew = bool(changed.keys() & {"url", "options"})
         if read_anew:
@@ -108,7 +112,7 @@ class SourceRegistry:
         Returns:
             The source, or None if there is none with this id.
         """
-        return _source(self.change(source_id, enabled=True))
+        return self.change(source_id, enabled=True)
 
     def disable(self, source_id: str) -> Source | None:
         """Stop polling a source until a person enables it; it is not even probed.
@@ -116,17 +120,17 @@ class SourceRegistry:
         Returns:
             The source, or None if there is none with this id.
         """
-        return _source(self.change(source_id, enabled=False))
+        return self.change(source_id, enabled=False)
 
     def change(
         self,
         source_id: str,
-        changes: Mapping[str, Any] | None = None,
+        changes: Item | None = None,
         *,
         enabled: bool | None = None,
         kind: str | None = None,
         at_once: bool = False,
-    ) -> Item | None:
+    ) -> Source | None:
         """Change what is declared of a source, and leave what polling has learned.
 
         Args:
@@ -137,7 +141,7 @@ class SourceRegistry:
             at_once: whether the changes want it polled now, if it is polled at all.
 
         Returns:
-            The STATE item afterwards, or None if there is no such source.
+            The source afterwards, or None if there is no such source.
         """
         if enabled is not None:
             now = isoformat(self.clock())
@@ -145,22 +149,22 @@ class SourceRegistry:
             # One that errors have disabled is switched off too: from then on it is not probed.
             differs = Attr("enabled").eq(False) if enabled else Attr("next_fetch_time").ne(NEVER)
             switched = {**(changes or {}), "enabled": enabled, **when}
-            item = self._assign(source_id, switched, kind, differs)
-            if item is not None:
-                return item
+            source = self._assign(source_id, switched, kind, differs)
+            if source is not None:
+                return source
         if at_once and enabled is not False:
             due = {**(changes or {}), **_at_once(source_id, isoformat(self.clock()))}
-            item = self._assign(source_id, due, kind, Attr("enabled").eq(True))
-            if item is not None:
-                return item
+            source = self._assign(source_id, due, kind, Attr("enabled").eq(True))
+            if source is not None:
+                return source
         if changes:
             return self._assign(source_id, changes, kind)
-        item = self.table.get(keys.source(source_id), consistent=True)
-        return item if item and kind in {None, item["kind"]} else None
+        source = _source(self.table.get(keys.source(source_id), consistent=True))
+        return source if source and kind in {None, source.kind} else None
 
     def _assign(
-        self, source_id: str, values: Mapping[str, Any], kind: str | None, also: ConditionBase | None = None
-    ) -> Item | None:
+        self, source_id: str, values: Item, kind: str | None, also: ConditionBase | None = None
+    ) -> Source | None:
         """Change a source that is there, of this kind and in that state; None if it is not."""
         condition: ConditionBase = Attr("PK").exists()
         if kind is not None:
@@ -168,9 +172,10 @@ class SourceRegistry:
         if also is not None:
             condition = condition & also
         try:
-            return self.table.update(keys.source(source_id), assign=dict(values), condition=condition)
+            item = self.table.update(keys.source(source_id), assign=dict(values), condition=condition)
         except ConditionFailed:
             return None
+        return _source(item)
 
     def delete(self, source_id: str, *, kind: str | None = None) -> bool:
         """Delete a source with all that polling has kept of it; its articles stay until they expire.
@@ -210,17 +215,14 @@ class SourceRegistry:
                 yield item["source_id"]
 
 
-def _at_once(source_id: str, now: str) -> dict[str, Any]:
+def _at_once(source_id: str, now: str) -> Item:
     return {"next_fetch_time": now, **keys.due(source_id, now)}
 
 
-def _never(source_id: str) -> dict[str, Any]:
+def _never(source_id: str) -> Item:
     # The time changes too: a poll that is under way finds that the source has moved on.
     return {"next_fetch_time": NEVER, **keys.disabled(source_id, NEVER)}
 
 
 def _source(item: Item | None) -> Source | None:
-    # Here, because dispatch reads no source: pydantic would be a third of what it loads at its start.
-    from sourcebook.sources.model import Source  # noqa: PLC0415
-
-    return Source.from_item(item) if item else None
+    return Source.of_item(item) if item else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from sourcebook.sources.model import Source
+from sourcebook.records.source import Source
 
 BACKOFF_CEILING: Final = timedelta(minutes=60)
 LONGEST_PATIENCE: Final = timedelta(days=1)

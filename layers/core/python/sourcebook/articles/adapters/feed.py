@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
@@ -39,8 +39,8 @@ from sourcebook.feeds.schedule import (
 from sourcebook.feeds.seen import Comparison, EntryMark, Freshness, SeenEntries
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
+from sourcebook.records.source import Source
 from sourcebook.sources.limits import read_document
-from sourcebook.sources.model import Source
 from sourcebook.sources.poll import PollResult, Rejected, Verdict
 from sourcebook.table.client import Table
 
@@ -156,7 +156,7 @@ class FeedAdapter:
         document: int | None = None,
     ) -> datetime:
         learned = {name: state[name] for name in ("hint_minutes", "skip") if name in state}
-        hints = Hints.of(source.model_copy(update=learned))
+        hints = Hints.of(replace(source, **learned))
         decision = next_fetch(
             source,
             rhythm,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sourcebook.feeds.seen import SeenEntries
+from sourcebook.records.source import Source
 from sourcebook.schema import SCHEMA_VERSION
-from sourcebook.sources.model import Source
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 

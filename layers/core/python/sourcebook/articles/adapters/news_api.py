@@ -23,7 +23,7 @@ from sourcebook.errors import InvalidInput, Retryable, Terminal, shorten
 from sourcebook.feeds.parse import text_of
 from sourcebook.feeds.seen import EntryMark, Freshness
 from sourcebook.http import FetchCause, FetchError, HttpClient, Severity, error_for, fetch_error
-from sourcebook.sources.model import Source
+from sourcebook.records.source import Source
 from sourcebook.sources.poll import PollResult, Rejected, Verdict
 from sourcebook.sources.quota import CircuitBreaker, DailyQuota
 from sourcebook.sources.secrets import Secrets

@@ -9,6 +9,7 @@ from typing import Any, Final
 from sourcebook.observations.kinds import CSV, HTML_TABLE, JSON_API
 from sourcebook.observations.model import Parsed
 from sourcebook.observations.options import read_observation_options
+from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
 
 _READERS: Final[Mapping[str, str]] = {
@@ -18,7 +19,7 @@ _READERS: Final[Mapping[str, str]] = {
 }
 
 
-def parse_document(spec: SourceSpec, body: bytes, *, charset: str | None = None) -> Parsed:
+def parse_document(spec: SourceSpec | Source, body: bytes, *, charset: str | None = None) -> Parsed:
     """Return what a document of a source yields.
 
     Args:

@@ -21,9 +21,9 @@ from sourcebook.observations.kinds import JSON_API
 from sourcebook.observations.model import Observed, Parsed
 from sourcebook.observations.options import ObservationOptions, read_observation_options
 from sourcebook.observations.raw import Outcome, RawStore, Scrape
+from sourcebook.records.source import Source
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sources.limits import read_document
-from sourcebook.sources.model import Source
 from sourcebook.sources.poll import PollResult, Rejected, Verdict
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -84,7 +84,9 @@ class ObservationAdapter:
         digest = sha256(response.body).hexdigest()
         if read_today and source.body_hash == digest[:32]:
             validators = _validators(source, response)
-            return PollResult(Verdict.UNCHANGED, "same_body", http_status=response.status, state=validators)
+            return PollResult(
+                Verdict.UNCHANGED, "same_body", http_status=response.status, state=dict(validators)
+            )
         scrape = Scrape(source.source_id, isoformat(moment, "milliseconds"), day, digest[:16])
         if response.body and source.body_hash != digest[:32]:
             await asyncio.to_thread(
@@ -127,7 +129,7 @@ class ObservationAdapter:
             (row.key for row in parsed.rows),
             {series.code: (series.kind, series.name) for series in options.series},
         )
-        outcomes = self.store(scrape, parsed.rows, Standing.of(source.model_dump()))
+        outcomes = self.store(scrape, parsed.rows, Standing.of(source.to_json()))
         odd = anomaly(source.last_entries, len(parsed.rows), options.warn_fewer_rows_pct)
         self._record(source=source, options=options, scrape=scrape, digest=digest, parsed=parsed, odd=odd)
         return PollResult(
