@@ -35,8 +35,8 @@ from sourcebook.bucket.objects import Objects
 from sourcebook.feeds.manage import FeedManager
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.resolvers.identity import Identity
-from sourcebook.novae.review import PENDING_STATUS
 from sourcebook.novae.store import NovaStore
+from sourcebook.records.quarantine import PENDING
 from sourcebook.runs.started import StartedRuns
 from sourcebook.sentiment.subjects import SubjectRegistry, parse_subjects
 from sourcebook.sources.read import FeedReader
@@ -174,7 +174,7 @@ def fill(table: Table) -> None:
             "context": {},
             "occurrences": 1,
             "manual_review_status": "PENDING",
-            "status": PENDING_STATUS,
+            "status": PENDING,
             "timestamp": "2026-11-27T21:00:00.000Z",
             "created_at": "2026-11-27T21:00:00Z",
             "updated_at": "2026-11-27T21:00:00Z",

@@ -17,7 +17,7 @@ from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES, SCHEMAS
 from sourcebook.api.tokens import TokenStore
 from sourcebook.api.workflows import WorkflowsApi
-from sourcebook.novae import read, review
+from sourcebook.novae import read
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.listing import NovaList
 from sourcebook.novae.read import NovaReader
@@ -192,4 +192,3 @@ def test_the_description_has_the_fields_that_are_served() -> None:
     assert list(EXAMPLES["NovaSearch"]["items"][0]) == list(read.FIELDS)
     assert list(SCHEMAS["Nova"]["properties"]) == [*read.FIELDS, "names"]
     assert list(EXAMPLES["JobRunPage"]["items"][0]) == [*shown_names(JobRun), "lost"]
-    assert list(SCHEMAS["QuarantineCase"]["properties"]) == list(review.FIELDS)

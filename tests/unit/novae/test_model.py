@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sourcebook.errors import InvalidInput
-from sourcebook.novae import model, quarantine, review
+from sourcebook.novae import model
 from sourcebook.table.codec import decode_item, encode_item
 
 NOVA_ID = "4e9b0e88-5d2b-4d1a-9a1a-4a4f6f0cb9b1"
@@ -120,10 +120,3 @@ def test_ids_follow_from_what_they_stand_for() -> None:
     # Spelled out: another namespace would make every nova of a deployed catalogue another one.
     assert model.nova_id_for("simbad:v1324 sco") == "b6c05a41-2227-5387-8f82-9085f39c71d6"
     assert model.reference_id_for("ADS", "2012ATel") != model.reference_id_for("ADS", "2012ATel.")
-
-
-def test_the_api_knows_the_models_words() -> None:
-    assert review.PENDING_STATUS == quarantine.PENDING
-    assert review.REVIEWED_STATUS == quarantine.REVIEWED
-    assert {"PENDING", *review.DECISIONS} == set(model.ReviewStatus)
-    assert set(review.FIELDS) <= set(model.QuarantineItem.model_fields)

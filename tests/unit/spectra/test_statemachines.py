@@ -8,8 +8,8 @@ from typing import Any
 
 from sourcebook.fits.model import OVERRIDES as OVERRIDES_OF_THE_EXAMINATION
 from sourcebook.fits.model import QuarantineCode, SpectrumOutcome
-from sourcebook.novae.model import QuarantineReason
 from sourcebook.novae.review import OVERRIDES
+from sourcebook.records.quarantine import QuarantineReason
 from sourcebook.runs.read import LONGEST_RUN
 from sourcebook.spectra.load import LEASE
 from sourcebook.spectra.messages import LoadDecision, RunOutcome

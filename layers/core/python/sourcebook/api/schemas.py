@@ -17,9 +17,9 @@ from sourcebook.exports.manifest import Form as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
 from sourcebook.novae.reference_read import ROLES
-from sourcebook.novae.review import DECISIONS
 from sourcebook.records.article import Article, Sentiment
 from sourcebook.records.event import Event, EventMember, Idea
+from sourcebook.records.quarantine import QuarantineCase
 from sourcebook.records.run import Attempt, JobRun
 from sourcebook.records.schema import Schema, maybe, one_of, shown, shown_fields, thing
 from sourcebook.records.source import AnySource, Fetch, Source
@@ -156,32 +156,6 @@ def _product() -> dict[str, Schema]:
         "mjd_max": maybe(NUMBER),
         "ingestion_count": maybe(COUNT),
         "last_ingestion_at": maybe(TIME),
-        "created_at": TIME,
-        "updated_at": TIME,
-    }
-
-
-def _case() -> dict[str, Schema]:
-    return {
-        "quarantine_id": UUID,
-        "workflow_name": TEXT,
-        "subject": maybe(TEXT),
-        "nova_id": maybe(TEXT),
-        "data_product_id": maybe(TEXT),
-        "reason_code": TEXT,
-        "message": TEXT,
-        "context": ANYTHING,
-        "occurrences": COUNT,
-        "manual_review_status": one_of("PENDING", *DECISIONS),
-        "merged_into": maybe(TEXT),
-        "overrides": maybe(ANYTHING),
-        "reviewed_at": maybe(TIME),
-        "reviewed_by": maybe(TEXT),
-        "reviewer": maybe(TEXT),
-        "review_note": maybe(TEXT),
-        "job_run_id": maybe(TEXT),
-        "correlation_id": maybe(TEXT),
-        "error_fingerprint": maybe(TEXT),
         "created_at": TIME,
         "updated_at": TIME,
     }
@@ -786,7 +760,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         ),
     ),
     "SignedLink": thing(url=URL, seconds={"type": "integer", "description": "How long it holds."}),
-    "QuarantineCase": thing(**_case()),
+    "QuarantineCase": shown(QuarantineCase),
     "HeldFile": thing(
         quarantine_id=UUID,
         byte_length=COUNT,
@@ -794,6 +768,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         content={"type": "string", "contentEncoding": "base64", "description": "The file's bytes."},
     ),
     "QuarantinePage": page_of("QuarantineCase"),
-    "ReviewedCase": partly(thing(**_case(), execution_arn=TEXT), "execution_arn"),
+    "ReviewedCase": partly(shown(QuarantineCase, execution_arn=TEXT), "execution_arn"),
 }
 """What bodies look like, by name."""

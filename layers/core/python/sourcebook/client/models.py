@@ -1363,27 +1363,47 @@ class QuarantineCase(Record):
     """`QuarantineCase` of the API's description."""
 
     quarantine_id: str
+    """Its id: the same trouble with the same subject is one case."""
     workflow_name: str
-    subject: str | None
+    """The workflow that found it."""
+    subject: str
+    """The name or the id that it is about."""
     nova_id: str | None
+    """The nova that it is about."""
     data_product_id: str | None
+    """The spectrum that it is about."""
     reason_code: str
+    """Why a person must look. One of AMBIGUOUS_NAME, COORDINATES_UNSURE, NOVA_CANDIDATE, NO_COORDINATES, NAME_CONFLICT, BAD_REFERENCE, UNKNOWN_PROFILE, MISSING_CRITICAL_METADATA, CHECKSUM_MISMATCH, OTHER."""
     message: str
-    context: Any
+    """What is unclear, in words."""
+    context: dict[str, Any]
+    """Small facts to decide by; all are in the bucket."""
     occurrences: int
+    """How often the same was found."""
     manual_review_status: str
-    """One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
+    """What the person decided. One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
     merged_into: str | None
-    overrides: Any
+    """The nova that a candidate became a name of."""
+    overrides: dict[str, str] | None
+    """What the reviewer said in a file's place."""
     reviewed_at: datetime | None
+    """When it was decided."""
     reviewed_by: str | None
+    """Who decided, as AWS knows the caller."""
     reviewer: str | None
+    """What they called themselves."""
     review_note: str | None
-    job_run_id: str | None
-    correlation_id: str | None
-    error_fingerprint: str | None
+    """Why, in their words."""
+    job_run_id: str
+    """The run that found it last."""
+    correlation_id: str
+    """Joins the logs of what belongs together."""
+    error_fingerprint: str
+    """The same for errors of the same kind."""
     created_at: datetime
+    """When it was first found."""
     updated_at: datetime
+    """When it was last found or decided."""
 
 
 class HeldFile(Record):
@@ -1400,25 +1420,45 @@ class ReviewedCase(Record):
     """`ReviewedCase` of the API's description."""
 
     quarantine_id: str
+    """Its id: the same trouble with the same subject is one case."""
     workflow_name: str
-    subject: str | None
+    """The workflow that found it."""
+    subject: str
+    """The name or the id that it is about."""
     nova_id: str | None
+    """The nova that it is about."""
     data_product_id: str | None
+    """The spectrum that it is about."""
     reason_code: str
+    """Why a person must look. One of AMBIGUOUS_NAME, COORDINATES_UNSURE, NOVA_CANDIDATE, NO_COORDINATES, NAME_CONFLICT, BAD_REFERENCE, UNKNOWN_PROFILE, MISSING_CRITICAL_METADATA, CHECKSUM_MISMATCH, OTHER."""
     message: str
-    context: Any
+    """What is unclear, in words."""
+    context: dict[str, Any]
+    """Small facts to decide by; all are in the bucket."""
     occurrences: int
+    """How often the same was found."""
     manual_review_status: str
-    """One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
+    """What the person decided. One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
     merged_into: str | None
-    overrides: Any
+    """The nova that a candidate became a name of."""
+    overrides: dict[str, str] | None
+    """What the reviewer said in a file's place."""
     reviewed_at: datetime | None
+    """When it was decided."""
     reviewed_by: str | None
+    """Who decided, as AWS knows the caller."""
     reviewer: str | None
+    """What they called themselves."""
     review_note: str | None
-    job_run_id: str | None
-    correlation_id: str | None
-    error_fingerprint: str | None
+    """Why, in their words."""
+    job_run_id: str
+    """The run that found it last."""
+    correlation_id: str
+    """Joins the logs of what belongs together."""
+    error_fingerprint: str
+    """The same for errors of the same kind."""
     created_at: datetime
+    """When it was first found."""
     updated_at: datetime
+    """When it was last found or decided."""
     execution_arn: str = ""

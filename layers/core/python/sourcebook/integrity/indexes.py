@@ -10,11 +10,10 @@ from typing import Final
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
 from sourcebook.integrity.model import Finding, is_of, key_of
-from sourcebook.novae.quarantine import PENDING
 from sourcebook.novae.relist import place_of, relist
-from sourcebook.novae.review import REVIEWED_STATUS
 from sourcebook.records.article import Sentiment, Status
 from sourcebook.records.event import ACTIVE
+from sourcebook.records.quarantine import PENDING, REVIEWED
 from sourcebook.runs.read import STATUSES
 from sourcebook.sentiment.subjects import from_item
 from sourcebook.spectra.products import SPECTRA
@@ -31,7 +30,7 @@ _RIGHTS: Final[Mapping[str, tuple[tuple[str, str], Mapping[str, AbstractSet[str]
             "Article": frozenset(Status),
             "Event": frozenset({ACTIVE}),
             "JobRun": frozenset(STATUSES),
-            "Quarantine": frozenset({PENDING, REVIEWED_STATUS}),
+            "Quarantine": frozenset({PENDING, REVIEWED}),
             _SPECTRUM: _ANY,
         },
     ),

@@ -21,15 +21,13 @@ from sourcebook.novae.model import (
     SOURCES,
     NameSource,
     Nova,
-    QuarantineItem,
-    QuarantineReason,
-    ReviewStatus,
     nova_id_for,
     read_record,
 )
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.novae.resolvers.identity import Identity, Kind
 from sourcebook.novae.store import Named, NovaStore
+from sourcebook.records.quarantine import QuarantineCase, QuarantineReason, ReviewStatus
 from sourcebook.runs.errors import Held
 from sourcebook.table import keys
 
@@ -130,7 +128,7 @@ class NovaEstablisher:
         return self._is(self.store.active(nova.nova_id), name, identity)
 
     def _known(
-        self, name: str, identity: Identity, review: QuarantineItem | None
+        self, name: str, identity: Identity, review: QuarantineCase | None
     ) -> tuple[Nova | None, float | None]:
         """Return the nova that the object is already, and how far its place is from the object's."""
         same = self.store.get(nova_id_for(identity.key))
@@ -224,7 +222,7 @@ def ambiguous(name: str, novae: list[Nova]) -> Held:
     )
 
 
-def approved(store: NovaStore, quarantine_id: str | None) -> QuarantineItem | None:
+def approved(store: NovaStore, quarantine_id: str | None) -> QuarantineCase | None:
     """Return a quarantine that a person has cleared for a new try, or None if none is named.
 
     Raises:
@@ -233,7 +231,7 @@ def approved(store: NovaStore, quarantine_id: str | None) -> QuarantineItem | No
     if quarantine_id is None:
         return None
     item = store.table.get(keys.quarantined(quarantine_id), consistent=True)
-    review = read_record(QuarantineItem, item) if item else None
+    review = QuarantineCase.of_item(item) if item else None
     if review is None or review.manual_review_status not in {
         ReviewStatus.CLEARED_RETRY_APPROVED,
         ReviewStatus.MERGED,
@@ -243,14 +241,14 @@ def approved(store: NovaStore, quarantine_id: str | None) -> QuarantineItem | No
     return review
 
 
-def _may_be_new(review: QuarantineItem | None) -> bool:
+def _may_be_new(review: QuarantineCase | None) -> bool:
     return review is not None and review.reason_code in {
         QuarantineReason.COORDINATES_UNSURE,
         QuarantineReason.NAME_CONFLICT,
     }
 
 
-def _ask_a_person(name: str, identity: Identity, review: QuarantineItem | None) -> None:
+def _ask_a_person(name: str, identity: Identity, review: QuarantineCase | None) -> None:
     """Raise Held for what a person has not decided yet."""
     decided = review.reason_code if review is not None else None
     if identity.kind is Kind.CANDIDATE and decided is not QuarantineReason.NOVA_CANDIDATE:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sourcebook.events import UtcDatetime
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.names import NAME_LIMIT
+from sourcebook.records.quarantine import QuarantineReason
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.validation import first_wrong
@@ -69,30 +70,6 @@ class ReferenceRole(StrEnum):
     SPECTRA_SOURCE = "SPECTRA_SOURCE"
     PHOTOMETRY_SOURCE = "PHOTOMETRY_SOURCE"
     OTHER = "OTHER"
-
-
-class QuarantineReason(StrEnum):
-    """Why a person must look."""
-
-    AMBIGUOUS_NAME = "AMBIGUOUS_NAME"
-    COORDINATES_UNSURE = "COORDINATES_UNSURE"
-    NOVA_CANDIDATE = "NOVA_CANDIDATE"
-    NO_COORDINATES = "NO_COORDINATES"
-    NAME_CONFLICT = "NAME_CONFLICT"
-    BAD_REFERENCE = "BAD_REFERENCE"
-    UNKNOWN_PROFILE = "UNKNOWN_PROFILE"
-    MISSING_CRITICAL_METADATA = "MISSING_CRITICAL_METADATA"
-    CHECKSUM_MISMATCH = "CHECKSUM_MISMATCH"
-    OTHER = "OTHER"
-
-
-class ReviewStatus(StrEnum):
-    """What the person said."""
-
-    PENDING = "PENDING"
-    CLEARED_RETRY_APPROVED = "CLEARED_RETRY_APPROVED"
-    CLEARED_TERMINAL = "CLEARED_TERMINAL"
-    MERGED = "MERGED"
 
 
 class Record(BaseModel):
@@ -225,44 +202,6 @@ class NovaReference(Record):
     reference_id: Uuid
     role: ReferenceRole
     added_by_workflow: str = Field(min_length=1)
-
-
-class QuarantineItem(Record):
-    """`QUARANTINE#<quarantine_id>` / `QUARANTINE`: something that a person must decide.
-
-    Attributes:
-        subject: the name or the id that it is about.
-        message: what is unclear, in words.
-        context: the small facts to decide by; all of them are in S3.
-        retry_input: what to start the workflow with when a new try is approved.
-        overrides: what the reviewer said of a spectrum's file in its place.
-        reviewed_by: who decided, as the caller was known to AWS; `reviewer` is what they called themselves.
-        occurrences: how often the same was found.
-    """
-
-    entity_type: Literal["Quarantine"] = "Quarantine"
-    quarantine_id: Uuid
-    workflow_name: str
-    job_run_id: str
-    correlation_id: str
-    subject: str
-    nova_id: Uuid | None = None
-    data_product_id: Uuid | None = None
-    reason_code: QuarantineReason
-    message: str
-    error_fingerprint: str
-    context: Mapping[str, Any] = Field(default_factory=dict)
-    context_s3_bucket: str | None = None
-    context_s3_key: str | None = None
-    retry_input: Mapping[str, Any] = Field(default_factory=dict)
-    occurrences: int = Field(default=1, ge=1)
-    manual_review_status: ReviewStatus = ReviewStatus.PENDING
-    merged_into: Uuid | None = None
-    overrides: Mapping[str, str] | None = None
-    reviewed_at: UtcDatetime | None = None
-    reviewed_by: str | None = None
-    reviewer: str | None = None
-    review_note: str | None = None
 
 
 RecordT = TypeVar("RecordT", bound=Record)

@@ -15,12 +15,8 @@ from sourcebook.bucket.documents import Documents
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.messages import HeldCase
-from sourcebook.novae.model import (
-    QuarantineItem,
-    QuarantineReason,
-    ReviewStatus,
-    quarantine_id_for,
-)
+from sourcebook.novae.model import quarantine_id_for
+from sourcebook.records.quarantine import QuarantineCase, QuarantineReason, ReviewStatus
 from sourcebook.runs.errors import Held, error_fingerprint
 from sourcebook.runs.read import RunReader
 from sourcebook.runs.tasks import TaskRun
@@ -32,10 +28,6 @@ from sourcebook.table.codec import Item
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
     from mypy_boto3_sns import SNSClient
-
-PENDING: Final = "PENDING_REVIEW"
-REVIEWED: Final = "REVIEWED"
-"""Values of `status`, under which the index by_status lists what waits and what was decided."""
 
 _CONTEXT_LIMIT: Final = 20_000
 
@@ -118,7 +110,7 @@ class Quarantiner:
                 "quarantined_at": moment,
             },
         )
-        item = QuarantineItem(
+        found = QuarantineCase(
             quarantine_id=case,
             workflow_name=run.workflow_name,
             job_run_id=run.job_run_id,
@@ -133,13 +125,13 @@ class Quarantiner:
             context_s3_bucket=self.documents.bucket,
             context_s3_key=context_key,
             retry_input={name: value for name, value in retry_input.items() if name != "quarantine_id"},
+            timestamp=moment,
             created_at=now,
             updated_at=now,
         )
-        row = {**keys.quarantined(case), **item.attributes(), "status": PENDING, "timestamp": moment}
-        new = self._write(row)
+        new = self._write(found.to_item(keys.quarantined(case)))
         if new:
-            self._announce(item)
+            self._announce(found)
         return HeldCase(quarantine_id=case, reason_code=reason.value, new=new)
 
     def _write(self, row: Item) -> bool:
@@ -170,29 +162,29 @@ class Quarantiner:
         )
         return True
 
-    def _announce(self, item: QuarantineItem) -> None:
+    def _announce(self, case: QuarantineCase) -> None:
         notice = {
-            "workflow": item.workflow_name,
-            "quarantine_id": item.quarantine_id,
-            "identifier": item.subject,
-            "correlation_id": item.correlation_id,
-            "job_run_id": item.job_run_id,
-            "error_fingerprint": item.error_fingerprint,
-            "reason": item.reason_code.value,
-            "message": item.message,
-            "next": f"GET /quarantine, then POST /quarantine/{item.quarantine_id}/review",
+            "workflow": case.workflow_name,
+            "quarantine_id": case.quarantine_id,
+            "identifier": case.subject,
+            "correlation_id": case.correlation_id,
+            "job_run_id": case.job_run_id,
+            "error_fingerprint": case.error_fingerprint,
+            "reason": case.reason_code.value,
+            "message": case.message,
+            "next": f"GET /quarantine, then POST /quarantine/{case.quarantine_id}/review",
         }
         try:
             self.sns.publish(
                 TopicArn=self.topic_arn,
-                Subject=f"Sourcebook quarantine: {item.reason_code.value}",
+                Subject=f"Sourcebook quarantine: {case.reason_code.value}",
                 Message=json.dumps(notice, ensure_ascii=False),
             )
         except (ClientError, BotoCoreError) as error:
             # The case is in the table, where GET /quarantine shows it: a lost notice must not lose the run.
             self.logger.warning(
                 "quarantine_not_announced",
-                extra={"quarantine_id": item.quarantine_id, "reason": type(error).__name__},
+                extra={"quarantine_id": case.quarantine_id, "reason": type(error).__name__},
             )
 
 

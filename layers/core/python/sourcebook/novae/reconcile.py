@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.novae.coordinates import Closeness, closeness, separation_arcsec
 from sourcebook.novae.messages import AuthoritySaid, NameOutcome, Reconciled
-from sourcebook.novae.model import SOURCES, NameSource, Nova, QuarantineReason
+from sourcebook.novae.model import SOURCES, NameSource, Nova
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import Named, NovaStore
+from sourcebook.records.quarantine import QuarantineReason
 from sourcebook.runs.errors import Held
 
 

@@ -16,7 +16,6 @@ from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.novae.model import (
     NovaReference,
-    QuarantineReason,
     Reference,
     ReferenceRole,
     read_record,
@@ -25,6 +24,7 @@ from sourcebook.novae.model import (
 from sourcebook.novae.quarantine import Quarantiner
 from sourcebook.novae.reference_messages import DiscoveryDated, ReferencesFetched, ReferencesStored
 from sourcebook.novae.store import NovaStore
+from sourcebook.records.quarantine import QuarantineReason
 from sourcebook.runs.errors import Held
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.table import keys

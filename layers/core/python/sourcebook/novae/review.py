@@ -14,6 +14,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput, Retryable, Terminal
 from sourcebook.novae.whereabouts import find_product
+from sourcebook.records.base import View
+from sourcebook.records.quarantine import PENDING, REVIEWED, QuarantineCase, ReviewStatus
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
@@ -22,11 +24,7 @@ from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
-# This module and `read` serve the API, whose cold start has no time for pydantic: the words of
-# `sourcebook.novae.model` and `quarantine` are spelled here once more, and a test holds them together.
-DECISIONS: Final = ("CLEARED_RETRY_APPROVED", "CLEARED_TERMINAL", "MERGED")
-PENDING_STATUS: Final = "PENDING_REVIEW"
-REVIEWED_STATUS: Final = "REVIEWED"
+DECISIONS: Final = tuple(status.value for status in ReviewStatus if status is not ReviewStatus.PENDING)
 SPECTRA_WORKFLOW: Final = "acquire_and_validate_spectra"
 OVERRIDES: Final = (
     "wavelength_unit",
@@ -39,31 +37,6 @@ OVERRIDES: Final = (
     "member",
 )
 """What a reviewer may say of a spectrum's file in its place; `member` is the name of a file within a ZIP."""
-
-FIELDS: Final = (
-    "quarantine_id",
-    "workflow_name",
-    "subject",
-    "nova_id",
-    "data_product_id",
-    "reason_code",
-    "message",
-    "context",
-    "occurrences",
-    "manual_review_status",
-    "merged_into",
-    "overrides",
-    "reviewed_at",
-    "reviewed_by",
-    "reviewer",
-    "review_note",
-    "job_run_id",
-    "correlation_id",
-    "error_fingerprint",
-    "created_at",
-    "updated_at",
-)
-"""Fields of a case as it is served; null when it has none."""
 
 Starter: TypeAlias = Callable[[str, Mapping[str, Any], str], str]
 """Starts a workflow by its name with an input and an execution name; returns the execution's ARN."""
@@ -122,20 +95,20 @@ class ReviewDesk:
     start: Starter
     clock: Clock = utc_now
 
-    def get(self, quarantine_id: str) -> dict[str, Any] | None:
+    def get(self, quarantine_id: str) -> View | None:
         """Return a case, or None if there is none with this id."""
         if not quarantine_id or len(quarantine_id) > 80:
             return None
         item = self.table.get(keys.quarantined(quarantine_id), consistent=True)
-        return _public(item) if item else None
+        return QuarantineCase.of_item(item).shown() if item else None
 
-    def page(self, *, reviewed: bool = False, limit: int, cursor: str | None = None) -> Page[dict[str, Any]]:
+    def page(self, *, reviewed: bool = False, limit: int, cursor: str | None = None) -> Page[View]:
         """Return one page of the cases that wait, or of those that are decided; newest first.
 
         Raises:
             InvalidInput: if the cursor is not one of this list.
         """
-        status = REVIEWED_STATUS if reviewed else PENDING_STATUS
+        status = REVIEWED if reviewed else PENDING
         listing = Listing.of("quarantine", {"status": status})
         start = None
         if cursor is not None:
@@ -147,11 +120,14 @@ class ReviewDesk:
             key = {"PK": partition, "SK": keys.QUARANTINE_SORT_KEY}
             start = {"status": status, "timestamp": timestamp, **key}
 
-        def load(entries: list[Item]) -> list[dict[str, Any] | None]:
+        def load(entries: list[Item]) -> list[View | None]:
             wanted: list[keys.Key] = [{"PK": entry["PK"], "SK": entry["SK"]} for entry in entries]
             items = {item["PK"]: item for item in self.table.batch_get(wanted)}
             cases = [items.get(key["PK"]) for key in wanted]
-            return [_public(case) if case and case["status"] == status else None for case in cases]
+            return [
+                QuarantineCase.of_item(case).shown() if case and case["status"] == status else None
+                for case in cases
+            ]
 
         return fill_page(
             walk(
@@ -178,7 +154,7 @@ class ReviewDesk:
         nova_id: str | None = None,
         note: str | None = None,
         overrides: Mapping[str, str] | None = None,
-    ) -> dict[str, Any] | None:
+    ) -> View | None:
         """Record a decision, and start what follows from it.
 
         CLEARED_RETRY_APPROVED starts the workflow again, which then takes the decision for granted;
@@ -220,7 +196,7 @@ class ReviewDesk:
                     "reviewed_by": caller,
                     "reviewer": reviewer,
                     "review_note": note,
-                    "status": REVIEWED_STATUS,
+                    "status": REVIEWED,
                     "timestamp": isoformat(now, "milliseconds"),
                     "updated_at": reviewed_at,
                 },
@@ -237,7 +213,7 @@ class ReviewDesk:
                     f"at {there.get('reviewed_at')}",
                 ) from found
             item = there
-        answer = _public(item)
+        answer = QuarantineCase.of_item(item).shown()
         if decision == "CLEARED_TERMINAL":
             if item["workflow_name"] == SPECTRA_WORKFLOW:
                 self._end_spectrum(item)
@@ -302,7 +278,3 @@ def _check_overrides(overrides: Mapping[str, object]) -> None:
             raise InvalidInput(f"overrides.{name}", value, "a text of 1 to 200 characters")
     if overrides.get("ignore_checksum", "true") not in {"true", "false"}:
         raise InvalidInput("overrides.ignore_checksum", overrides["ignore_checksum"], '"true" or "false"')
-
-
-def _public(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: item.get(name) for name in FIELDS}

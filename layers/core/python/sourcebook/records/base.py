@@ -74,11 +74,13 @@ class Place:
         key: makes the primary key of one.
         written_by: who writes them, and when they go.
         indexes: those that may hold one.
+        entity: the items' `entity_type`, where it is not the name of the class.
     """
 
     key: Callable[..., Key]
     written_by: str
     indexes: tuple[str, ...] = ()
+    entity: str = ""
 
 
 _FIELDS: Final[dict[type, tuple[RecordField, ...]]] = {}
@@ -151,7 +153,7 @@ class Record(Message):
         return {
             **key,
             **(index or {}),
-            "entity_type": type(self).__name__,
+            "entity_type": self.PLACE.entity or type(self).__name__,
             "schema_version": SCHEMA_VERSION,
             **self.to_json(),
         }

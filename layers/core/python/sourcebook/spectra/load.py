@@ -12,8 +12,9 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
-from sourcebook.novae.model import ReviewStatus, read_record
+from sourcebook.novae.model import read_record
 from sourcebook.novae.whereabouts import find_product, root_of
+from sourcebook.records.quarantine import ReviewStatus
 from sourcebook.spectra.messages import AboutSpectrum, LoadDecision, Loaded, LoadSpectrum
 from sourcebook.spectra.products import (
     Eligibility,

@@ -21,7 +21,8 @@ from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.events import UtcDatetime
 from sourcebook.novae.file_objects import Sha256
-from sourcebook.novae.model import NAMESPACE, QuarantineReason, Record, ReviewStatus, Uuid
+from sourcebook.novae.model import NAMESPACE, Record, Uuid
+from sourcebook.records.quarantine import QuarantineReason, ReviewStatus
 from sourcebook.table import keys
 
 SPECTRA: Final = "SPECTRA"
