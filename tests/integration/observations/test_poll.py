@@ -123,9 +123,9 @@ class Scene:
     def raw(self) -> list[tuple[str, str, Any]]:
         reader = ObservationReader(self.table)
         return sorted(
-            ("/".join(target), item["observed_day"], item["rate_pct"])
+            ("/".join(target), one.observed_day, one.rate_pct)
             for target in reader.targets()
-            for item in reader.observations(target)
+            for one in reader.observations(target)
         )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from sourcebook.errors import InvalidInput
 from sourcebook.observations.read import Unknown
+from sourcebook.table import keys
 from tests.integration.observations.world import World
 
 SIX = ("VCB", "deposit_online", "M0006")
@@ -25,7 +26,7 @@ def scene(world: World) -> World:
 
 
 def test_the_raw_layer_holds_what_both_sources_said_on_that_day(scene: World) -> None:
-    held = [(i["observed_day"], i["source_id"], i["rate_pct"]) for i in scene.reader.observations(SIX)]
+    held = [(i.observed_day, i.source_id, i.rate_pct) for i in scene.reader.observations(SIX)]
     assert held == [("2026-01-06", "24hmoney", 4.6), ("2026-01-06", "timo", 4.5)]
 
 
@@ -48,8 +49,8 @@ def test_latest_has_one_row_for_bank_series_and_term_and_says_whose_it_is(scene:
 
 
 def test_check_1_what_makes_an_observation_unique_includes_its_source(scene: World) -> None:
-    keys = {(item["PK"], item["SK"]) for item in scene.reader.observations(SIX)}
-    assert keys == {
+    held = [keys.observation(*SIX, i.observed_day, i.source_id) for i in scene.reader.observations(SIX)]
+    assert {(key["PK"], key["SK"]) for key in held} == {
         ("SERIES#VCB#deposit_online#M0006", "OBS#2026-01-06#24hmoney"),
         ("SERIES#VCB#deposit_online#M0006", "OBS#2026-01-06#timo"),
     }
@@ -57,7 +58,7 @@ def test_check_1_what_makes_an_observation_unique_includes_its_source(scene: Wor
 
 
 def test_check_2_two_sources_of_one_day_are_two_rows(scene: World) -> None:
-    counted = Counter(i["source_id"] for i in scene.reader.observations(SIX, "2026-01-06", "2026-01-06"))
+    counted = Counter(i.source_id for i in scene.reader.observations(SIX, "2026-01-06", "2026-01-06"))
     assert counted == {"timo": 1, "24hmoney": 1}
 
 
@@ -73,8 +74,8 @@ def test_check_3_the_history_has_no_day_twice(scene: World) -> None:
 def test_scraping_again_updates_the_days_item_and_keeps_when_it_was_first_and_last_seen(scene: World) -> None:
     scene.scrape("timo", MORNING + timedelta(hours=5), {SIX: 4.7})
     scene.scrape("timo", MORNING - timedelta(hours=1), {SIX: 4.4})  # it arrives late
-    (item,) = [i for i in scene.reader.observations(SIX) if i["source_id"] == "timo"]
-    assert (item["rate_pct"], item["first_seen_at"], item["last_seen_at"]) == (
+    (item,) = [i for i in scene.reader.observations(SIX) if i.source_id == "timo"]
+    assert (item.rate_pct, item.first_seen_at, item.last_seen_at) == (
         4.7,
         "2026-01-06T01:00:00.000Z",
         "2026-01-06T07:00:00.000Z",
@@ -85,7 +86,7 @@ def test_the_day_is_the_sources_own(world: World) -> None:
     world.zones = {"hanoi": "Asia/Ho_Chi_Minh"}
     world.declare("hanoi", 1)
     world.scrape("hanoi", datetime(2026, 1, 5, 18, tzinfo=UTC), {SIX: 4.5})
-    assert [i["observed_day"] for i in world.reader.observations(SIX)] == ["2026-01-06"]
+    assert [i.observed_day for i in world.reader.observations(SIX)] == ["2026-01-06"]
 
 
 def test_a_stale_source_steps_back_when_it_is_told_to_and_the_row_says_so(world: World) -> None:

@@ -188,9 +188,9 @@ class World:
     def raw(self) -> list[tuple[Any, ...]]:
         """Return the raw layer in the form of the SQL model."""
         return sorted(
-            (*target, item["observed_day"], item["source_id"], item["rate_pct"])
+            (*target, one.observed_day, one.source_id, one.rate_pct)
             for target in self.reader.targets()
-            for item in self.reader.observations(target)
+            for one in self.reader.observations(target)
         )
 
 

@@ -8,12 +8,13 @@ import pytest
 
 from sourcebook.observations.adapters.poll import anomaly
 from sourcebook.observations.canonical import Candidate, candidates_of, decided_by, ranked
+from sourcebook.records.observation import Figure
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 
 
 def candidate(source_id: str, priority: int, at: str, sequence: int = 1, *, stale: bool = False) -> Candidate:
-    return Candidate(source_id, priority, at, sequence, stale, {})
+    return Candidate(source_id, priority, at, sequence, stale, Figure.of_item({}))
 
 
 A = candidate("a", 1, "2026-01-01T00:00:00.000Z")

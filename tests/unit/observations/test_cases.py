@@ -17,6 +17,7 @@ from sourcebook.observations.options import read_observation_options
 from sourcebook.observations.terms import Term, months_of, parse_term, term_name
 from sourcebook.observations.values import Reason, Unreadable, parse_rate
 from sourcebook.observations.words import units
+from sourcebook.records.observation import Figure
 from sourcebook_cli.declarations import read_sources
 from tests.templates import ROOT
 from tests.unit.observations.pages import figures, parse, spec
@@ -368,7 +369,7 @@ def test_a_quotation_mark_that_is_not_closed_costs_its_row() -> None:
 
 def test_a_stale_first_source_is_passed_over_for_its_age() -> None:
     def candidate(source_id: str, priority: int, stale: bool) -> Candidate:
-        return Candidate(source_id, priority, "2026-01-01T00:00:00.000Z", 1, stale, {})
+        return Candidate(source_id, priority, "2026-01-01T00:00:00.000Z", 1, stale, Figure.of_item({}))
 
     order = ranked([candidate("a", 1, True), candidate("b", 2, False), candidate("c", 3, False)])
     assert [c.source_id for c in order] == ["b", "c", "a"]

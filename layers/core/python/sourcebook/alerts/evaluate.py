@@ -215,8 +215,8 @@ class Evaluator:
             if keys.read_latest({"PK": item["PK"], "SK": item["SK"]})[0] == bank:
                 continue
             order = ranked(candidates_of(item, at))
-            if order and not order[0].stale and order[0].item.get("rate_pct") is not None:
-                rates.append(float(order[0].item["rate_pct"]))
+            if order and not order[0].stale and (rate := order[0].item.rate_pct) is not None:
+                rates.append(rate)
         return rates
 
 

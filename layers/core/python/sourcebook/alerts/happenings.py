@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from sourcebook.alerts.rules import ARTICLE, RATE, RUN, SENTIMENT, SOURCE, SPECTRUM
 from sourcebook.clock import isoformat, parse_iso
-from sourcebook.observations.canonical import candidates_of, ranked
+from sourcebook.observations.canonical import Candidate, candidates_of, ranked
 from sourcebook.observations.terms import term_name
 from sourcebook.records.article import Article
 from sourcebook.search.day import Entry
@@ -116,30 +116,30 @@ def _source(old: Item, new: Item) -> Happening | None:
 
 def _rate(old: Item, new: Item) -> Happening | None:
     first, second = _standing(old), _standing(new)
-    if first is None or second is None or first["rate_pct"] == second["rate_pct"]:
+    if first is None or second is None or first.item.rate_pct == second.item.rate_pct:
         return None
     bank, series, term = keys.read_latest({"PK": new["PK"], "SK": new["SK"]})
     facts: dict[str, Fact] = {
         "bank_name": bank,
         "series_code": series,
         "term": term_name(term),
-        "rate_before_pct": first["rate_pct"],
-        "rate_pct": second["rate_pct"],
-        "observed_day": second["observed_day"],
-        "source_id": second["source_id"],
+        "rate_before_pct": first.item.rate_pct,
+        "rate_pct": second.item.rate_pct,
+        "observed_day": second.item.observed_day,
+        "source_id": second.source_id,
     }
-    told = f"{first['rate_pct']}|{second['rate_pct']}|{second['last_seen_at']}"
-    return Happening(RATE, f"{bank}|{series}|{term}|{told}", second["last_seen_at"], facts)
+    told = f"{first.item.rate_pct}|{second.item.rate_pct}|{second.scraped_at}"
+    return Happening(RATE, f"{bank}|{series}|{term}|{told}", second.scraped_at, facts)
 
 
-def _standing(item: Item) -> dict[str, Any] | None:
+def _standing(item: Item) -> Candidate | None:
     """Return the figure that counts, as of the newest scrape that the item has; None if there is none."""
     slots = (item.get("sources") or {}).values()
     if not slots:
         return None
     now = max(parse_iso(slot["last_seen_at"]) for slot in slots)
     best = ranked(candidates_of(item, now))[0]
-    return None if best.item.get("rate_pct") is None else {**best.item, "source_id": best.source_id}
+    return None if best.item.rate_pct is None else best
 
 
 def _sentiment(old: Item, new: Item) -> Happening | None:  # noqa: ARG001 - as all of them

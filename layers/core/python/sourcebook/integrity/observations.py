@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sourcebook.clock import Clock, utc_now
 from sourcebook.integrity.model import Finding, is_of, key_of
 from sourcebook.observations.canonical import Canonical, candidates_of, ranked, slot_of
-from sourcebook.observations.raw import RawStore
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -30,13 +28,10 @@ class LatestIsTheWinner:
                 yield Finding(self.name, key_of(latest), problem, repairable=True, about=key_of(latest))
 
     def _problem(self, latest: Item) -> str:
-        slots: Mapping[str, Mapping[str, Any]] = latest["sources"]
-        newest: dict[str, Item] = {}
-        for observation in RawStore(self.table).of(*keys.read_latest(key_of(latest))):
-            known = newest.get(observation["source_id"])
-            if known is None or _age(observation) > _age(known):
-                newest[observation["source_id"]] = observation
-        standings = Canonical(self.table).standings({*newest, *slots})
+        slots: Item = latest["sources"]
+        canonical = Canonical(self.table)
+        newest = canonical.newest(keys.read_latest(key_of(latest)))
+        standings = canonical.standings({*newest, *slots})
         should_be = {id_: slot_of(item, standings[id_]) for id_, item in newest.items() if id_ in standings}
         if slots == should_be:
             return ""
@@ -47,7 +42,7 @@ class LatestIsTheWinner:
             return told
         return f"{wins or 'no source'} wins, and {should_win or 'no source'} should: {told}"
 
-    def _winner(self, latest: Item, slots: Mapping[str, object]) -> str:
+    def _winner(self, latest: Item, slots: Item) -> str:
         order = ranked(candidates_of({**latest, "sources": slots}, self.clock()))
         return order[0].source_id if order else ""
 
@@ -57,11 +52,7 @@ class LatestIsTheWinner:
         return True
 
 
-def _age(observation: Item) -> tuple[str, int]:
-    return str(observation["last_seen_at"]), int(observation["sequence"])
-
-
-def _difference(source_id: str, slot: Mapping[str, Any] | None, should_be: Mapping[str, Any] | None) -> str:
+def _difference(source_id: str, slot: Item | None, should_be: Item | None) -> str:
     if slot is None:
         return f"the figure of {source_id} is missing"
     if should_be is None:

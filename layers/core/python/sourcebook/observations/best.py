@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.observations.read import LOAN, ObservationReader
+from sourcebook.records.base import View
 
 _SHOWN: Final = ("series_code", "term_months", "term", "rate_pct", "observed_day", "source_id")
 TARGETS_AT_MOST: Final = 500
 """Banks and terms whose history is read for one answer: two requests each."""
 
 
-def moves(reader: ObservationReader, *, series_code: str, days: int) -> dict[str, Any]:
+def moves(reader: ObservationReader, *, series_code: str, days: int) -> View:
     """Return the banks and terms of a series whose figure has changed in the last `days`.
 
     The first and the last figure of the period are compared, each from the source that counted on its day.
@@ -28,7 +29,7 @@ def moves(reader: ObservationReader, *, series_code: str, days: int) -> dict[str
         targets += [(row["bank_name"], row["term"]) for row in page["items"]]
         if (cursor := page["next_cursor"]) is None:
             break
-    rows: list[dict[str, Any]] = []
+    rows: list[View] = []
     for bank, term in targets[:TARGETS_AT_MOST]:
         # The days are those of the sources' calendars, which may be one ahead of UTC.
         found = reader.history(
@@ -64,13 +65,13 @@ def moves(reader: ObservationReader, *, series_code: str, days: int) -> dict[str
     }
 
 
-def best_rates(reader: ObservationReader, *, series_code: str | None = None) -> list[dict[str, Any]]:
+def best_rates(reader: ObservationReader, *, series_code: str | None = None) -> list[View]:
     """Return the best figure of each series and term, and the banks that offer it.
 
     Chosen among the figures of `GET /latest` that are not stale. Raise Unknown if there is no such series.
     """
     kinds = {str(series["series_code"]): series["kind"] for series in reader.known_series()}
-    best: dict[tuple[str, str | None], dict[str, Any]] = {}
+    best: dict[tuple[str, str | None], View] = {}
     cursor: str | None = None
     while True:
         page = reader.latest(series_code=series_code, cursor=cursor)

@@ -14,14 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
 from sourcebook.clock import parse_iso
 from sourcebook.errors import InvalidInput, Retryable
-from sourcebook.observations.model import SCHEMA_VERSION
+from sourcebook.messages import field_names
 from sourcebook.observations.raw import RawStore
+from sourcebook.records.observation import SCHEMA_VERSION, Figure, Observation, Slot
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
@@ -45,7 +46,7 @@ class Standing:
     max_age_days: int | None = None
 
     @classmethod
-    def of(cls, state: Mapping[str, Any]) -> Standing:
+    def of(cls, state: Item) -> Standing:
         """Read a source's STATE item."""
         options = state.get("options") or {}
         age = options.get("max_age_days")
@@ -70,7 +71,7 @@ class Candidate:
     scraped_at: str
     sequence: int
     stale: bool
-    item: Mapping[str, Any]
+    item: Figure
 
 
 def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -100,9 +101,7 @@ def decided_by(order: Sequence[Candidate]) -> str:
     return "scraped_at" if first.scraped_at != second.scraped_at else "sequence"
 
 
-def candidates_of(
-    latest: Mapping[str, Any], now: datetime, max_age_days: int | None = None
-) -> list[Candidate]:
+def candidates_of(latest: Item, now: datetime, max_age_days: int | None = None) -> list[Candidate]:
     """Return the slots of a LATEST item as candidates.
 
     Args:
@@ -110,14 +109,14 @@ def candidates_of(
         now: the present, by which a slot is stale.
         max_age_days: age from which a figure is stale, instead of what its source declares.
     """
-    slots: Mapping[str, Mapping[str, Any]] = latest.get("sources") or {}
+    slots = {source_id: Slot.of_item(slot) for source_id, slot in (latest.get("sources") or {}).items()}
     return [
         Candidate(
             source_id=source_id,
-            priority=int(slot["priority"]),
-            scraped_at=slot["last_seen_at"],
-            sequence=int(slot["sequence"]),
-            stale=_stale(slot["last_seen_at"], now, max_age_days or slot.get("max_age_days")),
+            priority=slot.priority,
+            scraped_at=slot.last_seen_at,
+            sequence=slot.sequence,
+            stale=_stale(slot.last_seen_at, now, max_age_days or slot.max_age_days),
             item=slot,
         )
         for source_id, slot in slots.items()
@@ -128,24 +127,14 @@ def _stale(seen_at: str, now: datetime, max_age_days: int | None) -> bool:
     return max_age_days is not None and now - parse_iso(seen_at) > timedelta(days=max_age_days)
 
 
-_SLOT_FIELDS: Final = (
-    "observed_day",
-    "first_seen_at",
-    "last_seen_at",
-    "sequence",
-    "rate_pct",
-    "rate_min_pct",
-    "rate_max_pct",
-    "raw_value",
-    "parse_warnings",
-)
-
-
-def slot_of(observation: Mapping[str, Any], standing: Standing) -> dict[str, Any]:
+def slot_of(observation: Observation, standing: Standing) -> Item:
     """Return what a LATEST item keeps of a source's newest observation."""
-    kept = {name: observation[name] for name in _SLOT_FIELDS if observation.get(name) is not None}
-    slot = kept | {"priority": standing.priority}
-    return slot if standing.max_age_days is None else slot | {"max_age_days": standing.max_age_days}
+    slot = Slot(
+        **{name: getattr(observation, name) for name in field_names(Figure)},
+        priority=standing.priority,
+        max_age_days=standing.max_age_days,
+    )
+    return dict(slot.to_json())
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,19 +185,19 @@ class Canonical:
                     "options.series", code, f"the kind {item['kind']} that it has in other sources"
                 )
 
-    def offer(self, target: tuple[str, str, str], observation: Mapping[str, Any], standing: Standing) -> bool:
+    def offer(self, target: tuple[str, str, str], observation: Observation, standing: Standing) -> bool:
         """Put an observation into its source's slot unless a newer one is there.
 
         Returns:
             Whether it was put there.
         """
         bank, series, term = target
-        source_id = str(observation["source_id"])
+        source_id = observation.source_id
         try:
             self.table.update(
                 keys.latest(series, term, bank),
                 assign={("sources", source_id): slot_of(observation, standing)},
-                condition=_not_newer(source_id, observation["last_seen_at"], int(observation["sequence"])),
+                condition=_not_newer(source_id, *observation.age),
             )
         except ConditionFailed:
             return False
@@ -234,7 +223,7 @@ class Canonical:
             if latest is None:
                 return False
             # The slots are read before the raw layer: what is stored in between makes the write fail.
-            newest = self._newest(target)
+            newest = self.newest(target)
             wanted = set(newest) | set(latest["sources"])
             if source_ids is not None:
                 wanted &= set(source_ids)
@@ -255,20 +244,21 @@ class Canonical:
         states = self.table.batch_get((keys.source(id_) for id_ in source_ids), consistent=True)
         return {str(state["source_id"]): Standing.of(state) for state in states}
 
-    def _newest(self, target: tuple[str, str, str]) -> dict[str, Item]:
-        newest: dict[str, Item] = {}
-        for item in RawStore(self.table).of(*target):
-            known = newest.get(item["source_id"])
-            if known is None or _age(item) > _age(known):
-                newest[item["source_id"]] = item
+    def newest(self, target: tuple[str, str, str]) -> dict[str, Observation]:
+        """Return the newest observation of each source, as the raw layer has it."""
+        newest: dict[str, Observation] = {}
+        for one in RawStore(self.table).of(*target):
+            known = newest.get(one.source_id)
+            if known is None or one.age > known.age:
+                newest[one.source_id] = one
         return newest
 
     def _mend(
         self,
         key: keys.Key,
-        slot: Mapping[str, Any] | None,
+        slot: Item | None,
         source_id: str,
-        newest: Mapping[str, Any] | None,
+        newest: Observation | None,
         standing: Standing | None,
     ) -> bool:
         """Bring one slot to what it should be; raises ConditionFailed if somebody wrote it meanwhile."""
@@ -285,10 +275,6 @@ class Canonical:
             return False
         self.table.update(key, assign={path: should_be}, condition=unchanged)
         return True
-
-
-def _age(item: Mapping[str, Any]) -> tuple[str, int]:
-    return str(item["last_seen_at"]), int(item["sequence"])
 
 
 def _not_newer(source_id: str, seen_at: str, sequence: int) -> ConditionBase:

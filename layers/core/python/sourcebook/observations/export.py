@@ -12,6 +12,7 @@ from sourcebook.csv_text import Cell, write_csv
 from sourcebook.errors import InvalidInput
 from sourcebook.observations.raw_read import observed_row
 from sourcebook.observations.read import ObservationReader
+from sourcebook.records.base import View
 
 OBSERVED: Final = columns(
     bank_name=Kind.TEXT,
@@ -33,10 +34,10 @@ OBSERVED: Final = columns(
 COLUMNS: Final = tuple(column.name for column in OBSERVED)
 """Their names; `parse_warnings` are joined by spaces in CSV."""
 
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 
 
-def canonical_rows(reader: ObservationReader) -> Iterator[dict[str, Any]]:
+def canonical_rows(reader: ObservationReader) -> Iterator[View]:
     """Yield one row for each bank, series and term: the figure that counts."""
     cursor: str | None = None
     while True:
@@ -49,14 +50,13 @@ def canonical_rows(reader: ObservationReader) -> Iterator[dict[str, Any]]:
             return
 
 
-def raw_rows(reader: ObservationReader) -> Iterator[dict[str, Any]]:
+def raw_rows(reader: ObservationReader) -> Iterator[View]:
     """Yield every observation of every source, also of sources that are registered no more."""
     priorities: dict[str, int | None] = {}
     for target in reader.targets():
-        for item in reader.observations(target):
-            source_id = str(item["source_id"])
-            reader.learn(priorities, [source_id])
-            yield observed_row(target, item, priorities[source_id])
+        for one in reader.observations(target):
+            reader.learn(priorities, [one.source_id])
+            yield observed_row(target, one, priorities[one.source_id])
 
 
 def writer_for(path: Path) -> Callable[[Path, Iterable[Row]], int]:

@@ -15,8 +15,8 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
-from sourcebook.observations.model import upgraded
 from sourcebook.observations.read import ObservationReader
+from sourcebook.records.observation import upgraded
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item

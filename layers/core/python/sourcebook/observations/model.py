@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final
 
 from sourcebook.observations.terms import months_of
-
-SCHEMA_VERSION: Final = "2"
-"""Of the items of this package; `sourcebook.observations.migrations` brings older ones up to date."""
+from sourcebook.records.base import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,7 @@ class Observed:
         """What it is a figure of: bank, series, term."""
         return self.bank, self.series, self.term
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> View:
         """Return it as `sourcebook observations parse` shows it."""
         return {
             "bank": self.bank,
@@ -75,7 +71,7 @@ class Dropped:
     detail: str
     raw: str = ""
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> View:
         """Return it as `sourcebook observations parse` shows it."""
         return {"row": self.position, "reason": self.reason, "detail": self.detail, "raw": self.raw}
 
@@ -96,7 +92,7 @@ class Heading:
     reason: str
     detail: str
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> View:
         """Return it as `sourcebook observations parse` shows it."""
         return {
             "column": self.column,
@@ -137,23 +133,3 @@ def number(value: Decimal | None) -> int | float | None:
 def clean_name(text: str) -> str:
     """Return a bank's name as it is kept: spaces collapsed."""
     return " ".join(text.split())
-
-
-def upgraded(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an observation of the raw layer in the present form; version 1 knew one time only."""
-    if item.get("schema_version") != "1":
-        return dict(item)
-    moment = item["scraped_at"]
-    kept = {name: value for name, value in item.items() if name != "scraped_at"}
-    return {
-        "first_seen_at": moment,
-        "last_seen_at": moment,
-        "sequence": 0,
-        **kept,
-        "schema_version": SCHEMA_VERSION,
-    }
-
-
-def rates(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of an item, null where it has none."""
-    return {name: item.get(name) for name in ("rate_pct", "rate_min_pct", "rate_max_pct")}

@@ -10,15 +10,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.observations.model import SCHEMA_VERSION, Observed, upgraded
+from sourcebook.observations.model import Observed, number
+from sourcebook.records.observation import SCHEMA_VERSION, Observation
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
-from sourcebook.table.codec import Item
+
+_OF_A_SCRAPE: Final = (
+    "rate_pct",
+    "rate_min_pct",
+    "rate_max_pct",
+    "raw_value",
+    "parse_warnings",
+    "snapshot",
+    "last_seen_at",
+)
+"""What the latest scrape of a day decides."""
 
 
 class Outcome(StrEnum):
@@ -63,7 +74,7 @@ class RawStore:
         )
         return int(counter["value"]) - count + 1
 
-    def store(self, scrape: Scrape, row: Observed, sequence: int) -> tuple[Outcome, Item]:
+    def store(self, scrape: Scrape, row: Observed, sequence: int) -> tuple[Outcome, Observation]:
         """Store one figure of a scrape.
 
         Storing it again changes nothing, and neither does a scrape that arrives after a later one, except
@@ -72,49 +83,49 @@ class RawStore:
         Returns:
             What became of it, and the observation of the day as it is now.
         """
-        figures = {
-            "rate_pct": row.rate_pct,
-            "rate_min_pct": row.rate_min_pct,
-            "rate_max_pct": row.rate_max_pct,
-            "raw_value": row.raw_value,
-            "parse_warnings": list(row.parse_warnings) or None,
-            "snapshot": scrape.snapshot or None,
-            "last_seen_at": scrape.scraped_at,
-        }
+        made = Observation(
+            source_id=scrape.source_id,
+            observed_day=scrape.day,
+            first_seen_at=scrape.scraped_at,
+            last_seen_at=scrape.scraped_at,
+            sequence=sequence,
+            rate_pct=number(row.rate_pct),
+            rate_min_pct=number(row.rate_min_pct),
+            rate_max_pct=number(row.rate_max_pct),
+            raw_value=row.raw_value,
+            parse_warnings=row.parse_warnings or None,
+            snapshot=scrape.snapshot or None,
+        )
         key = keys.observation(*row.key, scrape.day, scrape.source_id)
-        item: dict[str, Any] = {
-            **key,
-            "entity_type": "Observation",
-            "schema_version": SCHEMA_VERSION,
-            "source_id": scrape.source_id,
-            "observed_day": scrape.day,
-            "first_seen_at": scrape.scraped_at,
-            "sequence": sequence,
-            **figures,
-        }
-        existing = self.table.create(item)
-        if existing is None:
-            return Outcome.CREATED, {name: value for name, value in item.items() if value is not None}
-        existing = upgraded(existing)
-        if existing["first_seen_at"] > scrape.scraped_at:
+        there = self.table.create(made.to_item(key))
+        if there is None:
+            return Outcome.CREATED, made
+        existing = Observation.of_item(there)
+        if existing.first_seen_at > scrape.scraped_at:
             existing = self._seen_earlier(key, scrape.scraped_at) or existing
-        if existing["last_seen_at"] >= scrape.scraped_at:
+        if existing.last_seen_at >= scrape.scraped_at:
             return Outcome.KNOWN, existing
+        newer = Attr("last_seen_at").lt(scrape.scraped_at) | Attr("last_seen_at").not_exists()
+        figures = made.to_json()
         try:
-            newer = Attr("last_seen_at").lt(scrape.scraped_at) | Attr("last_seen_at").not_exists()
-            return Outcome.UPDATED, upgraded(self.table.update(key, assign=figures, condition=newer))
+            # All of them, whatever was read: another scrape may have come in between.
+            item = self.table.update(
+                key, assign={name: figures.get(name) for name in _OF_A_SCRAPE}, condition=newer
+            )
         except ConditionFailed as found:
-            return Outcome.KNOWN, found.item or existing
+            return Outcome.KNOWN, Observation.of_item(found.item) if found.item else existing
+        return Outcome.UPDATED, Observation.of_item(item)
 
-    def _seen_earlier(self, key: keys.Key, moment: str) -> Item | None:
+    def _seen_earlier(self, key: keys.Key, moment: str) -> Observation | None:
         try:
-            return self.table.update(
+            item = self.table.update(
                 key, assign={"first_seen_at": moment}, condition=Attr("first_seen_at").gt(moment)
             )
         except ConditionFailed as found:
-            return found.item
+            return Observation.of_item(found.item) if found.item else None
+        return Observation.of_item(item)
 
-    def of(self, bank: str, series: str, term: str) -> Iterator[Item]:
+    def of(self, bank: str, series: str, term: str) -> Iterator[Observation]:
         """Yield every observation of a bank, a series and a term, oldest day first, read consistently."""
         partition = KeyCondition("PK").eq(keys.observation_partition(bank, series, term))
-        yield from map(upgraded, self.table.query_all(partition, consistent=True))
+        yield from map(Observation.of_item, self.table.query_all(partition, consistent=True))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.errors import InvalidInput
-from sourcebook.observations.model import rates, upgraded
 from sourcebook.observations.read import ObservationReader, Unknown
 from sourcebook.observations.terms import months_of, term_code, term_name
+from sourcebook.records.base import View
+from sourcebook.records.observation import Observation
 from sourcebook.table import keys
-from sourcebook.table.codec import Item
 from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page, walk
 
 Target = tuple[str, str, str]
@@ -29,7 +29,7 @@ _LARGEST: Final = "~"
 """Sort key behind all of them."""
 
 
-def observed_row(target: Target, item: Mapping[str, Any], priority: int | None) -> dict[str, Any]:
+def observed_row(target: Target, observation: Observation, priority: int | None) -> View:
     """Return what one source had on one day, as it is served and exported."""
     bank, series, term = target
     return {
@@ -37,14 +37,12 @@ def observed_row(target: Target, item: Mapping[str, Any], priority: int | None) 
         "series_code": series,
         "term_months": months_of(term),
         "term": term_name(term),
-        "observed_day": item["observed_day"],
-        **rates(item),
-        "raw_value": item.get("raw_value", ""),
-        "parse_warnings": list(item.get("parse_warnings", ())),
-        "source_id": str(item["source_id"]),
+        "observed_day": observation.observed_day,
+        **observation.as_read(),
+        "source_id": observation.source_id,
         "source_priority": priority,
-        "first_seen_at": item["first_seen_at"],
-        "scraped_at": item["last_seen_at"],
+        "first_seen_at": observation.first_seen_at,
+        "scraped_at": observation.last_seen_at,
     }
 
 
@@ -54,7 +52,7 @@ class _Entry:
 
     target: Target
     sort_key: str
-    item: Item | None
+    item: Observation | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class RawReader(ObservationReader):
         until: date | None = None,
         limit: int,
         cursor: str | None = None,
-    ) -> Page[dict[str, Any]]:
+    ) -> Page[View]:
         """Return one page of what each source had on each day: by series, term and bank, oldest first.
 
         Args:
@@ -120,16 +118,14 @@ class RawReader(ObservationReader):
         wanted = [series_code] if series_code else [str(s["series_code"]) for s in self.known_series()]
         priorities: dict[str, int | None] = {}
 
-        def load(entries: list[_Entry]) -> list[dict[str, Any] | None]:
+        def load(entries: list[_Entry]) -> list[View | None]:
             chosen = [
-                entry.item
-                if entry.item is not None and source_id in {None, str(entry.item["source_id"])}
-                else None
+                entry.item if entry.item is not None and source_id in {None, entry.item.source_id} else None
                 for entry in entries
             ]
-            self.learn(priorities, {str(item["source_id"]) for item in chosen if item})
+            self.learn(priorities, {item.source_id for item in chosen if item})
             return [
-                observed_row(entry.target, item, priorities[str(item["source_id"])]) if item else None
+                observed_row(entry.target, item, priorities[item.source_id]) if item else None
                 for entry, item in zip(entries, chosen, strict=True)
             ]
 
@@ -165,10 +161,10 @@ class RawReader(ObservationReader):
                 condition = KeyCondition("PK").eq(
                     keys.observation_partition(bank, code, term)
                 ) & KeyCondition("SK").between(begin, days[1])
-                for item in map(upgraded, walk(self.table, condition, page_size=limit + 1)):
+                for item in walk(self.table, condition, page_size=limit + 1):
                     # `between` includes both of its ends.
                     if last < item["SK"] < days[1]:
-                        yield _Entry(target, str(item["SK"]), item)
+                        yield _Entry(target, item["SK"], Observation.of_item(item))
 
     def _targets(self, code: str, wanted: tuple[str | None, str | None], begin: str) -> Iterator[Target]:
         bank, term = wanted

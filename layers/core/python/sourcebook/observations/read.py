@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -17,8 +17,9 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.observations.canonical import Candidate, candidates_of, decided_by, ranked
-from sourcebook.observations.model import rates, upgraded
 from sourcebook.observations.terms import NO_TERM, months_of, term_code, term_name
+from sourcebook.records.base import View
+from sourcebook.records.observation import Observation
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -64,7 +65,7 @@ class ObservationReader:
         bank_name: str | None = None,
         max_age_days: int | None = None,
         cursor: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> View:
         """Return the newest figure of each bank, series and term.
 
         One series is one Query. An answer ends early, with a cursor, where DynamoDB's page of 1 MB ends.
@@ -96,7 +97,7 @@ class ObservationReader:
         if place:
             codes = [code for code in codes if code > place[0] or (code == place[0] and place[1] != _END)]
         now = self.clock()
-        rows: list[dict[str, Any]] = []
+        rows: list[View] = []
         for number, code in enumerate(codes):
             condition: ConditionBase = KeyCondition("PK").eq(keys.latest_partition(code))
             if term is not None:
@@ -123,7 +124,7 @@ class ObservationReader:
         first: date | None = None,
         last: date | None = None,
         cursor: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> View:
         """Return one point a day of a bank, a series and a term, oldest first.
 
         Args:
@@ -167,16 +168,14 @@ class ObservationReader:
             "next_cursor": listing.cursor((last_day,)) if more else None,
         }
 
-    def _points(
-        self, target: tuple[str, str, str], begin: str, end: str
-    ) -> tuple[list[dict[str, Any]], bool]:
+    def _points(self, target: tuple[str, str, str], begin: str, end: str) -> tuple[list[View], bool]:
         if begin > end:
             return [], False
         priorities: dict[str, int | None] = {}
-        points: list[dict[str, Any]] = []
-        for _, items in groupby(self.observations(target, begin, end), key=lambda i: i["observed_day"]):
+        points: list[View] = []
+        for _, items in groupby(self.observations(target, begin, end), key=lambda one: one.observed_day):
             told = list(items)
-            self.learn(priorities, {str(item["source_id"]) for item in told})
+            self.learn(priorities, {one.source_id for one in told})
             order = ranked(_contenders(told, priorities))
             if not order:
                 continue
@@ -196,13 +195,13 @@ class ObservationReader:
 
     def observations(
         self, target: tuple[str, str, str], begin: str = _FIRST_DAY, end: str = _LAST_DAY
-    ) -> Iterator[Item]:
+    ) -> Iterator[Observation]:
         """Yield the raw layer of a bank, a series and a term from day to day, both included."""
         days = KeyCondition("SK").between(
             f"{keys.OBSERVATION_PREFIX}{begin}", f"{keys.OBSERVATION_PREFIX}{end}~"
         )
         partition = KeyCondition("PK").eq(keys.observation_partition(*target))
-        yield from map(upgraded, self.table.query_all(partition & days))
+        yield from map(Observation.of_item, self.table.query_all(partition & days))
 
     def targets(self) -> Iterator[tuple[str, str, str]]:
         """Yield every bank, series and term of which there is anything."""
@@ -211,16 +210,16 @@ class ObservationReader:
             for item in self.table.query_all(partition):
                 yield keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
 
-    def banks(self) -> list[dict[str, Any]]:
+    def banks(self) -> list[View]:
         """Return the banks of which a registered source has figures, by name."""
         return [{"bank_name": bank} for bank in sorted(self._served()[0])]
 
-    def series(self) -> list[dict[str, Any]]:
+    def series(self) -> list[View]:
         """Return the series of which a registered source has figures, by code."""
         served = self._served()[1]
         return [series for series in self.known_series() if series["series_code"] in served]
 
-    def known_series(self) -> list[dict[str, Any]]:
+    def known_series(self) -> list[View]:
         """Return all series that there ever were, by code."""
         return [
             {"series_code": item["series_code"], "kind": item["kind"], "name": item["name"]}
@@ -243,7 +242,7 @@ class ObservationReader:
                     codes.add(code)
         return banks, codes
 
-    def meta(self) -> dict[str, Any]:
+    def meta(self) -> View:
         """Return how fresh everything is, and how the last scrape of each source went."""
         banks, codes = self._served()
         sources = [_scrape(i) for i in self._about(keys.SCRAPE_PREFIX) if "removed_at" not in i]
@@ -268,16 +267,14 @@ class ObservationReader:
     def _is_bank(self, name: str) -> bool:
         return 0 < len(name) <= _PART_LIMIT and self.table.get(keys.observed_bank(name)) is not None
 
-    def _check_term(self, series: Mapping[str, Any], *, given: str | None) -> None:
+    def _check_term(self, series: View, *, given: str | None) -> None:
         if series["kind"] == LOAN and given is not None:
             raise InvalidInput(
                 "term_months", given, f"no term_months, since {series['series_code']} is a loan series"
             )
 
 
-def _latest_row(
-    item: Mapping[str, Any], now: datetime, max_age_days: int | None, bank_name: str | None
-) -> dict[str, Any] | None:
+def _latest_row(item: Item, now: datetime, max_age_days: int | None, bank_name: str | None) -> View | None:
     """Return the row of one LATEST item; None if no source stands behind it, or it is another bank's."""
     bank, series, term = keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
     if bank_name is not None and bank != bank_name:
@@ -291,10 +288,8 @@ def _latest_row(
         "series_code": series,
         "term_months": months_of(term),
         "term": term_name(term),
-        **rates(best.item),
-        "raw_value": best.item.get("raw_value", ""),
-        "parse_warnings": list(best.item.get("parse_warnings", ())),
-        "observed_day": best.item["observed_day"],
+        **best.item.as_read(),
+        "observed_day": best.item.observed_day,
         "scraped_at": best.scraped_at,
         "source_id": best.source_id,
         "source_priority": best.priority,
@@ -304,8 +299,8 @@ def _latest_row(
             {
                 "source_id": candidate.source_id,
                 "source_priority": candidate.priority,
-                "rate_pct": candidate.item.get("rate_pct"),
-                "observed_day": candidate.item["observed_day"],
+                "rate_pct": candidate.item.rate_pct,
+                "observed_day": candidate.item.observed_day,
                 "scraped_at": candidate.scraped_at,
                 "stale": candidate.stale,
             }
@@ -314,29 +309,24 @@ def _latest_row(
     }
 
 
-def _contenders(
-    items: Iterable[Mapping[str, Any]], priorities: Mapping[str, int | None]
-) -> Iterator[Candidate]:
-    for item in items:
-        source_id = str(item["source_id"])
-        priority = priorities[source_id]
+def _contenders(items: Iterable[Observation], priorities: Mapping[str, int | None]) -> Iterator[Candidate]:
+    for one in items:
+        priority = priorities[one.source_id]
         if priority is not None:
-            yield Candidate(
-                source_id, priority, str(item["last_seen_at"]), int(item["sequence"]), stale=False, item=item
-            )
+            yield Candidate(one.source_id, priority, *one.age, stale=False, item=one)
 
 
-def _point(best: Candidate) -> dict[str, Any]:
+def _point(best: Candidate) -> View:
     return {
-        "observed_day": best.item["observed_day"],
+        "observed_day": best.item.observed_day,
         "scraped_at": best.scraped_at,
-        **rates(best.item),
+        **best.item.rates(),
         "source_id": best.source_id,
         "source_priority": best.priority,
     }
 
 
-def _scrape(item: Mapping[str, Any]) -> dict[str, Any]:
+def _scrape(item: Item) -> View:
     fields = (
         "source_id",
         "name",

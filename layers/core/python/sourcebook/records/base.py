@@ -75,12 +75,14 @@ class Place:
         written_by: who writes them, and when they go.
         indexes: those that may hold one.
         entity: the items' `entity_type`, where it is not the name of the class.
+        version: their `schema_version`.
     """
 
     key: Callable[..., Key]
     written_by: str
     indexes: tuple[str, ...] = ()
     entity: str = ""
+    version: str = SCHEMA_VERSION
 
 
 _FIELDS: Final[dict[type, tuple[RecordField, ...]]] = {}
@@ -154,7 +156,7 @@ class Record(Message):
             **key,
             **(index or {}),
             "entity_type": self.PLACE.entity or type(self).__name__,
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": self.PLACE.version,
             **self.to_json(),
         }
 

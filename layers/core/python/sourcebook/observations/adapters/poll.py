@@ -129,7 +129,7 @@ class ObservationAdapter:
             (row.key for row in parsed.rows),
             {series.code: (series.kind, series.name) for series in options.series},
         )
-        outcomes = self.store(scrape, parsed.rows, Standing.of(source.to_json()))
+        outcomes = self.store(scrape, parsed.rows, Standing.of(dict(source.to_json())))
         odd = anomaly(source.last_entries, len(parsed.rows), options.warn_fewer_rows_pct)
         self._record(source=source, options=options, scrape=scrape, digest=digest, parsed=parsed, odd=odd)
         return PollResult(
