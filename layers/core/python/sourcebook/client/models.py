@@ -1366,7 +1366,7 @@ class QuarantineCase(Record):
     """Its id: the same trouble with the same subject is one case."""
     workflow_name: str
     """The workflow that found it."""
-    subject: str
+    subject: str | None
     """The name or the id that it is about."""
     nova_id: str | None
     """The nova that it is about."""
@@ -1394,11 +1394,11 @@ class QuarantineCase(Record):
     """What they called themselves."""
     review_note: str | None
     """Why, in their words."""
-    job_run_id: str
+    job_run_id: str | None
     """The run that found it last."""
-    correlation_id: str
+    correlation_id: str | None
     """Joins the logs of what belongs together."""
-    error_fingerprint: str
+    error_fingerprint: str | None
     """The same for errors of the same kind."""
     created_at: datetime
     """When it was first found."""
@@ -1423,7 +1423,7 @@ class ReviewedCase(Record):
     """Its id: the same trouble with the same subject is one case."""
     workflow_name: str
     """The workflow that found it."""
-    subject: str
+    subject: str | None
     """The name or the id that it is about."""
     nova_id: str | None
     """The nova that it is about."""
@@ -1451,11 +1451,11 @@ class ReviewedCase(Record):
     """What they called themselves."""
     review_note: str | None
     """Why, in their words."""
-    job_run_id: str
+    job_run_id: str | None
     """The run that found it last."""
-    correlation_id: str
+    correlation_id: str | None
     """Joins the logs of what belongs together."""
-    error_fingerprint: str
+    error_fingerprint: str | None
     """The same for errors of the same kind."""
     created_at: datetime
     """When it was first found."""

@@ -50,7 +50,7 @@ class QuarantineCase(Record):
 
     quarantine_id: Annotated[Uuid, "Its id: the same trouble with the same subject is one case."]
     workflow_name: Annotated[str, "The workflow that found it."]
-    subject: Annotated[str, "The name or the id that it is about."]
+    subject: Annotated[str | None, "The name or the id that it is about."] = None
     nova_id: Annotated[str | None, "The nova that it is about."] = None
     data_product_id: Annotated[str | None, "The spectrum that it is about."] = None
     reason_code: Annotated[QuarantineReason, "Why a person must look."]
@@ -66,9 +66,9 @@ class QuarantineCase(Record):
     reviewed_by: Annotated[str | None, "Who decided, as AWS knows the caller."] = None
     reviewer: Annotated[str | None, "What they called themselves."] = None
     review_note: Annotated[str | None, "Why, in their words."] = None
-    job_run_id: Annotated[str, "The run that found it last."]
-    correlation_id: Annotated[str, "Joins the logs of what belongs together."]
-    error_fingerprint: Annotated[str, "The same for errors of the same kind."]
+    job_run_id: Annotated[str | None, "The run that found it last."] = None
+    correlation_id: Annotated[str | None, "Joins the logs of what belongs together."] = None
+    error_fingerprint: Annotated[str | None, "The same for errors of the same kind."] = None
     context_s3_bucket: Annotated[str | None, "Where all facts are.", NOT_SHOWN] = None
     context_s3_key: Annotated[str | None, "Where all facts are.", NOT_SHOWN] = None
     retry_input: Annotated[Mapping[str, str], "What an approved new try is started with.", NOT_SHOWN] = field(
