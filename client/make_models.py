@@ -27,6 +27,7 @@ from pydantic import Field
 
 from sourcebook.client._base import Record, Table
 '''
+_LONGEST: Final = 98
 _SIMPLE: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _FORMATS: Final = {"date-time": "datetime", "date": "date"}
 _ABSENT: Final = {"str": '""', "list": "Field(default_factory=list)", "dict": "Field(default_factory=dict)"}
@@ -124,6 +125,7 @@ def _line(field: str, schema: Mapping[str, Any], *, required: bool) -> str:
     words = [str(word) for word in schema.get("enum", ()) if word is not None]
     one_of = f"One of {', '.join(words)}." if words else ""
     about = " ".join(filter(None, (schema.get("description"), one_of)))
+    about = about if len(about) < _LONGEST else schema["description"]
     given = ", ".join(f"{key}={value}" for key, value in settings.items())
     default = f" = Field({given})" if "alias" in settings else f" = {settings['default']}" if settings else ""
     docs = f'\n    """{about}"""' if about else ""

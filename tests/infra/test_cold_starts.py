@@ -67,7 +67,7 @@ EXPECTED: Final[dict[str, tuple[set[str], set[str]]]] = {
     "reanalyze_articles": (LABELLING, {"dynamodb"}),
     "rebuild_canonical": ({"boto3"}, {"dynamodb"}),
     "rebuild_photometry": (CHECKING | {"numpy", "pyarrow"}, {"dynamodb", "s3"}),
-    "reconcile_names": ({"boto3"}, {"dynamodb"}),
+    "reconcile_names": (CHECKING, {"dynamodb"}),
     "record_spectrum": (CHECKING, {"dynamodb"}),
     "refresh_sentiment": ({"boto3"}, {"dynamodb"}),
     "resolve_name": ({"asyncio", "boto3", "httpx"}, {"dynamodb"}),

@@ -1373,7 +1373,7 @@ class QuarantineCase(Record):
     data_product_id: str | None
     """The spectrum that it is about."""
     reason_code: str
-    """Why a person must look. One of AMBIGUOUS_NAME, COORDINATES_UNSURE, NOVA_CANDIDATE, NO_COORDINATES, NAME_CONFLICT, BAD_REFERENCE, UNKNOWN_PROFILE, MISSING_CRITICAL_METADATA, CHECKSUM_MISMATCH, OTHER."""
+    """Why a person must look."""
     message: str
     """What is unclear, in words."""
     context: dict[str, Any]
@@ -1430,7 +1430,7 @@ class ReviewedCase(Record):
     data_product_id: str | None
     """The spectrum that it is about."""
     reason_code: str
-    """Why a person must look. One of AMBIGUOUS_NAME, COORDINATES_UNSURE, NOVA_CANDIDATE, NO_COORDINATES, NAME_CONFLICT, BAD_REFERENCE, UNKNOWN_PROFILE, MISSING_CRITICAL_METADATA, CHECKSUM_MISMATCH, OTHER."""
+    """Why a person must look."""
     message: str
     """What is unclear, in words."""
     context: dict[str, Any]
