@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import logging
 import uuid
@@ -34,6 +35,7 @@ from sourcebook_cli.photometry import hand_in
 from sourcebook_cli.stack import Stack as OperatorsStack
 from sourcebook_local.astronomy.light_curve import SAMPLE_LIGHT_CURVE
 from sourcebook_local.outputs import stack_outputs
+from tests.e2e.stack import wait_until
 from tests.e2e.test_novae import Catalogue, attempts
 from tests.unit.fits import made
 from tests.unit.lightcurves.uploads import extended
@@ -276,3 +278,31 @@ def test_the_samples_of_a_spectrum_are_served(observatory: Observatory) -> None:
     assert [item["data_product_id"] for item in listed] == [product_id]
     missing = stack.api.get(f"{path.replace(product_id, photometry_id_for(observatory.nova_id))}/spectrum")
     assert missing.status_code == 404
+
+
+def test_a_light_curve_and_a_spectrum_are_handed_in_over_the_api_by_signed_links(
+    observatory: Observatory,
+) -> None:
+    night = csv("2456079.9,11.1,0.01,V,Ada").encode()
+    spectrum = made.eso({"OBJECT": observatory.name})  # bytes that no other test hands in
+    files: list[dict[str, Any]] = []
+    for kind, name, body in (("photometry", "night.csv", night), ("spectrum", "spectrum.fits", spectrum)):
+        about = {"nova_id": observatory.nova_id, "kind": kind, "file_name": name}
+        digest = hashlib.sha256(body).hexdigest()
+        files.append({**about, "byte_length": len(body), "sha256": digest})
+    opened = observatory.catalogue.post("/uploads", {"donor": "Ada", "files": files})
+    assert opened.status_code == 201, opened.text
+    for file, body in zip(opened.json()["files"], (night, spectrum), strict=True):
+        send = file["send"]
+        for content, status in ((body + b"x", 403), (body, 200)):
+            sent = observatory.stack.api.put(send["url"], content=content, headers=send["headers"])
+            assert sent.status_code == status, sent.text
+    upload_id = opened.json()["upload_id"]
+    assert observatory.catalogue.post(f"/uploads/{upload_id}/complete", {}).status_code == 202
+
+    def states() -> list[str] | None:
+        found = [file["state"] for file in observatory.catalogue.get(f"/uploads/{upload_id}")["files"]]
+        return None if "RUNNING" in found else found
+
+    assert wait_until(states, 300, "both files are ingested") == ["TAKEN", "TAKEN"]
+    assert [point["magnitude"] for point in observatory.curve()["items"]] == [11.1]
