@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from sourcebook.columns import Column as ParquetColumn
 from sourcebook.columns import Kind
+from sourcebook.csv_text import Cell, write_csv
 from sourcebook.releases.tables import ReleaseColumn, ReleaseTable
 from sourcebook.votable_text import Column, votable
 
@@ -58,10 +58,8 @@ def as_ecsv(table: ReleaseTable, rows: Rows) -> bytes:
     for column in header["datatype"]:
         file.write(f"# - {json.dumps(column, ensure_ascii=False)}\n")
     file.write(f"# meta: {json.dumps(header['meta'], ensure_ascii=False)}\n# schema: astropy-2.0\n")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([column.name for column in table.columns])
-    for row in rows:
-        writer.writerow([_ecsv_cell(row.get(column.name)) for column in table.columns])
+    names = [column.name for column in table.columns]
+    write_csv(file, names, ([_ecsv_cell(row.get(name)) for name in names] for row in rows))
     return file.getvalue().encode()
 
 
@@ -121,9 +119,7 @@ def _ecsv_column(column: ReleaseColumn) -> dict[str, object]:
     return told | {"meta": {"ucd": column.ucd}}
 
 
-def _ecsv_cell(value: object) -> str:
+def _ecsv_cell(value: object) -> Cell:
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return str(value)
-    return repr(value) if isinstance(value, int | float) else str(value)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
