@@ -210,7 +210,7 @@ def remembered(home: Path) -> list[ServedFolder]:
 
 
 def start_server(
-    home: Path, folder: Path | None = None, *, clock: Clock = utc_now, timeout: float = 15.0
+    home: Path, folder: Path | None = None, *, clock: Clock = utc_now, timeout: float = 60.0
 ) -> ServedFolder:
     """Start the loopback server of a folder, or of the samples, unless it runs already.
 
