@@ -210,7 +210,12 @@ function Form({ one, unit, setUnit, decided }: { one: Case; unit: string; setUni
 function Followed({ one, since }: { one: Case; since: string }): JSX.Element {
   const runs = useGet<{ items: Run[] }>("/job-runs", { workflow: one.workflow_name, limit: 20 });
   const found = runs.value?.items.find(
-    (run) => run.started_at >= since && (run.nova_id === one.nova_id || run.subject === one.subject || one.nova_id === null),
+    (run) =>
+      run.started_at >= since &&
+      // A nova may have several spectra under way at the same time.
+      (one.data_product_id === null
+        ? run.nova_id === one.nova_id || run.subject === one.subject || one.nova_id === null
+        : run.subject === one.data_product_id),
   );
   const isNew = Date.now() - new Date(since).getTime() < 10 * 60_000;
   const isDone = found !== undefined && found.status !== "RUNNING";
