@@ -56,9 +56,8 @@ export function Review({
   setUnit: (unit: string) => void;
   decided: () => void;
 }): JSX.Element {
-  const [since, setSince] = useState<string | null>(null);
   if (one.manual_review_status !== "PENDING") {
-    return one.manual_review_status === "CLEARED_TERMINAL" ? <></> : <Followed one={one} since={since ?? one.reviewed_at ?? ""} />;
+    return one.manual_review_status === "CLEARED_TERMINAL" ? <></> : <Followed one={one} since={one.reviewed_at ?? ""} />;
   }
   return (
     <Form
@@ -66,7 +65,6 @@ export function Review({
       unit={unit}
       setUnit={setUnit}
       decided={() => {
-        setSince(new Date(Date.now() - 60_000).toISOString());
         dispatchEvent(new Event("casedecided"));
         decided();
       }}
@@ -211,7 +209,8 @@ function Followed({ one, since }: { one: Case; since: string }): JSX.Element {
   const runs = useGet<{ items: Run[] }>("/job-runs", { workflow: one.workflow_name, limit: 20 });
   const found = runs.value?.items.find(
     (run) =>
-      run.started_at >= since &&
+      new Date(run.started_at) >= new Date(since) &&
+      run.job_run_id !== one.job_run_id &&
       // A nova may have several spectra under way at the same time.
       (one.data_product_id === null
         ? run.nova_id === one.nova_id || run.subject === one.subject || one.nova_id === null
