@@ -93,7 +93,6 @@ def _files(folder: Path) -> Iterable[tuple[str, bytes, bool]]:
 
 
 def _context() -> dict[str, object]:
-
     context: dict[str, object] = json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"]
     return context
 

@@ -6,6 +6,7 @@ import json
 import re
 import time
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -114,6 +115,7 @@ def list_novae(
 ) -> None:
     """List the novae of the catalogue by their primary names."""
     from sourcebook.novae.listing import NovaList, Wanted
+    from sourcebook.table.pages import all_items
 
     wanted = Wanted(
         status=None if status.upper() == "ANY" else status.upper(),
@@ -125,14 +127,7 @@ def list_novae(
         photometry=photometry,
     )
     found = NovaList(Stack.connect(aws=aws).table)
-    novae: list[dict[str, Any]] = []
-    cursor: str | None = None
-    while True:
-        page = found.page(wanted, limit=100, cursor=cursor)
-        novae += page.items
-        if (cursor := page.next_cursor) is None:
-            break
-    _show_novae(novae, as_json=as_json)
+    _show_novae(list(all_items(partial(found.page, wanted, limit=100))), as_json=as_json)
 
 
 @nova.command()
@@ -220,17 +215,12 @@ def references(name: str, role: str | None, *, as_json: bool, aws: bool) -> None
     """List the publications about NAME (a name or an id), newest first."""
     from sourcebook.novae.read import NovaReader
     from sourcebook.novae.reference_read import ReferenceReader
+    from sourcebook.table.pages import all_items
 
     table = Stack.connect(aws=aws).table
     nova_id = own_id(table, name)
     nova_id = NovaReader(table).leads_to(nova_id) or nova_id
-    found: list[dict[str, Any]] = []
-    cursor: str | None = None
-    while True:
-        page = ReferenceReader(table).page(nova_id, role=role, limit=100, cursor=cursor)
-        found += page.items
-        if (cursor := page.next_cursor) is None:
-            break
+    found = list(all_items(partial(ReferenceReader(table).page, nova_id, role=role, limit=100)))
     if as_json:
         say_json(found)
         return

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from sourcebook.articles.read import ArticleFilter, ArticleReader
 from sourcebook.columns import Column, Kind, columns
@@ -17,13 +17,12 @@ from sourcebook.observations.raw_read import RawReader
 from sourcebook.records.article import Article
 from sourcebook.records.schema import columns_of
 from sourcebook.table.client import Table
-from sourcebook.table.pages import Page
+from sourcebook.table.pages import all_items
 
 Row: TypeAlias = Mapping[str, Any]
 Rows: TypeAlias = Callable[[Table, Period], Iterator[tuple[date, Iterable[Row]]]]
 
 _PAGE: Final = 100
-RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ def _articles(table: Table, period: Period) -> Iterator[tuple[date, Iterable[Row
     for day in period.days():
         since = datetime.combine(day, time.min, tzinfo=UTC)
         wanted = ArticleFilter(since=since, until=since + timedelta(days=1))
-        pages = _all(partial(reader.page, wanted, limit=_PAGE))
+        pages = all_items(partial(reader.page, wanted, limit=_PAGE))
         yield day, (article.shown() for article in pages)
 
 
@@ -58,19 +57,10 @@ def _observations(table: Table, period: Period) -> Iterator[tuple[date, Iterable
     # Their keys begin with bank, series and term: all days of the period are read in one walk.
     by_day: defaultdict[str, list[Row]] = defaultdict(list)
     reader = RawReader(table)
-    for row in _all(partial(reader.figures, since=period.since, until=period.until, limit=_PAGE)):
+    for row in all_items(partial(reader.figures, since=period.since, until=period.until, limit=_PAGE)):
         by_day[str(row["observed_day"])].append(row)
     for day in period.days():
         yield day, by_day.get(day.isoformat(), ())
-
-
-def _all(page: Callable[..., Page[RowT]]) -> Iterator[RowT]:
-    cursor: str | None = None
-    while True:
-        found = page(cursor=cursor)
-        yield from found.items
-        if (cursor := found.next_cursor) is None:
-            return
 
 
 _ARTICLE: Final = (*columns_of(Article), *columns(mentions=Kind.THING))

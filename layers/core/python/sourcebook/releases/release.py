@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from sourcebook.bucket.objects import ObjectChanged, Objects
@@ -23,12 +24,14 @@ from sourcebook.releases.tables import NOVAE, PHOTOMETRY, REFERENCES, SPECTRA, T
 from sourcebook.releases.written import FORMATS, as_bibtex
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.pages import all_items
 
 PREFIX: Final = "releases/"
 """Where releases lie in the bucket."""
 SUMS: Final = "SHA256SUMS"
 
 _LARGEST_TABLE: Final = 200_000_000
+_PAGE: Final = 100
 _CONTENT_TYPES: Final = {
     "vot": "application/x-votable+xml",
     "ecsv": "text/plain; charset=utf-8",
@@ -90,6 +93,9 @@ class Releaser:
         """
         now = self.clock()
         name = name or now.date().isoformat()
+        prefix = f"{PREFIX}{name}/"
+        if self.objects.byte_length(f"{prefix}{SUMS}") is not None:
+            raise _released(name)
         gathered = self._gather()
         files = {
             f"{table.name}.{suffix}": write(table, gathered.rows[table.name])
@@ -102,9 +108,6 @@ class Releaser:
         sums = "".join(
             f"{hashlib.sha256(body).hexdigest()}  {file}\n" for file, body in sorted(files.items())
         )
-        prefix = f"{PREFIX}{name}/"
-        if self.objects.byte_length(f"{prefix}{SUMS}") is not None:
-            raise _released(name)
         for file, body in files.items():
             kind = _CONTENT_TYPES.get(file.rpartition(".")[2], _TEXT)
             self.objects.write(f"{prefix}{file}", body, kind)
@@ -117,13 +120,14 @@ class Releaser:
     def _gather(self) -> _Gathered:
         gathered = _Gathered()
         products = ProductReader(self.table, lambda: self.objects)
-        for nova in self._novae():
+        novae = partial(NovaList(self.table).page, Wanted(), limit=_PAGE)
+        for nova in all_items(novae):
             nova_id, known = nova["nova_id"], NovaReader(self.table).get(nova["nova_id"])
             names = [] if known is None else [one["name"] for one in known["names"]]
             own = {"nova_id": nova_id, "primary_name": nova["primary_name"]}
             spectra = [_spectrum(own, item) for item in products.valid_spectra(nova_id)]
             measurements = [own | one for one in self._measurements(nova_id)]
-            references = list(self._references(nova_id))
+            references = list(all_items(partial(ReferenceReader(self.table).page, nova_id, limit=_PAGE)))
             for row in spectra:
                 gathered.add(SPECTRA, row)
             for row in measurements:
@@ -142,22 +146,6 @@ class Releaser:
                 },
             )
         return gathered
-
-    def _novae(self) -> Iterator[dict[str, Any]]:
-        reader, cursor = NovaList(self.table), None
-        while True:
-            page = reader.page(Wanted(), limit=100, cursor=cursor)
-            yield from page.items
-            if (cursor := page.next_cursor) is None:
-                return
-
-    def _references(self, nova_id: str) -> Iterator[dict[str, Any]]:
-        reader, cursor = ReferenceReader(self.table), None
-        while True:
-            page = reader.page(nova_id, limit=100, cursor=cursor)
-            yield from page.items
-            if (cursor := page.next_cursor) is None:
-                return
 
     def _measurements(self, nova_id: str) -> Iterator[dict[str, Any]]:
         item = self.table.get(keys.photometry_table(nova_id)) or {}

@@ -63,6 +63,16 @@ class Page(Generic[ItemT_co]):
     next_cursor: str | None
 
 
+def all_items(page: Callable[..., Page[RowT]]) -> Iterator[RowT]:
+    """Yield what is on all pages of a list; `page` returns the one that continues after `cursor`."""
+    cursor: str | None = None
+    while True:
+        found = page(cursor=cursor)
+        yield from found.items
+        if (cursor := found.next_cursor) is None:
+            return
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """One list with one set of filters: what a cursor belongs to."""
