@@ -187,8 +187,15 @@ def _networks(node: Node, *, default: str) -> str:
 
 def _tns_bot(node: Node) -> str:
     bot = str(node.try_get_context("tns_bot") or "")
-    if bot and not re.fullmatch(r"\d{1,9}:[A-Za-z0-9_.-]{1,60}", bot, re.ASCII):
-        raise ValueError(f"context tns_bot: {bot!r} is not valid; expected <id>:<name> of the bot at TNS")
+    if bot:
+        from sourcebook.novae.resolvers.tns import TnsBot  # noqa: PLC0415 - few deployments ask TNS
+
+        try:
+            TnsBot.of(bot, api_key="")
+        except InvalidInput as error:
+            raise ValueError(
+                f"context tns_bot: {bot!r} is not valid; expected <id>:<name> of the bot at TNS"
+            ) from error
     return bot
 
 

@@ -54,7 +54,11 @@ def test_cfn_lint_finds_nothing(
 
 @pytest.mark.parametrize(
     "choices",
-    [{"target": "lambda"}, {"target": "local"}, {"sentiment_engine": "comprehend", "traces": "true"}],
+    [
+        {"target": "lambda"},
+        {"target": "local"},
+        {"sentiment_engine": "comprehend", "traces": "true", "tns_bot": "12345:our_bot"},
+    ],
 )
 def test_cdk_nag_finds_nothing_that_is_not_accepted_for_a_reason(
     tmp_path: Path, choices: dict[str, str]
