@@ -39,11 +39,6 @@ UNUSED: Final[dict[tuple[str, str], str]] = {
         "reanalyze_articles",
         "dynamodb:PartiQLInsert",
     ): "The tests analyse few articles again, and few mentions are written one by one.",
-    (
-        "api",
-        "dynamodb:BatchWriteItem",
-    ): "A feed is removed with its history, and those of the tests have none.",
-    ("api", "s3:PutObject"): "An upload is put by a link that the function has signed, and not by itself.",
     ("api", "sns:Subscribe"): "A rule with a mail address has that asked; the rules of the tests have none.",
     (
         "index_articles",
@@ -83,7 +78,7 @@ UNUSED: Final[dict[tuple[str, str], str]] = {
     **{
         (
             "curate_nova",
-            f"{action}",
+            action,
         ): "No end-to-end test decides on a nova; tests/integration/curation does, on moto."
         for action in (
             "dynamodb:DeleteItem",

@@ -17,7 +17,6 @@ import boto3
 import boto3.session
 import pytest
 from click.testing import CliRunner
-from moto import mock_aws
 
 from sourcebook.clock import epoch_seconds, isoformat
 from sourcebook.errors import InvalidInput
@@ -33,9 +32,8 @@ from sourcebook.table.client import ConditionFailed, Table, TableBusy
 from sourcebook_cli import verify as command
 from sourcebook_cli.stack import Stack
 from tests.incoming import NOON
-from tests.integration.integrity.healthy import BUCKET, LATEST, Healthy, build, put_run
-from tests.moto_table import MotoTable
-from tests.templates import table_definition
+from tests.integration.integrity.healthy import BUCKET, LATEST, Healthy, put_run
+from tests.integration.integrity.in_moto import built_in_moto
 
 pytestmark = pytest.mark.integration
 
@@ -43,15 +41,7 @@ pytestmark = pytest.mark.integration
 @pytest.fixture(scope="module")
 def built() -> Iterator[tuple[Healthy, list[dict[str, Any]]]]:
     """A healthy table, and all that is in it."""
-    with pytest.MonkeyPatch.context() as environment, mock_aws():
-        for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_SESSION_TOKEN"):
-            environment.delenv(name, raising=False)
-        environment.setenv("AWS_ACCESS_KEY_ID", "testing")
-        environment.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        environment.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        definition = table_definition()
-        boto3.client("dynamodb").create_table(**definition)
-        healthy = build(MotoTable.connect(definition["TableName"]), boto3.session.Session())
+    with built_in_moto() as healthy:
         yield healthy, everything(healthy.table)
 
 
