@@ -269,7 +269,7 @@ def articles(
             analyze.seconds(analysis.cpu_ms, analysis.requests * REQUEST_SECONDS),
             [
                 pending,
-                partition("GROUPING#UNGROUPED, in and out", 2),
+                partition("GROUPING#WAITING, a mark for ten, in and out", 0.2),
                 partition("by_sentiment neutral, an entry each", NEUTRAL),
                 partition("by_status analyzed", 1),
             ],

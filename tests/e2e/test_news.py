@@ -25,7 +25,7 @@ from sourcebook.articles.announce import Announcer
 from sourcebook.articles.bus import EventBus
 from sourcebook.articles.grouping.grouper import Grouper
 from sourcebook.articles.grouping.log import GroupingLog
-from sourcebook.articles.grouping.ungrouped import ungrouped_item
+from sourcebook.articles.grouping.ungrouped import ungrouped_items
 from sourcebook.articles.ingest import ArticleStore, Outcome
 from sourcebook.clock import utc_now
 from sourcebook.records.source import Source
@@ -217,7 +217,7 @@ def test_grouping_runs_at_once_agree(stack: Stack) -> None:
 
     group_now(stack)  # what other tests have left
     for item in items:
-        table.put(ungrouped_item(item["dedup_key"], utc_now()))
+        table.put_many(ungrouped_items([item["dedup_key"]], utc_now()))
     with ThreadPoolExecutor(4) as pool:
         decided = list(pool.map(run, range(4)))
     # The deployed function may have come in between; nothing is decided twice.

@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 PACKAGES = ("layers/core/python", "layers/sentiment/python", "cli", "local", ".")
 PASSING = {"ANSWER", "CACHE", "CHUNK", "DIRTY", "HOUR", "LOCK", "METADATA", "PAUSE", "STARTED"}
 """Beginnings of the sort keys of what goes when it has served: locks, caches, marks of what is to be done."""
+MARKS = {keys.UNGROUPED, keys.UNGROUPED_ONE_BY_ONE}
 RENAMED = {"NAME/NOVA", "#/NAME"}
 START = """
 from sourcebook_local.cloud import LocalCloud
@@ -121,7 +122,7 @@ class Checkout:
             page = table.scan(**start)
             for item in page["Items"]:
                 key = str(item["PK"]), str(item["SK"])
-                passing = key[1].partition("#")[0] in PASSING or key[0] == keys.ungrouped("", "")["PK"]
+                passing = key[1].partition("#")[0] in PASSING or key[0] in MARKS
                 if not passing and "ttl" not in item:
                     found[key] = item
             if "LastEvaluatedKey" not in page:

@@ -19,7 +19,12 @@ from sourcebook.articles.grouping.grouper import Grouper
 from sourcebook.articles.grouping.ideas import IdeaWriter, WeighingEngine
 from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.grouping.read import EventReader
-from sourcebook.articles.grouping.ungrouped import GroupingTrigger
+from sourcebook.articles.grouping.ungrouped import (
+    GroupingTrigger,
+    articles_of,
+    ungrouped_items,
+    waiting_marks,
+)
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.errors import InvalidInput
 from sourcebook.events import ArticlesNew, GenerateIdeas, GroupHeadlines, read_message
@@ -94,7 +99,7 @@ class News:
         return item
 
     def waiting(self) -> int:
-        return len(list(self.table.query_all(Key("PK").eq(keys.UNGROUPED))))
+        return sum(len(articles_of(mark)) for mark in waiting_marks(self.table, 1_000))
 
     def everything(self) -> dict[tuple[str, str], dict[str, Any]]:
         events = {item["PK"] for item in self.table.query_all(Key("status").eq("active"), index="by_status")}
@@ -299,6 +304,53 @@ def test_an_article_whose_analysis_died_after_its_mark_waits_for_its_analysis(ne
     news.analyzer.analyze([key])
     assert news.grouper().run("run-2").articles == 1
     assert news.waiting() == 0
+
+
+def test_a_mark_of_several_keeps_those_that_are_not_analyzed_yet(news: News) -> None:
+    told = [news.take_in(f"Globex closes brewery number {number} of Riga") for number in range(23)]
+    news.grouper().run("run-1")
+    marks = ungrouped_items(told, news.now)
+    assert [len(articles_of(mark)) for mark in marks] == [20, 3]
+    news.table.put_many(marks)
+    for key in (told[4], told[5]):
+        news.table.update(keys.article(key), assign={"status": "pending"})
+    news.table.delete(keys.article(told[5]))
+    news.grouper().run("run-2")
+    [left] = waiting_marks(news.table, 100)
+    assert articles_of(left) == [told[4]]
+    news.table.update(keys.article(told[4]), assign={"status": "analyzed"})
+    news.grouper().run("run-3")
+    assert news.waiting() == 0
+
+
+def test_articles_that_are_analyzed_together_share_a_mark_of_less_than_a_kilobyte(news: News) -> None:
+    stored = [
+        news.store.store(word("wire", str(n), headline=f"Globex closes brewery {n}")) for n in range(12)
+    ]
+    news.analyzer.analyze([one.dedup_key for one in stored])
+    [mark] = waiting_marks(news.table, 100)
+    assert len(articles_of(mark)) == 12
+    told = news.trigger.check("tick")
+    assert told is not None
+    assert (told.trigger_reason, told.ungrouped_count) == ("threshold_reached", 10)
+    [full] = ungrouped_items([f"{n:032x}" for n in range(20)], news.now)
+    assert sum(len(name) + len(str(value)) for name, value in full.items()) < 1_000
+
+
+def test_marks_of_an_earlier_version_are_taken_too(news: News) -> None:
+    key, other = news.take_in(STORY), news.take_in(EDITED, source="ledger")
+    for mark in list(waiting_marks(news.table, 100)):
+        news.table.delete(keys.Key(PK=mark["PK"], SK=mark["SK"]))
+    since = "2026-11-27T12:00:00.000Z"
+    for one in (key, other):
+        place = {"PK": keys.UNGROUPED_ONE_BY_ONE, "SK": f"{since}#{one}"}
+        news.table.put({**place, "entity_type": "Ungrouped", "dedup_key": one, "since": since})
+    told = news.trigger.check("tick")
+    assert told is not None
+    assert told.ungrouped_count == 2
+    news.grouper().run("run-1")
+    assert news.waiting() == 0
+    assert news.article(key)["event_id"] == news.article(other)["event_id"]
 
 
 def test_the_mark_of_an_article_that_is_gone_goes(news: News) -> None:

@@ -16,7 +16,7 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.articles.grouping.ungrouped import ungrouped_item
+from sourcebook.articles.grouping.ungrouped import ungrouped_items
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable, SourcebookError, Terminal
 from sourcebook.records.article import Article, Judgement, Sentiment, Status
@@ -187,7 +187,8 @@ class Analyzer:
         ]
         written = self._mentions.write_first(first, catalog.ids)
         now = self.clock()
-        self.table.put_many([ungrouped_item(one.dedup_key, now) for one in first if one.dedup_key in written])
+        waiting = [one.dedup_key for one in first if one.dedup_key in written]
+        self.table.put_many(ungrouped_items(waiting, now))
         return written
 
     def _conclude(
@@ -204,7 +205,8 @@ class Analyzer:
             judged = self._judged(article, verdict)
             if not written:
                 self._mentions.write(judged, catalog.ids)
-                self.table.put(ungrouped_item(article.dedup_key, self.clock()))
+                [mark] = ungrouped_items([article.dedup_key], self.clock())
+                self.table.put(mark)
             written = False
             done = replace(judged, status=Status.ANALYZED, analyzed_at=isoformat(self.clock()))
             try:

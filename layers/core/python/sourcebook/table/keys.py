@@ -80,8 +80,10 @@ SUBJECT_PARTITIONS: Final = "TOOL#*"
 LISTED_NOVAE: Final = "NOVA"
 """GSI1PK of all novae, whatever their status, ordered by the normalized form of their primary names."""
 
-UNGROUPED: Final = "GROUPING#UNGROUPED"
-"""PK of the articles that wait for grouping; SK orders them by when their analysis ended."""
+UNGROUPED: Final = "GROUPING#WAITING"
+"""PK of the marks of articles that wait for grouping; SK orders them by when their analysis ended."""
+UNGROUPED_ONE_BY_ONE: Final = "GROUPING#UNGROUPED"
+"""PK of the marks of earlier versions, one for each article."""
 GROUPING_LOG: Final = "GROUPING#LOG"
 """PK of grouping's log of decisions."""
 
@@ -491,7 +493,10 @@ def cache_hour(hour: str) -> Key:
 
 
 def ungrouped(since: str, dedup_key: str) -> Key:
-    """Key of the mark of an analyzed article that waits for grouping since then (ISO 8601, milliseconds)."""
+    """Key of the mark of articles that wait for grouping since then (ISO 8601, milliseconds).
+
+    `dedup_key` is that of the first of them.
+    """
     return {"PK": UNGROUPED, "SK": f"{since}#{dedup_key}"}
 
 

@@ -14,11 +14,11 @@ from itertools import islice
 from typing import Any, Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.articles.bus import IDS_IN_ONE, EventBus
 from sourcebook.articles.grouping.groups import Entry, Window
 from sourcebook.articles.grouping.log import GroupingLog
+from sourcebook.articles.grouping.ungrouped import articles_of, waiting_marks
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.errors import Retryable
 from sourcebook.events import GenerateIdeas
@@ -69,10 +69,31 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """Marks to remove, and the articles that they stand for."""
+    """Articles to decide on, and what becomes of their marks afterwards.
 
-    marks: list[keys.Key]
-    articles: list[Article]
+    Attributes:
+        articles: by their dedup keys.
+        done: marks that go.
+        left: marks of which some articles are not analyzed yet, with only these.
+    """
+
+    articles: dict[str, Article] = field(default_factory=dict)
+    done: list[keys.Key] = field(default_factory=list)
+    left: list[Item] = field(default_factory=list)
+
+    def take(self, mark: Item, found: Mapping[str, Article]) -> None:
+        """Take the articles of a mark that are analyzed; `found` are those that are there.
+
+        Of the others the analysis died after the mark, or is about to end: they keep it.
+        """
+        there = {key: found[key] for key in articles_of(mark) if key in found}
+        ready = {key: article for key, article in there.items() if article.status == Status.ANALYZED}
+        rest = [key for key in there if key not in ready]
+        if not rest:
+            self.done.append(keys.Key(PK=mark["PK"], SK=mark["SK"]))
+        elif ready:
+            self.left.append({**mark, "dedup_keys": rest})
+        self.articles.update(ready)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,30 +123,26 @@ class Grouper:
         done = Grouped()
         while self.seconds_left() > self.reserve:
             waiting = self._waiting()
-            if not waiting.marks:
+            if not waiting.done and not waiting.left:
                 break
-            events = self._record(waiting.articles, done)
+            events = self._record(list(waiting.articles.values()), done)
             self._carry_out(events)
             self._tell(events, correlation_id)
-            self.table.delete_many(waiting.marks)
+            self.table.put_many(waiting.left)
+            self.table.delete_many(waiting.done)
             done.events |= events.keys()
         return done
 
     def _waiting(self) -> _Waiting:
         """Return the next articles to decide on, those that wait longest first."""
-        waiting = _Waiting([], [])
-        marks = self.table.query_all(KeyCondition("PK").eq(keys.UNGROUPED), most=MOST_READ)
-        while (room := AT_ONCE - len(waiting.articles)) > 0 and (chunk := list(islice(marks, room))):
-            wanted = (keys.article(mark["dedup_key"]) for mark in chunk)
+        waiting = _Waiting()
+        marks = waiting_marks(self.table, MOST_READ)
+        while (room := AT_ONCE - len(waiting.articles)) > 0 and (chunk := _marks_of(room, marks)):
+            wanted = (keys.article(key) for mark in chunk for key in articles_of(mark))
             items = self.table.batch_get(wanted, attributes=_READ, consistent=True)
             found = {article.dedup_key: article for article in map(Article.of_item, items)}
             for mark in chunk:
-                article = found.get(mark["dedup_key"])
-                if article is not None and article.status != Status.ANALYZED:
-                    continue  # its analysis died after the mark; it is done again and marks it again
-                waiting.marks.append(keys.Key(PK=mark["PK"], SK=mark["SK"]))
-                if article is not None:
-                    waiting.articles.append(article)
+                waiting.take(mark, found)
         return waiting
 
     def _record(self, articles: Sequence[Article], done: Grouped) -> dict[str, list[Entry]]:
@@ -213,6 +230,15 @@ class Grouper:
                 yield GenerateIdeas(correlation_id=correlation_id, event_ids=chunk)
 
         self.bus.tell(told())
+
+
+def _marks_of(articles: int, marks: Iterator[Item]) -> list[Item]:
+    """Return the next marks, until they have so many articles together, or a few more."""
+    taken: list[Item] = []
+    while articles > 0 and (mark := next(marks, None)) is not None:
+        taken.append(mark)
+        articles -= len(articles_of(mark))
+    return taken
 
 
 def _members_to_write(

@@ -1,11 +1,14 @@
-"""The articles that wait for grouping: a mark for each, written with its analysis, and when they are enough.
+"""The articles that wait for grouping: marks of up to twenty, written with their analysis.
 
-The mark is written before the article becomes `analyzed`, and goes when the article's grouping is recorded.
-So whatever dies in between, an analyzed article is grouped, and its sentiment is known by then.
+The mark is written before its articles become `analyzed`, and goes when the grouping of all of them is
+recorded. So whatever dies in between, an analyzed article is grouped, and its sentiment is known by then.
+Articles that are analyzed together share a mark: one of its own for each would cost a write and a deletion,
+and keep one partition of the table busier than anything else (docs/decisions/0330).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -25,18 +28,39 @@ THRESHOLD: Final = 10
 """Articles that are enough for a run."""
 INTERVAL: Final = timedelta(minutes=5)
 """How long an article waits for others at most."""
+KEYS_IN_A_MARK: Final = 20
+"""Articles of one mark, which stays below one kilobyte with them."""
 
 
-def ungrouped_item(dedup_key: str, now: datetime) -> Item:
-    """Return the mark of an article that is analyzed now and waits for grouping."""
-    return {
-        **keys.ungrouped(isoformat(now, "milliseconds"), dedup_key),
-        "entity_type": "Ungrouped",
-        "schema_version": SCHEMA_VERSION,
-        "dedup_key": dedup_key,
-        "since": isoformat(now, "milliseconds"),
-        "ttl_timestamp": epoch_seconds(now + RETENTION),
-    }
+def ungrouped_items(dedup_keys: Sequence[str], now: datetime) -> list[Item]:
+    """Return the marks of articles that are analyzed now and wait for grouping."""
+    since = isoformat(now, "milliseconds")
+    chunks = (dedup_keys[at : at + KEYS_IN_A_MARK] for at in range(0, len(dedup_keys), KEYS_IN_A_MARK))
+    return [
+        {
+            **keys.ungrouped(since, chunk[0]),
+            "entity_type": "Ungrouped",
+            "schema_version": SCHEMA_VERSION,
+            "dedup_keys": list(chunk),
+            "since": since,
+            "ttl_timestamp": epoch_seconds(now + RETENTION),
+        }
+        for chunk in chunks
+    ]
+
+
+def articles_of(mark: Item) -> list[str]:
+    """Return the dedup keys of the articles of a mark, which may be an earlier version's."""
+    return list(mark["dedup_keys"]) if "dedup_keys" in mark else [mark["dedup_key"]]
+
+
+def waiting_marks(table: Table, most: int) -> Iterator[Item]:
+    """Yield the marks of articles that wait, in each partition those that wait longest first.
+
+    Those of earlier versions come before all others. At most `most` are read of either partition.
+    """
+    for partition in (keys.UNGROUPED_ONE_BY_ONE, keys.UNGROUPED):
+        yield from table.query_all(KeyCondition("PK").eq(partition), most=most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +77,17 @@ class GroupingTrigger:
         Raises:
             Retryable: if the table or the bus is not able to answer now.
         """
-        waiting = self.table.query(KeyCondition("PK").eq(keys.UNGROUPED), limit=THRESHOLD).items
+        waiting = list(waiting_marks(self.table, THRESHOLD))
         if not waiting:
             return None
-        enough = len(waiting) >= THRESHOLD
-        if not enough and parse_iso(waiting[0]["since"]) > self.clock() - INTERVAL:
+        count = min(THRESHOLD, sum(len(articles_of(mark)) for mark in waiting))
+        enough = count == THRESHOLD
+        if not enough and min(parse_iso(mark["since"]) for mark in waiting) > self.clock() - INTERVAL:
             return None
         event = GroupHeadlines(
             correlation_id=correlation_id,
             trigger_reason="threshold_reached" if enough else "interval_elapsed",
-            ungrouped_count=len(waiting),
+            ungrouped_count=count,
         )
         self.bus.tell([event])
         return event
