@@ -15,9 +15,9 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from botocore.config import Config
 
-from sourcebook.api.access import Doorkeeper
-from sourcebook.api.idempotency import OnceOnly
-from sourcebook.api.parts import Means, Parts
+from sourcebook.api.access import AccessControl
+from sourcebook.api.idempotency import IdempotentRequests
+from sourcebook.api.parts import Dependencies, PartServices
 from sourcebook.api.routes import Api, failure
 from sourcebook.api.tokens import TokenStore
 from sourcebook.settings import required
@@ -58,7 +58,7 @@ def objects() -> Objects:
 def api() -> Api:
     """Return what answers; it is made when the function starts."""
     table = Table(required("TABLE_NAME"), boto3.client("dynamodb", config=config))
-    means = Means(
+    dependencies = Dependencies(
         table=table,
         start=start,
         workflows=tuple(required("WORKFLOWS").split(",")),
@@ -66,9 +66,9 @@ def api() -> Api:
         environ=os.environ,
     )
     return Api(
-        access=Doorkeeper(TokenStore(table), public_read=required("PUBLIC_READ") == "true"),
-        once=OnceOnly(table),
-        parts=Parts(means),
+        access=AccessControl(TokenStore(table), public_read=required("PUBLIC_READ") == "true"),
+        idempotent_requests=IdempotentRequests(table),
+        parts=PartServices(dependencies),
         addresses=os.environ.get("API_ADDRESSES", "https://{domain}"),
     )
 

@@ -12,9 +12,9 @@ from standardwebhooks.webhooks import Webhook
 
 from sourcebook.alerts.deliveries import DeliveryStore
 from sourcebook.alerts.rules import KINDS, RuleStore
-from sourcebook.api.access import Doorkeeper
-from sourcebook.api.idempotency import OnceOnly
-from sourcebook.api.parts import Means, Parts
+from sourcebook.api.access import AccessControl
+from sourcebook.api.idempotency import IdempotentRequests
+from sourcebook.api.parts import Dependencies, PartServices
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.client import Client, Forbidden, Invalid, NotFound
@@ -42,14 +42,18 @@ def client(table: Table, topic: str) -> Iterator[Client]:
     from datetime import timedelta
 
     SubjectRegistry(table).register([Subject("AAPL", "Apple", "company", ticker="AAPL")])
-    means = Means(
+    dependencies = Dependencies(
         table=table,
         start=NOTHING,
         workflows=(),
         objects=lambda: NOTHING,
         environ={"ALERT_TOPIC_ARN": topic},
     )
-    api = Api(Doorkeeper(TokenStore(table), public_read=True), OnceOnly(table), Parts(means))
+    api = Api(
+        AccessControl(TokenStore(table), public_read=True),
+        IdempotentRequests(table),
+        PartServices(dependencies),
+    )
     token = TokenStore(table).create("a test", ["write"], timedelta(days=1))[1]
     with served(through_gateway(api)) as server, Client(server.url, token) as made:
         yield made

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from infra.gateway_routes import api_routes
-from sourcebook.api.access import Doorkeeper
+from sourcebook.api.access import AccessControl
 from sourcebook.api.operations import Access, Operation
 from sourcebook.api.parts import find, operations
 from sourcebook.api.requests import SIGNED as PREFIX
@@ -64,7 +64,9 @@ SIGNED = {"authorizer": {"iam": {"userArn": "arn:aws:iam::1:user/ada"}}}
 REFUSED = ("expired", "revoked", "forged", "no token", "password", "unchecked signature")
 
 
-def admitted(keeper: Doorkeeper, access: Access, route: str, headers: dict[str, str], **context: Any) -> int:
+def admitted(
+    keeper: AccessControl, access: Access, route: str, headers: dict[str, str], **context: Any
+) -> int:
     event = {"routeKey": route, "headers": headers, "requestContext": context}
     try:
         keeper.admit(access, event)
@@ -77,7 +79,7 @@ def admitted(keeper: Doorkeeper, access: Access, route: str, headers: dict[str, 
 def test_each_caller_may_do_what_they_may_and_nothing_else(
     table: Table, callers: dict[str, dict[str, str]], *, public_read: bool
 ) -> None:
-    keeper = Doorkeeper(TokenStore(table), public_read=public_read, clock=lambda: NOW)
+    keeper = AccessControl(TokenStore(table), public_read=public_read, clock=lambda: NOW)
     expected = {
         Access.OPEN: dict.fromkeys(callers, 200),
         Access.READ: {
@@ -96,7 +98,7 @@ def test_each_caller_may_do_what_they_may_and_nothing_else(
 def test_no_operation_is_reached_by_who_may_not(table: Table, operation: Operation) -> None:
     # Nothing of the API is there: whoever passes the door falls into the void behind it.
     nothing: Any = None
-    keeper = Doorkeeper(TokenStore(table), public_read=False)
+    keeper = AccessControl(TokenStore(table), public_read=False)
     api = Api(keeper, nothing, defaultdict(lambda: None), lambda: "0")
     gateway = Gateway()
 
@@ -122,7 +124,7 @@ def test_no_operation_is_reached_by_who_may_not(table: Table, operation: Operati
 
 
 def test_a_signature_is_believed_only_below_iam(table: Table) -> None:
-    keeper = Doorkeeper(TokenStore(table), public_read=False)
+    keeper = AccessControl(TokenStore(table), public_read=False)
     signed = SIGNED["authorizer"]
     assert admitted(keeper, Access.WRITE, "POST /iam/feeds", {}, authorizer=signed) == 200
     assert admitted(keeper, Access.WRITE, "POST /feeds", {}, authorizer=signed) == 401
@@ -136,7 +138,7 @@ def test_a_signature_is_believed_only_below_iam(table: Table) -> None:
 def test_what_is_no_signature_is_refused_below_iam_too(
     table: Table, callers: dict[str, dict[str, str]]
 ) -> None:
-    keeper = Doorkeeper(TokenStore(table), public_read=True)
+    keeper = AccessControl(TokenStore(table), public_read=True)
     for name, headers in callers.items():
         # Whose key it is, the embedded cloud does not know of every signature that it takes.
         status = 200 if name == "unchecked signature" else 401
@@ -147,7 +149,7 @@ def test_a_refusal_says_what_to_do_and_nothing_of_the_token(
     table: Table, callers: dict[str, dict[str, str]]
 ) -> None:
     nothing: Any = None
-    keeper = Doorkeeper(TokenStore(table), public_read=True, clock=lambda: NOW)
+    keeper = AccessControl(TokenStore(table), public_read=True, clock=lambda: NOW)
     api = Api(keeper, nothing, defaultdict(lambda: None), lambda: "0")
     for name in (*REFUSED, "nobody", "read"):
         answer = api.answer({"routeKey": "POST /feeds", "headers": callers[name]}, Silent())

@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 from moto import mock_aws
 from schemathesis.checks import negative_data_rejection
 
-from sourcebook.api.access import Doorkeeper
+from sourcebook.api.access import AccessControl
 from sourcebook.api.feeds import FeedsApi
-from sourcebook.api.idempotency import OnceOnly
+from sourcebook.api.idempotency import IdempotentRequests
 from sourcebook.api.openapi import description
-from sourcebook.api.parts import Means, Parts, operations
+from sourcebook.api.parts import Dependencies, PartServices, operations
 from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES
 from sourcebook.api.tokens import TokenStore
@@ -112,10 +112,12 @@ def served() -> Iterator[None]:
         storage.create_bucket(Bucket="sourcebook-data")
         objects = Objects(storage, "sourcebook-data")
         start = Started()
-        means = Means(table=table, start=start, workflows=NAMES, objects=lambda: objects, environ={})
-        parts = Parts(means)
+        dependencies = Dependencies(
+            table=table, start=start, workflows=NAMES, objects=lambda: objects, environ={}
+        )
+        parts = PartServices(dependencies)
         parts["feeds"] = FeedsApi(FeedReader(table), FeedManager(table, parallel=1))
-        api = Api(Doorkeeper(TokenStore(table), public_read=False), OnceOnly(table), parts)
+        api = Api(AccessControl(TokenStore(table), public_read=False), IdempotentRequests(table), parts)
         spectra = Spectra(api, table, objects, KNOWN["nova_id"])
         objects.write("quarantine/spectra/x/primary.fits", made.bess(), "application/fits")
         wanted = NewUpload.read({"donor": "Ada", "files": [UPLOADED]})

@@ -19,7 +19,7 @@ from astropy.io.votable.ucd import check_ucd
 from astropy.table import Table as AstropyTable
 from botocore.config import Config
 
-from sourcebook.api.access import Doorkeeper
+from sourcebook.api.access import AccessControl
 from sourcebook.api.products import ProductsApi
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
@@ -66,7 +66,7 @@ def client(table: Table) -> Client:
     assert nova.nova_id is not None
     products = ProductsApi(NovaReader(table), ProductReader(table, lambda: objects), ReferenceReader(table))
     nothing: Any = None
-    access = Doorkeeper(TokenStore(table), public_read=False)
+    access = AccessControl(TokenStore(table), public_read=False)
     return Client(
         Api(access, nothing, {"products": products, "downloads": products}), table, objects, nova.nova_id
     )

@@ -333,7 +333,7 @@ def fail(handler: Any, error: Exception) -> None:
     def refuse(**_: Any) -> None:
         raise error
 
-    handler.api().once.table.client.meta.events.register("before-send.dynamodb", refuse)
+    handler.api().idempotent_requests.table.client.meta.events.register("before-send.dynamodb", refuse)
 
 
 @pytest.mark.parametrize(("route", "path"), READING.items())
@@ -385,7 +385,9 @@ def test_a_request_is_logged_without_its_values(call: Call, log: Log) -> None:
 
 
 def test_a_token_is_in_no_log_and_its_id_is(call: Call, handler: Any, log: Log) -> None:
-    token, text = TokenStore(handler.api().once.table).create("a test", ["read"], timedelta(days=1))
+    token, text = TokenStore(handler.api().idempotent_requests.table).create(
+        "a test", ["read"], timedelta(days=1)
+    )
     for sent in (f"Bearer {text}", f"Bearer {text}x", text):
         call("/articles", headers={"authorization": sent})
     lines = log()

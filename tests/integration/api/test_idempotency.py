@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sourcebook.api.idempotency import CLAIM, KEPT, OnceOnly
+from sourcebook.api.idempotency import CLAIM, KEPT, IdempotentRequests
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, Response, Underway, Unprocessable
 from sourcebook.errors import InvalidInput
@@ -28,7 +28,7 @@ REQUEST = Request("POST /feeds", body='{"url": "https://a.example/"}', caller="t
 
 @dataclass
 class World:
-    once: OnceOnly
+    idempotent_requests: IdempotentRequests
     now: datetime = datetime(2026, 11, 27, 21, 56, 39, tzinfo=UTC)
     done: list[Request] = field(default_factory=list)
     fails: Exception | None = None
@@ -42,13 +42,13 @@ class World:
 
     def send(self, key: str = "k1", **changes: Any) -> Response:
         fields = {name: getattr(REQUEST, name) for name in REQUEST.__slots__} | changes
-        return self.once.answer(Request(**fields), key, self.act)
+        return self.idempotent_requests.answer(Request(**fields), key, self.act)
 
 
 @pytest.fixture
 def world(table: Table) -> World:
     numbers = itertools.count()
-    made = World(OnceOnly(table, lambda: made.now, lambda: f"claim-{next(numbers)}"))
+    made = World(IdempotentRequests(table, lambda: made.now, lambda: f"claim-{next(numbers)}"))
     return made
 
 
@@ -109,9 +109,9 @@ def test_a_request_that_is_under_way_is_not_begun_again_until_it_must_have_stopp
 
     with monkeypatch.context() as patched:
         # The function is killed in the middle: nobody gives the key back.
-        patched.setattr(OnceOnly, "_release", lambda *_: None)
+        patched.setattr(IdempotentRequests, "_release", lambda *_: None)
         with pytest.raises(KeyboardInterrupt):
-            world.once.answer(REQUEST, "k1", killed)
+            world.idempotent_requests.answer(REQUEST, "k1", killed)
     with pytest.raises(Underway):
         world.send(id="id-2")
     assert len(world.done) == 1
@@ -132,7 +132,7 @@ def test_two_at_the_same_time_are_one(world: World) -> None:
         return Response({"number": 1}, 201)
 
     with ThreadPoolExecutor(1) as threads:
-        first = threads.submit(world.once.answer, REQUEST, "k1", slow)
+        first = threads.submit(world.idempotent_requests.answer, REQUEST, "k1", slow)
         assert inside.wait(10)
         with pytest.raises(Underway):
             world.send()

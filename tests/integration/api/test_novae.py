@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sourcebook.api.access import Doorkeeper
+from sourcebook.api.access import AccessControl
 from sourcebook.api.novae import CatalogApi
 from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES, SCHEMAS
@@ -84,7 +84,7 @@ def client(table: Table) -> Client:
         NovaReader(table), NovaList(table), RunReader(table), ReviewDesk(table, started), workflows
     )
     nothing: Any = None
-    access = Doorkeeper(TokenStore(table), public_read=False)
+    access = AccessControl(TokenStore(table), public_read=False)
     return Client(Api(access, nothing, {"novae": catalog}), started)
 
 

@@ -15,7 +15,7 @@ import boto3
 import jsonschema_rs
 import pytest
 
-from sourcebook.api.access import Doorkeeper
+from sourcebook.api.access import AccessControl
 from sourcebook.api.products import ProductsApi
 from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES, SCHEMAS
@@ -156,7 +156,7 @@ def client(table: Table) -> Client:
     assert made_.nova_id is not None
     products = ProductsApi(NovaReader(table), ProductReader(table, lambda: objects), ReferenceReader(table))
     nothing: Any = None
-    access = Doorkeeper(TokenStore(table), public_read=False)
+    access = AccessControl(TokenStore(table), public_read=False)
     return Client(Api(access, nothing, {"products": products}), table, objects, made_.nova_id)
 
 

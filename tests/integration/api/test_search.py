@@ -12,9 +12,9 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from sourcebook.api.access import Doorkeeper
-from sourcebook.api.idempotency import OnceOnly
-from sourcebook.api.parts import Means, Parts
+from sourcebook.api.access import AccessControl
+from sourcebook.api.idempotency import IdempotentRequests
+from sourcebook.api.parts import Dependencies, PartServices
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.articles.normalize import dedup_key, normalize_headline
@@ -54,9 +54,13 @@ class World:
 
     def anew(self) -> Api:
         """An API that has nothing open yet, as another process has."""
-        means = Means(table=self.table, start=NOTHING, workflows=(), objects=lambda: self.objects, environ={})
+        dependencies = Dependencies(
+            table=self.table, start=NOTHING, workflows=(), objects=lambda: self.objects, environ={}
+        )
         self.api = Api(
-            Doorkeeper(TokenStore(self.table), public_read=True), OnceOnly(self.table), Parts(means)
+            AccessControl(TokenStore(self.table), public_read=True),
+            IdempotentRequests(self.table),
+            PartServices(dependencies),
         )
         return self.api
 

@@ -14,8 +14,8 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from sourcebook.api.access import Doorkeeper
-from sourcebook.api.idempotency import OnceOnly
+from sourcebook.api.access import AccessControl
+from sourcebook.api.idempotency import IdempotentRequests
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.api.uploads import UploadsApi
@@ -91,8 +91,8 @@ def world(table: Table) -> World:
 
     objects = Objects(s3, bucket)
     uploads = UploadsApi(lambda: UploadDesk(table, objects, start))
-    access = Doorkeeper(TokenStore(table), public_read=False)
-    api = Api(access, OnceOnly(table), {"uploads": uploads})
+    access = AccessControl(TokenStore(table), public_read=False)
+    api = Api(access, IdempotentRequests(table), {"uploads": uploads})
     return World(api, table, objects, nova.nova_id, started)
 
 

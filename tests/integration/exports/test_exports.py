@@ -14,9 +14,9 @@ import duckdb
 import pandas as pd
 import pytest
 
-from sourcebook.api.access import Doorkeeper
-from sourcebook.api.idempotency import OnceOnly
-from sourcebook.api.parts import Means, Parts
+from sourcebook.api.access import AccessControl
+from sourcebook.api.idempotency import IdempotentRequests
+from sourcebook.api.parts import Dependencies, PartServices
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.articles.read import ArticleFilter, ArticleReader
@@ -244,8 +244,12 @@ def test_the_api_lists_exports_and_gives_their_files(
         event = {"routeKey": f"GET {route}", "rawPath": "", "pathParameters": path, "headers": {}}
         return api.answer(event | {"requestContext": {"domainName": "api.example"}}, Quiet())
 
-    means = Means(table=table, start=NOTHING, workflows=(), objects=lambda: objects, environ={})
-    api = Api(Doorkeeper(TokenStore(table), public_read=True), OnceOnly(table), Parts(means))
+    dependencies = Dependencies(table=table, start=NOTHING, workflows=(), objects=lambda: objects, environ={})
+    api = Api(
+        AccessControl(TokenStore(table), public_read=True),
+        IdempotentRequests(table),
+        PartServices(dependencies),
+    )
     assert json.loads(ask("/exports")["body"])["items"] == []
     export_id = "2026-01-05_2026-01-09"
     missing = ask("/exports/{export_id}", export_id=export_id)

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from sourcebook.api import feeds as api_feeds
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.errors import InvalidInput
 from sourcebook.sources.registry import SourceRegistry
@@ -41,8 +41,10 @@ class Local:
         self.port = urlsplit(endpoint).port
         environ = {"HTTP_ALLOWED_NETWORKS": NETWORKS, "AWS_ENDPOINT_URL": endpoint}
         nothing = cast("Any", None)
-        means = Means(table=table, start=nothing, workflows=(), objects=nothing, environ=environ)
-        self.api = api_feeds.make(means)
+        dependencies = Dependencies(
+            table=table, start=nothing, workflows=(), objects=nothing, environ=environ
+        )
+        self.api = api_feeds.make(dependencies)
 
     def addresses(self) -> set[str]:
         registry = SourceRegistry(self.table)

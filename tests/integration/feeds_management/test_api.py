@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from sourcebook.api import feeds as managed
-from sourcebook.api.access import Doorkeeper
+from sourcebook.api.access import AccessControl
 from sourcebook.api.feeds import FeedsApi
 from sourcebook.api.parts import routes
 from sourcebook.api.routes import Api
@@ -83,7 +83,7 @@ def client_of_api(table: Table) -> Client:
         table, parallel=1, policy=lambda: FeedSettings().http_policy(allowed_networks="127.0.0.0/8")
     )
     feeds = FeedsApi(FeedReader(table), manager)
-    return Client(Api(Doorkeeper(nothing, public_read=False), nothing, {"feeds": feeds}))
+    return Client(Api(AccessControl(nothing, public_read=False), nothing, {"feeds": feeds}))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sourcebook.novae.establish import NotApproved, NovaEstablisher, NovaFinder
-from sourcebook.novae.messages import AuthoritySaid, NameOutcome, OneNova, Outcome
+from sourcebook.novae.messages import AuthorityAnswer, NameOutcome, OneNova, Outcome
 from sourcebook.novae.model import NameSource, NovaStatus
 from sourcebook.novae.read import NovaReader
 from sourcebook.novae.reconcile import NameReconciler, NoAuthorityAnswered
@@ -35,8 +35,8 @@ def star(
     return Identity("simbad", f"simbad:{name.lower()}", name, ra, dec, otype, (name, *names))
 
 
-def said(identity: Identity | None) -> AuthoritySaid:
-    return AuthoritySaid(authority="simbad", status="OK", identity=identity)
+def said(identity: Identity | None) -> AuthorityAnswer:
+    return AuthorityAnswer(authority="simbad", status="OK", identity=identity)
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_authorities_add_names_and_choose_the_primary_one(
     made = establisher.establish("PNV J1", star("PNV J1", 1.0, 1.0))
     assert made.nova_id is not None
     answer = said(star("V* V9999 Sgr", 1.0, 1.0, "PNV J1", "Nova Sgr 2020"))
-    down = AuthoritySaid(authority="sesame", status="Retryable")
+    down = AuthorityAnswer(authority="sesame", status="Retryable")
     reconciler = NameReconciler(store)
     first = reconciler.reconcile(made.nova_id, [answer, down])
     assert (first.outcome, first.primary_name) == (NameOutcome.UPDATED, "V9999 Sgr")

@@ -12,10 +12,10 @@ from urllib.parse import unquote_to_bytes
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.api.access import Doorkeeper
-from sourcebook.api.idempotency import OnceOnly
+from sourcebook.api.access import AccessControl
+from sourcebook.api.idempotency import IdempotentRequests
 from sourcebook.api.overviews import OverviewsApi
-from sourcebook.api.parts import Means, Parts
+from sourcebook.api.parts import Dependencies, PartServices
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.bucket.objects import Objects
@@ -78,19 +78,19 @@ def api_over(world: Healthy, objects: Objects) -> Api:
         started[name] = payload
         return f"arn:aws:states:us-east-1:123456789012:execution:{workflow}:{name}"
 
-    means = Means(
+    dependencies = Dependencies(
         table=table,
         start=start,
         workflows=("initialize_nova", "refresh_sources"),
         objects=lambda: objects,
         environ={},
     )
-    parts = Parts(means)
+    parts = PartServices(dependencies)
     parts["sentiment"] = SentimentReader.of(table, world.clock)
     parts["overviews"] = OverviewsApi(
         FeedReader(table), SubjectRanking(table, world.clock), ObservationReader(table, world.clock)
     )
-    return Api(Doorkeeper(TokenStore(table), public_read=True), OnceOnly(table), parts)
+    return Api(AccessControl(TokenStore(table), public_read=True), IdempotentRequests(table), parts)
 
 
 class _Log:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from sourcebook.api.access import Doorkeeper
-from sourcebook.api.idempotency import OnceOnly
-from sourcebook.api.parts import Means, Parts, match, methods, operations
+from sourcebook.api.access import AccessControl
+from sourcebook.api.idempotency import IdempotentRequests
+from sourcebook.api.parts import Dependencies, PartServices, match, methods, operations
 from sourcebook.api.requests import SIGNED, UNROUTED, UNROUTED_SIGNED, address_of
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
@@ -43,8 +43,12 @@ def table() -> MemoryTable:
 
 @pytest.fixture
 def api(table: MemoryTable) -> Api:
-    means = Means(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ={})
-    return Api(Doorkeeper(TokenStore(table), public_read=True), OnceOnly(table), Parts(means))
+    dependencies = Dependencies(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ={})
+    return Api(
+        AccessControl(TokenStore(table), public_read=True),
+        IdempotentRequests(table),
+        PartServices(dependencies),
+    )
 
 
 def ask(
@@ -83,7 +87,9 @@ def test_head_checks_what_the_read_checks(api: Api) -> None:
     missing = ask(api, "HEAD", "/articles/nothing:here")
     assert (missing["statusCode"], missing["body"]) == (404, "")
     assert ask(api, "HEAD", "/articles", query="limit=0")["statusCode"] == 400
-    closed = Api(Doorkeeper(TokenStore(MemoryTable()), public_read=False), api.once, api.parts)
+    closed = Api(
+        AccessControl(TokenStore(MemoryTable()), public_read=False), api.idempotent_requests, api.parts
+    )
     assert ask(closed, "HEAD", "/articles")["statusCode"] == 401
     assert ask(closed, "HEAD", "/articles", signed=True)["statusCode"] == 200
 
@@ -177,7 +183,7 @@ def test_the_templates_are_matched_as_the_gateway_matches_them() -> None:
 
 def test_an_error_of_ours_names_its_correlation_id(api: Api) -> None:
     log = Log()
-    broken = Api(api.access, api.once, {})
+    broken = Api(api.access, api.idempotent_requests, {})
     answer = broken.answer({"routeKey": "GET /feeds", "requestContext": {"requestId": "r-9"}}, log)
     assert (answer["statusCode"], json.loads(answer["body"])["correlation_id"]) == (500, "r-9")
     assert log.errors[0]["correlation_id"] == "r-9"

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from sourcebook.api.parts import PARTS, Means, Parts, find, load, operations, routes
+from sourcebook.api.parts import PARTS, Dependencies, PartServices, find, load, operations, routes
 from sourcebook.errors import InvalidInput
 from sourcebook.table.client import Table
 
 NOTHING: Any = None
 
 
-def means(table: Table = NOTHING, **environ: str) -> Means:
-    return Means(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ=environ)
+def dependencies(table: Table = NOTHING, **environ: str) -> Dependencies:
+    return Dependencies(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ=environ)
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -74,18 +74,18 @@ print(json.dumps([before, loaded(), "sourcebook.feeds" in sys.modules, "sourcebo
 
 
 def test_a_part_is_made_once() -> None:
-    parts = Parts(means())
+    parts = PartServices(dependencies())
     assert parts["sentiment"] is parts["sentiment"]
     assert set(parts) == {"sentiment"}
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_every_part_can_be_made(name: str) -> None:
-    assert Parts(means())[name] is not None
+    assert PartServices(dependencies())[name] is not None
 
 
 def test_a_wrong_setting_is_not_the_fault_of_who_asks() -> None:
-    parts = Parts(means(FEEDS_PARSER="slow"))
+    parts = PartServices(dependencies(FEEDS_PARSER="slow"))
     with pytest.raises(RuntimeError, match="FEEDS_PARSER") as raised:
         parts["feeds"]
     assert isinstance(raised.value.__cause__, InvalidInput)

@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 import pandas as pd
 import pytest
 
-from sourcebook.api.access import Doorkeeper
-from sourcebook.api.idempotency import OnceOnly
+from sourcebook.api.access import AccessControl
+from sourcebook.api.idempotency import IdempotentRequests
 from sourcebook.api.openapi import description
 from sourcebook.api.operations import Operation
-from sourcebook.api.parts import Means, Parts, operations
+from sourcebook.api.parts import Dependencies, PartServices, operations
 from sourcebook.api.representations import Form, accepted, by_suffix, columns, written
 from sourcebook.api.requests import SIGNED, Request
 from sourcebook.api.responses import Response
@@ -50,8 +50,12 @@ def api() -> Api:
             article_item(key(number), START - timedelta(minutes=number))
             | {"headline": f'=1+{number}, "Nguyễn"\nand so on', "score": -0.25},
         )
-    means = Means(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ={})
-    return Api(Doorkeeper(TokenStore(table), public_read=True), OnceOnly(table), Parts(means))
+    dependencies = Dependencies(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ={})
+    return Api(
+        AccessControl(TokenStore(table), public_read=True),
+        IdempotentRequests(table),
+        PartServices(dependencies),
+    )
 
 
 def ask(
@@ -198,7 +202,7 @@ def test_what_is_no_list_has_no_suffix_and_errors_stay_problems(api: Api) -> Non
     head = ask(api, "/articles.csv", method="HEAD")
     assert (head["statusCode"], head["body"]) == (200, "")
     assert head["headers"]["content-type"].startswith("text/csv")
-    closed = replace(api, access=Doorkeeper(TokenStore(MemoryTable()), public_read=False))
+    closed = replace(api, access=AccessControl(TokenStore(MemoryTable()), public_read=False))
     assert ask(closed, "/articles.csv")["statusCode"] == 401
     assert by_suffix("/articles.json") == ("/articles.json", Form.JSON)
 

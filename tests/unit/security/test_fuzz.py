@@ -16,7 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sourcebook.api.access import Doorkeeper
+from sourcebook.api.access import AccessControl
 from sourcebook.api.articles import ArticleParameters
 from sourcebook.api.operations import Access
 from sourcebook.api.parts import operations
@@ -211,7 +211,7 @@ class Nothing:
 def closed_api() -> Api:
     """An API that lets nobody in but to what is open."""
     nothing: Any = Nothing()
-    access = Doorkeeper(TokenStore(Kept(), lambda: NOW), public_read=False)
+    access = AccessControl(TokenStore(Kept(), lambda: NOW), public_read=False)
     return Api(access, nothing, defaultdict(Nothing))
 
 
@@ -254,7 +254,7 @@ def test_a_request_is_read_or_refused(event: dict[str, Any]) -> None:
 def test_any_token_is_known_or_refused(token: str) -> None:
     store = TokenStore(Kept(), lambda: NOW)
     _, right = store.create("test", ["read"], timedelta(hours=1))
-    keeper = Doorkeeper(store, public_read=True, clock=lambda: NOW)
+    keeper = AccessControl(store, public_read=True, clock=lambda: NOW)
     for scheme in ("Bearer ", "bearer", "", "Basic "):
         with suppress(Denied):
             caller = keeper.admit(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aws_lambda_powertools import Logger
 
-from sourcebook.api.access import Doorkeeper
+from sourcebook.api.access import AccessControl
 from sourcebook.api.operations import Access
 from sourcebook.api.responses import Denied
 from sourcebook.api.tokens import TokenStore
@@ -226,7 +226,7 @@ def test_who_is_turned_away_is_not_told_what_they_sent(how: str) -> None:
         "another scheme": f"Basic {SECRET}",
     }.get(how, f"Bearer {text}")
     clock = NOW + timedelta(hours=2 if how == "expired" else 0)
-    keeper = Doorkeeper(store, public_read=False, clock=lambda: clock)
+    keeper = AccessControl(store, public_read=False, clock=lambda: clock)
     with pytest.raises(Denied) as denied:
         keeper.admit(Access.WRITE, {"routeKey": "POST /feeds", "headers": {"authorization": sent}})
     told = f"{denied.value!r} {denied.value.detail} {denied.value.challenge}"

@@ -20,8 +20,8 @@ _ENDED: Final = {"expired": "This token has expired.", "revoked": "This token ha
 
 
 @dataclass(frozen=True, slots=True)
-class Doorkeeper:
-    """Lets callers in, or tells them what they need.
+class AccessControl:
+    """Decides whether a caller may do what an operation does.
 
     Attributes:
         public_read: whether anybody may read.

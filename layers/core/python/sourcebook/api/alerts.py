@@ -14,7 +14,7 @@ from sourcebook.alerts.webhook import webhook_policy
 from sourcebook.api.inputs import Input, OneOf, text
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import PageParameters
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.http.policy import HttpPolicy
@@ -25,7 +25,7 @@ from sourcebook.table.pages import Listing, Page, bad_cursor
 
 @dataclass(frozen=True, slots=True)
 class AlertsApi:
-    """What these operations act by.
+    """The services that these operations use.
 
     Attributes:
         policy: what webhooks are asked by.
@@ -39,8 +39,8 @@ class AlertsApi:
     subscribe: Callable[[str], None]
 
 
-def make(means: Means) -> AlertsApi:
-    """Return what these operations act by; raises `InvalidInput` if a network of the deployment is wrong."""
+def make(dependencies: Dependencies) -> AlertsApi:
+    """Return what these operations use; raises `InvalidInput` if a network of the deployment is wrong."""
 
     def subscribe(address: str) -> None:
         import boto3  # noqa: PLC0415 - a rule with a mail address is rare
@@ -48,13 +48,15 @@ def make(means: Means) -> AlertsApi:
         from sourcebook.alerts.mail import Mailer  # noqa: PLC0415
         from sourcebook.table.client import aws_config  # noqa: PLC0415
 
-        Mailer(boto3.client("sns", config=aws_config()), means.environ["ALERT_TOPIC_ARN"]).subscribe(address)
+        Mailer(boto3.client("sns", config=aws_config()), dependencies.environ["ALERT_TOPIC_ARN"]).subscribe(
+            address
+        )
 
     return AlertsApi(
-        RuleStore(means.table),
-        DeliveryStore(means.table),
-        SubjectNames(SubjectRegistry(means.table)),
-        webhook_policy(means.environ),
+        RuleStore(dependencies.table),
+        DeliveryStore(dependencies.table),
+        SubjectNames(SubjectRegistry(dependencies.table)),
+        webhook_policy(dependencies.environ),
         subscribe,
     )
 
@@ -169,7 +171,7 @@ OPERATIONS: Final = (
         summary="The rules of alerts, the newest last",
         description="Fields that a kind does not have are null; those that were not given have what counts "
         "instead. No secret is told again.",
-        act=list_alerts,
+        handle=list_alerts,
         query=PageParameters,
         answers={200: "AlertPage"},
     ),
@@ -182,7 +184,7 @@ OPERATIONS: Final = (
         description="From now on. `webhook` gets each event signed by the convention of Standard Webhooks, "
         "with the `secret` of the answer, which is told this once; docs/alerts.md has what is sent. `mail` "
         "is asked first whether it agrees. Every event goes to the event bus too.",
-        act=create_alert,
+        handle=create_alert,
         access=Access.WRITE,
         body=Body(form=NewAlert),
         answers={201: "CreatedAlert"},
@@ -194,7 +196,7 @@ OPERATIONS: Final = (
         topic=_TOPIC,
         summary="Remove a rule",
         description="What it has not delivered yet is not delivered.",
-        act=remove_alert,
+        handle=remove_alert,
         access=Access.WRITE,
         answers={200: "RemovedAlert"},
         problems=(404,),
@@ -206,7 +208,7 @@ OPERATIONS: Final = (
         topic=_TOPIC,
         summary="What a rule has fired for, the newest first",
         description="For 40 days. `waiting_for` are the ways by which it has not been delivered yet.",
-        act=list_deliveries,
+        handle=list_deliveries,
         query=PageParameters,
         answers={200: "DeliveryPage"},
         problems=(404,),

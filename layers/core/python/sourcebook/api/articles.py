@@ -11,7 +11,7 @@ from pydantic import Field
 
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import Moment, PageParameters, Text, several, words
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.articles.grouping.read import EventReader
@@ -107,18 +107,18 @@ class ArticlesApi:
     search: Callable[[], ArticleSearch]
 
 
-def make(means: Means) -> ArticlesApi:
-    """Return what these operations act by."""
+def make(dependencies: Dependencies) -> ArticlesApi:
+    """Return what these operations use."""
 
     @cache
     def search() -> ArticleSearch:
         from sourcebook.search.days import Days  # noqa: PLC0415 - most lists need no search
         from sourcebook.search.read import ArticleSearch, OpenDays, SubjectNames  # noqa: PLC0415
 
-        days = OpenDays(Days(means.objects()))
-        return ArticleSearch(means.table, days, SubjectNames(SubjectRegistry(means.table)))
+        days = OpenDays(Days(dependencies.objects()))
+        return ArticleSearch(dependencies.table, days, SubjectNames(SubjectRegistry(dependencies.table)))
 
-    return ArticlesApi(ArticleReader(means.table), EventReader(means.table), search)
+    return ArticlesApi(ArticleReader(dependencies.table), EventReader(dependencies.table), search)
 
 
 def list_articles(api: ArticlesApi, request: Request) -> Response:
@@ -198,7 +198,7 @@ OPERATIONS: Final = (
         description="By `timestamp`. Every filter that is given must hold. An article that is analyzed "
         "while you page is neither given twice nor left out. With `q`, `source`, `subject`, `lang` or more "
         "than one sentiment, analyzed articles alone are found, from five minutes after their analysis on.",
-        act=list_articles,
+        handle=list_articles,
         query=ArticleParameters,
         answers={200: "ArticlePage"},
     ),
@@ -210,7 +210,7 @@ OPERATIONS: Final = (
         summary="The same as an Atom feed, for any reader of feeds",
         description="Subscribe to the address of a search. `link` with `rel=next` has the next page. A "
         "reader that sends no token can follow only where reading is open.",
-        act=follow_atom,
+        handle=follow_atom,
         query=ArticleParameters,
         answers={200: "AtomFeed"},
         media_type="application/atom+xml",
@@ -222,7 +222,7 @@ OPERATIONS: Final = (
         topic=_TOPIC,
         summary="The same as a JSON Feed",
         description="JSON Feed 1.1; `next_url` has the next page.",
-        act=follow_json,
+        handle=follow_json,
         query=ArticleParameters,
         answers={200: "JsonFeed"},
         media_type="application/feed+json",
@@ -238,7 +238,7 @@ OPERATIONS: Final = (
         "article. Where that id is a URL, encode it (`/` may stay as it is, `?` and `#` must not). Articles "
         "are kept for 30 days after they were first seen (`ttl_timestamp`, in seconds since 1970). An "
         "article of the older format, without `dedup_key`, is answered with the fields it was stored with.",
-        act=get_article,
+        handle=get_article,
         answers={200: "Article"},
         problems=(404,),
     ),
@@ -252,7 +252,7 @@ OPERATIONS: Final = (
         "they do. One that grows between two pages moves to the front. `headline` is that of the earliest "
         "article; `idea` is the newest one, null in the moment before the first is made. Ideas are "
         "summaries of what was published, and no advice.",
-        act=list_events,
+        handle=list_events,
         query=PageParameters,
         answers={200: "EventPage"},
     ),
@@ -265,7 +265,7 @@ OPERATIONS: Final = (
         description="All `members`, oldest first, and the latest 50 `ideas`, newest first, each with the "
         "`engine` that concluded it. `sources`, `sentiment` and `score` of a member are null once its "
         "article has expired.",
-        act=get_event,
+        handle=get_event,
         answers={200: "Event"},
         problems=(404,),
     ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sourcebook.api import products
 from sourcebook.api.operations import Operation
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, redirect
 from sourcebook.errors import shorten
@@ -38,9 +38,9 @@ class Curve:
     name: str
 
 
-def make(means: Means) -> products.ProductsApi:
-    """Return what these operations act by."""
-    return products.make(means)
+def make(dependencies: Dependencies) -> products.ProductsApi:
+    """Return what these operations use."""
+    return products.make(dependencies)
 
 
 def _as_csv(curve: Curve) -> str:
@@ -142,7 +142,7 @@ def _curve_file(
 ) -> Operation:
     """Return the operation that gives a light curve as a file of a format."""
 
-    def act(api: products.ProductsApi, request: Request) -> Response:
+    def handle(api: products.ProductsApi, request: Request) -> Response:
         text = write(_curve(api, request))
         return _file(text, media_type, f"{request.path['nova_id']}{saved_as or suffix}")
 
@@ -153,7 +153,7 @@ def _curve_file(
         topic=products.TOPIC,
         summary=summary,
         description=description,
-        act=act,
+        handle=handle,
         query=products.CurveParameters,
         answers={200: "File"},
         problems=(404, 409),
@@ -164,7 +164,7 @@ def _curve_file(
 def _spectrum_link(suffix: str, name: str, summary: str, description: str, *, original: bool) -> Operation:
     """Return the operation that leads to a file of a spectrum."""
 
-    def act(api: products.ProductsApi, request: Request) -> Response:
+    def handle(api: products.ProductsApi, request: Request) -> Response:
         nova_id, product_id = products.nova_of(api, request), request.path.get("data_product_id", "")
         link = _found(lambda: api.products.link(nova_id, product_id, original=original), nova_id, product_id)
         return redirect(link)
@@ -176,7 +176,7 @@ def _spectrum_link(suffix: str, name: str, summary: str, description: str, *, or
         topic=products.TOPIC,
         summary=summary,
         description=f"{description}{_LINKED}",
-        act=act,
+        handle=handle,
         answers={302: "SignedLink"},
         problems=(404,),
         volatile=True,
@@ -218,7 +218,7 @@ OPERATIONS: Final = (
         summary="All samples of a spectrum as CSV",
         description="Wavelengths in metres; a flux without a value is `nan`. More than 4 MB are refused with "
         "409.",
-        act=spectrum_as_csv,
+        handle=spectrum_as_csv,
         answers={200: "File"},
         problems=(404, 409),
         media_type="text/csv",
@@ -245,7 +245,7 @@ OPERATIONS: Final = (
         summary="The file of a quarantined spectrum",
         description="In base64: the header says what the reviewer decides by, the samples can be drawn in "
         "any unit. Of a file of more than 3 MB the first 3 MB; `is_whole` tells.",
-        act=held_file,
+        handle=held_file,
         answers={200: "HeldFile"},
         problems=(404,),
     ),

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import Parameters, words
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, redirect, whole
 from sourcebook.clients import on_demand
@@ -29,9 +29,9 @@ class FileParameters(Parameters):
     )
 
 
-def make(means: Means) -> ExportReader:
+def make(dependencies: Dependencies) -> ExportReader:
     """Return what these operations read from."""
-    return ExportReader(on_demand(means.objects))
+    return ExportReader(on_demand(dependencies.objects))
 
 
 def list_exports(exports: ExportReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
@@ -89,7 +89,7 @@ OPERATIONS: Final = (
         topic=_TOPIC,
         summary="The periods that were exported",
         description="The newest first. `POST /workflows/export_period/executions` exports one.",
-        act=list_exports,
+        handle=list_exports,
         answers={200: "Exports"},
     ),
     Operation(
@@ -100,7 +100,7 @@ OPERATIONS: Final = (
         summary="What an export consists of",
         description="Its manifest: the columns of each dataset, and each file with its rows, bytes and "
         "SHA-256. `GET /exports/{export_id}/files/{name}` gives a file.",
-        act=get_export,
+        handle=get_export,
         answers={200: "Export"},
         problems=(404,),
     ),
@@ -112,7 +112,7 @@ OPERATIONS: Final = (
         summary="A file of an export",
         description="The answer is a redirect to a signed link that holds for 300 seconds; follow it without "
         "the token.",
-        act=get_file,
+        handle=get_file,
         query=FileParameters,
         answers={200: "SignedLink", 302: "SignedLink"},
         problems=(404,),

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import PageParameters, Parameters, words
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
 from sourcebook.clock import isoformat
@@ -48,27 +48,29 @@ class OpmlParameters(Parameters):
 
 @dataclass(frozen=True, slots=True)
 class FeedsApi:
-    """What these operations act by."""
+    """The services that these operations use."""
 
     reader: FeedReader
     manager: FeedManager
 
 
-def make(means: Means) -> FeedsApi:
-    """Return what these operations act by.
+def make(dependencies: Dependencies) -> FeedsApi:
+    """Return what these operations use.
 
     Raises:
         InvalidInput: if a setting of feeds is wrong.
     """
-    settings = FeedSettings.from_environment(means.environ)
+    settings = FeedSettings.from_environment(dependencies.environ)
 
     def policy() -> HttpPolicy:
         return settings.http_policy(
-            contact=means.environ.get("HTTP_CONTACT", ""),
-            allowed_networks=means.environ.get("HTTP_ALLOWED_NETWORKS", ""),
+            contact=dependencies.environ.get("HTTP_CONTACT", ""),
+            allowed_networks=dependencies.environ.get("HTTP_ALLOWED_NETWORKS", ""),
         )
 
-    return FeedsApi(FeedReader(means.table), FeedManager(means.table, settings=settings, policy=policy))
+    return FeedsApi(
+        FeedReader(dependencies.table), FeedManager(dependencies.table, settings=settings, policy=policy)
+    )
 
 
 def list_feeds(feeds: FeedsApi, request: Request) -> Response:
@@ -234,7 +236,7 @@ OPERATIONS: Final = (
         "is fetched while you page moves to its new due time and may come again: tell feeds apart by "
         "`feed_id`, the name under which an article's `sources` have it. `last_cause` says in one word how "
         "the last fetch ended.",
-        act=list_feeds,
+        handle=list_feeds,
         query=FeedParameters,
         answers={200: "FeedPage"},
     ),
@@ -244,7 +246,7 @@ OPERATIONS: Final = (
         name="getFeed",
         topic=_TOPIC,
         summary="One feed",
-        act=get_feed,
+        handle=get_feed,
         answers={200: "Feed"},
         problems=(404,),
     ),
@@ -259,7 +261,7 @@ OPERATIONS: Final = (
         "made for and tells fetches apart. `verdict` is `changed`, `failed` (it may mend itself), `broken` "
         "(it does not look like it; ten in a row disable the feed) or `gone` (the server says that it is "
         "gone for good). `rejections` tells of the first ten entries that could not be taken.",
-        act=get_feed_history,
+        handle=get_feed_history,
         query=PageParameters,
         answers={200: "FetchPage"},
         problems=(404,),
@@ -272,7 +274,7 @@ OPERATIONS: Final = (
         summary="All feeds as an OPML document",
         description="By id. 409 when the list is larger than an answer of 5.5 MB, some 20,000 feeds: "
         "`sourcebook feeds export` writes it to a file.",
-        act=export_feeds,
+        handle=export_feeds,
         query=OpmlParameters,
         answers={200: "Opml"},
         problems=(409,),
@@ -290,7 +292,7 @@ OPERATIONS: Final = (
         "(`is_feed`, `announced`, `common_path`) and `others`, the other feeds that the page announces. 409 "
         "when the feed is there with another value for a field that was given, or the id belongs to "
         "something else.",
-        act=add_feed,
+        handle=add_feed,
         access=Access.WRITE,
         body=Body(schema="NewFeed"),
         answers={201: "AddedFeed", 200: "AddedFeed"},
@@ -306,7 +308,7 @@ OPERATIONS: Final = (
         "that importing again is harmless. `problems` tells of the outlines that were left out or taken in "
         "part, the first 1,000; `mended` says what was wrong with a document that is not well-formed and "
         "was read all the same.",
-        act=import_feeds,
+        handle=import_feeds,
         access=Access.WRITE,
         body=Body(schema="OpmlDocument", media_type="text/x-opml"),
         answers={200: "ImportReport"},
@@ -319,7 +321,7 @@ OPERATIONS: Final = (
         summary="Why a feed's next fetch is when it is",
         description="`reasons` are sentences for a person, by what is known of the feed's habits, what its "
         "server asks for, and the `settings` that this deployment polls with.",
-        act=explain_schedule,
+        handle=explain_schedule,
         answers={200: "FeedSchedule"},
         problems=(404,),
         volatile=True,
@@ -336,7 +338,7 @@ OPERATIONS: Final = (
         "forgets its errors. A new `url` is fetched at once too; the feed keeps its articles and its id. 409 "
         "when another feed has it. Send `enabled: true` with it where errors have disabled the feed. A "
         "shorter `interval_minutes` counts from now.",
-        act=change_feed,
+        handle=change_feed,
         access=Access.WRITE,
         body=Body(schema="FeedChange"),
         answers={200: "Feed"},
@@ -349,7 +351,7 @@ OPERATIONS: Final = (
         topic=_TOPIC,
         summary="Delete a feed with its history",
         description="Its articles stay until they expire.",
-        act=remove_feed,
+        handle=remove_feed,
         access=Access.WRITE,
         answers={200: "RemovedFeed"},
         problems=(404,),

@@ -40,20 +40,20 @@ _EXPECTED: Final = "1 to 128 visible ASCII characters without quotes or backslas
 
 
 @dataclass(frozen=True, slots=True)
-class OnceOnly:
-    """Lets each write with a key happen once."""
+class IdempotentRequests:
+    """Does each write with a key once, and gives the first answer again after that."""
 
     table: Table
     clock: Clock = utc_now
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
 
-    def answer(self, request: Request, key: str, act: Callable[[Request], Response]) -> Response:
+    def answer(self, request: Request, key: str, handle: Callable[[Request], Response]) -> Response:
         """Answer a request, or give the answer that the same request had.
 
         Args:
             request: its `id` is replaced by the one that the first request with this key had.
             key: value of the header ``Idempotency-Key``.
-            act: does what is asked.
+            handle: does what is asked.
 
         Raises:
             InvalidInput: if the key is none.
@@ -70,7 +70,7 @@ class OnceOnly:
         if "answer" in claim:
             return _stored(claim["answer"])
         try:
-            response = act(replace(request, id=claim["request_id"]))
+            response = handle(replace(request, id=claim["request_id"]))
         except BaseException as error:
             if failure := self._release(place, claim["claimed_by"]):
                 error.add_note(f"The claim of its Idempotency-Key stays until it ends by itself: {failure}")

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import Parameters, number, words
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.queues import DeadLetters
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response, whole
@@ -45,10 +45,10 @@ class IngestionApi:
     dead_letters: DeadLetters
 
 
-def make(means: Means) -> IngestionApi:
+def make(dependencies: Dependencies) -> IngestionApi:
     """Return what these operations read from; raise InvalidInput if the queues are not well declared."""
-    dead_letters = DeadLetters.from_environment(on_demand(_queues), means.environ)
-    return IngestionApi(IngestionOverview(means.table), dead_letters)
+    dead_letters = DeadLetters.from_environment(on_demand(_queues), dependencies.environ)
+    return IngestionApi(IngestionOverview(dependencies.table), dead_letters)
 
 
 def _queues() -> SQSClient:
@@ -86,7 +86,7 @@ OPERATIONS: Final = (
         "are those that changed something or failed; one of more than five seconds makes a source `slow`. "
         "The first 200 sources that are due and the newest 2,000 articles are looked at; `left_out` says "
         "whether there are more.",
-        act=list_source_overviews,
+        handle=list_source_overviews,
         query=SourceOverviewParameters,
         answers={200: "SourceOverviews"},
         volatile=True,
@@ -100,7 +100,7 @@ OPERATIONS: Final = (
         description="The counts are of all runs of the window; `items` are the newest hundred. A run over "
         "unchanged sources leaves no record. `collision_rate` is `collisions_detected` by "
         "`articles_fetched`, which counts articles that the source had not told before.",
-        act=list_batches,
+        handle=list_batches,
         query=PastParameters,
         answers={200: "IngestionBatches"},
         volatile=True,
@@ -113,7 +113,7 @@ OPERATIONS: Final = (
         summary="What failed for good and waits for a person",
         description="About how many messages wait in the dead-letter queue of each job, and the command that "
         "sends them back to work.",
-        act=list_dead_letters,
+        handle=list_dead_letters,
         answers={200: "DeadLetterQueues"},
         volatile=True,
     ),

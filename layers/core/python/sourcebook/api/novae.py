@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from sourcebook.api.inputs import Input, NovaId, OneOf, expected, matching, text
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import Day, PageParameters, YesOrNo, degrees, number, words
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
 from sourcebook.api.workflows import CandidateName, WorkflowsApi
@@ -165,7 +165,7 @@ class Decision(Input):
 
 @dataclass(frozen=True, slots=True)
 class CatalogApi:
-    """What these operations read from and act by."""
+    """The services that these operations use."""
 
     novae: NovaReader
     list: NovaList
@@ -174,14 +174,14 @@ class CatalogApi:
     workflows: WorkflowsApi
 
 
-def make(means: Means) -> CatalogApi:
-    """Return what these operations act by."""
+def make(dependencies: Dependencies) -> CatalogApi:
+    """Return what these operations use."""
     return CatalogApi(
-        NovaReader(means.table),
-        NovaList(means.table),
-        RunReader(means.table),
-        ReviewDesk(means.table, means.start),
-        make_workflows(means),
+        NovaReader(dependencies.table),
+        NovaList(dependencies.table),
+        RunReader(dependencies.table),
+        ReviewDesk(dependencies.table, dependencies.start),
+        make_workflows(dependencies),
     )
 
 
@@ -299,7 +299,7 @@ OPERATIONS: Final = (
         summary="Executions of workflows, newest first",
         description="`lost` is true for a run that should have ended long ago: it was aborted. docs/runs.md "
         "says what the other fields mean.",
-        act=list_runs,
+        handle=list_runs,
         query=RunParameters,
         answers={200: "JobRunPage"},
     ),
@@ -311,7 +311,7 @@ OPERATIONS: Final = (
         summary="One execution with its attempts",
         description="`attempts` are in the order in which they began, at most 1,000; `attempts_left_out` "
         "says whether there are more.",
-        act=get_run,
+        handle=get_run,
         answers={200: "JobRun"},
         problems=(404,),
     ),
@@ -326,7 +326,7 @@ OPERATIONS: Final = (
         "`match`: `NONE`, `ONE`, or `AMBIGUOUS` with every nova that the name may mean. By place each nova "
         "has `separation_arcsec`, the nearest first, at most 100; `left_out` counts the others. A page of "
         "the list may be short and have a `next_cursor` all the same.",
-        act=find_novae,
+        handle=find_novae,
         query=NovaParameters,
         answers={200: "NovaSearch"},
     ),
@@ -338,7 +338,7 @@ OPERATIONS: Final = (
         summary="Make a name a nova",
         description="Starts `initialize_nova`, as `POST /workflows/initialize_nova/executions` does, and "
         "answers with the run to watch. Running it again for a name changes nothing that is right.",
-        act=initialize_nova,
+        handle=initialize_nova,
         access=Access.WRITE,
         body=Body(form=NewNova),
         answers={202: "StartedRun"},
@@ -350,7 +350,7 @@ OPERATIONS: Final = (
         topic=_NOVAE,
         summary="One nova with its names",
         description="A merged nova is given as it is, with `merged_into`.",
-        act=get_nova,
+        handle=get_nova,
         answers={200: "Nova"},
         problems=(404,),
     ),
@@ -361,7 +361,7 @@ OPERATIONS: Final = (
         topic=_NOVAE,
         summary="What ran for a nova",
         description="By workflow, the newest of each first.",
-        act=list_nova_runs,
+        handle=list_nova_runs,
         query=PageParameters,
         answers={200: "JobRunPage"},
         problems=(404,),
@@ -372,7 +372,7 @@ OPERATIONS: Final = (
         name="listQuarantine",
         topic=_QUARANTINE,
         summary="What waits for a person, newest first",
-        act=list_quarantine,
+        handle=list_quarantine,
         query=CaseParameters,
         answers={200: "QuarantinePage"},
     ),
@@ -382,7 +382,7 @@ OPERATIONS: Final = (
         name="getQuarantineCase",
         topic=_QUARANTINE,
         summary="One case",
-        act=get_quarantined,
+        handle=get_quarantined,
         answers={200: "QuarantineCase"},
         problems=(404,),
     ),
@@ -394,7 +394,7 @@ OPERATIONS: Final = (
         summary="A person's decision",
         description="Records the decision and starts what follows from it; `execution_arn` is that of the "
         "workflow that was started. The same decision may be sent again; another one is refused with 409.",
-        act=review_quarantined,
+        handle=review_quarantined,
         access=Access.WRITE,
         body=Body(form=Decision),
         answers={200: "ReviewedCase"},

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import Cursor, Day, PageParameters, Parameters, Text, number
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed, whole
 from sourcebook.errors import shorten
@@ -80,9 +80,9 @@ class ObservationParameters(PageParameters, FigureParameters):
     until: Day | None = Field(None, description="Last day, excluded.", examples=["2026-12-01"])
 
 
-def make(means: Means) -> RawReader:
-    """Return what these operations act by."""
-    return RawReader(means.table)
+def make(dependencies: Dependencies) -> RawReader:
+    """Return what these operations use."""
+    return RawReader(dependencies.table)
 
 
 def get_latest(reader: ObservationReader, request: Request) -> Response:
@@ -141,7 +141,7 @@ OPERATIONS: Final = (
         "`decided_by` says what put the winner before the next: `only_source`, `freshness`, `priority`, "
         "`scraped_at` or `sequence`. `term_months` and `term` are null for a loan. An answer ends, with a "
         "cursor, where it would become too large.",
-        act=get_latest,
+        handle=get_latest,
         query=LatestParameters,
         answers={200: "Latest"},
         problems=(404,),
@@ -155,7 +155,7 @@ OPERATIONS: Final = (
         description="In the order of `scraped_at`: each day's figure is from the source that counts among "
         "those that had one that day. Days are those of the sources' own calendars. An answer has up to "
         "4,000 points: ten years fit into one. A bank without figures has no points.",
-        act=get_history,
+        handle=get_history,
         query=HistoryParameters,
         answers={200: "History"},
         problems=(404,),
@@ -171,7 +171,7 @@ OPERATIONS: Final = (
         "`source_priority` is null where the source is registered no more. Days are those of the sources' "
         "own calendars; `first_seen_at` and `scraped_at` are when the figure was seen on that day first and "
         "last.",
-        act=list_observations,
+        handle=list_observations,
         query=ObservationParameters,
         answers={200: "ObservationPage"},
         problems=(404,),
@@ -182,7 +182,7 @@ OPERATIONS: Final = (
         name="listBanks",
         topic=_TOPIC,
         summary="The banks of which there are figures",
-        act=list_banks,
+        handle=list_banks,
         answers={200: "Banks"},
     ),
     Operation(
@@ -192,7 +192,7 @@ OPERATIONS: Final = (
         topic=_TOPIC,
         summary="The series of figures",
         description="`kind` is `deposit`, or `loan`, which has no terms.",
-        act=list_series,
+        handle=list_series,
         answers={200: "SeriesList"},
     ),
     Operation(
@@ -204,7 +204,7 @@ OPERATIONS: Final = (
         description="Of each source its last scrape that found a changed page or a new day: rows taken, "
         "rows dropped by reason, what was odd about the page (`notes`), what looked wrong (`anomaly`), and "
         "the hash under which the page is kept.",
-        act=get_meta,
+        handle=get_meta,
         answers={200: "Meta"},
     ),
 )

@@ -15,7 +15,7 @@ from pydantic import Field
 from sourcebook.api.inputs import ReadBy
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import Parameters, Text
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
 from sourcebook.errors import InvalidInput
@@ -117,9 +117,11 @@ class ObservatoryApi:
     products: ProductReader
 
 
-def make(means: Means) -> ObservatoryApi:
+def make(dependencies: Dependencies) -> ObservatoryApi:
     """Return the part of the API that speaks the protocols of the Virtual Observatory."""
-    return ObservatoryApi(NovaReader(means.table), ProductReader(means.table, means.objects))
+    return ObservatoryApi(
+        NovaReader(dependencies.table), ProductReader(dependencies.table, dependencies.objects)
+    )
 
 
 def cone_search(api: ObservatoryApi, request: Request) -> Response:
@@ -256,7 +258,7 @@ OPERATIONS: Final = (
         summary="Simple Cone Search 1.03",
         description="The novae around a place as a VOTable, the nearest first, at most 100. A wrong question "
         "is answered with status 200 and an INFO `Error`, as the standard asks.",
-        act=cone_search,
+        handle=cone_search,
         query=ConeParameters,
         answers={200: "File"},
         media_type=MEDIA_TYPE,
@@ -269,7 +271,7 @@ OPERATIONS: Final = (
         summary="Simple Spectral Access 1.1",
         description="The valid spectra of the novae around a place as a VOTable, with columns of ObsCore. "
         "A wrong question is answered with status 200 and the `QUERY_STATUS` ERROR, as the standard asks.",
-        act=spectral_access,
+        handle=spectral_access,
         query=SpectraParameters,
         answers={200: "File"},
         media_type=MEDIA_TYPE,

@@ -58,7 +58,7 @@ class Operation:
         topic: what it belongs to.
         summary: one line without a full stop.
         description: what else a caller should know, in Markdown's simplest forms.
-        act: answers a request; the first argument is the part of the API that it acts by.
+        handle: answers a request; the first argument is the service of its part.
         access: who may call it.
         query: the model of the query's parameters, if it has any; others are refused.
         body: what is sent, if something is.
@@ -73,7 +73,7 @@ class Operation:
     name: str
     topic: str
     summary: str
-    act: Callable[[Any, Request], Response]
+    handle: Callable[[Any, Request], Response]
     access: Access = Access.READ
     description: str = ""
     query: type[Parameters] | None = None

@@ -10,7 +10,7 @@ from pydantic import Field
 from sourcebook.api.observations import ONE_SERIES, SERIES
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import PageParameters, Parameters, Text, number, words
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed, whole
 from sourcebook.errors import shorten
@@ -66,9 +66,13 @@ class OverviewsApi:
     rates: ObservationReader
 
 
-def make(means: Means) -> OverviewsApi:
+def make(dependencies: Dependencies) -> OverviewsApi:
     """Return the part of the API that answers overviews from the table of a request."""
-    return OverviewsApi(FeedReader(means.table), SubjectRanking(means.table), ObservationReader(means.table))
+    return OverviewsApi(
+        FeedReader(dependencies.table),
+        SubjectRanking(dependencies.table),
+        ObservationReader(dependencies.table),
+    )
 
 
 def list_sources(api: OverviewsApi, request: Request) -> Response:
@@ -118,7 +122,7 @@ OPERATIONS: Final = (
         description="Feeds, news APIs, and the pages and files of figures: those polled by the time they are "
         "due, then the disabled ones. `articles` is how many its fetches brought: new ones, and those that "
         "another source had brought already.",
-        act=list_sources,
+        handle=list_sources,
         query=SourceParameters,
         answers={200: "SourcePage"},
     ),
@@ -131,7 +135,7 @@ OPERATIONS: Final = (
         description="The active subjects that were mentioned in the window [`start`, `end`). `change` is "
         "`average_sentiment` minus `average_before`, null without mentions before. The first 200 subjects by "
         "id are ranked; `left_out` says whether there are more.",
-        act=rank_subjects,
+        handle=rank_subjects,
         query=RankingParameters,
         answers={200: "SubjectRanking"},
         volatile=True,
@@ -144,7 +148,7 @@ OPERATIONS: Final = (
         summary="The best rate of each series and term",
         description="The highest of a deposit and the lowest of a loan, among the figures of `GET /latest` "
         "that are not stale; `banks` are all that offer it.",
-        act=list_best_rates,
+        handle=list_best_rates,
         query=BestRateParameters,
         answers={200: "BestRates"},
         problems=(404,),
@@ -158,7 +162,7 @@ OPERATIONS: Final = (
         description="The first and the last figure of each bank and term within the last `days`, where they "
         "differ; the largest change first, whichever way it went. 500 banks and terms are looked at; "
         "`left_out` says whether there are more.",
-        act=list_moves,
+        handle=list_moves,
         query=MoveParameters,
         answers={200: "RateMoves"},
         problems=(404,),

@@ -58,8 +58,8 @@ _BY_PATH: Final = {path: name for name, paths in PARTS.items() for path in paths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What the parts are made of.
+class Dependencies:
+    """What the services of the parts are made from.
 
     Attributes:
         start: starts a workflow.
@@ -76,29 +76,29 @@ class Means:
 
 
 class Part(Protocol):
-    """What the module of a part has."""
+    """The interface of a part's module."""
 
     OPERATIONS: tuple[Operation, ...]
 
-    def make(self, means: Means) -> Any:  # noqa: ANN401 - each part's operations act by something else
-        """Return what its operations act by; raises `InvalidInput` if a setting of theirs is wrong."""
+    def make(self, dependencies: Dependencies) -> Any:  # noqa: ANN401 - each part uses services of its own
+        """Return the service of its operations; raises `InvalidInput` if a setting of it is wrong."""
 
 
-class Parts(dict[str, Any]):
-    """What the operations of each part act by, by its name; made when it is first asked for."""
+class PartServices(dict[str, object]):
+    """The service of each part by the part's name, made with the first request that needs it."""
 
-    def __init__(self, means: Means) -> None:
-        self._means = means
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
         super().__init__()
 
-    def __missing__(self, name: str) -> Any:  # noqa: ANN401
-        """Return what the operations of a part act by, made now.
+    def __missing__(self, name: str) -> object:
+        """Return the service of a part, made now.
 
         Raises:
             RuntimeError: if a setting of the part is wrong.
         """
         try:
-            made = self[name] = load(name).make(self._means)
+            made = self[name] = load(name).make(self._dependencies)
         except InvalidInput as error:
             # Who asks cannot mend it, so it must not become an answer of 400.
             raise RuntimeError(f"the function's environment is wrong: {error}") from error

@@ -19,7 +19,7 @@ from sourcebook.api.parameters import (
     read_moment,
     words,
 )
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.errors import InvalidInput, shorten
@@ -151,10 +151,12 @@ class ProductsApi:
     references: ReferenceReader
 
 
-def make(means: Means) -> ProductsApi:
-    """Return what these operations act by."""
+def make(dependencies: Dependencies) -> ProductsApi:
+    """Return what these operations use."""
     return ProductsApi(
-        NovaReader(means.table), ProductReader(means.table, means.objects), ReferenceReader(means.table)
+        NovaReader(dependencies.table),
+        ProductReader(dependencies.table, dependencies.objects),
+        ReferenceReader(dependencies.table),
     )
 
 
@@ -251,7 +253,7 @@ OPERATIONS: Final = (
         summary="The data products of a nova",
         description="Its photometry table, then its spectra by provider. docs/novae.md says what the states "
         "mean; fields that a product does not have are null.",
-        act=list_products,
+        handle=list_products,
         query=ProductParameters,
         answers={200: "ProductPage"},
         problems=(404,),
@@ -264,7 +266,7 @@ OPERATIONS: Final = (
         summary="One data product with its files",
         description="`files` are the objects in the bucket: the raw file, what was made of it, the context "
         "of a quarantine; of a photometry table its uploads too.",
-        act=get_product,
+        handle=get_product,
         answers={200: "Product"},
         problems=(404,),
     ),
@@ -277,7 +279,7 @@ OPERATIONS: Final = (
         description="Each order is cut into equal pieces, and of each the lowest and the highest flux stay, "
         "so that a narrow line is as high as it was. Wavelengths are in metres, in `medium` and `frame` as "
         "the file has them. Only a VALID spectrum has samples.",
-        act=get_spectrum,
+        handle=get_spectrum,
         query=SpectrumParameters,
         answers={200: "Spectrum"},
         problems=(404,),
@@ -291,7 +293,7 @@ OPERATIONS: Final = (
         description="Points in the order of time; `mjd` is of the point's own `time_system` and "
         "`time_scale`, which docs/photometry.md explains. `matched` counts what the filters let through, by "
         "band in `bands`; `thinned` says that `points` are fewer.",
-        act=get_photometry,
+        handle=get_photometry,
         query=PhotometryParameters,
         answers={200: "Photometry"},
         problems=(404,),
@@ -304,7 +306,7 @@ OPERATIONS: Final = (
         summary="The publications about a nova, newest first",
         description="`role` says what one is to the nova; `authors` are the first ten of `author_count`; "
         "`published_at` is as precise as is known; `link` leads to its page at ADS.",
-        act=list_references,
+        handle=list_references,
         query=ReferenceParameters,
         answers={200: "ReferencePage"},
         problems=(404,),

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sourcebook.api.access import Doorkeeper
-from sourcebook.api.idempotency import OnceOnly
+from sourcebook.api.access import AccessControl
+from sourcebook.api.idempotency import IdempotentRequests
 from sourcebook.api.parts import find, match, methods
 from sourcebook.api.representations import Form, accepted, by_suffix, columns, written
 from sourcebook.api.requests import (
@@ -49,16 +49,16 @@ class Api:
     """Answers requests.
 
     Attributes:
-        access: lets callers in.
-        once: lets a write that has a key happen once.
-        parts: what the operations of each part act by, by its name; `sourcebook.api.parts.Parts`.
+        access: decides who may call what.
+        idempotent_requests: does a write that has a key once.
+        parts: the service of each part by its name; `sourcebook.api.parts.PartServices`.
         new_id: returns a UUID.
         addresses: how the deployment's addresses begin; see `sourcebook.api.requests.address_of`.
     """
 
-    access: Doorkeeper
-    once: OnceOnly
-    parts: Mapping[str, Any]
+    access: AccessControl
+    idempotent_requests: IdempotentRequests
+    parts: Mapping[str, object]
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
     addresses: str = "https://{domain}"
 
@@ -118,16 +118,18 @@ class Api:
         about["parameters"] = [printable(name[:40]) for name in sorted(request.query)[:20]]
         request.only(*operation.parameters)
 
-        def act(request: Request) -> Response:
-            return operation.act(self.parts[part], request)
+        def handle(request: Request) -> Response:
+            return operation.handle(self.parts[part], request)
 
         if operation.changes:
             headers = event.get("headers") or {}
             # An empty key is a mistake, and no key is none.
             key = headers.get("idempotency-key")
-            return (act(request) if key is None else self.once.answer(request, key, act)), None
+            return (
+                handle(request) if key is None else self.idempotent_requests.answer(request, key, handle)
+            ), None
         form = suffix if suffix is not Form.JSON else accepted(header(event, "accept"))
-        answer = written(act(request), form, operation, request)
+        answer = written(handle(request), form, operation, request)
         return answer, None if operation.volatile else header(event, "if-none-match")
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import PageParameters, Parameters, number, words
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed, whole
 from sourcebook.errors import shorten
@@ -38,9 +38,9 @@ class SeriesParameters(Parameters):
     bucket: Annotated[str, words(BUCKETS)] = Field(BUCKETS[0], description="Width of a bucket.")
 
 
-def make(means: Means) -> SentimentReader:
-    """Return what these operations act by."""
-    return SentimentReader.of(means.table)
+def make(dependencies: Dependencies) -> SentimentReader:
+    """Return what these operations use."""
+    return SentimentReader.of(dependencies.table)
 
 
 def list_tools(reader: SentimentReader, request: Request) -> Response:
@@ -103,7 +103,7 @@ OPERATIONS: Final = (
         summary="The subjects whose sentiment is kept",
         description="Coding tools, companies and what else was loaded. The active ones by id, then the "
         "retired ones, of which only what was counted before can be read.",
-        act=list_tools,
+        handle=list_tools,
         query=PageParameters,
         answers={200: "SubjectPage"},
     ),
@@ -120,7 +120,7 @@ OPERATIONS: Final = (
         "an entry is that could not be computed anew. Where `hours` is none of the four periods, `id`, "
         "`period`, `_ts` and `cached_at` are null. `cache-control` says for how many seconds an answer from "
         "the cache stays as good as it is.",
-        act=get_sentiment,
+        handle=get_sentiment,
         query=WindowParameters,
         answers={200: "Sentiment"},
         problems=(404,),
@@ -133,7 +133,7 @@ OPERATIONS: Final = (
         summary="The same in whole hours or days, oldest first, for plotting",
         description="The last bucket is the present, unfinished one; those without mentions are there too, "
         "with zeros.",
-        act=get_series,
+        handle=get_series,
         query=SeriesParameters,
         answers={200: "SentimentSeries"},
         problems=(404,),
@@ -148,7 +148,7 @@ OPERATIONS: Final = (
         "than 30 minutes, and `degraded` otherwise. `total_entries` is how many there are now; "
         "`tools_refreshed` are those that the last refresh wrote. The counts are of this hour and the 23 "
         "before it; hits are added in batches of ten, so the newest few may be missing.",
-        act=get_cache_health,
+        handle=get_cache_health,
         answers={200: "SentimentCacheHealth"},
     ),
 )

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from sourcebook.api.health import HealthCheck
 from sourcebook.api.operations import Access, Operation
-from sourcebook.api.parts import Means, operations
+from sourcebook.api.parts import Dependencies, operations
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceApi:
-    """What these operations act by.
+    """The services that these operations use.
 
     Attributes:
         workflows: names of those that this stack has; each is described.
@@ -25,10 +25,10 @@ class ServiceApi:
     workflows: tuple[str, ...]
 
 
-def make(means: Means) -> ServiceApi:
-    """Return what these operations act by."""
-    health = HealthCheck(means.table, version=means.environ.get("SOURCEBOOK_VERSION", ""))
-    return ServiceApi(health, means.workflows)
+def make(dependencies: Dependencies) -> ServiceApi:
+    """Return what these operations use."""
+    health = HealthCheck(dependencies.table, version=dependencies.environ.get("SOURCEBOOK_VERSION", ""))
+    return ServiceApi(health, dependencies.workflows)
 
 
 def get_health(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
@@ -77,7 +77,7 @@ OPERATIONS: Final = (
         "due for five minutes. `scheduler` is in seconds since the schedule last ran dispatch, `overdue` in "
         "seconds that the source that waits longest has been due, 0 when none is; `active_feeds` are "
         "counted up to 20,000.",
-        act=get_health,
+        handle=get_health,
         access=Access.OPEN,
         answers={200: "Health", 503: "Health"},
         volatile=True,
@@ -88,7 +88,7 @@ OPERATIONS: Final = (
         name="getDescription",
         topic=_TOPIC,
         summary="This description, as OpenAPI 3.1",
-        act=get_description,
+        handle=get_description,
         access=Access.OPEN,
         answers={200: "Description"},
     ),
@@ -98,7 +98,7 @@ OPERATIONS: Final = (
         name="getReference",
         topic=_TOPIC,
         summary="This description, as a page to read",
-        act=get_reference,
+        handle=get_reference,
         access=Access.OPEN,
         answers={200: "Page"},
         media_type="text/html",

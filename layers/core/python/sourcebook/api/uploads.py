@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sourcebook.api.inputs import UUID
 from sourcebook.api.operations import Access, Body, Operation
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
 from sourcebook.errors import shorten
@@ -19,7 +19,7 @@ from sourcebook.uploads.model import NewUpload
 
 @dataclass(frozen=True, slots=True)
 class UploadsApi:
-    """What these operations act by.
+    """The services that these operations use.
 
     Attributes:
         desk: returns what takes uploads; the bucket's client is made with the first.
@@ -28,9 +28,9 @@ class UploadsApi:
     desk: Callable[[], UploadDesk]
 
 
-def make(means: Means) -> UploadsApi:
-    """Return what these operations act by."""
-    return UploadsApi(lambda: UploadDesk(means.table, means.objects(), means.start))
+def make(dependencies: Dependencies) -> UploadsApi:
+    """Return what these operations use."""
+    return UploadsApi(lambda: UploadDesk(dependencies.table, dependencies.objects(), dependencies.start))
 
 
 def open_upload(uploads: UploadsApi, request: Request) -> Response:
@@ -81,7 +81,7 @@ OPERATIONS: Final = (
         description="The answer has a signed link for each file: send the file there with `PUT` and the "
         "headers that stand beside the link, within an hour. Only a file of this type, length and SHA-256 is "
         "taken. Then complete the upload.",
-        act=open_upload,
+        handle=open_upload,
         access=Access.WRITE,
         body=Body(schema="NewUpload"),
         answers={201: "Upload"},
@@ -94,7 +94,7 @@ OPERATIONS: Final = (
         summary="Have what was sent ingested",
         description="Starts the ingestion of every file that is there. What is missing can be sent still: "
         "complete the upload once more then.",
-        act=complete_upload,
+        handle=complete_upload,
         access=Access.WRITE,
         answers={202: "Upload"},
         problems=(404,),
@@ -107,7 +107,7 @@ OPERATIONS: Final = (
         summary="What became of the files of an upload",
         description="One report of all files: `TAKEN`, `KNOWN` before, `HELD` for a person, `REFUSED` with "
         "the reason, or `RUNNING`. What is still `EXPECTED` or `MISSING` has its link.",
-        act=get_upload,
+        handle=get_upload,
         answers={200: "Upload"},
         problems=(404,),
         volatile=True,

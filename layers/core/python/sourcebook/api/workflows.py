@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints
 import statemachines
 from sourcebook.api.inputs import Input, checked
 from sourcebook.api.operations import Access, Body, Operation
-from sourcebook.api.parts import Means
+from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, whole
 from sourcebook.errors import shorten
@@ -46,7 +46,7 @@ INPUTS: Final[Mapping[str, type[Input]]] = _Inputs()
 
 @dataclass(frozen=True, slots=True)
 class WorkflowsApi:
-    """What these operations act by.
+    """The services that these operations use.
 
     Attributes:
         start: starts an execution.
@@ -78,9 +78,9 @@ class WorkflowsApi:
         return Response(body, 202, headers={"location": f"/job-runs/{job_run_id}"})
 
 
-def make(means: Means) -> WorkflowsApi:
-    """Return what these operations act by."""
-    return WorkflowsApi(means.start, StartedRuns(means.table), means.workflows)
+def make(dependencies: Dependencies) -> WorkflowsApi:
+    """Return what these operations use."""
+    return WorkflowsApi(dependencies.start, StartedRuns(dependencies.table), dependencies.workflows)
 
 
 def list_workflows(workflows: WorkflowsApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
@@ -114,7 +114,7 @@ OPERATIONS: Final = (
         topic="Workflows and their runs",
         summary="The workflows that can be started",
         description="Each with the input that it takes, as a JSON Schema.",
-        act=list_workflows,
+        handle=list_workflows,
         answers={200: "Workflows"},
     ),
     Operation(
@@ -125,7 +125,7 @@ OPERATIONS: Final = (
         summary="Start a workflow",
         description="Answers with the job run to watch: `GET /job-runs/{job_run_id}` knows it at once. With "
         "an `Idempotency-Key`, sending the same again starts nothing more.",
-        act=start_workflow,
+        handle=start_workflow,
         access=Access.WRITE,
         body=Body(forms=INPUTS),
         answers={202: "StartedRun"},

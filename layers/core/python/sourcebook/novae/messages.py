@@ -169,7 +169,7 @@ class PrepareNova(Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuthoritySaid(Message):
+class AuthorityAnswer(Message):
     """What one authority says of a name.
 
     Attributes:
@@ -210,4 +210,4 @@ class ReconcileNames(Asked):
     function = "reconcile_names"
     results = (Reconciled,)
     nova_id: str
-    answers: tuple[AuthoritySaid, ...]
+    answers: tuple[AuthorityAnswer, ...]

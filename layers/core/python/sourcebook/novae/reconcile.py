@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.novae.coordinates import Closeness, closeness, separation_arcsec
-from sourcebook.novae.messages import AuthoritySaid, NameOutcome, Reconciled
+from sourcebook.novae.messages import AuthorityAnswer, NameOutcome, Reconciled
 from sourcebook.novae.model import SOURCES, NameSource, Nova
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.novae.resolvers.identity import Identity
@@ -26,7 +26,7 @@ class NameReconciler:
 
     store: NovaStore
 
-    def reconcile(self, nova_id: str, answers: Sequence[AuthoritySaid]) -> Reconciled:
+    def reconcile(self, nova_id: str, answers: Sequence[AuthorityAnswer]) -> Reconciled:
         """Add the names that the authorities have and this nova has not, and take over SIMBAD's primary one.
 
         Raises:

@@ -38,33 +38,33 @@ class Task:
         """Return the task of this function; raise InvalidInput if its environment is wrong."""
         return cls(Table.connect(required("TABLE_NAME")), Logger())
 
-    def handler(self, asked: type[AskedT], act: Callable[[AskedT, TaskRun], Answer]) -> Handler:
-        """Return the handler of a task that only workflows call: `act`, recorded as an attempt.
+    def handler(self, asked: type[AskedT], task: Callable[[AskedT, TaskRun], Answer]) -> Handler:
+        """Return the handler of a task that only workflows call: `task`, recorded as an attempt.
 
         Args:
-            asked: what `act` takes.
-            act: the task; it gets the run that it is of too.
+            asked: what `task` takes.
+            task: does the work; it gets the run too.
         """
         recorder = TaskRecorder(self.table, self.logger)
 
         def handle(event: Event, context: LambdaContext) -> Mapping[str, Json]:  # noqa: ARG001 - Lambda's own signature
             run = TaskRun.of(event)
-            return recorder.attempt(run, lambda: act(asked.of_json(event), run)).to_json()
+            return recorder.attempt(run, lambda: task(asked.of_json(event), run)).to_json()
 
         return ready(self.logger.inject_lambda_context(handle, clear_state=True))
 
-    def handler_alone(self, asked: type[AskedT], act: Callable[[AskedT, LambdaContext], Answer]) -> Handler:
+    def handler_alone(self, asked: type[AskedT], task: Callable[[AskedT, LambdaContext], Answer]) -> Handler:
         """Return the handler of a task that is also called by itself, and then leaves no attempt.
 
         Args:
-            asked: what `act` takes.
-            act: the task; it gets what Lambda says of the call too.
+            asked: what `task` takes.
+            task: does the work; it gets Lambda's context too.
         """
         recorder = TaskRecorder(self.table, self.logger)
 
         def handle(event: Event, context: LambdaContext) -> Mapping[str, Json]:
             def work() -> Answer:
-                return act(asked.of_json(event), context)
+                return task(asked.of_json(event), context)
 
             answer = recorder.attempt(TaskRun.of(event), work) if "run" in event else work()
             return answer.to_json()

@@ -63,7 +63,7 @@ class EventReader:
             limit=limit,
         )
 
-    def get(self, event_id: str) -> EventWhole | None:
+    def get(self, event_id: str) -> EventWithArticles | None:
         """Return an event with its members, oldest first, and its ideas, newest first, or None."""
         if not _ID.fullmatch(event_id):
             return None
@@ -74,7 +74,7 @@ class EventReader:
         members = [EventMember.of_item(item) for item in items if item["SK"].startswith(keys.MEMBER_PREFIX)]
         ideas = [Idea.of_item(item) for item in items if item["SK"].startswith(keys.IDEA_PREFIX)]
         articles = self.table.batch_get(keys.article(member.dedup_key) for member in members)
-        return EventWhole(
+        return EventWithArticles(
             Event.of_item(event),
             sorted(members, key=lambda one: (one.published_at, one.dedup_key)),
             ideas[: -IDEAS_SHOWN - 1 : -1],
@@ -88,7 +88,7 @@ class EventReader:
 
 
 @dataclass(frozen=True, slots=True)
-class EventWhole:
+class EventWithArticles:
     """An event with all that belongs to it.
 
     Attributes:
