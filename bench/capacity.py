@@ -41,7 +41,7 @@ from sourcebook.articles.grouping.grouper import Grouper
 from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.articles.read import ArticleFilter, ArticleReader
-from sourcebook.direct import directly
+from sourcebook.direct import with_direct_calls
 from sourcebook.events import SourceDue
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import HttpClient
@@ -320,13 +320,13 @@ class Workloads:
         self._meter = Meter(definition, dynamodb)
         # As Table.of makes it.
         unchecked = session.client("dynamodb", config=aws_config(parameter_validation=False))
-        self.table = Table(definition["TableName"], self._meter.watch(directly(unchecked, session)))
+        self.table = Table(definition["TableName"], self._meter.watch(with_direct_calls(unchecked, session)))
         sns = session.client("sns", config=config)
         events = session.client("events", config=config)
         topic = sns.create_topic(Name="capacity")["TopicArn"]
         events.create_event_bus(Name="capacity")
-        self._announcer = Announcer(self._meter.watch(directly(sns, session)), topic)
-        self._bus = EventBus(self._meter.watch(directly(events, session)), "capacity")
+        self._announcer = Announcer(self._meter.watch(with_direct_calls(sns, session)), topic)
+        self._bus = EventBus(self._meter.watch(with_direct_calls(events, session)), "capacity")
         self._store = ArticleStore(self.table)
         self._analyzer = Analyzer.of(self.table, load_engine().engine)
         self._now = datetime.now(UTC)

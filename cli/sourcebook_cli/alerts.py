@@ -32,7 +32,7 @@ def alerts() -> None:
 def _fields(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each field of a rule."""
     for name, spec in reversed(list(FIELDS.items())):
-        kind: Any = str if spec.least is None else int if spec.whole else float
+        kind: Any = str if spec.least is None else int if spec.integer else float
         about = f"{spec.about} Of {' and '.join(spec.kinds)}."
         command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=about)(command)
     return command

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.start import collect_garbage_from_now
 
 from collections import Counter
 from typing import Any
@@ -26,7 +26,7 @@ if loaded.fallback_reason:
 analyzer = Analyzer.of(Table.connect(required("TABLE_NAME")), loaded.engine)
 
 
-@ready
+@collect_garbage_from_now
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature

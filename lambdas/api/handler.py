@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.start import collect_garbage_from_now
 
 import os
 from collections.abc import Mapping
@@ -78,7 +78,7 @@ with suppress(Exception):
     api()
 
 
-@ready
+@collect_garbage_from_now
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001
     """Answer one request."""

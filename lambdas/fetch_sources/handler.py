@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.start import collect_garbage_from_now
 
 import os
 from functools import cache
@@ -21,7 +21,7 @@ from sourcebook.articles.bus import EventBus
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.clients import on_demand
 from sourcebook.clock import utc_now
-from sourcebook.direct import directly
+from sourcebook.direct import with_direct_calls
 from sourcebook.events import FetchRequested, read_message
 from sourcebook.feeds.sampling import ParserSample, report_agreement
 from sourcebook.feeds.settings import FeedSettings
@@ -48,13 +48,14 @@ settings = FetchSettings.from_environment()
 table = Table.connect(settings.table_name)
 store = ArticleStore(table)
 announcer = Announcer(
-    on_demand(lambda: directly(boto3.client("sns", config=aws_config()))), settings.article_topic_arn
+    on_demand(lambda: with_direct_calls(boto3.client("sns", config=aws_config()))), settings.article_topic_arn
 )
 notice = Notice(
     on_demand(lambda: boto3.client("sns", config=aws_config())), os.environ.get("ALARM_TOPIC_ARN", "")
 )
 bus = EventBus(
-    on_demand(lambda: directly(boto3.client("events", config=aws_config()))), required("EVENT_BUS_NAME")
+    on_demand(lambda: with_direct_calls(boto3.client("events", config=aws_config()))),
+    required("EVENT_BUS_NAME"),
 )
 feed_settings = FeedSettings.from_environment()
 policy = feed_settings.http_policy(contact=settings.contact, allowed_networks=settings.allowed_networks)
@@ -122,7 +123,7 @@ def tell_of_disabled(report: RoundReport) -> None:
         logger.exception("notice_not_sent")
 
 
-@ready
+@collect_garbage_from_now
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.start import collect_garbage_from_now
 
 from typing import Any
 
@@ -21,7 +21,7 @@ metrics = Metrics()
 writer = IdeaWriter(Table.connect(required("TABLE_NAME")), WeighingEngine())
 
 
-@ready
+@collect_garbage_from_now
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.start import collect_garbage_from_now
 
 from typing import Any
 
@@ -27,7 +27,7 @@ log = GroupingLog(table)
 bus = EventBus(on_demand(lambda: boto3.client("events", config=aws_config())), required("EVENT_BUS_NAME"))
 
 
-@ready
+@collect_garbage_from_now
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.start import collect_garbage_from_now
 
 import os
 from dataclasses import asdict
@@ -72,7 +72,7 @@ def deliver(context: LambdaContext) -> None:
     logger.info("alerts_delivered", extra=asdict(done))
 
 
-@ready
+@collect_garbage_from_now
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001

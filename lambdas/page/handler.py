@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.start import collect_garbage_from_now
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ from sourcebook.api.page import StaticFiles
 files = StaticFiles(Path(sourcebook_page.__file__).parent, os.environ.get("UPLOAD_ADDRESSES", ""))
 
 
-@ready
+@collect_garbage_from_now
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
     """Answer one request."""
     return files.answer(event)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from sourcebook.articles.ingest import ArticleStore, Outcome, Result, Stored
-from sourcebook.direct import directly
+from sourcebook.direct import with_direct_calls
 from sourcebook.table.client import Table, aws_config
 from sourcebook_local.cloud import LocalCloud
 from tests.e2e.conftest import VENV
@@ -46,7 +46,7 @@ def test_words_that_come_at_the_same_time_are_all_in_their_articles(cloud: Local
     begin = threading.Barrier(SOURCES)
 
     def tell(source: int) -> None:
-        client = directly(session.client("dynamodb", config=aws_config()), session)
+        client = with_direct_calls(session.client("dynamodb", config=aws_config()), session)
         words = [
             word(f"source-{source}", str(n), crawled_minute=source, headline=story, tags=(f"tag-{source}",))
             for n, story in enumerate(STORIES)

@@ -28,7 +28,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.clock import utc_now
-from sourcebook.direct import DirectClient, Signer, _quoted, directly
+from sourcebook.direct import DirectClient, Signer, _quoted, with_direct_calls
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import encode_item
 from sourcebook_local.tls import Certificates, ensure
@@ -69,7 +69,7 @@ class Service:
     def client(self, name: Any = "dynamodb", **options: Any) -> Any:
         session = boto3.session.Session("key", "secret", region_name="us-east-1")
         config = Config(retries={"mode": "standard", "total_max_attempts": 2}, **options)
-        return directly(session.client(name, endpoint_url=self.url, config=config), session)
+        return with_direct_calls(session.client(name, endpoint_url=self.url, config=config), session)
 
     @property
     def short(self) -> list[bool]:

@@ -13,7 +13,7 @@ import boto3
 
 from sourcebook.clock import isoformat
 from sourcebook.observations.adapters.poll import ObservationAdapter
-from sourcebook.observations.canonical import Canonical, Standing
+from sourcebook.observations.canonical import Canonical, SourcePriority
 from sourcebook.observations.model import Observed
 from sourcebook.observations.raw import Scrape
 from sourcebook.observations.read import ObservationReader
@@ -110,9 +110,9 @@ class World:
                 return counts.examined, counts.changed
             event = counts.to_json()
 
-    def standing(self, source_id: str) -> Standing | None:
+    def source_priority(self, source_id: str) -> SourcePriority | None:
         """Return how a source stands now: what a poll that begins now will write."""
-        return Canonical(self.table).standings([source_id]).get(source_id)
+        return Canonical(self.table).source_priorities([source_id]).get(source_id)
 
     def day(self, source_id: str, moment: datetime) -> str:
         return moment.astimezone(ZoneInfo(self.zones.get(source_id, "UTC"))).date().isoformat()
@@ -123,7 +123,7 @@ class World:
         moment: datetime,
         rows: Mapping[Target, float] | Sequence[tuple[Target, float]],
         *,
-        standing: Standing | None = None,
+        source_priority: SourcePriority | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
         """Store what a source said at a moment.
@@ -132,13 +132,13 @@ class World:
             source_id: of the source.
             moment: of the scrape.
             rows: what it said.
-            standing: of the source when the poll began, if that is not its present one.
+            source_priority: of the source when the poll began, if that is not its present one.
             meanwhile: something that happens between the beginning of the poll and its writes.
         """
         told = list(dict(rows).items())
         day = self.day(source_id, moment)
         scraped_at = isoformat(moment, "milliseconds")
-        standing = standing or self.standing(source_id) or Standing(999)
+        source_priority = source_priority or self.source_priority(source_id) or SourcePriority(999)
         canonical = Canonical(self.table)
         canonical.ensure([target for target, _ in told], KINDS)
         if meanwhile is not None:
@@ -149,7 +149,7 @@ class World:
         adapter.store(
             Scrape(source_id, scraped_at, day),
             [observed(target, rate, number) for number, (target, rate) in enumerate(told, 1)],
-            standing,
+            source_priority,
         )
 
     def latest(self) -> list[tuple[Any, ...]]:

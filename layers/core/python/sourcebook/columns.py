@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """What a column holds, in the words of a manifest."""
 
     TEXT = "text"
     TEXTS = "list of texts"
     NUMBER = "number"
-    WHOLE = "whole number"
+    INTEGER = "whole number"
     TIME = "time in UTC"
     DAY = "day"
-    THING = "JSON"
+    JSON = "JSON"
     FLAG = "yes or no"
 
 
@@ -27,9 +27,9 @@ class Column:
     """A column; each may be empty."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
 
 
-def columns(**kinds: Kind) -> tuple[Column, ...]:
+def columns(**kinds: ColumnKind) -> tuple[Column, ...]:
     """Return columns by their names, in this order."""
     return tuple(Column(name, kind) for name, kind in kinds.items())

@@ -389,7 +389,7 @@ _WAYS: Final[Mapping[str, Mapping[str, tuple[str, Callable[..., Any]]]]] = {
 beside them, or, for a form, texts and lists of entries with texts."""
 
 
-def directly(client: _Client, session: boto3.session.Session | None = None) -> _Client:
+def with_direct_calls(client: _Client, session: boto3.session.Session | None = None) -> _Client:
     """Return what stands for a client and goes the short way where it can.
 
     Args:

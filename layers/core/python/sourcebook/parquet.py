@@ -11,18 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sourcebook.clock import parse_iso
-from sourcebook.columns import Column, Kind
+from sourcebook.columns import Column, ColumnKind
 
 _ROWS_AT_ONCE: Final = 5_000
-_TYPES: Final[Mapping[Kind, pa.DataType]] = {
-    Kind.TEXT: pa.string(),
-    Kind.TEXTS: pa.list_(pa.string()),
-    Kind.NUMBER: pa.float64(),
-    Kind.WHOLE: pa.int64(),
-    Kind.TIME: pa.timestamp("us", "UTC"),
-    Kind.DAY: pa.date32(),
-    Kind.THING: pa.string(),
-    Kind.FLAG: pa.bool_(),
+_TYPES: Final[Mapping[ColumnKind, pa.DataType]] = {
+    ColumnKind.TEXT: pa.string(),
+    ColumnKind.TEXTS: pa.list_(pa.string()),
+    ColumnKind.NUMBER: pa.float64(),
+    ColumnKind.INTEGER: pa.int64(),
+    ColumnKind.TIME: pa.timestamp("us", "UTC"),
+    ColumnKind.DAY: pa.date32(),
+    ColumnKind.JSON: pa.string(),
+    ColumnKind.FLAG: pa.bool_(),
 }
 
 
@@ -61,7 +61,7 @@ class ParquetFile:
         self._rows = []
 
 
-def _cell(kind: Kind, value: object) -> object:
+def _cell(kind: ColumnKind, value: object) -> object:
     if value is None:
         return None
     try:
@@ -84,13 +84,13 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-_READ: Final[Mapping[Kind, Callable[[Any], object]]] = {
-    Kind.TEXT: _text,
-    Kind.TEXTS: _texts,
-    Kind.NUMBER: float,
-    Kind.WHOLE: int,
-    Kind.TIME: parse_iso,
-    Kind.DAY: date.fromisoformat,
-    Kind.THING: _json,
-    Kind.FLAG: bool,
+_READ: Final[Mapping[ColumnKind, Callable[[Any], object]]] = {
+    ColumnKind.TEXT: _text,
+    ColumnKind.TEXTS: _texts,
+    ColumnKind.NUMBER: float,
+    ColumnKind.INTEGER: int,
+    ColumnKind.TIME: parse_iso,
+    ColumnKind.DAY: date.fromisoformat,
+    ColumnKind.JSON: _json,
+    ColumnKind.FLAG: bool,
 }

@@ -1,4 +1,4 @@
-"""The collector of cyclic garbage rests while a function starts. A handler imports this before all else.
+"""Stops the collector of cyclic garbage while a function starts. A handler imports this before all else.
 
 A start makes some 70,000 objects, of which all but a few hundred stay. The collector looks through them again
 and again while they are made, 30 to 45 ms of CPU, and later whenever it looks through everything. So it
@@ -16,8 +16,8 @@ HandlerT = TypeVar("HandlerT", bound=Callable[..., Any])
 gc.disable()
 
 
-def ready(handler: HandlerT) -> HandlerT:
-    """Let the collector work from here on; the outermost decorator of a handler, which is made last."""
+def collect_garbage_from_now(handler: HandlerT) -> HandlerT:
+    """Start the collector of cyclic garbage. The outermost decorator of a handler, which runs last."""
     # Where several handlers are loaded into one process, as in tests, the first has done it.
     if not gc.isenabled():
         gc.freeze()

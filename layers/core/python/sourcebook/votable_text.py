@@ -52,7 +52,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Info:
     """One INFO of an answer.
 
     Attributes:
@@ -98,7 +98,7 @@ def votable(
     *,
     name: str,
     about: str,
-    infos: Sequence[Told] = (),
+    infos: Sequence[Info] = (),
     times: TimeSystem | None = None,
     version: str = "1.4",
 ) -> str:

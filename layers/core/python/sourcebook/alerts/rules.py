@@ -64,7 +64,7 @@ class FieldSpec:
     needed: bool = False
     least: float | None = None
     most: float | None = None
-    whole: bool = False
+    integer: bool = False
     words: tuple[str, ...] = ()
     default: Value | None = None
 
@@ -84,7 +84,7 @@ FIELDS: Final[Mapping[str, FieldSpec]] = {
         (SENTIMENT,),
         least=1,
         most=100_000,
-        whole=True,
+        integer=True,
         default=5,
     ),
     "series_code": FieldSpec("The series.", (RATE, BEST_RATE), needed=True),
@@ -95,7 +95,7 @@ FIELDS: Final[Mapping[str, FieldSpec]] = {
     ),
     "source_id": FieldSpec("Only this source.", (SOURCE,)),
     "errors": FieldSpec(
-        "Errors in a row from which a source fails.", (SOURCE,), least=1, most=100, whole=True, default=3
+        "Errors in a row from which a source fails.", (SOURCE,), least=1, most=100, integer=True, default=3
     ),
     "nova_id": FieldSpec("Only spectra of this nova.", (SPECTRUM,)),
     "verdict": FieldSpec("Only spectra judged so.", (SPECTRUM,), words=("VALID", "QUARANTINED")),
@@ -232,8 +232,8 @@ def _value(name: str, value: object, kind: str) -> Value:
         known = ", ".join(one for one, other in FIELDS.items() if kind in other.kinds)
         raise InvalidInput(name, value, f"only {known} with the kind {kind}")
     if spec.least is not None and spec.most is not None:
-        what = "a whole number" if spec.whole else "a number"
-        right = isinstance(value, int) or (isinstance(value, float) and not spec.whole)
+        what = "a whole number" if spec.integer else "a number"
+        right = isinstance(value, int) or (isinstance(value, float) and not spec.integer)
         if not right or isinstance(value, bool) or not spec.least <= float(str(value)) <= spec.most:
             raise InvalidInput(name, value, f"{what} from {spec.least:g} to {spec.most:g}")
         return value  # type: ignore[return-value]

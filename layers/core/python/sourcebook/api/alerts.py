@@ -125,7 +125,7 @@ def _field(spec: FieldSpec) -> tuple[Any, Any]:
     """Return the type of a field of a rule, and what else its model says of it."""
     about = f"{spec.about} Of {' and '.join(spec.kinds)}."
     if spec.least is not None and spec.most is not None:
-        kind = int if spec.whole else float
+        kind = int if spec.integer else float
         return kind | None, Field(None, ge=spec.least, le=spec.most, strict=True, description=about)
     if spec.words:
         return Annotated[str, OneOf(spec.words)] | None, Field(None, description=about)

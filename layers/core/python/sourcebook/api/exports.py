@@ -10,7 +10,7 @@ from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import Parameters, words
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, redirect, whole
+from sourcebook.api.responses import NotFound, Response, redirect, unpaged
 from sourcebook.clients import on_demand
 from sourcebook.errors import shorten
 from sourcebook.exports.period import Period
@@ -36,7 +36,7 @@ def make(dependencies: Dependencies) -> ExportReader:
 
 def list_exports(exports: ExportReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /exports."""
-    return whole(
+    return unpaged(
         [
             {
                 "export_id": period.name,

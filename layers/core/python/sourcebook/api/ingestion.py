@@ -12,7 +12,7 @@ from sourcebook.api.parameters import Parameters, number, words
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.queues import DeadLetters
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import Response, whole
+from sourcebook.api.responses import Response, unpaged
 from sourcebook.articles.overview import HOURS_LIMIT, ORDERS, IngestionOverview
 from sourcebook.clients import on_demand
 from sourcebook.table.client import aws_config
@@ -70,7 +70,7 @@ def list_batches(api: IngestionApi, request: Request) -> Response:
 
 def list_dead_letters(api: IngestionApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /overviews/dead-letters."""
-    return whole(api.dead_letters.waiting())
+    return unpaged(api.dead_letters.waiting())
 
 
 _TOPIC: Final = "Overviews"

@@ -12,7 +12,7 @@ from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import Cursor, Day, PageParameters, Parameters, Text, number
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, listed, whole
+from sourcebook.api.responses import NotFound, Response, listed, unpaged
 from sourcebook.errors import shorten
 from sourcebook.observations.raw_read import RawReader
 from sourcebook.observations.read import ObservationReader, Unknown
@@ -105,12 +105,12 @@ def list_observations(reader: RawReader, request: Request) -> Response:
 
 def list_banks(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /banks."""
-    return whole(reader.banks())
+    return unpaged(reader.banks())
 
 
 def list_series(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /series."""
-    return whole(reader.series())
+    return unpaged(reader.series())
 
 
 def get_meta(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation

@@ -22,7 +22,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.novae.coordinates import WIDEST_SEARCH, Position
 from sourcebook.novae.product_read import ProductReader
 from sourcebook.novae.read import NovaReader
-from sourcebook.votable_text import MEDIA_TYPE, Cell, Column, Told, votable
+from sourcebook.votable_text import MEDIA_TYPE, Cell, Column, Info, votable
 
 T = TypeVar("T")
 
@@ -149,7 +149,7 @@ def cone_search(api: ObservatoryApi, request: Request) -> Response:
     return _said(
         answer,
         lambda error: votable(
-            (), (), name="novae", about="", infos=[Told("Error", str(error), ident="Error")], version="1.1"
+            (), (), name="novae", about="", infos=[Info("Error", str(error), ident="Error")], version="1.1"
         ),
     )
 
@@ -168,8 +168,8 @@ def spectral_access(api: ObservatoryApi, request: Request) -> Response:
             rows = list(_spectra(api, api.novae.near(position, asked.size / 2)["items"], base))
         overflow = len(rows) > _SPECTRA_AT_MOST
         infos = [
-            Told("SERVICE_PROTOCOL", "1.1", "SSAP"),
-            Told("QUERY_STATUS", "OVERFLOW" if overflow else "OK"),
+            Info("SERVICE_PROTOCOL", "1.1", "SSAP"),
+            Info("QUERY_STATUS", "OVERFLOW" if overflow else "OK"),
         ]
         shown = rows[:_SPECTRA_AT_MOST]
         return votable(
@@ -179,7 +179,7 @@ def spectral_access(api: ObservatoryApi, request: Request) -> Response:
     return _said(
         answer,
         lambda error: votable(
-            (), (), name="spectra", about="", infos=[Told("QUERY_STATUS", "ERROR", str(error))]
+            (), (), name="spectra", about="", infos=[Info("QUERY_STATUS", "ERROR", str(error))]
         ),
     )
 

@@ -12,7 +12,7 @@ from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import PageParameters, Parameters, Text, number, words
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, listed, whole
+from sourcebook.api.responses import NotFound, Response, listed, unpaged
 from sourcebook.errors import shorten
 from sourcebook.observations.best import best_rates, moves
 from sourcebook.observations.read import ObservationReader, Unknown
@@ -92,7 +92,7 @@ def rank_subjects(api: OverviewsApi, request: Request) -> Response:
 def list_best_rates(api: OverviewsApi, request: Request) -> Response:
     """GET /overviews/rates."""
     try:
-        return whole(best_rates(api.rates, series_code=BestRateParameters.of(request).series_code))
+        return unpaged(best_rates(api.rates, series_code=BestRateParameters.of(request).series_code))
     except Unknown as error:
         raise _no_series(error) from error
 

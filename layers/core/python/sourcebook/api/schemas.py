@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec
-from sourcebook.columns import Kind
+from sourcebook.columns import ColumnKind
 from sourcebook.exports.manifest import Form as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
@@ -21,7 +21,7 @@ from sourcebook.records.article import Article, Sentiment
 from sourcebook.records.event import Event, EventMember, Idea
 from sourcebook.records.quarantine import QuarantineCase
 from sourcebook.records.run import Attempt, JobRun
-from sourcebook.records.schema import Schema, maybe, one_of, shown, shown_fields, thing
+from sourcebook.records.schema import Schema, nullable, object_of, one_of, shown, shown_fields
 from sourcebook.records.source import AnySource, Fetch, Source
 from sourcebook.sentiment.read import BUCKETS
 from sourcebook.sources.read import HEALTHS
@@ -41,11 +41,11 @@ NUMBER: Final[Schema] = {"type": "number"}
 FLAG: Final[Schema] = {"type": "boolean"}
 UUID: Final[Schema] = {"type": "string", "format": "uuid"}
 URL: Final[Schema] = {"type": "string", "format": "uri"}
-THING: Final[Schema] = {"type": "object"}
-ANYTHING: Final[Schema] = {}
+OBJECT: Final[Schema] = {"type": "object"}
+ANY_VALUE: Final[Schema] = {}
 
 
-def some(schema: Schema) -> Schema:
+def list_of(schema: Schema) -> Schema:
     """Return the schema of a list."""
     return {"type": "array", "items": schema}
 
@@ -55,8 +55,8 @@ def ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def partly(whole: Schema, *optional: str) -> Schema:
-    """Return the schema of an object of which some fields need not be there."""
+def with_optional(whole: Schema, *optional: str) -> Schema:
+    """Return the schema of an object in which some fields are optional."""
     return {**whole, "required": [name for name in whole["required"] if name not in optional]}
 
 
@@ -68,7 +68,7 @@ _NEXT_CURSOR: Final[Schema] = {
 
 def listing(item: Schema, **about: Schema) -> Schema:
     """Return the schema of a list of such items, with what is said of all of them."""
-    return thing(**about, items=some(item), next_cursor=_NEXT_CURSOR)
+    return object_of(**about, items=list_of(item), next_cursor=_NEXT_CURSOR)
 
 
 def page_of(name: str) -> Schema:
@@ -103,24 +103,24 @@ def _feed() -> dict[str, Schema]:
         "health": one_of(*HEALTHS),
         **fields,
         "avg_articles_per_fetch": NUMBER,
-        "publications_by_hour": some(COUNT),
+        "publications_by_hour": list_of(COUNT),
     }
 
 
 def _nova() -> dict[str, Schema]:
     return {
         "nova_id": UUID,
-        "primary_name": maybe(TEXT),
-        "ra_deg": maybe(NUMBER),
-        "dec_deg": maybe(NUMBER),
-        "coord_frame": maybe(TEXT),
-        "coord_epoch": maybe(TEXT),
-        "constellation": maybe(TEXT),
-        "discovery_date": maybe(TEXT),
+        "primary_name": nullable(TEXT),
+        "ra_deg": nullable(NUMBER),
+        "dec_deg": nullable(NUMBER),
+        "coord_frame": nullable(TEXT),
+        "coord_epoch": nullable(TEXT),
+        "constellation": nullable(TEXT),
+        "discovery_date": nullable(TEXT),
         "status": TEXT,
-        "merged_into": maybe(TEXT),
-        "status_reason": maybe(TEXT),
-        "object_type": maybe(TEXT),
+        "merged_into": nullable(TEXT),
+        "status_reason": nullable(TEXT),
+        "object_type": nullable(TEXT),
         "created_at": TIME,
         "updated_at": TIME,
     }
@@ -131,31 +131,31 @@ def _product() -> dict[str, Schema]:
         "data_product_id": UUID,
         "nova_id": UUID,
         "product_type": one_of(*PRODUCT_TYPES),
-        "provider": maybe(TEXT),
-        "provider_product_id": maybe(TEXT),
-        "title": maybe(TEXT),
-        "collection": maybe(TEXT),
-        "hints": maybe(THING),
-        "acquisition_status": maybe(TEXT),
-        "validation_status": maybe(one_of(*VALIDATION_STATUSES)),
-        "eligibility": maybe(TEXT),
-        "attempt_count": maybe(COUNT),
-        "last_attempt_at": maybe(TIME),
-        "next_eligible_attempt_at": maybe(TIME),
-        "fits_profile_id": maybe(TEXT),
-        "quarantine_reason_code": maybe(TEXT),
-        "quarantine_id": maybe(TEXT),
-        "manual_review_status": maybe(TEXT),
-        "terminal_reason": maybe(TEXT),
-        "duplicate_of": maybe(TEXT),
-        "byte_length": maybe(COUNT),
-        "sha256": maybe(TEXT),
-        "row_count": maybe(COUNT),
-        "bands": maybe(THING),
-        "mjd_min": maybe(NUMBER),
-        "mjd_max": maybe(NUMBER),
-        "ingestion_count": maybe(COUNT),
-        "last_ingestion_at": maybe(TIME),
+        "provider": nullable(TEXT),
+        "provider_product_id": nullable(TEXT),
+        "title": nullable(TEXT),
+        "collection": nullable(TEXT),
+        "hints": nullable(OBJECT),
+        "acquisition_status": nullable(TEXT),
+        "validation_status": nullable(one_of(*VALIDATION_STATUSES)),
+        "eligibility": nullable(TEXT),
+        "attempt_count": nullable(COUNT),
+        "last_attempt_at": nullable(TIME),
+        "next_eligible_attempt_at": nullable(TIME),
+        "fits_profile_id": nullable(TEXT),
+        "quarantine_reason_code": nullable(TEXT),
+        "quarantine_id": nullable(TEXT),
+        "manual_review_status": nullable(TEXT),
+        "terminal_reason": nullable(TEXT),
+        "duplicate_of": nullable(TEXT),
+        "byte_length": nullable(COUNT),
+        "sha256": nullable(TEXT),
+        "row_count": nullable(COUNT),
+        "bands": nullable(OBJECT),
+        "mjd_min": nullable(NUMBER),
+        "mjd_max": nullable(NUMBER),
+        "ingestion_count": nullable(COUNT),
+        "last_ingestion_at": nullable(TIME),
         "created_at": TIME,
         "updated_at": TIME,
     }
@@ -177,9 +177,9 @@ def _alert() -> dict[str, Schema]:
         "alert_id": TEXT,
         "kind": one_of(*KINDS),
         "name": TEXT,
-        **{name: maybe(_alert_field(spec)) for name, spec in FIELDS.items()},
-        "webhook": maybe(TEXT),
-        "mail": maybe(TEXT),
+        **{name: nullable(_alert_field(spec)) for name, spec in FIELDS.items()},
+        "webhook": nullable(TEXT),
+        "mail": nullable(TEXT),
         "created_at": TIME,
     }
 
@@ -187,11 +187,11 @@ def _alert() -> dict[str, Schema]:
 def _alert_field(spec: FieldSpec) -> Schema:
     if spec.least is None:
         return TEXT
-    return INTEGER if spec.whole else NUMBER
+    return INTEGER if spec.integer else NUMBER
 
 
 def _rates() -> dict[str, Schema]:
-    return {"rate_pct": maybe(NUMBER), "rate_min_pct": maybe(NUMBER), "rate_max_pct": maybe(NUMBER)}
+    return {"rate_pct": nullable(NUMBER), "rate_min_pct": nullable(NUMBER), "rate_max_pct": nullable(NUMBER)}
 
 
 _TAGS: Final[Schema] = {
@@ -220,10 +220,10 @@ _CHANGEABLE: Final[dict[str, Schema]] = {
     },
 }
 _LOST: Final[Schema] = {**FLAG, "description": "Whether it has run longer than its workflow may."}
-_SOURCE_SAID: Final[Schema] = thing(
+_SOURCE_SAID: Final[Schema] = object_of(
     source_id=TEXT,
-    source_priority=maybe(INTEGER),
-    rate_pct=maybe(NUMBER),
+    source_priority=nullable(INTEGER),
+    rate_pct=nullable(NUMBER),
     observed_day=DAY,
     scraped_at=TIME,
     stale=FLAG,
@@ -231,8 +231,8 @@ _SOURCE_SAID: Final[Schema] = thing(
 
 SCHEMAS: Final[Mapping[str, Schema]] = {
     "Problem": {
-        **partly(
-            thing(
+        **with_optional(
+            object_of(
                 type=TEXT,
                 title=TEXT,
                 status={"type": "integer", "minimum": 400, "maximum": 599},
@@ -244,15 +244,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         ),
         "description": "Problem details (RFC 9457).",
     },
-    "Health": thing(
+    "Health": object_of(
         status=one_of("healthy", "degraded"),
         version={"type": "string", "description": "Of what is deployed."},
-        checks=thing(
+        checks=object_of(
             table=one_of("ok", "unavailable"),
-            scheduler=maybe(COUNT),
-            overdue=maybe(COUNT),
-            active_feeds=maybe(COUNT),
-            last_successful_fetch=maybe(TIME),
+            scheduler=nullable(COUNT),
+            overdue=nullable(COUNT),
+            active_feeds=nullable(COUNT),
+            last_successful_fetch=nullable(TIME),
         ),
         timestamp=TIME,
     ),
@@ -262,7 +262,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "MergedArticle": shown(
         Article,
         mentions={
-            **some(thing(tag=TEXT, sentiment=one_of(*Sentiment), score=maybe(NUMBER), is_own=FLAG)),
+            **list_of(object_of(tag=TEXT, sentiment=one_of(*Sentiment), score=nullable(NUMBER), is_own=FLAG)),
             "description": "What is felt about each tag, `is_own` where it was judged by itself.",
         },
     ),
@@ -274,27 +274,27 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     },
     "ArticlePage": page_of("Article"),
     "AtomFeed": {"type": "string", "description": "A feed in Atom, RFC 4287."},
-    "JsonFeed": partly(
-        thing(
+    "JsonFeed": with_optional(
+        object_of(
             version=TEXT,
             title=TEXT,
             home_page_url=TEXT,
             feed_url=TEXT,
             next_url=TEXT,
-            items=some(ref("JsonFeedItem")),
+            items=list_of(ref("JsonFeedItem")),
         ),
         "next_url",
     ),
-    "JsonFeedItem": partly(
-        thing(
+    "JsonFeedItem": with_optional(
+        object_of(
             id=TEXT,
             url=TEXT,
             title=TEXT,
             content_text=TEXT,
             date_published=TIME,
             date_modified=TIME,
-            authors=some(thing(name=TEXT)),
-            tags=some(TEXT),
+            authors=list_of(object_of(name=TEXT)),
+            tags=list_of(TEXT),
             language=TEXT,
         ),
         "url",
@@ -303,34 +303,36 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "Event": shown(
         Event,
         last_published_at=TIME,
-        members=some(
-            shown(EventMember, sources=maybe(some(TEXT)), sentiment=maybe(TEXT), score=maybe(NUMBER))
+        members=list_of(
+            shown(
+                EventMember, sources=nullable(list_of(TEXT)), sentiment=nullable(TEXT), score=nullable(NUMBER)
+            )
         ),
-        ideas=some(shown(Idea)),
+        ideas=list_of(shown(Idea)),
     ),
     "EventSummary": shown(Event, last_published_at=TIME),
     "EventPage": page_of("EventSummary"),
-    "Feed": thing(**_feed()),
+    "Feed": object_of(**_feed()),
     "FeedPage": page_of("Feed"),
     "Source": shown(AnySource, health=one_of(*HEALTHS), articles=COUNT),
     "SourcePage": page_of("Source"),
     "SourceOverviews": listing(
-        thing(
+        object_of(
             source_id=TEXT,
             kind=TEXT,
             health=one_of(*HEALTHS),
             articles=COUNT,
-            mean_age_seconds=maybe(COUNT),
+            mean_age_seconds=nullable(COUNT),
             fetches=COUNT,
             errors=COUNT,
-            mean_fetch_ms=maybe(COUNT),
-            slowest_fetch_ms=maybe(COUNT),
+            mean_fetch_ms=nullable(COUNT),
+            slowest_fetch_ms=nullable(COUNT),
             slow=FLAG,
         ),
         **_WINDOW,
     ),
     "IngestionBatches": listing(
-        thing(
+        object_of(
             batch_id=TEXT,
             started_at=TIME,
             completed_at=TIME,
@@ -338,44 +340,44 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             **_INGESTED,
             collision_rate=NUMBER,
             duration_ms=COUNT,
-            errors=some(TEXT),
+            errors=list_of(TEXT),
         ),
         **_WINDOW,
         batches=COUNT,
         **_INGESTED,
-        collision_rate=maybe(NUMBER),
+        collision_rate=nullable(NUMBER),
     ),
     "DeadLetterQueues": page_of("DeadLetterQueue"),
-    "DeadLetterQueue": thing(queue=TEXT, messages=COUNT, mend=TEXT),
+    "DeadLetterQueue": object_of(queue=TEXT, messages=COUNT, mend=TEXT),
     "SubjectRanking": listing(
-        thing(
+        object_of(
             tool_id=TEXT,
             name=TEXT,
             total_mentions=COUNT,
             mentions_before=COUNT,
             average_sentiment=NUMBER,
-            average_before=maybe(NUMBER),
-            change=maybe(NUMBER),
+            average_before=nullable(NUMBER),
+            change=nullable(NUMBER),
         ),
         **_WINDOW,
     ),
     "BestRates": listing(
-        thing(
+        object_of(
             series_code=TEXT,
-            term_months=maybe(NUMBER),
-            term=maybe(TEXT),
+            term_months=nullable(NUMBER),
+            term=nullable(TEXT),
             rate_pct=NUMBER,
             observed_day=DAY,
             source_id=TEXT,
             kind=TEXT,
-            banks=some(TEXT),
+            banks=list_of(TEXT),
         ),
     ),
     "RateMoves": listing(
-        thing(
+        object_of(
             bank_name=TEXT,
-            term_months=maybe(NUMBER),
-            term=maybe(TEXT),
+            term_months=nullable(NUMBER),
+            term=nullable(TEXT),
             rate_before_pct=NUMBER,
             rate_pct=NUMBER,
             change_pct=NUMBER,
@@ -386,11 +388,11 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         first_day=DAY,
         left_out=FLAG,
     ),
-    "FeedSchedule": thing(
+    "FeedSchedule": object_of(
         feed_id=TEXT,
         next_fetch_time=TIME,
-        reasons=some(TEXT),
-        settings=thing(
+        reasons=list_of(TEXT),
+        settings=object_of(
             max_concurrent_requests=COUNT,
             request_timeout_seconds=NUMBER,
             user_agent=TEXT,
@@ -401,7 +403,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             parser_sample_percent=NUMBER,
         ),
     ),
-    "Fetch": thing(due_at=TIME, **shown_fields(Fetch)),
+    "Fetch": object_of(due_at=TIME, **shown_fields(Fetch)),
     "FetchPage": page_of("Fetch"),
     "NewFeed": {
         "type": "object",
@@ -426,8 +428,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         "oneOf": [{"required": ["url"]}, {"required": ["site"]}],
         "additionalProperties": False,
     },
-    "AddedFeed": partly(
-        thing(**_feed(), created=FLAG, found=thing(how=TEXT, others=some(TEXT))),
+    "AddedFeed": with_optional(
+        object_of(**_feed(), created=FLAG, found=object_of(how=TEXT, others=list_of(TEXT))),
         "found",
     ),
     "FeedChange": {
@@ -444,45 +446,45 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         "minProperties": 1,
         "additionalProperties": False,
     },
-    "RemovedFeed": thing(feed_id=TEXT, deleted={"const": True}),
+    "RemovedFeed": object_of(feed_id=TEXT, deleted={"const": True}),
     "OpmlDocument": {
         "type": "string",
         "format": "opml",
         "description": f"An OPML document in UTF-8 of at most {MOST_IMPORTED:,} feeds.",
     },
     "Opml": {"type": "string", "description": "An OPML document."},
-    "ImportReport": thing(
-        added=some(TEXT),
-        known=some(TEXT),
+    "ImportReport": object_of(
+        added=list_of(TEXT),
+        known=list_of(TEXT),
         problem_count=COUNT,
-        problems=some(thing(line=COUNT, message=TEXT)),
-        mended=maybe(TEXT),
+        problems=list_of(object_of(line=COUNT, message=TEXT)),
+        mended=nullable(TEXT),
     ),
-    "Subject": thing(
+    "Subject": object_of(
         tool_id=TEXT,
         name=TEXT,
         kind=TEXT,
-        aliases=maybe(some(TEXT)),
-        ticker=maybe(TEXT),
+        aliases=nullable(list_of(TEXT)),
+        ticker=nullable(TEXT),
         active=FLAG,
     ),
     "SubjectPage": page_of("Subject"),
-    "Sentiment": thing(
-        id=maybe(TEXT),
+    "Sentiment": object_of(
+        id=nullable(TEXT),
         tool_id=TEXT,
-        period=maybe(TEXT),
+        period=nullable(TEXT),
         **_mentions(),
         period_start_ts=INTEGER,
         period_end_ts=INTEGER,
         last_updated_ts=INTEGER,
-        _ts=maybe(INTEGER),
+        _ts=nullable(INTEGER),
         hours=INTEGER,
         is_stale=FLAG,
         is_cached=FLAG,
-        cached_at=maybe(TIME),
+        cached_at=nullable(TIME),
     ),
     "SentimentSeries": listing(
-        thing(
+        object_of(
             start=TIME,
             total_mentions=COUNT,
             positive_count=COUNT,
@@ -494,139 +496,141 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         hours=INTEGER,
         bucket=one_of(*BUCKETS),
     ),
-    "SentimentCacheHealth": thing(
+    "SentimentCacheHealth": object_of(
         status=one_of("waiting", "healthy", "degraded"),
         id=TEXT,
-        last_refresh_ts=maybe(INTEGER),
-        last_refresh_duration_ms=maybe(INTEGER),
+        last_refresh_ts=nullable(INTEGER),
+        last_refresh_duration_ms=nullable(INTEGER),
         total_entries=COUNT,
         cache_hits_24h=COUNT,
         cache_misses_24h=COUNT,
-        cache_hit_rate=maybe(NUMBER),
+        cache_hit_rate=nullable(NUMBER),
         error_count_24h=COUNT,
-        tools_refreshed=some(TEXT),
-        _ts=maybe(INTEGER),
+        tools_refreshed=list_of(TEXT),
+        _ts=nullable(INTEGER),
     ),
     "Latest": listing(
-        thing(
+        object_of(
             bank_name=TEXT,
             series_code=TEXT,
-            term_months=maybe(NUMBER),
-            term=maybe(TEXT),
+            term_months=nullable(NUMBER),
+            term=nullable(TEXT),
             **_rates(),
             raw_value=TEXT,
-            parse_warnings=some(TEXT),
+            parse_warnings=list_of(TEXT),
             observed_day=DAY,
             scraped_at=TIME,
             source_id=TEXT,
-            source_priority=maybe(INTEGER),
+            source_priority=nullable(INTEGER),
             stale=FLAG,
             decided_by=TEXT,
-            sources_considered=some(_SOURCE_SAID),
+            sources_considered=list_of(_SOURCE_SAID),
         ),
     ),
     "History": listing(
-        thing(
+        object_of(
             observed_day=DAY,
             scraped_at=TIME,
             **_rates(),
             source_id=TEXT,
-            source_priority=maybe(INTEGER),
+            source_priority=nullable(INTEGER),
         ),
         bank_name=TEXT,
         series_code=TEXT,
-        term_months=maybe(NUMBER),
+        term_months=nullable(NUMBER),
     ),
-    "Observation": thing(
+    "Observation": object_of(
         bank_name=TEXT,
         series_code=TEXT,
-        term_months=maybe(NUMBER),
-        term=maybe(TEXT),
+        term_months=nullable(NUMBER),
+        term=nullable(TEXT),
         observed_day=DAY,
         **_rates(),
         raw_value=TEXT,
-        parse_warnings=some(TEXT),
+        parse_warnings=list_of(TEXT),
         source_id=TEXT,
-        source_priority=maybe(INTEGER),
+        source_priority=nullable(INTEGER),
         first_seen_at=TIME,
         scraped_at=TIME,
     ),
     "ObservationPage": page_of("Observation"),
     "Banks": listing(
-        thing(bank_name=TEXT),
+        object_of(bank_name=TEXT),
     ),
     "SeriesList": listing(
-        thing(series_code=TEXT, kind=TEXT, name=maybe(TEXT)),
+        object_of(series_code=TEXT, kind=TEXT, name=nullable(TEXT)),
     ),
-    "Alert": thing(**_alert()),
+    "Alert": object_of(**_alert()),
     "AlertPage": page_of("Alert"),
-    "CreatedAlert": thing(
-        **_alert(), secret={**maybe(TEXT), "description": "Signs what the webhook gets; told this once."}
+    "CreatedAlert": object_of(
+        **_alert(), secret={**nullable(TEXT), "description": "Signs what the webhook gets; told this once."}
     ),
-    "RemovedAlert": thing(alert_id=TEXT, deleted={"const": True}),
-    "Delivery": thing(
+    "RemovedAlert": object_of(alert_id=TEXT, deleted={"const": True}),
+    "Delivery": object_of(
         event_id=TEXT,
         kind=TEXT,
         at=TIME,
         state=one_of("PENDING", "DELIVERED", "GIVEN_UP", "CANCELLED"),
-        waiting_for=some(one_of("bus", "mail", "webhook")),
+        waiting_for=list_of(one_of("bus", "mail", "webhook")),
         attempts=COUNT,
-        facts={**THING, "description": "What happened; docs/alerts.md has the facts of each kind."},
+        facts={**OBJECT, "description": "What happened; docs/alerts.md has the facts of each kind."},
         created_at=TIME,
-        next_attempt_at=maybe(TIME),
-        delivered_at=maybe(TIME),
-        last_error=maybe(TEXT),
+        next_attempt_at=nullable(TIME),
+        delivered_at=nullable(TIME),
+        last_error=nullable(TEXT),
     ),
     "DeliveryPage": page_of("Delivery"),
     "NewUpload": _new_upload(),
-    "Upload": thing(
+    "Upload": object_of(
         upload_id=UUID,
         created_at=TIME,
-        created_by=maybe(TEXT),
+        created_by=nullable(TEXT),
         donor=TEXT,
-        observer=maybe(TEXT),
-        license=maybe(TEXT),
-        note=maybe(TEXT),
-        counts=thing(**{state.value: COUNT for state in FileState}),
-        files=some(
-            thing(
+        observer=nullable(TEXT),
+        license=nullable(TEXT),
+        note=nullable(TEXT),
+        counts=object_of(**{state.value: COUNT for state in FileState}),
+        files=list_of(
+            object_of(
                 nova_id=UUID,
                 kind=one_of(*FileKind),
                 file_name=TEXT,
                 byte_length=COUNT,
                 sha256=TEXT,
-                job_run_id=maybe(UUID),
-                data_product_id=maybe(UUID),
+                job_run_id=nullable(UUID),
+                data_product_id=nullable(UUID),
                 state=one_of(*(state.value for state in FileState)),
-                reason=maybe(TEXT),
-                send=maybe(thing(method=TEXT, url=URL, headers={**THING, "additionalProperties": TEXT})),
+                reason=nullable(TEXT),
+                send=nullable(
+                    object_of(method=TEXT, url=URL, headers={**OBJECT, "additionalProperties": TEXT})
+                ),
             )
         ),
     ),
-    "Meta": thing(
-        scraped_at=maybe(TIME),
-        observed_day=maybe(DAY),
+    "Meta": object_of(
+        scraped_at=nullable(TIME),
+        observed_day=nullable(DAY),
         banks=COUNT,
         series=COUNT,
-        sources=some(
-            thing(
+        sources=list_of(
+            object_of(
                 source_id=TEXT,
-                name=maybe(TEXT),
-                series=maybe(some(TEXT)),
-                scraped_at=maybe(TIME),
-                observed_day=maybe(DAY),
-                rows=maybe(COUNT),
-                dropped=ANYTHING,
-                notes=ANYTHING,
-                anomaly=ANYTHING,
-                snapshot=maybe(TEXT),
+                name=nullable(TEXT),
+                series=nullable(list_of(TEXT)),
+                scraped_at=nullable(TIME),
+                observed_day=nullable(DAY),
+                rows=nullable(COUNT),
+                dropped=ANY_VALUE,
+                notes=ANY_VALUE,
+                anomaly=ANY_VALUE,
+                snapshot=nullable(TEXT),
             )
         ),
     ),
     "Workflows": listing(
-        thing(workflow_name=TEXT, input=THING, start=TEXT),
+        object_of(workflow_name=TEXT, input=OBJECT, start=TEXT),
     ),
-    "StartedRun": thing(
+    "StartedRun": object_of(
         job_run_id=UUID,
         workflow_name=TEXT,
         status={"const": "RUNNING"},
@@ -635,12 +639,12 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "JobRunSummary": shown(JobRun, lost=_LOST),
     "JobRunPage": page_of("JobRunSummary"),
-    "JobRun": shown(JobRun, lost=_LOST, attempts=some(shown(Attempt)), attempts_left_out=FLAG),
-    "NovaSearch": partly(
-        thing(
+    "JobRun": shown(JobRun, lost=_LOST, attempts=list_of(shown(Attempt)), attempts_left_out=FLAG),
+    "NovaSearch": with_optional(
+        object_of(
             match=one_of("NONE", "ONE", "AMBIGUOUS"),
             normalized=TEXT,
-            items=some(partly(thing(**_nova(), separation_arcsec=NUMBER), "separation_arcsec")),
+            items=list_of(with_optional(object_of(**_nova(), separation_arcsec=NUMBER), "separation_arcsec")),
             left_out=COUNT,
             next_cursor=_NEXT_CURSOR,
         ),
@@ -648,106 +652,108 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         "normalized",
         "left_out",
     ),
-    "Nova": thing(**_nova(), names=some(thing(name=TEXT, kind=one_of("PRIMARY", "ALIAS"), source=TEXT))),
-    "Reference": thing(
+    "Nova": object_of(
+        **_nova(), names=list_of(object_of(name=TEXT, kind=one_of("PRIMARY", "ALIAS"), source=TEXT))
+    ),
+    "Reference": object_of(
         reference_id=UUID,
-        bibcode=maybe(TEXT),
+        bibcode=nullable(TEXT),
         role=one_of(*ROLES),
-        title=maybe(TEXT),
-        authors=some(TEXT),
-        author_count=maybe(COUNT),
-        published_at=maybe(TEXT),
-        link=maybe(URL),
+        title=nullable(TEXT),
+        authors=list_of(TEXT),
+        author_count=nullable(COUNT),
+        published_at=nullable(TEXT),
+        link=nullable(URL),
         source=TEXT,
     ),
     "ReferencePage": page_of("Reference"),
-    "ProductSummary": thing(**_product()),
+    "ProductSummary": object_of(**_product()),
     "ProductPage": page_of("ProductSummary"),
-    "Product": thing(
+    "Product": object_of(
         **_product(),
-        locators=maybe(some(THING)),
-        locator_identity=maybe(TEXT),
-        identity_kind=maybe(TEXT),
-        release_date=maybe(TIME),
-        auth_required=maybe(FLAG),
-        provenance=maybe(THING),
-        last_error_fingerprint=maybe(TEXT),
-        header_signature_hash=maybe(TEXT),
-        profile_selection_inputs=maybe(THING),
-        normalization_notes=maybe(some(TEXT)),
-        overrides=maybe(THING),
-        verdict=maybe(THING),
-        files=some(
-            thing(
+        locators=nullable(list_of(OBJECT)),
+        locator_identity=nullable(TEXT),
+        identity_kind=nullable(TEXT),
+        release_date=nullable(TIME),
+        auth_required=nullable(FLAG),
+        provenance=nullable(OBJECT),
+        last_error_fingerprint=nullable(TEXT),
+        header_signature_hash=nullable(TEXT),
+        profile_selection_inputs=nullable(OBJECT),
+        normalization_notes=nullable(list_of(TEXT)),
+        overrides=nullable(OBJECT),
+        verdict=nullable(OBJECT),
+        files=list_of(
+            object_of(
                 role=TEXT,
                 name=TEXT,
                 key=TEXT,
                 content_type=TEXT,
-                byte_length=maybe(COUNT),
-                etag=maybe(TEXT),
-                sha256=maybe(TEXT),
+                byte_length=nullable(COUNT),
+                etag=nullable(TEXT),
+                sha256=nullable(TEXT),
                 created_at=TIME,
             )
         ),
     ),
-    "Spectrum": thing(
+    "Spectrum": object_of(
         nova_id=UUID,
         data_product_id=UUID,
         provider=TEXT,
-        orders=some(thing(order=INTEGER, wavelength_m=some(NUMBER), flux=some(NUMBER))),
-        flux_unit=maybe(TEXT),
-        object=maybe(TEXT),
-        medium=maybe(TEXT),
-        frame=maybe(TEXT),
+        orders=list_of(object_of(order=INTEGER, wavelength_m=list_of(NUMBER), flux=list_of(NUMBER))),
+        flux_unit=nullable(TEXT),
+        object=nullable(TEXT),
+        medium=nullable(TEXT),
+        frame=nullable(TEXT),
         samples=COUNT,
         points=COUNT,
         downsampled=FLAG,
         orders_left_out=COUNT,
     ),
-    "Photometry": thing(
+    "Photometry": object_of(
         nova_id=UUID,
-        data_product_id=maybe(UUID),
+        data_product_id=nullable(UUID),
         table_rows=COUNT,
         ingestion_count=COUNT,
-        last_ingestion_at=maybe(TIME),
+        last_ingestion_at=nullable(TIME),
         matched=COUNT,
         bands={"type": "object", "additionalProperties": COUNT},
         thinned=FLAG,
         next_cursor=_NEXT_CURSOR,
-        items=some(
-            thing(
+        items=list_of(
+            object_of(
                 mjd=NUMBER,
                 time_system=one_of("JD", "HJD", "BJD", "MJD", "HMJD", "BMJD", "DATE"),
-                time_scale=maybe(one_of("UTC", "TT", "TDB", "TAI")),
+                time_scale=nullable(one_of("UTC", "TT", "TDB", "TAI")),
                 band=TEXT,
-                magnitude=maybe(NUMBER),
-                magnitude_error=maybe(NUMBER),
-                magnitude_system=maybe(one_of("Vega", "AB")),
-                flux=maybe(NUMBER),
-                flux_error=maybe(NUMBER),
-                flux_unit=maybe(TEXT),
+                magnitude=nullable(NUMBER),
+                magnitude_error=nullable(NUMBER),
+                magnitude_system=nullable(one_of("Vega", "AB")),
+                flux=nullable(NUMBER),
+                flux_error=nullable(NUMBER),
+                flux_unit=nullable(TEXT),
                 upper_limit=FLAG,
-                observer=maybe(TEXT),
+                observer=nullable(TEXT),
             )
         ),
     ),
     "File": {"type": "string", "description": "A file."},
     "Exports": page_of("ExportedPeriod"),
-    "ExportedPeriod": thing(export_id=TEXT, since=DAY, until=DAY, manifest=TEXT),
-    "Export": thing(
+    "ExportedPeriod": object_of(export_id=TEXT, since=DAY, until=DAY, manifest=TEXT),
+    "Export": object_of(
         export_id=TEXT,
         since=DAY,
         until=DAY,
         made_at=TIME,
-        datasets=some(
-            thing(
+        datasets=list_of(
+            object_of(
                 name=TEXT,
                 rows=COUNT,
-                columns=some(thing(name=TEXT, kind=one_of(*Kind))),
+                columns=list_of(object_of(name=TEXT, kind=one_of(*ColumnKind))),
             )
         ),
-        files=some(
-            thing(
+        files=list_of(
+            object_of(
                 name=TEXT,
                 dataset=TEXT,
                 format=one_of(*FileForm),
@@ -759,15 +765,15 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             )
         ),
     ),
-    "SignedLink": thing(url=URL, seconds={"type": "integer", "description": "How long it holds."}),
+    "SignedLink": object_of(url=URL, seconds={"type": "integer", "description": "How long it holds."}),
     "QuarantineCase": shown(QuarantineCase),
-    "HeldFile": thing(
+    "HeldFile": object_of(
         quarantine_id=UUID,
         byte_length=COUNT,
         is_whole=FLAG,
         content={"type": "string", "contentEncoding": "base64", "description": "The file's bytes."},
     ),
     "QuarantinePage": page_of("QuarantineCase"),
-    "ReviewedCase": partly(shown(QuarantineCase, execution_arn=TEXT), "execution_arn"),
+    "ReviewedCase": with_optional(shown(QuarantineCase, execution_arn=TEXT), "execution_arn"),
 }
 """What bodies look like, by name."""

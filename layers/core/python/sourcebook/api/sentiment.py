@@ -11,7 +11,7 @@ from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import PageParameters, Parameters, number, words
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, listed, whole
+from sourcebook.api.responses import NotFound, Response, listed, unpaged
 from sourcebook.errors import shorten
 from sourcebook.sentiment.cache import TTL
 from sourcebook.sentiment.read import BUCKETS, SentimentReader
@@ -65,7 +65,7 @@ def get_series(reader: SentimentReader, request: Request) -> Response:
     found = reader.series(tool_id, asked.hours, asked.bucket)
     if found is None:
         raise _no_tool(tool_id)
-    return whole(found, tool_id=tool_id, hours=asked.hours, bucket=asked.bucket)
+    return unpaged(found, tool_id=tool_id, hours=asked.hours, bucket=asked.bucket)
 
 
 def get_cache_health(reader: SentimentReader, request: Request) -> Response:  # noqa: ARG001 - as every operation

@@ -13,7 +13,7 @@ from sourcebook.api.inputs import Input, checked
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, whole
+from sourcebook.api.responses import NotFound, Response, unpaged
 from sourcebook.errors import shorten
 from sourcebook.novae.names import NAME_LIMIT, normalize_name
 from sourcebook.novae.review import Starter
@@ -85,7 +85,7 @@ def make(dependencies: Dependencies) -> WorkflowsApi:
 
 def list_workflows(workflows: WorkflowsApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
     """GET /workflows."""
-    return whole(
+    return unpaged(
         [
             {
                 "workflow_name": name,

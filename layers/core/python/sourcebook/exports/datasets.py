@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from sourcebook.articles.read import ArticleFilter, ArticleReader
-from sourcebook.columns import Column, Kind, columns
+from sourcebook.columns import Column, ColumnKind, columns
 from sourcebook.exports.period import Period
 from sourcebook.observations.export import OBSERVED
 from sourcebook.observations.raw_read import RawReader
@@ -63,7 +63,7 @@ def _observations(table: Table, period: Period) -> Iterator[tuple[date, Iterable
         yield day, by_day.get(day.isoformat(), ())
 
 
-_ARTICLE: Final = (*columns_of(Article), *columns(mentions=Kind.THING))
+_ARTICLE: Final = (*columns_of(Article), *columns(mentions=ColumnKind.JSON))
 ARTICLES: Final = Dataset("articles", _ARTICLE, 1, expires=True, rows=_articles)
 OBSERVATIONS: Final = Dataset("observations", OBSERVED, 31, expires=False, rows=_observations)
 DATASETS: Final = (ARTICLES, OBSERVATIONS)

@@ -31,8 +31,8 @@ class LatestIsTheWinner:
         slots: Item = latest["sources"]
         canonical = Canonical(self.table)
         newest = canonical.newest(keys.read_latest(key_of(latest)))
-        standings = canonical.standings({*newest, *slots})
-        should_be = {id_: slot_of(item, standings[id_]) for id_, item in newest.items() if id_ in standings}
+        priorities = canonical.source_priorities({*newest, *slots})
+        should_be = {id_: slot_of(item, priorities[id_]) for id_, item in newest.items() if id_ in priorities}
         if slots == should_be:
             return ""
         wrong = sorted(id_ for id_ in {*slots, *should_be} if slots.get(id_) != should_be.get(id_))

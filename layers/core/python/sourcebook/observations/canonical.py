@@ -39,14 +39,14 @@ class Contested(Retryable):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What a source's registration says of the standing of its figures."""
+class SourcePriority:
+    """The priority of a source's figures and the age at which they are stale, as registered."""
 
     priority: int
     max_age_days: int | None = None
 
     @classmethod
-    def of(cls, state: Item) -> Standing:
+    def of(cls, state: Item) -> SourcePriority:
         """Read a source's STATE item."""
         options = state.get("options") or {}
         age = options.get("max_age_days")
@@ -127,12 +127,12 @@ def _stale(seen_at: str, now: datetime, max_age_days: int | None) -> bool:
     return max_age_days is not None and now - parse_iso(seen_at) > timedelta(days=max_age_days)
 
 
-def slot_of(observation: Observation, standing: Standing) -> Item:
+def slot_of(observation: Observation, source_priority: SourcePriority) -> Item:
     """Return what a LATEST item keeps of a source's newest observation."""
     slot = Slot(
         **{name: getattr(observation, name) for name in field_names(Figure)},
-        priority=standing.priority,
-        max_age_days=standing.max_age_days,
+        priority=source_priority.priority,
+        max_age_days=source_priority.max_age_days,
     )
     return dict(slot.to_json())
 
@@ -185,7 +185,9 @@ class Canonical:
                     "options.series", code, f"the kind {item['kind']} that it has in other sources"
                 )
 
-    def offer(self, target: tuple[str, str, str], observation: Observation, standing: Standing) -> bool:
+    def offer(
+        self, target: tuple[str, str, str], observation: Observation, source_priority: SourcePriority
+    ) -> bool:
         """Put an observation into its source's slot unless a newer one is there.
 
         Returns:
@@ -196,7 +198,7 @@ class Canonical:
         try:
             self.table.update(
                 keys.latest(series, term, bank),
-                assign={("sources", source_id): slot_of(observation, standing)},
+                assign={("sources", source_id): slot_of(observation, source_priority)},
                 condition=_not_newer(source_id, *observation.age),
             )
         except ConditionFailed:
@@ -227,11 +229,13 @@ class Canonical:
             wanted = set(newest) | set(latest["sources"])
             if source_ids is not None:
                 wanted &= set(source_ids)
-            standings = self.standings(wanted)
+            source_priorities = self.source_priorities(wanted)
             try:
                 # A list, so that one change does not keep the next from being looked at.
                 changes = [
-                    self._mend(key, latest["sources"].get(id_), id_, newest.get(id_), standings.get(id_))
+                    self._mend(
+                        key, latest["sources"].get(id_), id_, newest.get(id_), source_priorities.get(id_)
+                    )
                     for id_ in sorted(wanted)
                 ]
                 return any(changes)
@@ -239,10 +243,10 @@ class Canonical:
                 continue
         raise Contested(f"{bank}, {series}, {term}: its newest figures keep changing; rebuild it again later")
 
-    def standings(self, source_ids: Iterable[str]) -> dict[str, Standing]:
-        """Return the standing of the registered ones among these sources."""
+    def source_priorities(self, source_ids: Iterable[str]) -> dict[str, SourcePriority]:
+        """Return the priority of each registered one of these sources, by its id."""
         states = self.table.batch_get((keys.source(id_) for id_ in source_ids), consistent=True)
-        return {str(state["source_id"]): Standing.of(state) for state in states}
+        return {str(state["source_id"]): SourcePriority.of(state) for state in states}
 
     def newest(self, target: tuple[str, str, str]) -> dict[str, Observation]:
         """Return the newest observation of each source, as the raw layer has it."""
@@ -259,18 +263,18 @@ class Canonical:
         slot: Item | None,
         source_id: str,
         newest: Observation | None,
-        standing: Standing | None,
+        source_priority: SourcePriority | None,
     ) -> bool:
         """Bring one slot to what it should be; raises ConditionFailed if somebody wrote it meanwhile."""
         path = ("sources", source_id)
         place = f"sources.{source_id}"
         unchanged: ConditionBase = Attr(place).not_exists() if slot is None else Attr(place).eq(dict(slot))
-        if newest is None or standing is None:
+        if newest is None or source_priority is None:
             if slot is None:
                 return False
             self.table.update(key, remove=[path], condition=unchanged)
             return True
-        should_be = slot_of(newest, standing)
+        should_be = slot_of(newest, source_priority)
         if slot == should_be:
             return False
         self.table.update(key, assign={path: should_be}, condition=unchanged)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from sourcebook.columns import Kind, columns
+from sourcebook.columns import ColumnKind, columns
 from sourcebook.csv_text import Cell, write_csv
 from sourcebook.errors import InvalidInput
 from sourcebook.observations.raw_read import observed_row
@@ -15,20 +15,20 @@ from sourcebook.observations.read import ObservationReader
 from sourcebook.records.base import View
 
 OBSERVED: Final = columns(
-    bank_name=Kind.TEXT,
-    series_code=Kind.TEXT,
-    term_months=Kind.NUMBER,
-    term=Kind.TEXT,
-    observed_day=Kind.DAY,
-    rate_pct=Kind.NUMBER,
-    rate_min_pct=Kind.NUMBER,
-    rate_max_pct=Kind.NUMBER,
-    raw_value=Kind.TEXT,
-    parse_warnings=Kind.TEXTS,
-    source_id=Kind.TEXT,
-    source_priority=Kind.WHOLE,
-    first_seen_at=Kind.TIME,
-    scraped_at=Kind.TIME,
+    bank_name=ColumnKind.TEXT,
+    series_code=ColumnKind.TEXT,
+    term_months=ColumnKind.NUMBER,
+    term=ColumnKind.TEXT,
+    observed_day=ColumnKind.DAY,
+    rate_pct=ColumnKind.NUMBER,
+    rate_min_pct=ColumnKind.NUMBER,
+    rate_max_pct=ColumnKind.NUMBER,
+    raw_value=ColumnKind.TEXT,
+    parse_warnings=ColumnKind.TEXTS,
+    source_id=ColumnKind.TEXT,
+    source_priority=ColumnKind.INTEGER,
+    first_seen_at=ColumnKind.TIME,
+    scraped_at=ColumnKind.TIME,
 )
 """Columns of an observation that is taken away, in their order."""
 COLUMNS: Final = tuple(column.name for column in OBSERVED)

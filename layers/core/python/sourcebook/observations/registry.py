@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import Clock, isoformat, utc_now
-from sourcebook.observations.canonical import Standing
+from sourcebook.observations.canonical import SourcePriority
 from sourcebook.observations.kinds import KINDS
 from sourcebook.observations.options import read_observation_options
 from sourcebook.sources.model import SourceSpec, declared
@@ -55,7 +55,7 @@ class ObservationSources:
         if before is None:
             seen = self.registry.table.get(keys.observing_source(spec.source_id), consistent=True)
             return Declared(new, rebuild=seen is not None)
-        return Declared(new, rebuild=Standing.of(before) != Standing.of(declared(spec)))
+        return Declared(new, rebuild=SourcePriority.of(before) != SourcePriority.of(declared(spec)))
 
     def remove(self, source_id: str) -> bool:
         """Remove a source of observations; the canonical layer is to be rebuilt then.

@@ -8,7 +8,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
-from sourcebook.columns import Column, Kind
+from sourcebook.columns import Column, ColumnKind
 from sourcebook.records.base import Record, Rule, record_fields
 
 Schema: TypeAlias = dict[str, Any]
@@ -30,7 +30,7 @@ def one_of(*words: str) -> Schema:
     return {"type": "string", "enum": list(words)}
 
 
-def maybe(schema: Schema) -> Schema:
+def nullable(schema: Schema) -> Schema:
     """Return the schema of a value that may be null."""
     if "enum" in schema:
         return {**schema, "type": [schema["type"], "null"], "enum": [*schema["enum"], None]}
@@ -39,7 +39,7 @@ def maybe(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]} if schema else schema
 
 
-def thing(**fields: Schema) -> Schema:
+def object_of(**fields: Schema) -> Schema:
     """Return the schema of an object that always has these fields."""
     return {"type": "object", "properties": fields, "required": list(fields)}
 
@@ -51,7 +51,7 @@ def shown_fields(kind: type[Record]) -> dict[str, Schema]:
 
 def shown(kind: type[Record], **more: Schema) -> Schema:
     """Return the schema of a record as the API shows it, with what it shows besides."""
-    return thing(**shown_fields(kind), **more)
+    return object_of(**shown_fields(kind), **more)
 
 
 def _described(kind: object, meaning: str) -> Schema:
@@ -67,7 +67,7 @@ def of_type(kind: Any) -> Schema:  # noqa: ANN401 - a type, as it is annotated
     origin, parts = get_origin(kind), get_args(kind)
     if origin in {Union, UnionType}:
         (one,) = (part for part in parts if part is not NoneType)
-        return maybe(of_type(one))
+        return nullable(of_type(one))
     if origin is Literal:
         return one_of(*parts)
     if origin is tuple:
@@ -89,17 +89,17 @@ def columns_of(kind: type[Record]) -> tuple[Column, ...]:
     return tuple(Column(name, _column(schema)) for name, schema in shown_fields(kind).items())
 
 
-def _column(schema: Schema) -> Kind:
+def _column(schema: Schema) -> ColumnKind:
     types = schema.get("type", "object")
     kind = types if isinstance(types, str) else types[0]
     if kind == "array":
-        return Kind.TEXTS if schema["items"] == {"type": "string"} else Kind.THING
-    return _COLUMNS.get(schema.get("format", kind), Kind.THING if kind == "object" else Kind.TEXT)
+        return ColumnKind.TEXTS if schema["items"] == {"type": "string"} else ColumnKind.JSON
+    return _COLUMNS.get(schema.get("format", kind), ColumnKind.JSON if kind == "object" else ColumnKind.TEXT)
 
 
 _COLUMNS: Final = {
-    "date-time": Kind.TIME,
-    "date": Kind.DAY,
-    "integer": Kind.WHOLE,
-    "number": Kind.NUMBER,
+    "date-time": ColumnKind.TIME,
+    "date": ColumnKind.DAY,
+    "integer": ColumnKind.INTEGER,
+    "number": ColumnKind.NUMBER,
 }

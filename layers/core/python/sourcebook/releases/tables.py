@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sourcebook.columns import Kind
+from sourcebook.columns import ColumnKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class ReleaseColumn:
 
     name: str
     ucd: str
-    kind: Kind = Kind.TEXT
+    kind: ColumnKind = ColumnKind.TEXT
     unit: str = ""
     about: str = ""
 
@@ -44,14 +44,14 @@ NOVAE: Final = ReleaseTable(
         _NOVA_ID,
         _NAME,
         ReleaseColumn("other_names", "meta.id", about="All other names, with | between them"),
-        ReleaseColumn("ra_deg", "pos.eq.ra;meta.main", Kind.NUMBER, "deg", "Right ascension, ICRS"),
-        ReleaseColumn("dec_deg", "pos.eq.dec;meta.main", Kind.NUMBER, "deg", "Declination, ICRS"),
+        ReleaseColumn("ra_deg", "pos.eq.ra;meta.main", ColumnKind.NUMBER, "deg", "Right ascension, ICRS"),
+        ReleaseColumn("dec_deg", "pos.eq.dec;meta.main", ColumnKind.NUMBER, "deg", "Declination, ICRS"),
         ReleaseColumn("constellation", "meta.id.parent", about="That the place lies in"),
         ReleaseColumn("discovery_date", "time.epoch", about="Of the earliest publication; day 00: the month"),
         ReleaseColumn("object_type", "src.class", about="As the resolver has it"),
-        ReleaseColumn("spectra", "meta.number", Kind.WHOLE, about="Valid spectra"),
-        ReleaseColumn("measurements", "meta.number", Kind.WHOLE, about="Photometric measurements"),
-        ReleaseColumn("publications", "meta.number", Kind.WHOLE),
+        ReleaseColumn("spectra", "meta.number", ColumnKind.INTEGER, about="Valid spectra"),
+        ReleaseColumn("measurements", "meta.number", ColumnKind.INTEGER, about="Photometric measurements"),
+        ReleaseColumn("publications", "meta.number", ColumnKind.INTEGER),
     ),
 )
 SPECTRA: Final = ReleaseTable(
@@ -64,10 +64,10 @@ SPECTRA: Final = ReleaseTable(
         ReleaseColumn("provider", "meta.curation", about="Who keeps the file"),
         ReleaseColumn("provider_product_id", "meta.id", about="What the provider calls it"),
         ReleaseColumn("instrument", "meta.id;instr"),
-        ReleaseColumn("observed_at", "time.start;obs.exposure", Kind.TIME, about="UTC"),
-        ReleaseColumn("wavelength_min", "em.wl;stat.min", Kind.NUMBER, "m"),
-        ReleaseColumn("wavelength_max", "em.wl;stat.max", Kind.NUMBER, "m"),
-        ReleaseColumn("byte_length", "phys.size;meta.file", Kind.WHOLE, "byte"),
+        ReleaseColumn("observed_at", "time.start;obs.exposure", ColumnKind.TIME, about="UTC"),
+        ReleaseColumn("wavelength_min", "em.wl;stat.min", ColumnKind.NUMBER, "m"),
+        ReleaseColumn("wavelength_max", "em.wl;stat.max", ColumnKind.NUMBER, "m"),
+        ReleaseColumn("byte_length", "phys.size;meta.file", ColumnKind.INTEGER, "byte"),
         ReleaseColumn("sha256", "meta.checksum", about="Of the file as it came"),
     ),
 )
@@ -77,17 +77,19 @@ PHOTOMETRY: Final = ReleaseTable(
     (
         _OF_NOVA,
         _NAME,
-        ReleaseColumn("mjd", "time.epoch", Kind.NUMBER, "d", "Of its own time_system and time_scale"),
+        ReleaseColumn("mjd", "time.epoch", ColumnKind.NUMBER, "d", "Of its own time_system and time_scale"),
         ReleaseColumn("time_system", "meta.code", about="H: at the Sun's centre, B: at the barycentre"),
         ReleaseColumn("time_scale", "time.scale"),
         ReleaseColumn("band", "instr.bandpass"),
-        ReleaseColumn("magnitude", "phot.mag", Kind.NUMBER, "mag"),
-        ReleaseColumn("magnitude_error", "stat.error;phot.mag", Kind.NUMBER, "mag", "One sigma"),
+        ReleaseColumn("magnitude", "phot.mag", ColumnKind.NUMBER, "mag"),
+        ReleaseColumn("magnitude_error", "stat.error;phot.mag", ColumnKind.NUMBER, "mag", "One sigma"),
         ReleaseColumn("magnitude_system", "meta.code"),
-        ReleaseColumn("flux", "phot.flux", Kind.NUMBER, about="In flux_unit"),
-        ReleaseColumn("flux_error", "stat.error;phot.flux", Kind.NUMBER, about="One sigma, in flux_unit"),
+        ReleaseColumn("flux", "phot.flux", ColumnKind.NUMBER, about="In flux_unit"),
+        ReleaseColumn(
+            "flux_error", "stat.error;phot.flux", ColumnKind.NUMBER, about="One sigma, in flux_unit"
+        ),
         ReleaseColumn("flux_unit", "meta.unit"),
-        ReleaseColumn("upper_limit", "meta.code.qual", Kind.FLAG, about="Not seen: fainter than this"),
+        ReleaseColumn("upper_limit", "meta.code.qual", ColumnKind.FLAG, about="Not seen: fainter than this"),
         ReleaseColumn("observer", "obs.observer"),
         ReleaseColumn("instrument", "instr"),
         ReleaseColumn("file_id", "meta.id", about="SHA-256 of the upload that it came with"),

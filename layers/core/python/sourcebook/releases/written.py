@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from sourcebook.columns import Column as ParquetColumn
-from sourcebook.columns import Kind
+from sourcebook.columns import ColumnKind
 from sourcebook.csv_text import Cell, write_csv
 from sourcebook.releases.tables import ReleaseColumn, ReleaseTable
 from sourcebook.votable_text import Column, votable
@@ -17,8 +17,8 @@ from sourcebook.votable_text import Column, votable
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
-_VOTABLE_TYPES: Final = {Kind.NUMBER: "double", Kind.WHOLE: "long", Kind.FLAG: "boolean"}
-_ECSV_TYPES: Final = {Kind.NUMBER: "float64", Kind.WHOLE: "int64", Kind.FLAG: "bool"}
+_VOTABLE_TYPES: Final = {ColumnKind.NUMBER: "double", ColumnKind.INTEGER: "long", ColumnKind.FLAG: "boolean"}
+_ECSV_TYPES: Final = {ColumnKind.NUMBER: "float64", ColumnKind.INTEGER: "int64", ColumnKind.FLAG: "bool"}
 _SPECIAL: Final = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

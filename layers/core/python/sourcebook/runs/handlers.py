@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sourcebook.start import ready
+from sourcebook.start import collect_garbage_from_now
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Task:
             run = TaskRun.of(event)
             return recorder.attempt(run, lambda: task(asked.of_json(event), run)).to_json()
 
-        return ready(self.logger.inject_lambda_context(handle, clear_state=True))
+        return collect_garbage_from_now(self.logger.inject_lambda_context(handle, clear_state=True))
 
     def handler_alone(self, asked: type[AskedT], task: Callable[[AskedT, LambdaContext], Answer]) -> Handler:
         """Return the handler of a task that is also called by itself, and then leaves no attempt.
@@ -69,4 +69,4 @@ class Task:
             answer = recorder.attempt(TaskRun.of(event), work) if "run" in event else work()
             return answer.to_json()
 
-        return ready(self.logger.inject_lambda_context(handle, clear_state=True))
+        return collect_garbage_from_now(self.logger.inject_lambda_context(handle, clear_state=True))

@@ -14,7 +14,7 @@ from boto3.dynamodb.conditions import Attr, ConditionBase, ConditionExpressionBu
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sourcebook.direct import directly
+from sourcebook.direct import with_direct_calls
 from sourcebook.errors import Retryable, SourcebookError, Terminal
 from sourcebook.table.codec import Item, decode_item, encode, encode_item
 from sourcebook.table.keys import Key
@@ -155,7 +155,9 @@ class Table:
         """Return the table with this name in the account and region of the environment."""
         # botocore would check every value of every request again, which takes it a fifth of its CPU time;
         # `codec` gives no value that DynamoDB has no type for, and DynamoDB itself refuses the rest.
-        return cls(name, directly(boto3.client("dynamodb", config=aws_config(parameter_validation=False))))
+        return cls(
+            name, with_direct_calls(boto3.client("dynamodb", config=aws_config(parameter_validation=False)))
+        )
 
     def get(self, key: Key, *, consistent: bool = False) -> Item | None:
         """Return an item, or None if there is none."""

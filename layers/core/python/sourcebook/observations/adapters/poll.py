@@ -16,7 +16,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
 from sourcebook.observations.adapters import parse_document
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause
-from sourcebook.observations.canonical import Canonical, Standing
+from sourcebook.observations.canonical import Canonical, SourcePriority
 from sourcebook.observations.kinds import JSON_API
 from sourcebook.observations.model import Observed, Parsed
 from sourcebook.observations.options import ObservationOptions, read_observation_options
@@ -129,7 +129,7 @@ class ObservationAdapter:
             (row.key for row in parsed.rows),
             {series.code: (series.kind, series.name) for series in options.series},
         )
-        outcomes = self.store(scrape, parsed.rows, Standing.of(dict(source.to_json())))
+        outcomes = self.store(scrape, parsed.rows, SourcePriority.of(dict(source.to_json())))
         odd = anomaly(source.last_entries, len(parsed.rows), options.warn_fewer_rows_pct)
         self._record(source=source, options=options, scrape=scrape, digest=digest, parsed=parsed, odd=odd)
         return PollResult(
@@ -145,7 +145,7 @@ class ObservationAdapter:
             state={**_validators(source, response), "body_hash": digest[:32], "observed_day": scrape.day},
         )
 
-    def store(self, scrape: Scrape, rows: list[Observed], standing: Standing) -> list[Outcome]:
+    def store(self, scrape: Scrape, rows: list[Observed], source_priority: SourcePriority) -> list[Outcome]:
         """Store the figures of one scrape in the raw layer and offer them to the canonical one.
 
         The LATEST items must be there, see `Canonical.ensure`.
@@ -156,7 +156,7 @@ class ObservationAdapter:
         def one(numbered: tuple[int, Observed]) -> Outcome:
             sequence, row = numbered
             outcome, observation = raw.store(scrape, row, sequence)
-            canonical.offer(row.key, observation, standing)
+            canonical.offer(row.key, observation, source_priority)
             return outcome
 
         numbered = list(enumerate(rows, first))
@@ -167,7 +167,7 @@ class ObservationAdapter:
                 outcomes = list(pool.map(one, numbered))
         # Whoever changed the priority or removed the source since this poll began may have rebuilt the
         # slots before they were written. Looked at now, one of the two sees the other.
-        if canonical.standings([scrape.source_id]).get(scrape.source_id) != standing:
+        if canonical.source_priorities([scrape.source_id]).get(scrape.source_id) != source_priority:
             for row in rows:
                 canonical.rebuild(row.key, [scrape.source_id])
         return outcomes
