@@ -302,7 +302,7 @@ class DirectClient:
         self._client.close()
 
 
-def _by_json(client: Any, calls: DirectCalls, operation: str, request: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def _by_json(client: Any, calls: DirectCalls, operation: str, request: Mapping[str, object]) -> Any:  # noqa: ANN401
     """Ask a service that speaks JSON; None if the client has to."""
     model = client.meta.service_model.metadata
     headers = {

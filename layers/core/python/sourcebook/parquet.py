@@ -35,9 +35,9 @@ class ParquetFile:
         self._schema = pa.schema([(column.name, _TYPES[column.kind]) for column in columns])
         self._sink = pa.BufferOutputStream()
         self._writer = pq.ParquetWriter(self._sink, self._schema, compression="zstd")
-        self._rows: list[Mapping[str, Any]] = []
+        self._rows: list[Mapping[str, object]] = []
 
-    def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def add(self, rows: Iterable[Mapping[str, object]]) -> None:
         """Add rows. What a column cannot hold is empty there; members that are no column are left out."""
         for row in rows:
             self._rows.append(row)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -22,6 +22,7 @@ from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
 
 BUS: Final = "bus"
 MAIL: Final = "mail"
@@ -65,7 +66,7 @@ class Delivery:
     delivered_at: str | None = None
 
     @classmethod
-    def of(cls, item: Mapping[str, Any]) -> Delivery:
+    def of(cls, item: Item) -> Delivery:
         """Read what the table has of it."""
         return cls(
             item["alert_id"],

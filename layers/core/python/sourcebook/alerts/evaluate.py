@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.alerts.deliveries import DeliveryStore
-from sourcebook.alerts.happenings import Happening, happenings_of
+from sourcebook.alerts.happenings import Fact, Happening, happenings_of
 from sourcebook.alerts.matching import ArticleRules
 from sourcebook.alerts.rules import (
     ARTICLE,
@@ -89,7 +89,7 @@ class Evaluator:
             self._known = self._read(version)
         return len(self._known.rules)
 
-    def notice(self, record: Mapping[str, Any]) -> None:
+    def notice(self, record: Mapping[str, object]) -> None:
         """Keep what a record of the table's stream tells of, if a rule may ask for it."""
         if not self._known.rules:
             return
@@ -220,27 +220,34 @@ class Evaluator:
         return rates
 
 
-def _rate_wanted(rule: Rule, facts: Mapping[str, Any]) -> bool:
-    moved = round(abs(facts["rate_pct"] - facts["rate_before_pct"]), 9)
+def _figure(facts: Mapping[str, Fact], name: str) -> float:
+    value = facts[name]
+    if not isinstance(value, int | float):
+        raise TypeError(f"{name} is no number: {value!r:.80}")
+    return value
+
+
+def _rate_wanted(rule: Rule, facts: Mapping[str, Fact]) -> bool:
+    moved = round(abs(_figure(facts, "rate_pct") - _figure(facts, "rate_before_pct")), 9)
     return all(
         rule.wants(name, facts[name]) for name in ("series_code", "term", "bank_name")
     ) and moved >= rule.number("change_pct")
 
 
-def _source_wanted(rule: Rule, facts: Mapping[str, Any]) -> bool:
-    fails = facts["errors_before"] < rule.number("errors") <= facts["errors"]
-    return rule.wants("source_id", facts["source_id"]) and (facts["disabled"] or fails)
+def _source_wanted(rule: Rule, facts: Mapping[str, Fact]) -> bool:
+    fails = _figure(facts, "errors_before") < rule.number("errors") <= _figure(facts, "errors")
+    return rule.wants("source_id", facts["source_id"]) and (bool(facts["disabled"]) or fails)
 
 
-def _spectrum_wanted(rule: Rule, facts: Mapping[str, Any]) -> bool:
+def _spectrum_wanted(rule: Rule, facts: Mapping[str, Fact]) -> bool:
     return rule.wants("nova_id", facts["nova_id"]) and rule.wants("verdict", facts["verdict"])
 
 
-def _run_wanted(rule: Rule, facts: Mapping[str, Any]) -> bool:
+def _run_wanted(rule: Rule, facts: Mapping[str, Fact]) -> bool:
     return rule.wants("workflow_name", facts["workflow_name"])
 
 
-_WANTED: Final[Mapping[str, Callable[[Rule, Mapping[str, Any]], bool]]] = {
+_WANTED: Final[Mapping[str, Callable[[Rule, Mapping[str, Fact]], bool]]] = {
     RATE: _rate_wanted,
     SOURCE: _source_wanted,
     SPECTRUM: _spectrum_wanted,

@@ -23,6 +23,7 @@ from sourcebook.search.query import parse
 from sourcebook.search.read import SubjectNames, as_indexed
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
     from sourcebook.http.policy import HttpPolicy
@@ -155,7 +156,7 @@ class Rule:
         }
 
     @classmethod
-    def of(cls, item: Mapping[str, Any]) -> Rule:
+    def of(cls, item: Item) -> Rule:
         """Read what the table has of it."""
         return cls(
             item["alert_id"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.api.operations import Access
 from sourcebook.api.requests import SIGNED, header, route_of, signer
@@ -31,7 +31,7 @@ class AccessControl:
     public_read: bool
     clock: Clock = utc_now
 
-    def admit(self, access: Access, event: Mapping[str, Any]) -> str | None:
+    def admit(self, access: Access, event: Mapping[str, object]) -> str | None:
         """Return who the caller is; None for somebody who need not say.
 
         A token that is sent is always looked at: one that is wrong is refused even where nobody needs
@@ -70,7 +70,7 @@ class AccessControl:
         return token
 
 
-def _signed(event: Mapping[str, Any]) -> str:
+def _signed(event: Mapping[str, object]) -> str:
     """Return who signed a request that came below /iam.
 
     The gateway has checked the signature and that its owner may call this very route. The embedded cloud

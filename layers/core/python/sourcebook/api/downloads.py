@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from sourcebook.api import products
 from sourcebook.api.operations import Operation
@@ -34,7 +34,7 @@ _CSV_TYPE: Final = "text/csv; charset=utf-8; header=present"
 class Curve:
     """A light curve to be written."""
 
-    points: list[dict[str, Any]]
+    points: list[dict[str, object]]
     name: str
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
@@ -107,7 +107,7 @@ def add_feed(feeds: FeedsApi, request: Request) -> Response:
             body.get("url"),
             "either url, a feed's own address, or site, a page that announces its feed",
         )
-    name, found = "", dict[str, Any]()
+    name, found = "", dict[str, object]()
     if "site" in body:
         site = body.pop("site")
         if not isinstance(site, str) or not site.strip():
@@ -191,7 +191,7 @@ def export_feeds(feeds: FeedsApi, request: Request) -> Response:
     return Response(text, content_type=OPML_TYPE, headers=headers)
 
 
-def _add(feeds: FeedsApi, values: dict[str, Any], name: str) -> Added:
+def _add(feeds: FeedsApi, values: dict[str, object], name: str) -> Added:
     try:
         return feeds.manager.add(values, name=name)
     except AlreadyRegistered as error:

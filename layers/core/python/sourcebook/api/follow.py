@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
 from xml.sax.saxutils import escape, quoteattr
@@ -79,7 +79,7 @@ def _entry(article: Article) -> Iterator[str]:
     yield "</entry>"
 
 
-def _item(article: Article) -> dict[str, Any]:
+def _item(article: Article) -> dict[str, object]:
     language = (article.metadata or {}).get("language")
     optional = {"url": _link(article), "language": language}
     return {

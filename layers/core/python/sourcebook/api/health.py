@@ -85,7 +85,7 @@ class HealthCheck:
         return self._health(now, ok=ok, checks=checks)
 
     def _health(
-        self, now: datetime, *, ok: bool, checks: dict[str, Any], cause: Exception | None = None
+        self, now: datetime, *, ok: bool, checks: dict[str, object], cause: Exception | None = None
     ) -> Health:
         status = "healthy" if ok else "degraded"
         answer = {"status": status, "version": self.version, "checks": checks, "timestamp": isoformat(now)}

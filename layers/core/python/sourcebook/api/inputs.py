@@ -64,7 +64,7 @@ class ReadBy:
     """
 
     read: Callable[[str], object]
-    described: Mapping[str, Any]
+    described: Mapping[str, object]
     words: str = ""
 
     def __get_pydantic_core_schema__(self, source: object, handler: object) -> core_schema.CoreSchema:
@@ -157,7 +157,7 @@ class Input(BaseModel):
         return tuple(name for name, needed in cls._fields() if needed)
 
     @classmethod
-    def example(cls) -> dict[str, Any]:
+    def example(cls) -> dict[str, object]:
         """Return a right input: the first of the examples in the model's configuration."""
         return dict(cls.json_schema()["examples"][0])
 

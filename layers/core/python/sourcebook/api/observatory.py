@@ -190,7 +190,7 @@ def _spectra(api: ObservatoryApi, novae: list[dict[str, Any]], base: str) -> Ite
             yield _spectrum(nova, product, base)
 
 
-def _spectrum(nova: Mapping[str, Any], product: Mapping[str, Any], base: str) -> Mapping[str, Cell]:
+def _spectrum(nova: Mapping[str, object], product: Mapping[str, Any], base: str) -> Mapping[str, Cell]:
     own = f"{base}/novae/{nova['nova_id']}/products/{product['data_product_id']}"
     verdict = product.get("verdict") or {}
     size = product.get("byte_length")

@@ -89,7 +89,7 @@ def description(operations: Sequence[Operation], *, names: Iterable[str], base: 
     for name, schema in SCHEMAS.items():
         shown = {"examples": [EXAMPLES[name]]} if name in EXAMPLES else {}
         named[name] = _within(schema | shown, name, named)
-    paths: dict[str, dict[str, Any]] = {}
+    paths: dict[str, dict[str, object]] = {}
     for operation in operations:
         for path, described in _described(operation, sorted(names)):
             for content in described.get("requestBody", {}).get("content", {}).values():
@@ -183,7 +183,7 @@ def _described(operation: Operation, names: Sequence[str]) -> Iterator[tuple[str
             )
 
 
-def _operation(operation: Operation, body: Body | None, name: str, *, subject: str = "") -> dict[str, Any]:
+def _operation(operation: Operation, body: Body | None, name: str, *, subject: str = "") -> dict[str, object]:
     path = (
         {}
         if subject
@@ -194,7 +194,7 @@ def _operation(operation: Operation, body: Body | None, name: str, *, subject: s
         parameters.append(_IDEMPOTENCY)
     elif not operation.volatile:
         parameters.append(_IF_NONE_MATCH)
-    described: dict[str, Any] = {
+    described: dict[str, object] = {
         "operationId": name,
         "tags": [operation.topic],
         "summary": f"{operation.summary}: {subject}" if subject else operation.summary,
@@ -211,12 +211,12 @@ def _operation(operation: Operation, body: Body | None, name: str, *, subject: s
     return described
 
 
-def _body(body: Body) -> dict[str, Any]:
+def _body(body: Body) -> dict[str, object]:
     schema = ref(body.schema) if body.form is None else body.form.json_schema()
     return {"required": True, "content": {body.media_type: {"schema": schema}}}
 
 
-def _responses(operation: Operation) -> dict[str, Any]:
+def _responses(operation: Operation) -> dict[str, object]:
     responses: dict[str, Any] = {}
     for status, name in operation.answers.items():
         responses[str(status)] = {
@@ -239,7 +239,7 @@ def _responses(operation: Operation) -> dict[str, Any]:
     return responses
 
 
-def _problem_responses() -> dict[str, Any]:
+def _problem_responses() -> dict[str, object]:
     problem = {"application/problem+json": {"schema": ref("Problem")}}
     # API Gateway answers some by itself, with a body of its own.
     by_gateway = {"application/json": {"schema": {"type": "object"}}}
@@ -252,9 +252,9 @@ def _problem_responses() -> dict[str, Any]:
     }
 
 
-def _headers(operation: Operation, status: int) -> dict[str, Any]:
+def _headers(operation: Operation, status: int) -> dict[str, object]:
     text = {"type": "string"}
-    headers: dict[str, Any] = {
+    headers: dict[str, object] = {
         "x-correlation-id": {"description": "Finds the request in the operator's logs.", "schema": text}
     }
     if not operation.changes and not operation.volatile:
@@ -270,7 +270,7 @@ def _security(access: Access) -> list[dict[str, list[str]]]:
     return [{"token": [access.value]}, {"signature": []}]
 
 
-def _path_parameter(name: str) -> dict[str, Any]:
+def _path_parameter(name: str) -> dict[str, object]:
     text, example = _PATH_PARAMETERS.get(name, (f"The {name.replace('_', ' ')}.", None))
     shown = {} if example is None else {"example": example}
     return {
@@ -283,7 +283,7 @@ def _path_parameter(name: str) -> dict[str, Any]:
     }
 
 
-def _query_parameters(query: type[Parameters] | None) -> Iterator[dict[str, Any]]:
+def _query_parameters(query: type[Parameters] | None) -> Iterator[dict[str, object]]:
     """Yield the description of each parameter, those of pages last."""
     schema = query.json_schema() if query else {"properties": {}}
     needed = schema.get("required", ())
@@ -302,18 +302,18 @@ def _query_parameters(query: type[Parameters] | None) -> Iterator[dict[str, Any]
 
 
 _TAKEN_AWAY: Final = {form.value.accepted[0]: {"schema": {"type": "string"}} for form in TAKEN_AWAY}
-_LINK: Final[dict[str, Any]] = {
+_LINK: Final[dict[str, object]] = {
     "description": 'Of CSV and NDJSON: the next page, as `rel="next"`; not there at the end.',
     "schema": {"type": "string"},
 }
-_IDEMPOTENCY: Final[dict[str, Any]] = {
+_IDEMPOTENCY: Final[dict[str, object]] = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
     "description": "Of your own, such as a UUID: the same request with it is done once in 24 hours.",
     "schema": {"type": "string", "pattern": r'^"?[!#-\[\]-~]{1,128}"?$'},
 }
-_IF_NONE_MATCH: Final[dict[str, Any]] = {
+_IF_NONE_MATCH: Final[dict[str, object]] = {
     "name": "If-None-Match",
     "in": "header",
     "required": False,

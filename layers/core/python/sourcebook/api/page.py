@@ -55,16 +55,16 @@ class StaticFiles:
             if path.is_file() and path.suffix not in {COMPRESSED, ".py"}
         }
 
-    def answer(self, event: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, event: Mapping[str, Any]) -> dict[str, object]:
         """Answer one event of an HTTP API, payload format 2.0."""
         method = ((event.get("requestContext") or {}).get("http") or {}).get("method", "GET")
         if method not in _METHODS:
             headers = {**_HEADERS, "content-type": "text/plain; charset=utf-8", "allow": ", ".join(_METHODS)}
             return _written(204 if method == "OPTIONS" else 405, headers, b"")
         answer = self._file(event)
-        return answer | {"body": ""} if method == "HEAD" else answer
+        return {**answer, "body": ""} if method == "HEAD" else answer
 
-    def _file(self, event: Mapping[str, Any]) -> dict[str, Any]:
+    def _file(self, event: Mapping[str, Any]) -> dict[str, object]:
         name = (event.get("pathParameters") or {}).get("name", INDEX)
         file = self._files.get(name)
         if file is None:
@@ -95,7 +95,7 @@ def _read(path: Path, policy: str) -> _File:
     return _File(body, compressed.read_bytes() if compressed.exists() else None, headers)
 
 
-def _written(status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+def _written(status: int, headers: Mapping[str, str], body: bytes) -> dict[str, object]:
     return {
         "statusCode": status,
         "headers": dict(headers),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -45,7 +45,7 @@ class DeadLetters:
             raise InvalidInput(VARIABLE, text, "the addresses of queues by their names, as JSON")
         return cls(client, urls)
 
-    def waiting(self) -> list[dict[str, Any]]:
+    def waiting(self) -> list[dict[str, object]]:
         """Return each queue with about how many messages wait in it."""
         try:
             return [

@@ -90,7 +90,7 @@ def page(description: Mapping[str, Any]) -> str:
 
 
 def _section(
-    path: str, method: str, operation: Mapping[str, Any], components: Mapping[str, Any]
+    path: str, method: str, operation: Mapping[str, Any], components: Mapping[str, object]
 ) -> Iterator[str]:
     change = "" if method == "GET" else " change"
     yield f'<section aria-labelledby="{operation["operationId"]}"><h3 id="{operation["operationId"]}">'
@@ -147,9 +147,9 @@ def _examples(schema: Mapping[str, Any]) -> Iterator[str]:
         yield f'<pre tabindex="0"><code>{escape(text)}</code></pre>'
 
 
-def _resolved(schema: Mapping[str, Any], components: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolved(schema: Mapping[str, object], components: Mapping[str, Any]) -> Mapping[str, object]:
     name = str(schema.get("$ref", "")).rpartition("/")[2]
-    found: Mapping[str, Any] = components["schemas"][name] if name else schema
+    found: Mapping[str, object] = components["schemas"][name] if name else schema
     return found
 
 

@@ -88,7 +88,7 @@ def columns(operation: Operation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_fields(answer["items"]["items"], SCHEMAS)))
 
 
-def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Mapping[str, object]]) -> list[str]:
     if "$ref" in schema:
         return _fields(schemas[schema["$ref"].rpartition("/")[2]], schemas)
     if "anyOf" in schema:

@@ -89,7 +89,7 @@ class Request:
             address_of(event, addresses),
         )
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> dict[str, object]:
         """Return the body, which must be an object.
 
         Raises:
@@ -138,7 +138,7 @@ def _body(event: Mapping[str, Any]) -> str:
         raise InvalidInput("body", "(not shown)", "text in UTF-8") from error
 
 
-def route_of(event: Mapping[str, Any]) -> tuple[str, bool]:
+def route_of(event: Mapping[str, object]) -> tuple[str, bool]:
     """Return method and path template of the operation, and whether the gateway has checked a signature.
 
     The gateway writes the route key, and lets only signed requests to the routes below `SIGNED`.
@@ -150,7 +150,7 @@ def route_of(event: Mapping[str, Any]) -> tuple[str, bool]:
     return f"{method} {path}" if path else "", False
 
 
-def signer(event: Mapping[str, Any]) -> str | None:
+def signer(event: Mapping[str, object]) -> str | None:
     """Return the ARN of whoever signed a request, if the gateway has checked a signature."""
     context = event.get("requestContext")
     authorizer = context.get("authorizer") if isinstance(context, Mapping) else None
@@ -158,7 +158,7 @@ def signer(event: Mapping[str, Any]) -> str | None:
     return (str(signed.get("userArn") or "") or None) if isinstance(signed, Mapping) else None
 
 
-def correlation_id(event: Mapping[str, Any], otherwise: str) -> str:
+def correlation_id(event: Mapping[str, object], otherwise: str) -> str:
     """Return the id that joins the logs of this request: the client's, the gateway's, or `otherwise`."""
     given = header(event, "x-correlation-id")
     if _CORRELATION_ID.fullmatch(given):
@@ -168,7 +168,7 @@ def correlation_id(event: Mapping[str, Any], otherwise: str) -> str:
     return own if isinstance(own, str) and _REQUEST_ID.fullmatch(own) else otherwise
 
 
-def accepts_gzip(event: Mapping[str, Any]) -> bool:
+def accepts_gzip(event: Mapping[str, object]) -> bool:
     """Whether the client takes a gzip body (RFC 9110, section 12.5.3)."""
     weights: dict[str, bool] = {}
     for part in header(event, "accept-encoding").lower().split(","):
@@ -177,13 +177,13 @@ def accepts_gzip(event: Mapping[str, Any]) -> bool:
     return weights.get("gzip", weights.get("*", False))
 
 
-def header(event: Mapping[str, Any], name: str) -> str:
+def header(event: Mapping[str, object], name: str) -> str:
     """Return a header's value, empty if there is none; the gateway writes names in lower case."""
     headers = event.get("headers")
     return str(headers.get(name, "")) if isinstance(headers, Mapping) else ""
 
 
-def sent_to(event: Mapping[str, Any]) -> tuple[str, str]:
+def sent_to(event: Mapping[str, object]) -> tuple[str, str]:
     """Return the method and the path that a request was sent to, without `SIGNED` where it is signed.
 
     The gateway decodes ``rawPath``, and chooses the route as if the path began with one slash.
@@ -195,12 +195,12 @@ def sent_to(event: Mapping[str, Any]) -> tuple[str, str]:
     return method, path.removeprefix(SIGNED) if route_of(event)[1] and path.startswith(f"{SIGNED}/") else path
 
 
-def was_routed(event: Mapping[str, Any]) -> bool:
+def was_routed(event: Mapping[str, object]) -> bool:
     """Return whether the gateway has a route for the request's method."""
     return event.get("routeKey") not in {UNROUTED, f"ANY {UNROUTED_SIGNED}"}
 
 
-def address_of(event: Mapping[str, Any], pattern: str) -> str:
+def address_of(event: Mapping[str, object], pattern: str) -> str:
     """Return the address that a request was sent to, without its query.
 
     Args:

@@ -95,7 +95,7 @@ def listed(page: Page[View] | Page[Shown]) -> Response:
     return Response({"items": items, "next_cursor": page.next_cursor})
 
 
-def unpaged(items: Sequence[Mapping[str, Any]], **about: object) -> Response:
+def unpaged(items: Sequence[Mapping[str, object]], **about: object) -> Response:
     """Return the answer of a list that always fits into one page, with what is said of all of it."""
     return Response({**about, "items": items, "next_cursor": None})
 

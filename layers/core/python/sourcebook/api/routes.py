@@ -36,7 +36,7 @@ class Log(Protocol):
         """Write a line with an error and its trace."""
 
 
-def failure(error: Exception, event: Mapping[str, Any], log: Log) -> dict[str, Any]:
+def failure(error: Exception, event: Mapping[str, object], log: Log) -> dict[str, Any]:
     """Answer an event that nothing could be made to answer, and log why."""
     correlation = correlation_id(event, str(uuid.uuid4()))
     log.error("request_failed", exc_info=error, extra={"correlation_id": correlation})
@@ -62,7 +62,7 @@ class Api:
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
     addresses: str = "https://{domain}"
 
-    def answer(self, event: Mapping[str, Any], log: Log) -> dict[str, Any]:
+    def answer(self, event: Mapping[str, object], log: Log) -> dict[str, Any]:
         """Answer one event of an HTTP API, payload format 2.0. Nothing is ever raised."""
         started = time.perf_counter()
         correlation = correlation_id(event, self.new_id())
@@ -77,7 +77,7 @@ class Api:
             response = problem(error, correlation)
             written = response.to_gateway(correlation_id=correlation, gzip_accepted=False)
         if head:
-            written |= {"body": "", "isBase64Encoded": False}
+            written["body"], written["isBase64Encoded"] = "", False
         if response.cause is not None:
             log.error("request_failed", exc_info=response.cause, extra=about)
         duration = round((time.perf_counter() - started) * 1000)
@@ -85,7 +85,7 @@ class Api:
         return written
 
     def _answer(
-        self, event: Mapping[str, Any], correlation: str, about: dict[str, object]
+        self, event: Mapping[str, object], correlation: str, about: dict[str, object]
     ) -> tuple[Response, str | None]:
         """Return the answer, and what the client has of it already; None where it can have nothing."""
         found, suffix = find(route_of(event)[0]), Form.JSON
@@ -122,9 +122,9 @@ class Api:
             return operation.handle(self.parts[part], request)
 
         if operation.changes:
-            headers = event.get("headers") or {}
+            headers = event.get("headers")
             # An empty key is a mistake, and no key is none.
-            key = headers.get("idempotency-key")
+            key = headers.get("idempotency-key") if isinstance(headers, Mapping) else None
             return (
                 handle(request) if key is None else self.idempotent_requests.answer(request, key, handle)
             ), None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.api.health import HealthCheck
 from sourcebook.api.operations import Access, Operation
@@ -54,7 +54,7 @@ def get_reference(api: ServiceApi, request: Request) -> Response:
     )
 
 
-def _description(api: ServiceApi, request: Request) -> dict[str, Any]:
+def _description(api: ServiceApi, request: Request) -> dict[str, object]:
     from sourcebook.api.openapi import description  # noqa: PLC0415 - only who asks waits for it
 
     base = re.sub(r"/(openapi\.json|docs)$", "", request.address)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.api.inputs import UUID
 from sourcebook.api.operations import Access, Body, Operation
@@ -59,7 +59,7 @@ def _id(request: Request) -> str:
     return upload_id
 
 
-def _found(report: dict[str, Any] | None, upload_id: str) -> dict[str, Any]:
+def _found(report: dict[str, object] | None, upload_id: str) -> dict[str, object]:
     if report is None:
         raise _no_upload(upload_id)
     return report

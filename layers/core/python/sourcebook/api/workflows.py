@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field, StringConstraints
 
@@ -58,7 +58,7 @@ class WorkflowsApi:
     started: StartedRuns
     names: tuple[str, ...]
 
-    def run(self, workflow: str, payload: Mapping[str, Any], request: Request) -> Response:
+    def run(self, workflow: str, payload: Mapping[str, object], request: Request) -> Response:
         """Start a workflow and answer with the run to watch.
 
         Raises:

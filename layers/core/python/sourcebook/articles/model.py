@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -52,10 +52,10 @@ class IncomingArticle(BaseModel):
     text: Annotated[str, Field(max_length=TEXT_LIMIT)] = ""
     tickers: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = Field(default_factory=dict)
+    metadata: Mapping[str, object] = Field(default_factory=dict)
 
 
-def parse_incoming(values: Mapping[str, Any]) -> IncomingArticle:
+def parse_incoming(values: Mapping[str, object]) -> IncomingArticle:
     """Check what an adapter has read.
 
     Raises:

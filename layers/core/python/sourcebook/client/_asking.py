@@ -166,7 +166,7 @@ def trouble_of(
     )
 
 
-def _problem(content: bytes) -> Mapping[str, Any]:
+def _problem(content: bytes) -> Mapping[str, object]:
     try:
         said = json.loads(content)
     except ValueError:

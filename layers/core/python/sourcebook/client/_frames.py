@@ -66,7 +66,7 @@ def polars_frame(rows: Sequence[BaseModel], kind: type[BaseModel]) -> pl.DataFra
     return pl.DataFrame(cells, strict=False, schema_overrides=overrides)
 
 
-def _columns(records: Sequence[dict[str, Any]], kind: type[BaseModel]) -> list[str]:
+def _columns(records: Sequence[dict[str, object]], kind: type[BaseModel]) -> list[str]:
     return list(dict.fromkeys([*kind.model_fields, *(name for record in records for name in record)]))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from sourcebook.articles.read import ArticleFilter, ArticleReader
 from sourcebook.columns import Column, ColumnKind, columns
@@ -19,7 +19,7 @@ from sourcebook.records.schema import columns_of
 from sourcebook.table.client import Table
 from sourcebook.table.pages import all_items
 
-Row: TypeAlias = Mapping[str, Any]
+Row: TypeAlias = Mapping[str, object]
 Rows: TypeAlias = Callable[[Table, Period], Iterator[tuple[date, Iterable[Row]]]]
 
 _PAGE: Final = 100

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.exports.datasets import DATASETS
 from sourcebook.exports.period import Period
@@ -57,7 +57,7 @@ class File:
         """What it is saved as."""
         return file_name(self.dataset, self.day, self.form)
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> dict[str, object]:
         """Return it as the manifest has it."""
         return {
             "name": self.name,
@@ -83,7 +83,7 @@ class Manifest:
     made_at: str
     files: tuple[File, ...]
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> dict[str, object]:
         """Return it as it is written."""
         return {
             "export_id": self.period.name,

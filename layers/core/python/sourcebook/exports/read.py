@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from sourcebook.bucket.objects import Objects, SignedLink
 from sourcebook.exports.manifest import LARGEST, MANIFESTS, manifest_key, names
@@ -25,12 +24,12 @@ class ExportReader:
         )
         return sorted((one for one in found if one), key=lambda one: (one.until, one.since), reverse=True)
 
-    def manifest(self, period: Period) -> dict[str, Any] | None:
+    def manifest(self, period: Period) -> dict[str, object] | None:
         """Return the manifest of a period, None if it was not exported."""
         key = manifest_key(period)
         if key not in self.objects.etags(key):
             return None
-        manifest: dict[str, Any] = json.loads(self.objects.read(key, LARGEST).body)
+        manifest: dict[str, object] = json.loads(self.objects.read(key, LARGEST).body)
         return manifest
 
     def link(self, period: Period, name: str) -> SignedLink | None:

@@ -76,7 +76,7 @@ def _too_deep() -> NotAFeed:
     return NotAFeed(Cause.TOO_DEEP, "the JSON nests too deep to be a feed; check the address")
 
 
-def _add(draft: Draft, position: int, item: dict[str, Any], base: str) -> None:
+def _add(draft: Draft, position: int, item: dict[str, object], base: str) -> None:
     content = _text(item, "content_html") or _text(item, "content_text")
     enclosure = next(
         (address for part in _objects(item, "attachments") if (address := _text(part, "url"))), ""
@@ -102,7 +102,7 @@ def _add(draft: Draft, position: int, item: dict[str, Any], base: str) -> None:
     )
 
 
-def _text(mapping: dict[str, Any], key: str) -> str:
+def _text(mapping: dict[str, object], key: str) -> str:
     """Return a member as text: numbers as they are written, since ids often are numbers."""
     value = mapping.get(key)
     if isinstance(value, bool):
@@ -115,6 +115,6 @@ def _text(mapping: dict[str, Any], key: str) -> str:
     return value.strip() if value.isprintable() else _UNSTORABLE.sub("", value).strip()
 
 
-def _objects(mapping: dict[str, Any], key: str) -> list[dict[str, Any]]:
+def _objects(mapping: dict[str, object], key: str) -> list[dict[str, object]]:
     value = mapping.get(key)
     return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []

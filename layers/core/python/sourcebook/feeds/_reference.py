@@ -152,7 +152,7 @@ def _parse(text: str, base: str, *, well_formed: bool) -> Any:  # noqa: ANN401 -
     return loose
 
 
-def _string(mapping: Mapping[str, Any], key: str) -> str:
+def _string(mapping: Mapping[str, object], key: str) -> str:
     value = dict.get(mapping, key)  # type: ignore[call-overload]
     return without_cdata(clean(value)) if isinstance(value, str) else ""
 
@@ -193,7 +193,7 @@ def _add(
     )
 
 
-def _date(draft: Draft, position: int, item: Mapping[str, Any], key: str) -> datetime | None:
+def _date(draft: Draft, position: int, item: Mapping[str, object], key: str) -> datetime | None:
     """Return a date by our own reading, else by feedparser's, which takes unknown zones for UTC."""
     text = _string(item, key)
     moment, doubt = weigh_date(text)
@@ -204,7 +204,7 @@ def _date(draft: Draft, position: int, item: Mapping[str, Any], key: str) -> dat
     return moment
 
 
-def _date_of_feedparser(item: Mapping[str, Any], key: str) -> datetime | None:
+def _date_of_feedparser(item: Mapping[str, object], key: str) -> datetime | None:
     parts = dict.get(item, f"{key}_parsed")  # type: ignore[call-overload]
     try:
         return datetime.fromtimestamp(timegm(parts), tz=UTC) if parts else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from sourcebook.http import HttpResponse, parse_http_date
@@ -49,7 +49,7 @@ def validators_for(source: Source, now: datetime) -> Validators:
     return Validators(source.etag, source.last_modified)
 
 
-def validator_state(source: Source, response: HttpResponse) -> dict[str, Any]:
+def validator_state(source: Source, response: HttpResponse) -> dict[str, object]:
     """Return what an answer changes in the validators that are kept.
 
     Both are kept as they came, also a new ETag beside an old date. A 304 need not repeat them; any other
@@ -61,7 +61,9 @@ def validator_state(source: Source, response: HttpResponse) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value != getattr(source, name)}
 
 
-def document_state(source: Source, response: HttpResponse, body_hash: str, now: datetime) -> dict[str, Any]:
+def document_state(
+    source: Source, response: HttpResponse, body_hash: str, now: datetime
+) -> dict[str, object]:
     """Return what a document changes in a source's state, apart from its entries.
 
     A document that changed under the same ETag shows that the server's validators say nothing.
@@ -73,7 +75,7 @@ def document_state(source: Source, response: HttpResponse, body_hash: str, now: 
     return state
 
 
-def address_state(source: Source, response: HttpResponse) -> dict[str, Any]:
+def address_state(source: Source, response: HttpResponse) -> dict[str, object]:
     """Return what the redirects on the way to a valid feed say of its address.
 
     After `REDIRECTS_BEFORE_MOVING` in a row the new address is taken, and the old one is kept beside it.
@@ -93,7 +95,7 @@ def address_state(source: Source, response: HttpResponse) -> dict[str, Any]:
     }
 
 
-def title_state(source: Source, title: str) -> dict[str, Any]:
+def title_state(source: Source, title: str) -> dict[str, object]:
     """Return what a document changes in the title that is kept: of a feed that was given no name."""
     kept = title[:_LONGEST_TITLE] or None
     return {} if source.name or kept == source.title else {"title": kept}

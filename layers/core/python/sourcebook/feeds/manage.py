@@ -111,7 +111,7 @@ class FeedManager:
         """Return what feeds are fetched by."""
         return self.settings.http_policy() if self.policy is None else self.policy()
 
-    def add(self, values: Mapping[str, Any], *, name: str = "") -> Added:
+    def add(self, values: Mapping[str, object], *, name: str = "") -> Added:
         """Add a feed, due at once. Adding it again changes nothing and is no error.
 
         Args:
@@ -159,7 +159,7 @@ class FeedManager:
                 )
         return Added(new=False, feed=existing)
 
-    def change(self, feed_id: str, values: Mapping[str, Any]) -> Source | None:
+    def change(self, feed_id: str, values: Mapping[str, object]) -> Source | None:
         """Change what is declared of a feed.
 
         Args:
@@ -283,7 +283,7 @@ class FeedManager:
 
         return SourceRegistry(self.table, self.clock)
 
-    def _spec(self, values: Mapping[str, Any]) -> SourceSpec:
+    def _spec(self, values: Mapping[str, object]) -> SourceSpec:
         """Return a declaration.
 
         Raises:

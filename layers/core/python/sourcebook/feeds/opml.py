@@ -135,9 +135,9 @@ def parse_opml(content: bytes | str) -> OpmlDocument:
     return OpmlDocument(tuple(reading.feeds.values()), tuple(reading.problems), mended)
 
 
-def declaration(feed: OpmlFeed) -> dict[str, Any]:
+def declaration(feed: OpmlFeed) -> dict[str, object]:
     """Return the fields of the `SourceSpec` of a feed that a document lists."""
-    own: dict[str, Any] = {"priority": feed.priority, "enabled": feed.enabled}
+    own: dict[str, object] = {"priority": feed.priority, "enabled": feed.enabled}
     return {
         "source_id": feed.feed_id or source_id_for(feed.url),
         "url": feed.url,
@@ -147,7 +147,9 @@ def declaration(feed: OpmlFeed) -> dict[str, Any]:
     }
 
 
-def write_opml(feeds: Iterable[Mapping[str, Any]], *, title: str, now: datetime, version: str = "2.0") -> str:
+def write_opml(
+    feeds: Iterable[Mapping[str, object]], *, title: str, now: datetime, version: str = "2.0"
+) -> str:
     """Return an OPML document of these feeds.
 
     Version 2.0 also keeps what is ours, in a namespace that other readers ignore: reading it gives every feed

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from sourcebook.clock import isoformat, to_utc
 from sourcebook.feeds.settings import FeedSettings
@@ -88,7 +88,7 @@ class Rhythm:
             source.rate, histogram, source.entries_counted, source.rate_lately, source.entries_together
         )
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return the attributes of a source's state that keep it."""
         return {
             **self.rates(),
@@ -97,7 +97,7 @@ class Rhythm:
             "entries_together": round(self.together, 2),
         }
 
-    def rates(self) -> dict[str, Any]:
+    def rates(self) -> dict[str, object]:
         """Return the attributes of a source's state that change though nothing new was found."""
         return {"rate": round(self.rate, 4), "rate_lately": round(self.lately, 4)}
 

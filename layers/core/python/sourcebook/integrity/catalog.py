@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
@@ -89,7 +89,7 @@ def _end(product: Item) -> str:
 
 def _misplaced(product: Item) -> str:
     _, provider, data_product_id = product["SK"].removeprefix(keys.PRODUCT_PREFIX).split("#", 2)
-    place: Mapping[str, Any] = {
+    place: Mapping[str, object] = {
         **keys.eligible_spectrum(product["PK"], provider, data_product_id),
         "status": ELIGIBLE_STATUS,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from sourcebook.table import keys
 from sourcebook.table.codec import Item
@@ -33,7 +33,7 @@ class Finding:
         """What tells it from other findings: an item is reported once by each check."""
         return self.check, self.key["PK"], self.key["SK"]
 
-    def public(self) -> dict[str, Any]:
+    def public(self) -> dict[str, object]:
         """Return it as a program is told of it."""
         return {
             "check": self.check,

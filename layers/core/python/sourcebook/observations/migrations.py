@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -148,7 +148,7 @@ class Migrations:
 
     def _record(self, step: Step, changed: int) -> str:
         now = isoformat(self.clock())
-        record: dict[str, Any] = {
+        record: dict[str, object] = {
             **keys.migration(step.step_id),
             "entity_type": "Migration",
             "schema_version": "1",

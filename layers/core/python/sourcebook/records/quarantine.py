@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from sourcebook.records.base import NOT_SHOWN, Count, Place, Record, Time, Uuid
 from sourcebook.table import keys
@@ -55,7 +55,7 @@ class QuarantineCase(Record):
     data_product_id: Annotated[str | None, "The spectrum that it is about."] = None
     reason_code: Annotated[QuarantineReason, "Why a person must look."]
     message: Annotated[str, "What is unclear, in words."]
-    context: Annotated[Mapping[str, Any], "Small facts to decide by; all are in the bucket."] = field(
+    context: Annotated[Mapping[str, object], "Small facts to decide by; all are in the bucket."] = field(
         default_factory=dict
     )
     occurrences: Annotated[Count, "How often the same was found."] = 1

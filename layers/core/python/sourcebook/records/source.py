@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from sourcebook.records.base import (
     NOT_SHOWN,
@@ -81,7 +81,7 @@ class Source(AnySource):
 
     tags: Annotated[tuple[str, ...], "Given to all its articles."] = ()
     interval_minutes: Annotated[int, "The longest time between two fetches."] = 15
-    options: Annotated[Mapping[str, Any], "What only its kind knows.", NOT_SHOWN] = field(
+    options: Annotated[Mapping[str, object], "What only its kind knows.", NOT_SHOWN] = field(
         default_factory=dict
     )
     title: Annotated[str | None, "What it calls itself, if it was given no name.", NOT_SHOWN] = None

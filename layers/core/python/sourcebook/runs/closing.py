@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -96,7 +96,7 @@ class Ended:
         return self.arn.rpartition(":")[2]
 
     @classmethod
-    def of_event(cls, event: Mapping[str, Any]) -> Ended:
+    def of_event(cls, event: Mapping[str, object]) -> Ended:
         """Read an event "Step Functions Execution Status Change".
 
         Raises:

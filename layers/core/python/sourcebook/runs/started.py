@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.records.run import StartedRun
@@ -32,9 +32,9 @@ class StartedRuns:
 
     def start(
         self,
-        start: Callable[[str, Mapping[str, Any], str], str],
+        start: Callable[[str, Mapping[str, object], str], str],
         workflow: str,
-        payload: Mapping[str, Any],
+        payload: Mapping[str, object],
         job_run_id: str,
         *,
         correlation_id: str,

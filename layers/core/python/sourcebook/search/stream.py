@@ -28,7 +28,7 @@ _EMPTY_AT_MOST: Final = 3
 _TRIMMED: Final = frozenset({"TrimmedDataAccessException", "ExpiredIteratorException"})
 
 
-Notice: TypeAlias = Callable[[Mapping[str, Any]], None]
+Notice: TypeAlias = Callable[[Mapping[str, object]], None]
 """Is shown what a record of the stream says: keys and images, as DynamoDB writes them."""
 
 
@@ -108,7 +108,7 @@ class TableStream:
             return
 
     def _shards(self) -> Iterator[str]:
-        first: dict[str, Any] = {}
+        first: dict[str, object] = {}
         while True:
             described = self.client.describe_stream(StreamArn=self.arn, **first)["StreamDescription"]
             yield from (shard["ShardId"] for shard in described.get("Shards", ()))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -50,7 +50,7 @@ ENTRY_FIELDS: Final = (
 _FRACTIONS: Final = ("positive_percentage", "negative_percentage", "neutral_percentage", "average_sentiment")
 
 
-def public_entry(made: Mapping[str, Any]) -> dict[str, Any]:
+def public_entry(made: Item) -> dict[str, object]:
     """Return an entry as it is answered. DynamoDB makes 0 of 0.0: fractions are fractions again."""
     return {name: float(made[name]) if name in _FRACTIONS else made[name] for name in ENTRY_FIELDS}
 
@@ -120,7 +120,7 @@ def entry(tool_id: str, period: str, counts: Counts, now: datetime) -> Item:
     return made
 
 
-def broken_rule(made: Mapping[str, Any], now: datetime) -> str | None:
+def broken_rule(made: Item, now: datetime) -> str | None:
     """Return the first of the data model's validation rules that an entry breaks, or None."""
     classes = ("positive", "negative", "neutral")
     counts = [made[f"{name}_count"] for name in classes]
@@ -138,7 +138,7 @@ def broken_rule(made: Mapping[str, Any], now: datetime) -> str | None:
     return next((rule for rule, is_broken in rules.items() if is_broken), None)
 
 
-def is_stale(made: Mapping[str, Any], now: datetime) -> bool:
+def is_stale(made: Item, now: datetime) -> bool:
     """Whether an entry is older than `TTL`."""
     return bool(now.timestamp() - made["last_updated_ts"] > TTL.total_seconds())
 

@@ -59,7 +59,7 @@ class SentimentReader:
         """Return a reader of a table."""
         return cls(table, SentimentCache(table, clock), CacheCounters(table, clock), clock)
 
-    def subjects(self, *, limit: int, cursor: str | None = None) -> Page[dict[str, Any]]:
+    def subjects(self, *, limit: int, cursor: str | None = None) -> Page[dict[str, object]]:
         """Return one page of the subjects: the active ones, then the retired ones, each by id.
 
         Raises:
@@ -84,7 +84,7 @@ class SentimentReader:
             )
         )
 
-        def load(found: list[Item]) -> list[dict[str, Any] | None]:
+        def load(found: list[Item]) -> list[dict[str, object] | None]:
             wanted = [keys.Key(PK=item["PK"], SK=item["SK"]) for item in found]
             by_key = {item["PK"]: item for item in self.table.batch_get(wanted)}
             return [_public(by_key[item["PK"]]) if item["PK"] in by_key else None for item in found]
@@ -97,7 +97,7 @@ class SentimentReader:
             limit=limit,
         )
 
-    def sentiment(self, tool_id: str, hours: int) -> dict[str, Any] | None:
+    def sentiment(self, tool_id: str, hours: int) -> dict[str, object] | None:
         """Return a subject's sentiment in the last `hours`, or None if there is no such subject.
 
         The four periods come from the cache. A missing or stale entry is computed and stored; if that
@@ -158,7 +158,7 @@ class SentimentReader:
             for start, counts in counted
         ]
 
-    def cache_health(self) -> dict[str, Any]:
+    def cache_health(self) -> dict[str, object]:
         """Return the metadata of the cache and whether it is kept up to date.
 
         Raises:
@@ -178,7 +178,7 @@ class SentimentReader:
             status = "healthy" if self.clock().timestamp() - last <= TTL.total_seconds() else "degraded"
         return {"status": status, **found}
 
-    def _computed(self, tool_id: str, hours: int) -> dict[str, Any]:
+    def _computed(self, tool_id: str, hours: int) -> dict[str, object]:
         now = floor_second(self.clock())
         start = now - hours * HOUR
         counts = Ledger.open(self.table, tool_id, now, hours=hours).window(start, now)
@@ -201,7 +201,7 @@ class SentimentReader:
         return self.table.get(keys.subject(tool_id)) is not None
 
 
-def _answer(entry: Item, hours: int, now: datetime, *, is_cached: bool) -> dict[str, Any]:
+def _answer(entry: Item, hours: int, now: datetime, *, is_cached: bool) -> dict[str, object]:
     return {
         **public_entry(entry),
         "hours": hours,
@@ -211,7 +211,7 @@ def _answer(entry: Item, hours: int, now: datetime, *, is_cached: bool) -> dict[
     }
 
 
-def _public(item: Item) -> dict[str, Any]:
+def _public(item: Item) -> dict[str, object]:
     return {name: item.get(name) for name in PUBLIC_FIELDS}
 
 

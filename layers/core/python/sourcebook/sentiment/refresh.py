@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Retryable, SourcebookError
@@ -98,7 +98,7 @@ class Refresher:
         return hours
 
 
-def read_refresh_request(event: Mapping[str, Any]) -> list[str] | None:
+def read_refresh_request(event: Mapping[str, object]) -> list[str] | None:
     """Return the subjects that an event names; None, for all of them, if it is a schedule's.
 
     Raises:

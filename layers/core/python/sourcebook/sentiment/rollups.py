@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -78,7 +78,7 @@ class Counts:
         )
 
     @classmethod
-    def of(cls, mentions: Iterable[Mapping[str, Any]]) -> Counts:
+    def of(cls, mentions: Iterable[Item]) -> Counts:
         """Count mentions."""
         numbers = {"positive": 0, "neutral": 0, "negative": 0}
         polarity = 0
@@ -103,9 +103,9 @@ class HourCounts:
         return sum(self.minutes.values(), NONE)
 
     @classmethod
-    def of(cls, mentions: Iterable[Mapping[str, Any]]) -> HourCounts:
+    def of(cls, mentions: Iterable[Item]) -> HourCounts:
         """Count mentions of one hour."""
-        by_minute: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+        by_minute: dict[int, list[Item]] = defaultdict(list)
         for mention in mentions:
             by_minute[int(mention["timestamp"][14:16])].append(mention)
         return cls({minute: Counts.of(found) for minute, found in sorted(by_minute.items())})
@@ -352,7 +352,7 @@ class Ledger:
             return  # it was made anew, or is gone
 
 
-def _counts(row: Mapping[str, Any]) -> Counts:
+def _counts(row: Item) -> Counts:
     return Counts(
         row["positive_count"], row["neutral_count"], row["negative_count"], row["polarity_millionths"]
     )

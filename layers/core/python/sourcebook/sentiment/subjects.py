@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
@@ -161,7 +161,7 @@ def default_subjects() -> list[Subject]:
     return parse_subjects(json.loads(text))
 
 
-def from_item(item: Mapping[str, Any]) -> Subject:
+def from_item(item: Item) -> Subject:
     """Return the subject that an item holds."""
     return Subject(
         tool_id=item["tool_id"],

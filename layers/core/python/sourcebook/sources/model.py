@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -58,7 +58,7 @@ class SourceSpec(BaseModel):
     tags: tuple[Tag, ...] = Field(default=(), max_length=10)
     enabled: bool = True
     interval_minutes: int = Field(default=DEFAULT_INTERVAL_MINUTES, ge=1, le=1440)
-    options: Mapping[str, Any] = Field(default_factory=dict)
+    options: Mapping[str, object] = Field(default_factory=dict)
 
     @property
     def host(self) -> str:
@@ -97,7 +97,7 @@ def declared(spec: SourceSpec) -> Item:
     return attributes | {"host": spec.host, "options": attributes["options"] or None}
 
 
-def parse_spec(values: Mapping[str, Any]) -> SourceSpec:
+def parse_spec(values: Mapping[str, object]) -> SourceSpec:
     """Check a declaration read from a file or a request.
 
     Raises:

@@ -112,9 +112,9 @@ class CircuitBreaker:
             parse_iso(opened) if opened else None,
         )
 
-    def to_state(self) -> dict[str, Any] | None:
+    def to_state(self) -> dict[str, object] | None:
         """Return the form that a source's state keeps; None when there is nothing to remember."""
         if not self.failures and self.opened_at is None:
             return None
-        state: dict[str, Any] = {"failures": [isoformat(moment) for moment in self.failures]}
+        state: dict[str, object] = {"failures": [isoformat(moment) for moment in self.failures]}
         return state | ({"opened_at": isoformat(self.opened_at)} if self.opened_at else {})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import boto3
 from boto3.dynamodb.conditions import Attr, ConditionBase, ConditionExpressionBuilder
@@ -22,6 +22,8 @@ from sourcebook.table.keys import Key
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+
+AnswerT = TypeVar("AnswerT")
 
 Path: TypeAlias = str | tuple[str, ...]
 """Name of an attribute, or the names on the way to a nested one."""
@@ -181,7 +183,7 @@ class Table:
         return found
 
     def _batch_get(self, chunk: list[Key], attributes: Sequence[str], *, consistent: bool) -> Iterator[Item]:
-        wanted: dict[str, Any] = {
+        wanted: dict[str, object] = {
             "Keys": [encode_item(key) for key in chunk],
             "ConsistentRead": consistent,
         }
@@ -204,14 +206,13 @@ class Table:
         Raises:
             ConditionFailed: if `condition` does not hold.
         """
-        request: dict[str, Any] = {"TableName": self.name, "Item": encode_item(item)}
+        request: dict[str, object] = {"TableName": self.name, "Item": encode_item(item)}
         if condition is not None:
             expression = _Expression()
             request["ConditionExpression"] = expression.condition(condition)
             request |= expression.placeholders()
             request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        with _mapped_errors():
-            self.client.put_item(**request)
+        _call(self.client.put_item, request)
 
     def create(self, item: Mapping[str, object]) -> Item | None:
         """Write an item if its key is free.
@@ -282,7 +283,7 @@ class Table:
         return results
 
     def _execute(
-        self, statements: Sequence[dict[str, Any]], expected: str
+        self, statements: Sequence[dict[str, object]], expected: str
     ) -> dict[int, str | TableBusy | TableRefused]:
         """Run up to 25 statements; return the errors by number, the `expected` one by its code.
 
@@ -295,7 +296,7 @@ class Table:
                 answer = self.client.batch_execute_statement(
                     Statements=list(left.values())  # type: ignore[arg-type]
                 )
-            again: dict[int, dict[str, Any]] = {}
+            again: dict[int, dict[str, object]] = {}
             for n, response in zip(left, answer["Responses"], strict=True):
                 error = response.get("Error", {})
                 code = error.get("Code", "")
@@ -330,8 +331,8 @@ class Table:
             ConditionFailed: if `condition` does not hold.
         """
         request = self._update_request(key, assign, remove, increment, condition)
-        with _mapped_errors():
-            return decode_item(self.client.update_item(**request, ReturnValues="ALL_NEW")["Attributes"])
+        answer = _call(self.client.update_item, request | {"ReturnValues": "ALL_NEW"})
+        return decode_item(answer["Attributes"])
 
     def change(
         self,
@@ -348,8 +349,7 @@ class Table:
             ConditionFailed: if `condition` does not hold.
         """
         request = self._update_request(key, assign, remove, increment, condition)
-        with _mapped_errors():
-            self.client.update_item(**request)
+        _call(self.client.update_item, request)
 
     def _update_request(
         self,
@@ -358,7 +358,7 @@ class Table:
         remove: Iterable[Path],
         increment: Mapping[str, int] | None,
         condition: ConditionBase | None,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         expression = _Expression()
         values = dict(assign or {})
         gone = [*remove, *(path for path, value in values.items() if value is None)]
@@ -370,7 +370,7 @@ class Table:
             ("REMOVE", [expression.path(p) for p in gone]),
             ("ADD", [f"{expression.path(p)} {expression.value(n)}" for p, n in (increment or {}).items()]),
         ]
-        request: dict[str, Any] = {
+        request: dict[str, object] = {
             "TableName": self.name,
             "Key": encode_item(key),
             "UpdateExpression": " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts),
@@ -386,14 +386,13 @@ class Table:
         Raises:
             ConditionFailed: if `condition` does not hold.
         """
-        request: dict[str, Any] = {"TableName": self.name, "Key": encode_item(key)}
+        request: dict[str, object] = {"TableName": self.name, "Key": encode_item(key)}
         if condition is not None:
             expression = _Expression()
             request["ConditionExpression"] = expression.condition(condition)
             request |= expression.placeholders()
             request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        with _mapped_errors():
-            self.client.delete_item(**request)
+        _call(self.client.delete_item, request)
 
     def delete_in_favour_of(self, survivor: Key, key: Key, condition: ConditionBase) -> None:
         """Delete an item if, at the same instant, `survivor` exists: of two items one remains, never none.
@@ -419,13 +418,13 @@ class Table:
                 TransactItems=[self._part(write) for write in writes]  # type: ignore[misc]
             )
 
-    def _part(self, write: Write) -> dict[str, Any]:
+    def _part(self, write: Write) -> dict[str, object]:
         expression = _Expression()
         if write.assign or write.remove:
             update = self._update_request(write.key, write.assign, write.remove, None, write.condition)
             update.pop("ReturnValuesOnConditionCheckFailure", None)
             return {"Update": update}
-        request: dict[str, Any] = {"TableName": self.name}
+        request: dict[str, object] = {"TableName": self.name}
         if write.condition is not None:
             request["ConditionExpression"] = expression.condition(write.condition)
             request |= expression.placeholders()
@@ -447,7 +446,7 @@ class Table:
             chunk = distinct[start : start + _BATCH_WRITE_LIMIT]
             self._batch_write([{"DeleteRequest": {"Key": encode_item(key)}} for key in chunk])
 
-    def _batch_write(self, writes: list[dict[str, Any]]) -> None:
+    def _batch_write(self, writes: list[dict[str, object]]) -> None:
         request: Any = {self.name: writes}
         for attempt in range(_BATCH_ATTEMPTS):
             with _mapped_errors():
@@ -474,7 +473,7 @@ class Table:
         consistently.
         """
         expression = _Expression()
-        request: dict[str, Any] = {
+        request: dict[str, object] = {
             "TableName": self.name,
             "KeyConditionExpression": expression.condition(condition, is_key=True),
             "ScanIndexForward": not newest_first,
@@ -490,8 +489,7 @@ class Table:
         if attributes:
             request["ProjectionExpression"] = ", ".join(expression.path(name) for name in attributes)
         request |= expression.placeholders()
-        with _mapped_errors():
-            answer = self.client.query(**request)
+        answer = _call(self.client.query, request)
         last = answer.get("LastEvaluatedKey")
         return QueryPage([decode_item(item) for item in answer["Items"]], decode_item(last) if last else None)
 
@@ -507,7 +505,7 @@ class Table:
 
         For what an operator does with the whole table; nothing that runs by itself may read it all.
         """
-        request: dict[str, Any] = {
+        request: dict[str, object] = {
             "TableName": self.name,
             "ConsistentRead": True,
             "Segment": segment,
@@ -517,8 +515,7 @@ class Table:
             request["ExclusiveStartKey"] = encode_item(start)
         if limit:
             request["Limit"] = limit
-        with _mapped_errors():
-            answer = self.client.scan(**request)
+        answer = _call(self.client.scan, request)
         last = answer.get("LastEvaluatedKey")
         return QueryPage([decode_item(item) for item in answer["Items"]], decode_item(last) if last else None)
 
@@ -555,7 +552,13 @@ class QueryPage:
     next_key: Item | None
 
 
-def _insertion(table: str, item: Mapping[str, Any]) -> dict[str, Any]:
+def _call(operation: Callable[..., AnswerT], request: Mapping[str, object]) -> AnswerT:
+    """Return DynamoDB's answer to a request, raise this project's errors in place of botocore's."""
+    with _mapped_errors():
+        return operation(**request)
+
+
+def _insertion(table: str, item: Mapping[str, object]) -> dict[str, object]:
     return {"Statement": _insert_statement(table, tuple(item)), "Parameters": list(item.values())}
 
 
@@ -566,7 +569,7 @@ def _insert_statement(table: str, names: tuple[str, ...]) -> str:
     return f'INSERT INTO "{table}" VALUE {{{fields}}}'
 
 
-def _alteration(table: str, change: Change) -> dict[str, Any]:
+def _alteration(table: str, change: Change) -> dict[str, object]:
     values = {path: value for path, value in change.assign.items() if value is not None}
     verbs = [f"SET {_quoted(path)} = ?" for path in values]
     verbs += [f"REMOVE {_quoted(path)}" for path in change.assign if path not in values]
@@ -588,7 +591,7 @@ class _Expression:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
-        self._values: dict[str, Any] = {}
+        self._values: dict[str, object] = {}
         self._conditions = ConditionExpressionBuilder()
 
     def path(self, path: Path) -> str:
@@ -608,9 +611,9 @@ class _Expression:
 
     _condition_names: Mapping[str, str] = {}
 
-    def placeholders(self) -> dict[str, Any]:
+    def placeholders(self) -> dict[str, object]:
         names = {placeholder: name for name, placeholder in self._names.items()} | dict(self._condition_names)
-        request: dict[str, Any] = {}
+        request: dict[str, object] = {}
         if names:
             request["ExpressionAttributeNames"] = names
         if self._values:

@@ -11,7 +11,7 @@ Item: TypeAlias = dict[str, Any]
 """An item or part of one as plain Python values."""
 
 
-def encode(value: object) -> dict[str, Any]:
+def encode(value: object) -> dict[str, object]:
     """Return the typed form of one value.
 
     Strings, booleans, integers, floats, Decimals, bytes, lists, tuples, mappings and non-empty sets of
@@ -81,7 +81,7 @@ def decode(value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the type is in th
     raise TypeError(f"unknown DynamoDB type {kind!r}")
 
 
-def decode_item(item: Mapping[str, Mapping[str, Any]]) -> Item:
+def decode_item(item: Mapping[str, Mapping[str, object]]) -> Item:
     """Return an item as plain Python values."""
     return {name: decode(value) for name, value in item.items()}
 

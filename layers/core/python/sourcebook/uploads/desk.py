@@ -71,7 +71,7 @@ class UploadDesk:
     clock: Clock = utc_now
     logger: logging.Logger = field(default_factory=lambda: logging.getLogger(__name__))
 
-    def open(self, upload_id: str, wanted: NewUpload, *, by: str | None) -> dict[str, Any]:
+    def open(self, upload_id: str, wanted: NewUpload, *, by: str | None) -> dict[str, object]:
         """Note what is to be sent, and return it with a signed link for each file.
 
         Raises:
@@ -98,7 +98,7 @@ class UploadDesk:
             upload, _ = self._read(upload_id) or (upload, "")
         return self._public(upload)
 
-    def complete(self, upload_id: str, *, correlation_id: str) -> dict[str, Any] | None:
+    def complete(self, upload_id: str, *, correlation_id: str) -> dict[str, object] | None:
         """Start the ingestion of what has been sent; return the report, None if there is no such upload.
 
         Raises:
@@ -123,7 +123,7 @@ class UploadDesk:
             return self._public(changed)
         raise UploadBusy(f"upload {upload_id}: it was being completed; do it again")
 
-    def report(self, upload_id: str) -> dict[str, Any] | None:
+    def report(self, upload_id: str) -> dict[str, object] | None:
         """Return what became of an upload's files, None if there is no such upload."""
         found = self._read(upload_id)
         return None if found is None else self._public(found[0])
@@ -180,7 +180,7 @@ class UploadDesk:
         product_id = data_product_id_for(DONATION, found.identities()[0].text)
         return file.model_copy(update={"state": FileState.RUNNING, "data_product_id": product_id})
 
-    def _public(self, upload: Upload) -> dict[str, Any]:
+    def _public(self, upload: Upload) -> dict[str, object]:
         """Return an upload as it is served, with what is now known of each file."""
         files = [self._file(upload, file) for file in upload.files]
         counts = Counter(file["state"] for file in files)
@@ -190,7 +190,7 @@ class UploadDesk:
             "files": files,
         }
 
-    def _file(self, upload: Upload, file: UploadedFile) -> dict[str, Any]:
+    def _file(self, upload: Upload, file: UploadedFile) -> dict[str, object]:
         state, reason = self._state(file)
         send = None
         if state in {FileState.EXPECTED, FileState.MISSING}:

@@ -131,7 +131,7 @@ class FeedAdapter:
         return await asyncio.to_thread(self._take_in, source, response, feed, state)
 
     def _unchanged(
-        self, source: Source, response: HttpResponse, cause: str, state: Mapping[str, Any], now: datetime
+        self, source: Source, response: HttpResponse, cause: str, state: Mapping[str, object], now: datetime
     ) -> PollResult:
         rhythm = Rhythm.of(source).after((), now, source.last_success_at)
         changed = rhythm.rates() if source.last_success_at else {}
@@ -189,7 +189,7 @@ class FeedAdapter:
         return max(by_header, by_document)
 
     def _take_in(
-        self, source: Source, response: HttpResponse, feed: ParsedFeed, state: Mapping[str, Any]
+        self, source: Source, response: HttpResponse, feed: ParsedFeed, state: Mapping[str, object]
     ) -> PollResult:
         """Store the entries of a document that changed."""
         now = self.clock()
@@ -299,7 +299,7 @@ def _tags(source: Source, entry: FeedEntry) -> tuple[str, ...]:
     return (*source.tags, *list(named)[:_CATEGORIES_AS_TAGS])
 
 
-def _metadata(feed: ParsedFeed, entry: FeedEntry) -> dict[str, Any]:
+def _metadata(feed: ParsedFeed, entry: FeedEntry) -> dict[str, object]:
     known = {"author": (entry.author or "")[:200], "language": feed.language, "feed_title": feed.title[:200]}
     return {name: value for name, value in known.items() if value}
 
@@ -313,7 +313,7 @@ def _when(candidate: _Candidate, now: datetime) -> datetime:
     return min(entry.published or entry.updated or candidate.first_seen, now)
 
 
-def _stored(state: Mapping[str, Any]) -> dict[str, Any]:
+def _stored(state: Mapping[str, object]) -> dict[str, object]:
     """Return a state with its times written as the table keeps them."""
     return {name: isoformat(v) if isinstance(v, datetime) else v for name, v in state.items()}
 

@@ -50,7 +50,7 @@ class Provider(Protocol):
         """Return the request for the news of one ticker."""
         ...
 
-    def read(self, record: Mapping[str, Any], ticker: str) -> dict[str, Any]:
+    def read(self, record: Mapping[str, object], ticker: str) -> dict[str, object]:
         """Return the fields of one article of an answer, as `parse_incoming` wants them.
 
         Raises:
@@ -77,7 +77,7 @@ class Tiingo:
             {"Authorization": f"Token {key}"},
         )
 
-    def read(self, record: Mapping[str, Any], ticker: str) -> dict[str, Any]:  # noqa: ARG002 - the protocol's
+    def read(self, record: Mapping[str, Any], ticker: str) -> dict[str, object]:  # noqa: ARG002 - the protocol's
         """Read one article."""
         return {
             "article_id": _required(record, "id"),
@@ -107,7 +107,7 @@ class Finnhub:
             {"X-Finnhub-Token": key},
         )
 
-    def read(self, record: Mapping[str, Any], ticker: str) -> dict[str, Any]:
+    def read(self, record: Mapping[str, object], ticker: str) -> dict[str, object]:
         """Read one article; its time is given in seconds since 1970, which is UTC."""
         seconds = record.get("datetime")
         if not isinstance(seconds, int | float) or not 0 < seconds < 1e11:
@@ -325,7 +325,7 @@ def _content(article: IncomingArticle) -> str:
     return "\n".join((article.headline, article.url, article.text, *article.tickers))
 
 
-def _required(record: Mapping[str, Any], name: str) -> str:
+def _required(record: Mapping[str, object], name: str) -> str:
     value = record.get(name)
     if value is None or isinstance(value, dict | list | bool) or not str(value).strip():
         raise InvalidInput(name, value, "a value that is not empty")

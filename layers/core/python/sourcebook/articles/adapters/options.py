@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -39,7 +39,7 @@ class NewsApiOptions(BaseModel):
 OptionsT = TypeVar("OptionsT", bound=BaseModel)
 
 
-def read_options(model: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
+def read_options(model: type[OptionsT], options: Mapping[str, object]) -> OptionsT:
     """Check the options of a source.
 
     Raises:

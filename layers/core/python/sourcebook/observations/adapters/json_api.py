@@ -197,10 +197,10 @@ def _outline(value: Any) -> object:  # noqa: ANN401 - JSON
     return value
 
 
-def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(members: list[tuple[str, Any]]) -> dict[str, object]:
     found = dict(members)
     if len(found) != len(members):
-        first: dict[str, Any] = {}
+        first: dict[str, object] = {}
         for name, value in members:
             if first.setdefault(name, value) != value:
                 found[name] = _Twice()
