@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 import uuid
 import warnings
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
+import astropy.units as u
 import boto3
 import numpy as np
 import pandas as pd
@@ -27,6 +29,7 @@ from sourcebook.bucket.objects import Objects
 from sourcebook.fits.artifacts import artifacts
 from sourcebook.fits.check import check
 from sourcebook.lightcurves.parse import parse_upload
+from sourcebook.lightcurves.units import read_flux_unit
 from sourcebook.lightcurves.written import as_aavso, as_csv, as_votable
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.product_read import ProductReader
@@ -38,8 +41,11 @@ from sourcebook.spectra.products import AcquisitionStatus, Eligibility, Validati
 from tests.integration.api.test_products import CURVE, ONE, Client, Quiet
 from tests.integration.astronomy import NOW
 from tests.unit.fits import made
+from tests.votables import needs_stilts, read_strictly, votlint
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sourcebook.table.client import Table
 
 pytestmark = pytest.mark.integration
@@ -154,6 +160,10 @@ def test_a_light_curve_in_aavsos_format_is_read_back_by_our_own_reader(client: C
     assert [row.split(",")[4] for row in rows[2:]] == ["B", "Vis.", "SG"]
 
 
+UNITS = (
+    *("Jy", "erg/s/cm2/Hz", "erg/s/cm2/A", "erg/s/cm2", "W/m2", "W/m2/Hz", "W/m2/um", "W/m2/nm"),
+    *("count/s", "electron/s"),
+)
 POINT: dict[str, Any] = {
     "mjd": 56079.5,
     "time_system": "MJD",
@@ -200,6 +210,8 @@ def test_what_aavsos_format_cannot_hold_is_left_out_and_counted() -> None:
     [
         ([{"flux": 1.5, "flux_unit": "Jy"}, {"flux": 2.5, "flux_unit": "Jy"}], "Jy", True),
         ([{"flux": 1.5, "flux_unit": "Jy"}, {"flux": 2.5, "flux_unit": "ct/s"}], None, True),
+        ([{"flux": 1.5, "flux_unit": "erg s-1 cm-2 Angstrom-1"}], "0.01 W / (nm m2)", True),
+        ([{"flux": 1.5, "flux_unit": "electron s-1"}], "electron / s", True),
         ([{"time_scale": "TT"}, {"time_scale": "UTC"}], None, False),
         ([{"time_system": "HJD"}, {"time_system": "JD"}], None, False),
         ([], None, False),
@@ -210,14 +222,27 @@ def test_a_votable_says_the_unit_and_the_time_system_where_all_rows_have_one(
     changes: list[dict[str, Any]], unit: str | None, *, has_time: bool
 ) -> None:
     text = as_votable([POINT | one for one in changes], 'V "1" & <2>')
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        votable = parse(io.BytesIO(text.encode()), verify="exception")
-    table = votable.get_first_table()
+    table = read_strictly(text).get_first_table()
     found = table.get_field_by_id("flux").unit
     assert (None if found is None else str(found)) == unit
     assert ("<TIMESYS " in text) is has_time
     assert len(table.array) == len(changes)
+
+
+@pytest.mark.parametrize("unit", sorted({read_flux_unit("", text).name for text in UNITS}))
+def test_every_unit_of_flux_is_one_of_vounits_and_read_back(unit: str) -> None:
+    text = as_votable([POINT | {"magnitude": None, "flux": 1.5, "flux_unit": unit}], "V1")
+    field = read_strictly(text).get_first_table().get_field_by_id("flux")
+    assert read_flux_unit("unit", str(re.search('name="flux".*? unit="(.*?)"', text)[1])) == (unit, 1)  # type: ignore[index]
+    assert (1 * field.unit).to_value(u.Unit(unit)) == pytest.approx(1)
+
+
+@needs_stilts
+def test_topcats_rules_have_nothing_against_a_light_curve_of_fluxes(tmp_path: Path) -> None:
+    file = tmp_path / "curve.vot"
+    flux = POINT | {"flux": 1.5, "flux_unit": "erg s-1 cm-2 Angstrom-1", "time_system": "HJD"}
+    file.write_text(as_votable([flux, flux | {"observer": "a\x00b\ud800 <&>\"'"}], "V1"), "utf-8")
+    assert votlint(file) == ""
 
 
 def test_no_cell_of_a_light_curve_is_a_formula() -> None:

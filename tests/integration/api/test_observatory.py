@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import threading
 import warnings
@@ -16,7 +15,6 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 import boto3
 import pytest
 from astropy.coordinates import SkyCoord
-from astropy.io.votable import parse
 
 from sourcebook.api.access import AccessControl
 from sourcebook.api.parts import Dependencies, PartServices
@@ -32,6 +30,7 @@ from sourcebook.photometry.upload import UploadValidator
 from tests.integration.api.gateway import Gateway
 from tests.integration.api.test_products import Client
 from tests.unit.fits import made
+from tests.votables import needs_stilts, read_strictly, votlint
 
 if TYPE_CHECKING:
     from sourcebook.table.client import Table
@@ -129,28 +128,64 @@ def _product(record: Any) -> str:
 ASKED = {
     "/vo/cone?RA=267.72&DEC=-32.62&SR=0.1": "",
     "/vo/cone?RA=267.72&DEC=-32.62&SR=0": "",
+    "/vo/cone?RA=10&DEC=10&SR=0.1": "",
+    "/vo/cone?RA=267.72&DEC=-32.62&SR=0.1&MAXREC=0": "",
     "/vo/cone?RA=x&DEC=-32.62&SR=0.1": "RA",
     "/vo/cone?RA=1&DEC=-32.62": "SR",
     "/vo/cone?RA=1&DEC=1&SR=90": "radius",
+    "/vo/cone?RA=1&DEC=1&SR=1&MAXREC=-1": "MAXREC",
     "/vo/ssa?REQUEST=queryData&POS=267.72,-32.62&SIZE=0.2": "",
+    "/vo/ssa?REQUEST=queryData&POS=10,10&SIZE=0.2": "",
     "/vo/ssa?REQUEST=queryData&FORMAT=METADATA": "",
+    "/vo/ssa?REQUEST=queryData&POS=267.72,-32.62&SIZE=0.2&MAXREC=1": "",
     "/vo/ssa?REQUEST=queryData&POS=here": "POS",
     "/vo/ssa?REQUEST=other": "REQUEST",
 }
 """Questions, and what the answer complains of."""
+OVERFLOWING = "/vo/ssa?REQUEST=queryData&POS=267.72,-32.62&SIZE=0.2&MAXREC=0"
+LINTED = (
+    "/vo/cone?RA=267.72&DEC=-32.62&SR=0.1",
+    "/vo/cone?RA=267.72&DEC=-32.62&SR=0.1&MAXREC=0",
+    "/vo/cone?RA=x&DEC=-32.62&SR=0.1",
+    "/vo/ssa?REQUEST=queryData&POS=267.72,-32.62&SIZE=0.2",
+    "/vo/ssa?REQUEST=queryData&FORMAT=METADATA",
+    "/vo/ssa?REQUEST=other",
+)
+"""One question for each kind of answer."""
+
+
+def fetch(url: str) -> bytes:
+    with urlopen(url) as answer:
+        assert answer.headers["content-type"].startswith("application/x-votable+xml")
+        return bytes(answer.read())
 
 
 def test_every_answer_is_a_votable_that_astropy_reads_strictly(served: Served) -> None:
+    read_strictly(fetch(f"{served.url}/novae/{served.nova_id}/photometry.vot"))
     for path, error in ASKED.items():
-        with urlopen(f"{served.url}{path}") as answer:
-            assert answer.headers["content-type"].startswith("application/x-votable+xml")
-            document = parse(io.BytesIO(answer.read()), verify="exception")
+        document = read_strictly(fetch(f"{served.url}{path}"))
         infos = {info.name: info for info in document.resources[0].infos}
         if path.startswith("/vo/cone"):
             assert infos["Error"].value.startswith(error) if error else "Error" not in infos, path
             continue
         assert infos["QUERY_STATUS"].value == ("ERROR" if error else "OK"), path
         assert error in (infos["QUERY_STATUS"].content or ""), path
+
+
+def test_no_more_rows_are_given_than_were_asked_for_and_the_answer_says_so(served: Served) -> None:
+    for path in (OVERFLOWING, "/vo/cone?RA=267.72&DEC=-32.62&SR=0.1&MAXREC=0"):
+        document = read_strictly(fetch(f"{served.url}{path}"))
+        assert len(document.get_first_table().array) == 0
+        infos = {info.name: info.value for info in document.resources[0].infos}
+        assert infos["QUERY_STATUS"] == "OVERFLOW"
+
+
+@needs_stilts
+def test_topcats_rules_have_nothing_against_any_answer(served: Served, tmp_path: Path) -> None:
+    file = tmp_path / "answer.vot"
+    for path in (*LINTED, f"/novae/{served.nova_id}/photometry.vot"):
+        file.write_bytes(fetch(f"{served.url}{path}"))
+        assert votlint(file) == "", path
 
 
 def test_the_notebook_of_the_documentation(served: Served) -> None:

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from sourcebook.api.inputs import ReadBy
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import Parameters, Text
+from sourcebook.api.parameters import Parameters, Text, number
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
@@ -28,6 +28,7 @@ T = TypeVar("T")
 
 _UNIX_MJD: Final = 40_587.0
 _SPECTRA_AT_MOST: Final = 1_000
+_NOVAE_AT_MOST: Final = 100
 
 _CONE: Final = (
     Column("nova_id", "ID_MAIN", "char", description="The nova's id in this catalogue"),
@@ -60,6 +61,11 @@ _SPECTRA: Final = (
 Degrees = Annotated[
     float, ReadBy(float, {"type": "string", "minLength": 1}, "decimal degrees such as 267.7254")
 ]
+Most = Annotated[
+    int,
+    number(0, 999_999_999),
+    Field(alias="MAXREC", description="Rows at most; 0 gives the fields alone.", examples=["100"]),
+]
 Unused = Annotated[Text | None, Field(description="Taken, as the standard asks, and of no effect.")]
 
 
@@ -79,6 +85,7 @@ class ConeParameters(Parameters):
         examples=["0.1"],
     )
     verb: Unused = Field(None, alias="VERB")
+    maxrec: Most = _NOVAE_AT_MOST
 
 
 class SpectraParameters(Parameters):
@@ -105,7 +112,7 @@ class SpectraParameters(Parameters):
     version: Unused = Field(None, alias="VERSION")
     band: Unused = Field(None, alias="BAND")
     time: Unused = Field(None, alias="TIME")
-    maxrec: Unused = Field(None, alias="MAXREC")
+    maxrec: Most = _SPECTRA_AT_MOST
     responseformat: Unused = Field(None, alias="RESPONSEFORMAT")
 
 
@@ -131,7 +138,9 @@ def cone_search(api: ObservatoryApi, request: Request) -> Response:
         asked = ConeParameters.of(request)
         position = Position(_needed("RA", asked.ra), _needed("DEC", asked.dec))
         radius = _needed("SR", asked.sr)
-        found = api.novae.near(position, radius)["items"] if radius > 0 else []
+        found = api.novae.near(position, radius) if radius > 0 else {"items": [], "left_out": 0}
+        shown = found["items"][: asked.maxrec]
+        overflow = found["left_out"] > 0 or len(shown) < len(found["items"])
         rows = (
             {
                 "nova_id": nova["nova_id"],
@@ -142,9 +151,10 @@ def cone_search(api: ObservatoryApi, request: Request) -> Response:
                 "constellation": nova["constellation"],
                 "discovery_date": nova["discovery_date"],
             }
-            for nova in found
+            for nova in shown
         )
-        return votable(_CONE, rows, name="novae", about="Novae around a place", version="1.1")
+        infos = [Info("QUERY_STATUS", "OVERFLOW")] if overflow else ()
+        return votable(_CONE, rows, name="novae", about="Novae around a place", infos=infos, version="1.1")
 
     return _said(
         answer,
@@ -163,15 +173,16 @@ def spectral_access(api: ObservatoryApi, request: Request) -> Response:
         if asked.request.casefold() != "querydata":
             raise InvalidInput("REQUEST", asked.request, "queryData")
         rows: list[Mapping[str, Cell]] = []
+        most = min(asked.maxrec, _SPECTRA_AT_MOST)
         if asked.format.upper() != "METADATA":
             position = _position(_needed("POS", asked.pos))
             rows = list(_spectra(api, api.novae.near(position, asked.size / 2)["items"], base))
-        overflow = len(rows) > _SPECTRA_AT_MOST
+        overflow = len(rows) > most
         infos = [
             Info("SERVICE_PROTOCOL", "1.1", "SSAP"),
             Info("QUERY_STATUS", "OVERFLOW" if overflow else "OK"),
         ]
-        shown = rows[:_SPECTRA_AT_MOST]
+        shown = rows[:most]
         return votable(
             _SPECTRA, shown, name="spectra", about="Valid spectra of novae around a place", infos=infos
         )

@@ -39,6 +39,20 @@ _OTHERS: Final = {
     "ct/s": "count s-1",
     "electron/s": "electron s-1",
 }
+_VOUNITS: Final = {
+    "Jy": "Jy",
+    "erg s-1 cm-2 Hz-1": "10**-3W.m**-2.Hz**-1",
+    "erg s-1 cm-2 Angstrom-1": "10**-2W.m**-2.nm**-1",
+    "erg s-1 cm-2": "10**-3W.m**-2",
+    "W m-2": "W.m**-2",
+    "W m-2 Hz-1": "W.m**-2.Hz**-1",
+    "W m-2 um-1": "W.m**-2.um**-1",
+    "W m-2 nm-1": "W.m**-2.nm**-1",
+    "count s-1": "count.s**-1",
+    "electron s-1": "'electron'.s**-1",
+}
+"""Each unit that is kept, as VOUnits 1.0 writes it: erg and Angstrom are deprecated there, electron is unknown."""
+_OF_VOUNITS: Final = {told: name for name, told in _VOUNITS.items()}
 _POWER: Final = re.compile(r"(?<![a-zA-Z])([a-zA-Z]+)\^?-([12])(?!\d)")
 _EXPECTED: Final = "a unit of flux such as Jy, mJy, uJy, erg/s/cm2/Angstrom, erg/s/cm2/Hz, W/m2/um or count/s"
 
@@ -49,6 +63,8 @@ def read_flux_unit(field: str, text: str) -> FluxUnit:
     Raises:
         InvalidInput: if it is not known.
     """
+    if name := _OF_VOUNITS.get(text.strip()):
+        return FluxUnit(name, Decimal(1))
     plain = text.strip().replace("µ", "u").replace("μ", "u").replace("Å", "Angstrom").replace("⁻", "-")
     plain = plain.replace("²", "2").replace("¹", "1").replace("**", "^")
     if len(plain) > WORD_LIMIT or plain[:3] == "MJy":
@@ -63,6 +79,11 @@ def read_flux_unit(field: str, text: str) -> FluxUnit:
     if sorted_form in _SORTED:
         return FluxUnit(_SORTED[sorted_form], Decimal(1))
     raise InvalidInput(field, text, _EXPECTED)
+
+
+def vounit(name: str) -> str:
+    """Return a unit that is kept as VOUnits 1.0 writes it; nothing for one that is not known."""
+    return _VOUNITS.get(name, "")
 
 
 def _with_slashes(text: str) -> str:

@@ -17,6 +17,7 @@ from sourcebook.csv_text import safe_cell, write_csv
 from sourcebook.lightcurves.bands import aavso_code
 from sourcebook.lightcurves.series import POINT_FIELDS
 from sourcebook.lightcurves.times import MJD_ORIGIN
+from sourcebook.lightcurves.units import vounit
 from sourcebook.votable_text import Column, TimeSystem, votable
 
 Point = Mapping[str, Any]
@@ -137,7 +138,7 @@ def _time_system(points: Sequence[Point]) -> TimeSystem | None:
 
 def _columns(points: Sequence[Point], times: TimeSystem | None) -> Iterator[Column]:
     units = {point["flux_unit"] for point in points if point["flux"] is not None}
-    flux_unit = str(next(iter(units))) if len(units) == 1 and None not in units else ""
+    flux_unit = vounit(str(next(iter(units)))) if len(units) == 1 else ""
     for name in POINT_FIELDS:
         column = _COLUMNS[name]
         if name in {"flux", "flux_error"}:
