@@ -138,9 +138,12 @@ def cone_search(api: ObservatoryApi, request: Request) -> Response:
         asked = ConeParameters.of(request)
         position = Position(_needed("RA", asked.ra), _needed("DEC", asked.dec))
         radius = _needed("SR", asked.sr)
-        found = api.novae.near(position, radius) if radius > 0 else {"items": [], "left_out": 0}
-        shown = found["items"][: asked.maxrec]
-        overflow = found["left_out"] > 0 or len(shown) < len(found["items"])
+        found: list[dict[str, Any]] = []
+        overflow = False
+        if radius > 0:
+            near = api.novae.near(position, radius)
+            found = near["items"]
+            overflow = near["left_out"] > 0 or asked.maxrec < len(found)
         rows = (
             {
                 "nova_id": nova["nova_id"],
@@ -151,7 +154,7 @@ def cone_search(api: ObservatoryApi, request: Request) -> Response:
                 "constellation": nova["constellation"],
                 "discovery_date": nova["discovery_date"],
             }
-            for nova in shown
+            for nova in found[: asked.maxrec]
         )
         infos = [Info("QUERY_STATUS", "OVERFLOW")] if overflow else ()
         return votable(_CONE, rows, name="novae", about="Novae around a place", infos=infos, version="1.1")

@@ -51,7 +51,7 @@ _VOUNITS: Final = {
     "count s-1": "count.s**-1",
     "electron s-1": "'electron'.s**-1",
 }
-"""Each unit that is kept, as VOUnits 1.0 writes it: erg and Angstrom are deprecated there, electron is unknown."""
+"""Each unit that is kept, in VOUnits 1.0, where erg and Angstrom are deprecated and electron is unknown."""
 _OF_VOUNITS: Final = {told: name for name, told in _VOUNITS.items()}
 _POWER: Final = re.compile(r"(?<![a-zA-Z])([a-zA-Z]+)\^?-([12])(?!\d)")
 _EXPECTED: Final = "a unit of flux such as Jy, mJy, uJy, erg/s/cm2/Angstrom, erg/s/cm2/Hz, W/m2/um or count/s"
