@@ -15,7 +15,7 @@ from astropy.table import Table as AstroTable
 
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import isoformat, parse_iso
-from sourcebook.columns import Kind
+from sourcebook.columns import ColumnKind
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.photometry.messages import RebuildTable
@@ -111,7 +111,7 @@ def test_all_three_formats_say_the_same_and_astropy_has_no_remark(made: Release)
             for column in table.columns:
                 expected = third[column.name]
                 told = [plain(one[column.name]), plain(other[column.name])]
-                if column.kind is Kind.TIME:
+                if column.kind is ColumnKind.TIME:
                     told = [text and isoformat(parse_iso(text)) for text in told]
                 assert told == [plain(expected)] * 2, column.name
         for column in table.columns:
