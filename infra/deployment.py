@@ -49,6 +49,7 @@ class Deployment:
             default.
         fetch_concurrency: how many fetch_sources run at once, at most.
         analyze_concurrency: how many analyze_sentiment run at once, at most.
+        grouping_lines: how many group_headlines decide side by side (docs/decisions/0335).
         acquire_concurrency: how many spectra a sweep acquires at once, at most.
         sentiment_engine: what labels articles; one of ENGINES.
         traces: whether X-Ray records each run of functions and workflows (docs/decisions/0272).
@@ -66,6 +67,7 @@ class Deployment:
     cors_origins: tuple[str, ...]
     fetch_concurrency: int
     analyze_concurrency: int
+    grouping_lines: int
     acquire_concurrency: int
     sentiment_engine: str
     traces: bool
@@ -96,6 +98,7 @@ class Deployment:
             # A process per concurrent call on the embedded cloud: three fetches fill two cores.
             fetch_concurrency=_concurrency(node, "fetch_concurrency", default=3 if local else 50),
             analyze_concurrency=_concurrency(node, "analyze_concurrency", default=2 if local else 20),
+            grouping_lines=_concurrency(node, "grouping_lines", default=1, least=1, most=32),
             # Step Functions runs up to 40 items of an inline map at once.
             acquire_concurrency=_concurrency(
                 node, "acquire_concurrency", default=3 if local else 10, most=40
@@ -272,12 +275,12 @@ def _feeds(node: Node) -> FeedSettings:
             )
 
 
-def _concurrency(node: Node, name: str, *, default: int, most: int = 1000) -> int:
+def _concurrency(node: Node, name: str, *, default: int, least: int = 2, most: int = 1000) -> int:
     """SQS event source mappings take 2 to 1,000 (Lambda's MaximumConcurrency)."""
     value = node.try_get_context(name)
     if value is None:
         return default
     text = str(value)
-    if not text.isdecimal() or not 2 <= int(text) <= most:
-        raise ValueError(f"context {name}={value!r}: expected a whole number from 2 to {most}")
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise ValueError(f"context {name}={value!r}: expected a whole number from {least} to {most}")
     return int(text)

@@ -26,6 +26,9 @@ MOST_COLLISIONS: Final = 40
 ENOUGH_ARTICLES: Final = 200
 """Articles of one period from which a rate says anything."""
 
+_LEAST_CONCURRENCY: Final = 2
+"""The least that SQS knows: more runs of grouping than lines would only overtake one another."""
+
 
 class News(Construct):
     """fetch_sources → bus → trigger_grouping → bus → group_headlines → bus → generate_ideas.
@@ -41,7 +44,9 @@ class News(Construct):
         queues: what the three listen on, by job.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, data: DataStack, layers: Layers) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, data: DataStack, layers: Layers, lines: int
+    ) -> None:
         super().__init__(scope, construct_id)
         self.bus = events.EventBus(
             self,
@@ -52,18 +57,22 @@ class News(Construct):
         self.queues: dict[str, WorkQueue] = {}
         self._shared = {"TABLE_NAME": data.table.table_name, "BUCKET_NAME": data.bucket.bucket_name}
         self._layers = [layers.core, layers.dependencies]
-        self.trigger = self._build_trigger(data)
-        self.group = self._build_group(data)
+        self.trigger = self._build_trigger(data, lines)
+        self.group = self._build_group(data, lines)
         self.ideas = self._build_ideas(data)
 
-    def _build_trigger(self, data: DataStack) -> PythonFunction:
+    def _build_trigger(self, data: DataStack, lines: int) -> PythonFunction:
         trigger = PythonFunction(
             self,
             "TriggerGrouping",
             name="trigger_grouping",
             description="Asks for grouping when enough articles wait, or one has waited long enough",
             layers=self._layers,
-            environment={**self._shared, "EVENT_BUS_NAME": self.bus.event_bus_name},
+            environment={
+                **self._shared,
+                "EVENT_BUS_NAME": self.bus.event_bus_name,
+                "GROUPING_LINES": str(lines),
+            },
             timeout=cdk.Duration.seconds(20),
             memory_size=256,
         )
@@ -74,7 +83,7 @@ class News(Construct):
         trigger.run_every(cdk.Duration.minutes(1))
         return trigger
 
-    def _build_group(self, data: DataStack) -> PythonFunction:
+    def _build_group(self, data: DataStack, lines: int) -> PythonFunction:
         group = PythonFunction(
             self,
             "GroupHeadlines",
@@ -97,7 +106,15 @@ class News(Construct):
             data.table.table_arn,
         )
         self._may_tell(group)
-        self._listen(group, "group", GroupHeadlines, batch_size=10, window=cdk.Duration.seconds(1))
+        self._listen(
+            group,
+            "group",
+            GroupHeadlines,
+            # A run does all lines that it is asked for, one after the other.
+            batch_size=10 if lines == 1 else 1,
+            window=cdk.Duration.seconds(1),
+            concurrency=max(_LEAST_CONCURRENCY, lines),
+        )
         return group
 
     def _build_ideas(self, data: DataStack) -> PythonFunction:
@@ -126,6 +143,7 @@ class News(Construct):
         *,
         batch_size: int,
         window: cdk.Duration,
+        concurrency: int = _LEAST_CONCURRENCY,
     ) -> None:
         """Let a function work through the events of one type."""
         work = WorkQueue(
@@ -150,8 +168,7 @@ class News(Construct):
                 batch_size=batch_size,
                 max_batching_window=window,
                 report_batch_item_failures=True,
-                # The least that SQS knows: more runs of grouping would only overtake one another.
-                max_concurrency=2,
+                max_concurrency=concurrency,
             )
         )
         self.queues[job] = work

@@ -45,7 +45,7 @@ class PipelineStack(cdk.Stack):
         analysis = Analysis(
             self, "Analysis", deployment=deployment, data=data, layers=layers, articles=ingestion.articles
         )
-        news = News(self, "News", data=data, layers=layers)
+        news = News(self, "News", data=data, layers=layers, lines=deployment.grouping_lines)
         news.add_fetching(ingestion.fetch, data.api_keys)
         observations = Observations(self, "Observations", data=data, layers=layers)
         observations.add_fetching(ingestion.fetch)

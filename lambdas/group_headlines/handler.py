@@ -14,6 +14,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from sourcebook.articles.bus import EventBus
 from sourcebook.articles.grouping.grouper import Grouper
 from sourcebook.articles.grouping.log import GroupingLog
+from sourcebook.articles.grouping.ungrouped import Line
 from sourcebook.clients import on_demand
 from sourcebook.errors import InvalidInput
 from sourcebook.events import GroupHeadlines, read_message
@@ -46,7 +47,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         correlation_id = messages[0].correlation_id
         logger.append_keys(correlation_id=correlation_id)
         grouper = Grouper(table, log, bus, seconds_left=lambda: context.get_remaining_time_in_millis() / 1000)
-        done = grouper.run(correlation_id)
+        done = grouper.run(correlation_id, sorted({Line(one.line, one.lines) for one in messages}))
         metrics.add_metric("ArticlesGrouped", MetricUnit.Count, done.articles)
         metrics.add_metric("ArticlesLinked", MetricUnit.Count, done.linked)
         metrics.add_metric("EventsUpdated", MetricUnit.Count, len(done.events))

@@ -22,6 +22,7 @@ metrics = Metrics()
 trigger = GroupingTrigger(
     Table.connect(required("TABLE_NAME")),
     EventBus(on_demand(lambda: boto3.client("events", config=aws_config())), required("EVENT_BUS_NAME")),
+    lines=int(required("GROUPING_LINES")),
 )
 
 
@@ -31,12 +32,13 @@ trigger = GroupingTrigger(
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
     """Look at what waits. What the messages say stands in the table, so none of them has to be read."""
     told = trigger.check(context.aws_request_id)
-    metrics.add_metric("GroupingsTriggered", MetricUnit.Count, int(told is not None))
+    metrics.add_metric("GroupingsTriggered", MetricUnit.Count, len(told))
     logger.info(
         "grouping_checked",
         extra={
-            "trigger_reason": told.trigger_reason if told else None,
-            "ungrouped_count": told.ungrouped_count if told else 0,
+            "trigger_reason": told[0].trigger_reason if told else None,
+            "ungrouped_count": told[0].ungrouped_count if told else 0,
+            "lines": [event.line for event in told],
         },
     )
     return {"batchItemFailures": []}

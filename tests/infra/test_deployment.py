@@ -77,6 +77,7 @@ def test_an_empty_list_of_networks_closes_loopback_too() -> None:
             {"analyze_concurrency": "many"},
             "analyze_concurrency='many': expected a whole number from 2 to 1000",
         ),
+        ({"grouping_lines": "0"}, "grouping_lines='0': expected a whole number from 1 to 32"),
         (
             {"sentiment_engine": "finbert"},
             "sentiment_engine='finbert': expected one of model, fallback, vader, comprehend",

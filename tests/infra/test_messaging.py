@@ -123,9 +123,15 @@ def test_the_embedded_cloud_runs_few_at_once(local: Assembly, name: str, most: i
     assert _mapping(local, name)["ScalingConfig"] == {"MaximumConcurrency": most}
 
 
-def test_concurrency_is_the_operators_choice(tmp_path: Path) -> None:
-    chosen = synthesize(tmp_path, Target.LAMBDA, fetch_concurrency="7")
+def test_concurrency_is_the_operators_choice(tmp_path: Path, aws: Assembly) -> None:
+    chosen = synthesize(tmp_path, Target.LAMBDA, fetch_concurrency="7", grouping_lines="8")
     assert _mapping(chosen, "fetch_sources")["ScalingConfig"] == {"MaximumConcurrency": 7}
+    for synthesized, lines, most, batch in ((aws, "1", 2, 10), (chosen, "8", 8, 1)):
+        grouping = _mapping(synthesized, "group_headlines")
+        assert grouping["ScalingConfig"] == {"MaximumConcurrency": most}
+        assert grouping["BatchSize"] == batch
+        asks = synthesized.function("trigger_grouping")["Environment"]["Variables"]
+        assert asks["GROUPING_LINES"] == lines
 
 
 def test_new_articles_reach_the_analysis_unwrapped(aws: Assembly) -> None:

@@ -80,12 +80,16 @@ class GroupHeadlines(BusEvent):
     Attributes:
         trigger_reason: `threshold_reached` (10 articles) or `interval_elapsed` (5 minutes).
         ungrouped_count: articles that wait, counted up to the threshold.
+        line: the part of the waiting articles that is asked for, from 0.
+        lines: how many such parts there are.
     """
 
     detail_type: ClassVar[str] = "processing.group_headlines"
 
     trigger_reason: Literal["threshold_reached", "interval_elapsed"]
     ungrouped_count: int = Field(ge=1)
+    line: int = Field(default=0, ge=0)
+    lines: int = Field(default=1, ge=1)
 
 
 class GenerateIdeas(BusEvent):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
+from threading import Lock
 from typing import Any
 
 import boto3
@@ -21,6 +24,7 @@ from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.grouping.read import EventReader
 from sourcebook.articles.grouping.ungrouped import (
     GroupingTrigger,
+    Line,
     articles_of,
     ungrouped_items,
     waiting_marks,
@@ -264,6 +268,80 @@ def test_runs_at_the_same_moment_neither_split_nor_double_an_event(news: News) -
     assert len(news.reader.page(limit=5).items) == 1
 
 
+class Atomic(MotoTable):
+    """A table that looks at a condition and writes in one step, as DynamoDB does and moto does not."""
+
+    step = Lock()
+
+    def create(self, item: Any) -> Any:
+        with self.step:
+            return super().create(item)
+
+    def update(self, *args: Any, **kwargs: Any) -> Any:
+        with self.step:
+            return super().update(*args, **kwargs)
+
+
+def told_by_five(news: News, stories: int) -> list[set[str]]:
+    """Take in stories that five sources tell; return the dedup keys of each."""
+    names = ("Orbita", "Acme", "Initech", "Umbrella", "Hooli", "Globex", "Vandelay", "Wonka")
+    return [
+        {
+            news.take_in(f"{name} wins {name} lander contract from Esrange{more}", source=source)
+            for source, more in (
+                ("wire", ""),
+                ("ledger", " today"),
+                ("review", " in Kiruna"),
+                ("late", " at last"),
+                ("sun", " for test"),
+            )
+        }
+        for name in names[:stories]
+    ]
+
+
+def test_four_lines_side_by_side_find_the_events_of_one(news: News) -> None:
+    stories = told_by_five(news, 8)
+    held = [sum(Line(n, 4).holds(mark) for mark in waiting_marks(news.table, 100)) for n in range(4)]
+    assert sum(held) == 40
+    assert all(held)
+    groupers = [news.grouper(Atomic(news.table.name, news.table.client)) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(one.run, "run", [Line(n, 4)]) for n, one in enumerate(groupers)]
+        done = [run.result() for run in runs]
+    assert sum(one.articles for one in done) >= 40, "and those whose event was found by a later one"
+    assert news.waiting() == 0
+    found = {frozenset(one["dedup_key"] for one in news.shown(event)["members"]) for event in _events(news)}
+    assert found == {frozenset(story) for story in stories}
+
+
+def _events(news: News) -> list[str]:
+    return [event.event_id for event in news.reader.page(limit=50).items]
+
+
+@pytest.mark.parametrize("writes", range(7))
+def test_a_line_that_dies_at_any_write_is_completed_by_one_of_another_number(news: News, writes: int) -> None:
+    (story,) = told_by_five(news, 1)
+    with suppress(Dying):
+        news.grouper(DyingTable(news.table, writes)).run("run-1", [Line(0, 2)])
+    news.grouper().run("run-2", [Line(2, 3), Line(0, 3), Line(1, 3)])
+    assert news.waiting() == 0
+    (event_id,) = {news.article(key)["event_id"] for key in story}
+    assert {member["dedup_key"] for member in news.shown(event_id)["members"]} == story
+
+
+def test_each_line_in_which_articles_wait_is_asked_for(news: News) -> None:
+    told_by_five(news, 3)
+    trigger = GroupingTrigger(news.table, news.events, lambda: news.now, lines=4)
+    asked = trigger.check("tick")
+    assert [(one.line, one.lines) for one in asked] == [(n, 4) for n in range(4)]
+    told = news.bus.details("processing.group_headlines")
+    assert [read_message(GroupHeadlines, json.dumps(one)) for one in told] == asked
+    news.grouper().run("run-1", [Line(0, 4), Line(2, 4)])
+    news.now += timedelta(minutes=5)
+    assert [one.line for one in trigger.check("tick")] == [1, 3]
+
+
 def test_a_warm_process_sees_what_another_has_decided(news: News) -> None:
     warm = news.grouper()
     news.take_in(ELSEWHERE)
@@ -276,20 +354,18 @@ def test_a_warm_process_sees_what_another_has_decided(news: News) -> None:
 
 
 def test_grouping_is_asked_for_at_ten_articles_or_after_five_minutes(news: News) -> None:
-    assert news.trigger.check("tick") is None
+    assert news.trigger.check("tick") == []
     for number in range(9):
         news.take_in(f"Globex closes brewery number {number} of Riga")
-    assert news.trigger.check("tick") is None
+    assert news.trigger.check("tick") == []
     news.take_in(STORY)
-    told = news.trigger.check("tick")
-    assert told is not None
+    [told] = news.trigger.check("tick")
     assert (told.trigger_reason, told.ungrouped_count) == ("threshold_reached", 10)
     news.grouper().run("run-1")
     news.take_in(EDITED, source="ledger")
-    assert news.trigger.check("tick") is None
+    assert news.trigger.check("tick") == []
     news.now += timedelta(minutes=5)
-    later = news.trigger.check("tick")
-    assert later is not None
+    [later] = news.trigger.check("tick")
     assert (later.trigger_reason, later.ungrouped_count) == ("interval_elapsed", 1)
     first = news.bus.details("processing.group_headlines")[0]
     assert read_message(GroupHeadlines, json.dumps(first)) == told
@@ -330,8 +406,7 @@ def test_articles_that_are_analyzed_together_share_a_mark_of_less_than_a_kilobyt
     news.analyzer.analyze([one.dedup_key for one in stored])
     [mark] = waiting_marks(news.table, 100)
     assert len(articles_of(mark)) == 12
-    told = news.trigger.check("tick")
-    assert told is not None
+    [told] = news.trigger.check("tick")
     assert (told.trigger_reason, told.ungrouped_count) == ("threshold_reached", 10)
     [full] = ungrouped_items([f"{n:032x}" for n in range(20)], news.now)
     assert sum(len(name) + len(str(value)) for name, value in full.items()) < 1_000
@@ -345,8 +420,7 @@ def test_marks_of_an_earlier_version_are_taken_too(news: News) -> None:
     for one in (key, other):
         place = {"PK": keys.UNGROUPED_ONE_BY_ONE, "SK": f"{since}#{one}"}
         news.table.put({**place, "entity_type": "Ungrouped", "dedup_key": one, "since": since})
-    told = news.trigger.check("tick")
-    assert told is not None
+    [told] = news.trigger.check("tick")
     assert told.ungrouped_count == 2
     news.grouper().run("run-1")
     assert news.waiting() == 0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.articles.grouping.grouper import with_members
-from sourcebook.articles.grouping.groups import MOST_MEMBERS, Entry, Window, event_id_of
+from sourcebook.articles.grouping.groups import MOST_MEMBERS, Compared, Entry, Window, event_id_of
 from sourcebook.records.event import ACTIVE, Event
 from tests.unit.articles.grouping.articles import entry
 
@@ -75,6 +75,41 @@ def test_an_article_is_decided_once() -> None:
     window = Window()
     window.decide([entry(1, SHORT)])
     assert window.decide([entry(1, SHORT)]) == []
+
+
+NEWS = [
+    entry(key, f"{name} wins lunar lander contract from {place}{more}", key)
+    for key, (name, place, more) in enumerate(
+        (name, place, more)
+        for name in ("Orbita", "Acme")
+        for place in ("Esrange", "Kiruna")
+        for more in ("", " today", " for $2bn", " for $3bn")
+    )
+]
+
+
+@given(st.permutations(NEWS), st.integers(0, 6), st.integers(7, 14))
+def test_a_run_that_is_overtaken_decides_again_as_if_it_had_come_later(
+    order: list[Entry], first: int, second: int
+) -> None:
+    def fresh(entries: Iterable[Entry]) -> list[Entry]:
+        return [Entry.from_log(one.to_log()) for one in entries]
+
+    before, faster, slower = order[:first], order[first:second], order[second:]
+    undisturbed, overtaken = Window(), Window()
+    for chunk in (before, faster, slower):
+        undisturbed.decide(fresh(chunk))
+    overtaken.decide(fresh(before))
+    ours: list[Entry] = fresh(slower)
+    compared: Compared = {}
+    overtaken.decide(ours, compared)
+    overtaken.take_back()
+    overtaken.decide(fresh(faster))
+    overtaken.decide(ours, compared)
+    assert overtaken.entries == undisturbed.entries
+    for index in ("_by_word", "_members"):
+        ours_, theirs = (getattr(window, index) for window in (overtaken, undisturbed))
+        assert {key: value for key, value in ours_.items() if value} == theirs
 
 
 def test_an_event_that_is_full_takes_no_more() -> None:

@@ -533,7 +533,12 @@ class Table:
         given = 0
         while True:
             page = self.query(
-                condition, index=index, start=start, newest_first=newest_first, consistent=consistent
+                condition,
+                index=index,
+                start=start,
+                limit=most,
+                newest_first=newest_first,
+                consistent=consistent,
             )
             for item in page.items:
                 if most is not None and given >= most:

@@ -16,9 +16,9 @@ from typing import Any, Final
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.articles.bus import IDS_IN_ONE, EventBus
-from sourcebook.articles.grouping.groups import Entry, Window
+from sourcebook.articles.grouping.groups import Compared, Entry, Window
 from sourcebook.articles.grouping.log import GroupingLog
-from sourcebook.articles.grouping.ungrouped import articles_of, waiting_marks
+from sourcebook.articles.grouping.ungrouped import ONE_LINE, Line, articles_of, waiting_marks
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.errors import Retryable
 from sourcebook.events import GenerateIdeas
@@ -34,6 +34,8 @@ AT_ONCE: Final = 300
 MOST_READ: Final = 2_000
 """Marks looked at for one chunk, since some belong to articles that are not analyzed yet."""
 _RACES: Final = 25
+_RECORDING_RACES: Final = 100
+"""Times that a run decides again because others were faster, which takes it some milliseconds each."""
 _TICKERS_KEPT: Final = 20
 _READ: Final = (
     "dedup_key",
@@ -114,15 +116,20 @@ class Grouper:
     reserve: float = 25.0
     workers: int = 8
 
-    def run(self, correlation_id: str) -> Grouped:
-        """Group all articles that wait, or as many as there is time for.
+    def run(self, correlation_id: str, lines: Iterable[Line] = (ONE_LINE,)) -> Grouped:
+        """Group all articles that wait in some lines, or as many as there is time for.
 
         Raises:
             Retryable: if the table or the bus is not able to answer now.
         """
         done = Grouped()
+        for line in lines:
+            self._run_line(line, correlation_id, done)
+        return done
+
+    def _run_line(self, line: Line, correlation_id: str, done: Grouped) -> None:
         while self.seconds_left() > self.reserve:
-            waiting = self._waiting()
+            waiting = self._waiting(line)
             if not waiting.done and not waiting.left:
                 break
             events = self._record(list(waiting.articles.values()), done)
@@ -131,12 +138,11 @@ class Grouper:
             self.table.put_many(waiting.left)
             self.table.delete_many(waiting.done)
             done.events |= events.keys()
-        return done
 
-    def _waiting(self) -> _Waiting:
-        """Return the next articles to decide on, those that wait longest first."""
+    def _waiting(self, line: Line) -> _Waiting:
+        """Return the next articles of a line to decide on, those that wait longest first."""
         waiting = _Waiting()
-        marks = waiting_marks(self.table, MOST_READ)
+        marks = waiting_marks(self.table, MOST_READ, line)
         while (room := AT_ONCE - len(waiting.articles)) > 0 and (chunk := _marks_of(room, marks)):
             wanted = (keys.article(key) for mark in chunk for key in articles_of(mark))
             items = self.table.batch_get(wanted, attributes=_READ, consistent=True)
@@ -146,15 +152,20 @@ class Grouper:
         return waiting
 
     def _record(self, articles: Sequence[Article], done: Grouped) -> dict[str, list[Entry]]:
-        """Decide on articles and record it; return the members to write by event."""
-        for _ in range(_RACES):
+        """Decide on articles and record it; return the members to write by event.
+
+        Whoever is overtaken keeps what it has compared, so that it soon tries again.
+        """
+        compared: Compared = {}
+        made = {article.dedup_key: Entry.of(article) for article in articles}
+        for _ in range(_RECORDING_RACES):
             window = self.log.window()
             # An article that was analyzed again long after it was grouped stays in its event.
             settled = [a for a in articles if a.event_id and a.dedup_key not in window.entries]
             articles = [article for article in articles if article not in settled]
-            newcomers = [Entry.of(article) for article in articles]
+            newcomers = [made[article.dedup_key] for article in articles]
             try:
-                decided = window.decide(newcomers)
+                decided = window.decide(newcomers, compared)
                 if decided and not self.log.commit(decided):
                     done.conflicts += 1
                     continue
@@ -169,7 +180,7 @@ class Grouper:
             return {article.event_id: [] for article in settled if article.event_id} | _members_to_write(
                 window, decided, known
             )
-        raise GroupingContended(f"{_RACES} runs in a row were overtaken by others; it is tried again")
+        raise GroupingContended(f"overtaken by other runs {_RECORDING_RACES} times; it is tried again")
 
     def _carry_out(self, events: Mapping[str, list[Entry]]) -> None:
         """Write members, articles and events as they were decided. All of it may be done twice."""

@@ -113,6 +113,10 @@ def event_id_of(founder: str) -> str:
     return hashlib.sha256(f"event|{founder}".encode()).hexdigest()[:32]
 
 
+Compared = dict[tuple[str, str], Comparison]
+"""What comparing two articles came to, by the dedup keys of the newcomer and of the other."""
+
+
 @dataclass(slots=True)
 class Window:
     """The articles that a newcomer is compared with, found by their rare words."""
@@ -120,6 +124,8 @@ class Window:
     entries: dict[str, Entry] = field(default_factory=dict)
     _by_word: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     _members: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
+    _journal: list[tuple[Entry, bool]] = field(default_factory=list)
+    """What the last `decide` changed, in its order: entries, and whether each was new."""
 
     def add(self, entry: Entry) -> None:
         """Take in an article, or what became of one that is known."""
@@ -138,44 +144,65 @@ class Window:
         """Return the articles of an event that are in the window."""
         return list(self._members.get(event_id, ()))
 
-    def decide(self, articles: Iterable[Entry]) -> list[Entry]:
+    def decide(self, articles: Iterable[Entry], compared: Compared | None = None) -> list[Entry]:
         """Decide on newcomers, in the order of their publication, and take them in.
+
+        Args:
+            articles: newcomers; those that are known already are passed over.
+            compared: comparisons of an earlier attempt, to which this one adds its own.
 
         Returns:
             The newcomers, and the articles that were alone and now have an event through one of them.
         """
+        compared = {} if compared is None else compared
+        self._journal.clear()
         decided: dict[str, Entry] = {}
         for entry in sorted(articles, key=lambda one: one.place):
             if entry.dedup_key in self.entries:
                 continue
-            match = self._match(entry)
+            match = self._match(entry, compared)
             if match is not None and match.event_id is None:
                 founder = min(match, entry, key=lambda one: one.place)
                 match.event_id = event_id_of(founder.dedup_key)
                 self._members[match.event_id].append(match)
+                self._journal.append((match, False))
                 decided[match.dedup_key] = match
             entry.event_id = match.event_id if match is not None else None
             self.add(entry)
+            self._journal.append((entry, True))
             decided[entry.dedup_key] = entry
         return list(decided.values())
 
-    def _match(self, entry: Entry) -> Entry | None:
+    def take_back(self) -> None:
+        """Undo the last `decide`, after which nothing else may have been taken in."""
+        # Whatever was added last stands last in each of its lists.
+        for entry, is_new in reversed(self._journal):
+            if entry.event_id:
+                self._members[entry.event_id].pop()
+                entry.event_id = None
+            if is_new:
+                del self.entries[entry.dedup_key]
+                for word in entry.words:
+                    self._by_word[word].pop()
+        self._journal.clear()
+
+    def _match(self, entry: Entry, compared: Compared) -> Entry | None:
         """Return the nearest headline whose event the article belongs to."""
         found = [
             (-comparison.likeness, other.place, other)
-            for other, comparison in self._compared(entry)
+            for other, comparison in self._candidates(entry, compared)
             if comparison.same_event
         ]
         for _, _, other in sorted(found, key=lambda one: one[:2]):
             members = self.members(other.event_id) if other.event_id else [other]
             newest = sorted(members, key=lambda one: one.place)[-_CHECKED:]
             if len(members) < MOST_MEMBERS and all(
-                compare(entry.profile, member.profile).compatible for member in newest
+                _comparison(entry, member, compared).compatible for member in newest
             ):
                 return other
         return None
 
-    def _compared(self, entry: Entry) -> Iterator[tuple[Entry, Comparison]]:
+    def _candidates(self, entry: Entry, compared: Compared) -> Iterator[tuple[Entry, Comparison]]:
         shared: Counter[str] = Counter()
         for word in entry.words:
             holders = self._by_word.get(word, ())
@@ -187,7 +214,14 @@ class Window:
             other = self.entries[key]
             near = abs(parse_iso(other.timestamp) - moment) <= WINDOW
             if count >= min(2, len(entry.words)) and near and not _is_column(entry, other):
-                yield other, compare(entry.profile, other.profile)
+                yield other, _comparison(entry, other, compared)
+
+
+def _comparison(entry: Entry, other: Entry, compared: Compared) -> Comparison:
+    pair = (entry.dedup_key, other.dedup_key)
+    if pair not in compared:
+        compared[pair] = compare(entry.profile, other.profile)
+    return compared[pair]
 
 
 def _is_column(one: Entry, other: Entry) -> bool:

@@ -62,8 +62,8 @@ class GroupingLog:
         """Write decisions that were made on the window as the next chunk.
 
         Returns:
-            False if another run has written that chunk: the window is then read again, and the decisions
-            have to be made again.
+            False if another run has written that chunk: what was decided last is taken back, and has to be
+            decided again on a window that knows of that chunk.
         """
         now = self.clock()
         number = self._last + 1
@@ -78,7 +78,8 @@ class GroupingLog:
             "ttl_timestamp": epoch_seconds(now + KEPT),
         }
         if self.table.create(item) is not None:
-            self.forget()
+            assert self._window is not None  # noqa: S101 - for the type checker: decisions were made on it
+            self._window.take_back()
             return False
         self._last = number
         return True
@@ -107,7 +108,7 @@ class GroupingLog:
         after = KeyCondition("PK").eq(keys.GROUPING_LOG) & KeyCondition("SK").gt(
             keys.grouping_chunk(self._last)["SK"]
         )
-        for item in self.table.query_all(after):
+        for item in self.table.query_all(after, consistent=True):
             _take_in(self._window, item)
             self._last = item["number"]
 
