@@ -541,10 +541,10 @@ class Table:
                 consistent=consistent,
             )
             for item in page.items:
-                if most is not None and given >= most:
-                    return
                 given += 1
                 yield item
+                if given == most:
+                    return
             if (start := page.next_key) is None:
                 return
 
