@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.figures import Figure, save
-from infra.deployment import Target
+from infra.deployment import DeploymentTarget
 from sourcebook_local.project import HOME
 from tests.first_events import FIRST_EVENT, FirstEvent, first_events
 from tests.infra.conftest import synthesize
@@ -276,7 +276,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         runtime = Runtime(interpreter, folder / "kept", folder / "bare")
-        known = starts(synthesize(folder / "local", Target.LOCAL))
+        known = starts(synthesize(folder / "local", DeploymentTarget.LOCAL))
         if unknown := {*options.only, *filter(None, [options.why])} - known.keys():
             sys.exit(
                 f"{', '.join(sorted(unknown))}: expected folders of lambdas/: {', '.join(sorted(known))}"
@@ -288,7 +288,7 @@ def main() -> None:
         figures = measure(runtime, wanted, options.rounds)
         first = measure_first_events(runtime, wanted, rounds=options.rounds)
         save(options.json, figures_of(figures[0], first))
-        kept = report(*figures, first, starts(synthesize(folder / "lambda", Target.LAMBDA)))
+        kept = report(*figures, first, starts(synthesize(folder / "lambda", DeploymentTarget.LAMBDA)))
     if not kept:
         print("not every budget is kept: --why FUNCTION says what is imported")
         sys.exit(1 if options.strict else 0)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sourcebook.alerts.matching import ArticleRules, Groups
 from sourcebook.feeds.parse import parse_feed
-from sourcebook.search.day import Entry, holds
+from sourcebook.search.day import IndexedArticle, holds
 from sourcebook.search.folding import words
 from sourcebook.search.query import parse
 from sourcebook.sentiment.engines.loading import engine_named
@@ -35,9 +35,9 @@ def texts() -> list[tuple[str, str]]:
     return [(entry.title or "", entry.summary or "") for feed in feeds for entry in feed.entries]
 
 
-def entry_of(number: int, headline: str, text: str) -> Entry:
+def entry_of(number: int, headline: str, text: str) -> IndexedArticle:
     """Return an article as rules are held against it."""
-    return Entry.of(
+    return IndexedArticle.of(
         {
             "dedup_key": f"{number:032x}",
             "timestamp": "2026-11-27T00:00:00Z",
@@ -65,7 +65,7 @@ def queries(vocabulary: Sequence[str], draw: random.Random) -> list[Groups]:
     return made
 
 
-def each(act: Callable[[Entry], object], entries: Sequence[Entry]) -> float:
+def each(act: Callable[[IndexedArticle], object], entries: Sequence[IndexedArticle]) -> float:
     """Return the milliseconds of CPU that one article takes."""
     begun = time.process_time()
     for entry in entries:

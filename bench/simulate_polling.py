@@ -53,7 +53,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from sourcebook.feeds.schedule import ALL_NEW_AT_LEAST, Hints, Rhythm, next_fetch
+from sourcebook.feeds.schedule import ALL_NEW_AT_LEAST, Rhythm, ServerHints, next_fetch
 
 START = datetime(2026, 11, 23, tzinfo=UTC)  # a Monday
 HOUR = 3600.0
@@ -64,7 +64,7 @@ SPAN = 2.3
 PATTERNS = Path(__file__).with_name("publishing.json")
 LENGTHS = {3: 3, 5: 2, 7: 3, 10: 55, 12: 5, 15: 19, 20: 19, 25: 13, 30: 14, 40: 7, 50: 5, 100: 4}
 """Entries in a document: how many of 149 real feeds hold about so many. For `--hard`."""
-NO_HINTS = Hints()
+NO_HINTS = ServerHints()
 
 Wait: TypeAlias = Callable[[list[float], float, int, bool], float]
 """Says how many seconds to wait after a poll that found these new entries (by their time of publication), at

@@ -25,7 +25,7 @@ from typing import Any
 
 from pydantic import Field
 
-from sourcebook.client._base import Record, Table
+from sourcebook.client._base import Record, RowTable
 '''
 _LONGEST: Final = 98
 _SIMPLE: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
@@ -99,7 +99,7 @@ def _add(name: str, schemas: Mapping[str, Any], classes: dict[str, str]) -> None
             _add(inner, schemas, classes)
     always = set.intersection(*(set(kind.get("required", ())) for kind in kinds))
     lines = [_line(field, value, required=field in always) for field, value in fields.items()]
-    base = "Table" if "items" in fields else "Record"
+    base = "RowTable" if "items" in fields else "Record"
     about = schemas[name].get("description", f"`{name}` of the API's description.")
     classes[_class(name)] = "\n".join([f"class {_class(name)}({base}):", f'    """{about}"""', "", *lines])
 

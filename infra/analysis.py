@@ -15,7 +15,7 @@ from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction, WorkQueue, allow_partiql, with_batches
 from infra.layers import Layers
-from infra.monitoring import Monitoring, Watched
+from infra.monitoring import Monitoring, WatchedMetric
 from infra.nag import accept
 from sourcebook.sentiment.engines.loading import COMPREHEND, SENTIMENT_ENGINE
 from sourcebook.sentiment.engines.model import NO_TELEMETRY
@@ -133,9 +133,9 @@ class Analysis(Construct):
             action="See why in the log, and deploy again.",
         )
 
-    def waiting(self) -> Watched:
+    def waiting(self) -> WatchedMetric:
         """Return the metric of articles that are pending too long though they were announced again."""
-        return Watched(self._metric(self.heal, "ArticlesHealed"))
+        return WatchedMetric(self._metric(self.heal, "ArticlesHealed"))
 
     @staticmethod
     def _metric(function: PythonFunction, name: str) -> cloudwatch.Metric:

@@ -23,7 +23,7 @@ CHOICES: Final = ROOT / "deployment.json"
 """What the operator has chosen for AWS, kept under version control (docs/decisions/0271)."""
 
 
-class Target(StrEnum):
+class DeploymentTarget(StrEnum):
     """What the functions run on."""
 
     LAMBDA = "lambda"
@@ -60,7 +60,7 @@ class Deployment:
             compiles what it imports (docs/decisions/0011).
     """
 
-    target: Target
+    target: DeploymentTarget
     allowed_networks: str
     contact: str
     public_read: bool
@@ -78,7 +78,7 @@ class Deployment:
     @property
     def is_local(self) -> bool:
         """Whether this goes to the embedded cloud."""
-        return self.target is Target.LOCAL
+        return self.target is DeploymentTarget.LOCAL
 
     @classmethod
     def from_context(cls, node: Node) -> Deployment:
@@ -88,7 +88,7 @@ class Deployment:
             ValueError: naming the first value that is wrong and what would be right.
         """
         target = _target(node)
-        local = target is Target.LOCAL
+        local = target is DeploymentTarget.LOCAL
         return cls(
             target=target,
             allowed_networks=_networks(node, default=_LOOPBACK if local else ""),
@@ -127,7 +127,7 @@ def take_choices(node: Node, file: Path) -> dict[str, object]:
     Raises:
         ValueError: if the file is no such object, or a choice was given elsewhere that it does not hold.
     """
-    if _target(node) is Target.LOCAL:
+    if _target(node) is DeploymentTarget.LOCAL:
         return {}
     names = {field.name for field in fields(Deployment)} - _OF_THIS_MACHINE
     chosen = _choices_in(file, names)
@@ -166,12 +166,12 @@ def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
-def _target(node: Node) -> Target:
-    value = node.try_get_context("target") or Target.LAMBDA
+def _target(node: Node) -> DeploymentTarget:
+    value = node.try_get_context("target") or DeploymentTarget.LAMBDA
     try:
-        return Target(value)
+        return DeploymentTarget(value)
     except ValueError:
-        raise ValueError(f"context target={value!r}: expected one of {', '.join(Target)}") from None
+        raise ValueError(f"context target={value!r}: expected one of {', '.join(DeploymentTarget)}") from None
 
 
 def _networks(node: Node, *, default: str) -> str:

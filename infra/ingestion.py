@@ -14,7 +14,7 @@ from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction, WorkQueue, allow_partiql, with_batches
 from infra.layers import Layers
-from infra.monitoring import Monitoring, Watched
+from infra.monitoring import Monitoring, WatchedMetric
 from sourcebook.sources.dispatch import MOST_PER_DISPATCH
 from sourcebook.table.keys import ELIGIBILITY_INDEX
 
@@ -128,7 +128,10 @@ class Ingestion(Construct):
         memory = self._metric(self.fetch, "memory_usage_bytes", statistic="Maximum", period=period)
         monitoring.alarm_on_any(
             "feed-fetches-strained",
-            [Watched(duration, limit=SLOW_SECONDS), Watched(memory, limit=0.9 * _FETCH_MEMORY * 1024**2)],
+            [
+                WatchedMetric(duration, limit=SLOW_SECONDS),
+                WatchedMetric(memory, limit=0.9 * _FETCH_MEMORY * 1024**2),
+            ],
             periods=(2, 3),
             meaning=f"One in twenty fetches of feeds took {SLOW_SECONDS} seconds or more, or fetch_sources "
             f"used over 90 % of its {_FETCH_MEMORY} MB, beyond which it is killed.",

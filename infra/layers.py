@@ -27,7 +27,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 from packaging.requirements import Requirement
 
-from infra.deployment import ROOT, Deployment, Target
+from infra.deployment import ROOT, Deployment, DeploymentTarget
 
 RUNTIME: Final = lambda_.Runtime.PYTHON_3_13
 ARCHITECTURE: Final = lambda_.Architecture.ARM_64
@@ -210,7 +210,7 @@ class Layers(Construct):
 
 def build(
     lock: Path,
-    target: Target,
+    target: DeploymentTarget,
     *,
     files: Path | None = None,
     compiler: Compiler | None = None,
@@ -241,7 +241,7 @@ def build(
             shutil.copytree(
                 files, unfinished / "python", ignore=shutil.ignore_patterns(*NOT_SOURCE), dirs_exist_ok=True
             )
-        if target is Target.LOCAL:
+        if target is DeploymentTarget.LOCAL:
             # The embedded cloud unpacks the layers for every process it starts, so each would compile
             # them anew: half a second of CPU. They are for this interpreter.
             Compiler(sys.executable, sys.version).compile(unfinished / "python")
@@ -328,7 +328,7 @@ def _make_readable(folder: Path) -> None:
             path.chmod(0o755 if may_run else 0o644)
 
 
-def requirements_for(requirements: str, target: Target) -> str:
+def requirements_for(requirements: str, target: DeploymentTarget) -> str:
     """Return the lines of a universal lock that hold for a target, without their markers.
 
     pip judges markers by the interpreter that runs it, even when it is told to install for another.
@@ -340,7 +340,7 @@ def requirements_for(requirements: str, target: Target) -> str:
     for entry in _entries(requirements):
         specification, *hashes = entry.split(" --hash=")
         requirement = Requirement(specification)
-        environment = _LAMBDA_MARKERS if target is Target.LAMBDA else None
+        environment = _LAMBDA_MARKERS if target is DeploymentTarget.LAMBDA else None
         if requirement.marker is None or requirement.marker.evaluate(environment):
             requirement.marker = None
             kept.append(" ".join([str(requirement), *(f"--hash={digest}" for digest in hashes)]))
@@ -355,8 +355,8 @@ def _entries(requirements: str) -> Iterator[str]:
             yield entry
 
 
-def _key(requirements: str, target: Target, files: Path | None, compiler: Compiler | None) -> str:
-    if target is Target.LAMBDA:
+def _key(requirements: str, target: DeploymentTarget, files: Path | None, compiler: Compiler | None) -> str:
+    if target is DeploymentTarget.LAMBDA:
         runs_on = " ".join([*_LAMBDA_PIP, *([compiler.version] if compiler else [])])
     else:
         runs_on = f"{sys.implementation.cache_tag} {sysconfig.get_platform()} {platform.libc_ver()[0]}"
@@ -374,7 +374,7 @@ def _add_files(digest: hashlib._Hash, folder: Path) -> None:
             digest.update(f"\n{inside}\n".encode() + file.read_bytes())
 
 
-def _install(name: str, requirements: str, target: Target, place: Path) -> None:
+def _install(name: str, requirements: str, target: DeploymentTarget, place: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         lock = Path(folder) / "requirements.txt"
         lock.write_text(requirements_for(requirements, target), "utf-8")
@@ -383,7 +383,7 @@ def _install(name: str, requirements: str, target: Target, place: Path) -> None:
                 *(sys.executable, "-m", "pip", "install", "--quiet", "--no-input"),
                 *("--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile"),
                 *("--disable-pip-version-check", "--target", str(place)),
-                *(_LAMBDA_PIP if target is Target.LAMBDA else ()),
+                *(_LAMBDA_PIP if target is DeploymentTarget.LAMBDA else ()),
                 *("--requirement", str(lock)),
             ],
             capture_output=True,

@@ -36,7 +36,7 @@ _MOST_METRICS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedMetric:
     """A metric that an alarm watches beside others.
 
     Attributes:
@@ -135,7 +135,7 @@ class Monitoring(Construct):
         self.alarm_on_any(
             "dead-letters",
             [
-                Watched(
+                WatchedMetric(
                     work.dead_letters.metric_approximate_number_of_messages_visible(
                         period=_FIVE_MINUTES, statistic="Maximum"
                     )
@@ -148,7 +148,7 @@ class Monitoring(Construct):
         self.alarm_on_any(
             "backlog",
             [
-                Watched(
+                WatchedMetric(
                     work.queue.metric_approximate_age_of_oldest_message(
                         period=_FIVE_MINUTES, statistic="Maximum"
                     ),
@@ -167,7 +167,7 @@ class Monitoring(Construct):
         self.alarm_on_any(
             "scheduled-function-errors",
             [
-                Watched(function.function.metric_errors(period=period, statistic="Sum"))
+                WatchedMetric(function.function.metric_errors(period=period, statistic="Sum"))
                 for function in functions
             ],
             periods=(2, 3),
@@ -251,7 +251,7 @@ class Monitoring(Construct):
     def alarm_on_any(
         self,
         name: str,
-        watched: Sequence[Watched],
+        watched: Sequence[WatchedMetric],
         *,
         meaning: str,
         action: str,

@@ -15,7 +15,7 @@ from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction
 from infra.layers import Layers
-from infra.monitoring import Monitoring, Watched
+from infra.monitoring import Monitoring, WatchedMetric
 from infra.nag import accept
 from infra.workflows import Workflow, pascal
 from sourcebook.table.keys import STATUS_INDEX
@@ -220,9 +220,9 @@ class Spectra(Construct):
         )
         monitoring.announce("TimedOutAcquisitions", [acquire], "TIMED_OUT")
 
-    def overdue(self) -> Watched:
+    def overdue(self) -> WatchedMetric:
         """Return the metric of the spectrum that is due longest, and from when on that is too long."""
-        return Watched(
+        return WatchedMetric(
             cloudwatch.Metric(
                 namespace="Sourcebook",
                 metric_name="SpectraOverdueMinutes",

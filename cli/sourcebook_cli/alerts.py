@@ -14,7 +14,7 @@ from sourcebook_cli.stack import Stack, on_aws
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sourcebook.alerts.rules import Rule, RuleStore
+    from sourcebook.alerts.rules import AlertRule, RuleStore
 
 _STYLES: Final[dict[str, Style]] = {
     "DELIVERED": "green",
@@ -135,7 +135,7 @@ def _rules(stack: Stack) -> RuleStore:
     return RuleStore(stack.table)
 
 
-def _rule(stack: Stack, alert_id: str) -> Rule:
+def _rule(stack: Stack, alert_id: str) -> AlertRule:
     rule = _rules(stack).get(alert_id)
     if rule is None:
         raise _unknown(alert_id)

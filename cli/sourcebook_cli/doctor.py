@@ -36,7 +36,7 @@ _COLORS: Final[dict[Verdict, Style]] = {"ok": "green", "look": "yellow", "wrong"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """One thing that was looked at.
 
     Attributes:
@@ -69,21 +69,21 @@ def doctor(as_json: bool, aws: bool) -> None:
         sys.exit(1)
 
 
-def machine() -> Iterator[Finding]:
+def machine() -> Iterator[Diagnosis]:
     """Look at what the project needs of a machine."""
     yield _python()
     yield _node(_output(["node", "--version"]))
     for name, binary in (("CDK command line", "cdk"), ("bundler of the web page", "esbuild")):
         there = (ROOT / "node_modules" / ".bin" / binary).exists()
         yield (
-            Finding(name, "ok", "installed")
+            Diagnosis(name, "ok", "installed")
             if there
-            else Finding(name, "wrong", "not installed", "run `make install`")
+            else Diagnosis(name, "wrong", "not installed", "run `make install`")
         )
     yield _packages((ROOT / "requirements" / "dev.txt").read_text("utf-8"), _installed_version)
     free = shutil.disk_usage(ROOT).free // 1_000_000
     enough = free >= FREE_DISK_MB
-    yield Finding(
+    yield Diagnosis(
         "Disk",
         "ok" if enough else "wrong",
         f"{free:,} MB free",
@@ -91,33 +91,35 @@ def machine() -> Iterator[Finding]:
     )
 
 
-def local_stack(home: Path = HOME) -> Iterator[Finding]:
+def local_stack(home: Path = HOME) -> Iterator[Diagnosis]:
     """Look at the stack on this machine."""
     from sourcebook_local.cloud import PREFERRED_PORT, LocalCloud
     from sourcebook_local.deploy import LOCAL_CONTEXT, content_hash, deployed_hash
 
     cloud = LocalCloud(home)
     if not cloud.running():
-        yield Finding("Embedded cloud", "look", "does not run", "`make up` starts it")
+        yield Diagnosis("Embedded cloud", "look", "does not run", "`make up` starts it")
         taken = _is_taken(PREFERRED_PORT)
-        yield Finding(
+        yield Diagnosis(
             f"Port {PREFERRED_PORT}",
             "look" if taken else "ok",
             "another program listens there" if taken else "free",
             "nothing: `make up` takes another one" if taken else "",
         )
         return
-    yield Finding("Embedded cloud", "ok", f"runs at {cloud.endpoint_url}")
+    yield Diagnosis("Embedded cloud", "ok", f"runs at {cloud.endpoint_url}")
     deployed = deployed_hash(cloud)
     if deployed is None:
-        yield Finding("Stack", "wrong", "is not deployed", "`make up` deploys it")
+        yield Diagnosis("Stack", "wrong", "is not deployed", "`make up` deploys it")
     elif deployed != content_hash(ROOT, LOCAL_CONTEXT):
-        yield Finding("Stack", "look", "is of other sources than this checkout's", "`make up` deploys these")
+        yield Diagnosis(
+            "Stack", "look", "is of other sources than this checkout's", "`make up` deploys these"
+        )
     else:
-        yield Finding("Stack", "ok", "is of this checkout's sources")
+        yield Diagnosis("Stack", "ok", "is of this checkout's sources")
 
 
-def on_account() -> Iterator[Finding]:
+def on_account() -> Iterator[Diagnosis]:
     """Look at the stack on AWS, and at who asks."""
     import boto3.session
     from botocore.exceptions import BotoCoreError, ClientError
@@ -127,20 +129,24 @@ def on_account() -> Iterator[Finding]:
     try:
         session = boto3.session.Session(profile_name=chosen().profile)
     except BotoCoreError as error:
-        yield Finding(
+        yield Diagnosis(
             "Credentials", "wrong", _short(error), "`aws configure list-profiles` shows your profiles"
         )
         return
     if session.region_name is None:
-        yield Finding("Region", "wrong", "none is set", "set AWS_DEFAULT_REGION, or `region` of the profile")
+        yield Diagnosis(
+            "Region", "wrong", "none is set", "set AWS_DEFAULT_REGION, or `region` of the profile"
+        )
         return
-    yield Finding("Region", "ok", session.region_name)
+    yield Diagnosis("Region", "ok", session.region_name)
     try:
         identity = session.client("sts", config=aws_config()).get_caller_identity()
     except (BotoCoreError, ClientError) as error:
-        yield Finding("Credentials", "wrong", _short(error), "`aws sts get-caller-identity` must work first")
+        yield Diagnosis(
+            "Credentials", "wrong", _short(error), "`aws sts get-caller-identity` must work first"
+        )
         return
-    yield Finding("Credentials", "ok", identity["Arn"])
+    yield Diagnosis("Credentials", "ok", identity["Arn"])
     name = chosen().stack
     functions = session.client("lambda", config=aws_config())
     try:
@@ -153,7 +159,7 @@ def on_account() -> Iterator[Finding]:
             if f":function:{name}-" in mapping.get("FunctionArn", "")
         )
     except (BotoCoreError, ClientError) as error:
-        yield Finding("Concurrency", "look", _short(error), "needs lambda:GetAccountSettings")
+        yield Diagnosis("Concurrency", "look", _short(error), "needs lambda:GetAccountSettings")
     else:
         yield _concurrency(quota, asked)
     try:
@@ -161,7 +167,7 @@ def on_account() -> Iterator[Finding]:
             "Stacks"
         ][0]
     except (BotoCoreError, ClientError) as error:
-        yield Finding(
+        yield Diagnosis(
             "Stack", "wrong", _short(error), "deploy it: `cdk deploy --all`, see docs/operations.md"
         )
         return
@@ -170,7 +176,7 @@ def on_account() -> Iterator[Finding]:
     yield _version(outputs.get("Version"), importlib.metadata.version("sourcebook"))
 
 
-def _concurrency(quota: int, asked: int) -> Finding:
+def _concurrency(quota: int, asked: int) -> Diagnosis:
     """Judge how many functions the account may run at once.
 
     Args:
@@ -179,11 +185,11 @@ def _concurrency(quota: int, asked: int) -> Finding:
     """
     found = f"{quota:,} functions at once, of which the queues may take {asked or 'none yet'}"
     if asked + OTHER_FUNCTIONS <= quota and (asked or quota >= 100):
-        return Finding("Concurrency", "ok", found)
+        return Diagnosis("Concurrency", "ok", found)
     room = max(4, quota - min(OTHER_FUNCTIONS, quota // 4) - SMALL_QUEUES)
     analyze = max(2, room * 2 // 7)
     choices = f'{{"fetch_concurrency": {max(2, room - analyze)}, "analyze_concurrency": {analyze}}}'
-    return Finding(
+    return Diagnosis(
         "Concurrency",
         "look",
         found,
@@ -192,26 +198,26 @@ def _concurrency(quota: int, asked: int) -> Finding:
     )
 
 
-def _python() -> Finding:
+def _python() -> Diagnosis:
     version = sys.version_info[:2]
     shown = ".".join(map(str, sys.version_info[:3]))
     if OLDEST_PYTHON <= version <= NEWEST_PYTHON:
-        return Finding("Python", "ok", shown)
+        return Diagnosis("Python", "ok", shown)
     wanted = f"{'.'.join(map(str, OLDEST_PYTHON))} to {'.'.join(map(str, NEWEST_PYTHON))}"
-    return Finding("Python", "wrong", shown, f"install {wanted}, remove .venv and run `make install`")
+    return Diagnosis("Python", "wrong", shown, f"install {wanted}, remove .venv and run `make install`")
 
 
-def _node(said: str | None) -> Finding:
+def _node(said: str | None) -> Diagnosis:
     """Judge what ``node --version`` said."""
     number = re.match(r"v?(\d+)\.", said or "")
     if number is None:
-        return Finding("Node", "wrong", "not found", f"install Node {OLDEST_NODE} or newer, with npm")
+        return Diagnosis("Node", "wrong", "not found", f"install Node {OLDEST_NODE} or newer, with npm")
     if int(number[1]) < OLDEST_NODE:
-        return Finding("Node", "wrong", str(said), f"install Node {OLDEST_NODE} or newer")
-    return Finding("Node", "ok", str(said))
+        return Diagnosis("Node", "wrong", str(said), f"install Node {OLDEST_NODE} or newer")
+    return Diagnosis("Node", "ok", str(said))
 
 
-def _packages(lock: str, installed: Callable[[str], str | None]) -> Finding:
+def _packages(lock: str, installed: Callable[[str], str | None]) -> Diagnosis:
     """Hold the installed packages against the lock file; those for other machines are passed over."""
     wrong = []
     for line in re.findall(r"^([A-Za-z0-9][^\\\n]*)", lock, re.MULTILINE):
@@ -222,25 +228,25 @@ def _packages(lock: str, installed: Callable[[str], str | None]) -> Finding:
         if found is None or not requirement.specifier.contains(found, prereleases=True):
             wrong.append(f"{requirement.name} {found or 'missing'}, not {requirement.specifier}")
     if not wrong:
-        return Finding("Python packages", "ok", "as in requirements/dev.txt")
+        return Diagnosis("Python packages", "ok", "as in requirements/dev.txt")
     shown = "; ".join(wrong[:3]) + (f" and {len(wrong) - 3} more" if len(wrong) > 3 else "")
-    return Finding("Python packages", "wrong", shown, "run `rm .venv/.installed && make install`")
+    return Diagnosis("Python packages", "wrong", shown, "run `rm .venv/.installed && make install`")
 
 
-def _status(status: str) -> Finding:
+def _status(status: str) -> Diagnosis:
     if status.endswith("_IN_PROGRESS"):
-        return Finding("Stack", "look", status, "wait until the deployment has ended")
+        return Diagnosis("Stack", "look", status, "wait until the deployment has ended")
     if status in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
-        return Finding("Stack", "ok", status)
-    return Finding(
+        return Diagnosis("Stack", "ok", status)
+    return Diagnosis(
         "Stack", "wrong", status, "see the stack's events in the CloudFormation console, deploy again"
     )
 
 
-def _version(deployed: str | None, ours: str) -> Finding:
+def _version(deployed: str | None, ours: str) -> Diagnosis:
     if deployed == ours:
-        return Finding("Version", "ok", ours)
-    return Finding(
+        return Diagnosis("Version", "ok", ours)
+    return Diagnosis(
         "Version",
         "look",
         f"{deployed or 'unknown'} is deployed, this command is {ours}",
@@ -273,7 +279,7 @@ def _short(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def _print(findings: list[Finding]) -> None:
+def _print(findings: list[Diagnosis]) -> None:
     show_table(
         ("", "", "Found", "What to do"),
         [

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sourcebook.errors import Terminal
 from sourcebook.records.source import Source
 from sourcebook_cli.output import progress, show_table
-from sourcebook_cli.stack import Counts, Stack, count
+from sourcebook_cli.stack import Stack, StackCounts, count
 
 _LOOK_EVERY = 0.7
 
@@ -19,13 +19,13 @@ class NotFinished(Terminal):
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedSources:
     """Sources being watched, with the number of fetches that each had before."""
 
     fetches_before: Mapping[str, int]
 
 
-def watch(stack: Stack, watched: Watched, timeout: float) -> Counts:
+def watch(stack: Stack, watched: WatchedSources, timeout: float) -> StackCounts:
     """Show progress until every source was fetched once more and no article waits for analysis.
 
     Raises:
@@ -51,7 +51,7 @@ def watch(stack: Stack, watched: Watched, timeout: float) -> Counts:
     return counts
 
 
-def _what_is_missing(counts: Counts, timeout: float) -> str:
+def _what_is_missing(counts: StackCounts, timeout: float) -> str:
     return (
         f"after {timeout:.0f} s, {counts.fetched} of {counts.sources} sources were fetched and "
         f"{counts.pending} articles still wait for analysis. The stack goes on working: look with "

@@ -13,7 +13,7 @@ import click
 
 from sourcebook.errors import Terminal
 from sourcebook_cli.declarations import read_sources
-from sourcebook_cli.first_run import Watched, watch
+from sourcebook_cli.first_run import WatchedSources, watch
 from sourcebook_cli.output import Styled, say_text
 from sourcebook_cli.output import say as say_line
 from sourcebook_cli.sample_nova import begin_sample_nova, show_sample_nova
@@ -198,7 +198,7 @@ def serve_folder(folder: Path, timeout: int) -> None:
     )
 
 
-def _register(stack: Stack, specs: list[SourceSpec], say: object) -> Watched:
+def _register(stack: Stack, specs: list[SourceSpec], say: object) -> WatchedSources:
     """Register sources and have them fetched now."""
     registry = stack.registry
     new = sum(registry.register(spec) for spec in specs)
@@ -206,4 +206,4 @@ def _register(stack: Stack, specs: list[SourceSpec], say: object) -> Watched:
         say(f"{len(specs)} sources registered, {new} of them new")
     before = registry.get_many(spec.source_id for spec in specs if spec.enabled)
     stack.dispatch(before)
-    return Watched({source_id: source.fetch_count for source_id, source in before.items()})
+    return WatchedSources({source_id: source.fetch_count for source_id, source in before.items()})

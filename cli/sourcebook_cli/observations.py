@@ -14,7 +14,7 @@ from sourcebook_cli.output import say, say_error, say_json, show_table
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
-    from sourcebook.observations.model import Parsed
+    from sourcebook.observations.model import ParsedDocument
     from sourcebook.sources.model import SourceSpec
 
 
@@ -94,7 +94,7 @@ def _print(spec: SourceSpec, content: dict[str, Any]) -> None:
     say_json(about | content, indent=2)
 
 
-def _show(parsed: Parsed) -> None:
+def _show(parsed: ParsedDocument) -> None:
     numbers = ("term_months", "rate_min_pct", "rate_max_pct", "rate_pct")
     show_table(
         ("bank", "series", "months", "min %", "max %", "%", "raw value", "warnings"),

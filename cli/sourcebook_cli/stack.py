@@ -189,7 +189,7 @@ def running_cloud(home: Path | None = None) -> LocalCloud:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class StackCounts:
     """How far the sources and articles of a stack are."""
 
     sources: int
@@ -207,11 +207,11 @@ class Counts:
         return self.pending + self.analyzed + self.errors
 
 
-def count(table: Table, sources: Iterable[Source], fetched: int) -> Counts:
+def count(table: Table, sources: Iterable[Source], fetched: int) -> StackCounts:
     """Count what stands in the table. Reads the whole status index: for a local stack."""
     known = list(sources)
     by_status = {status: count_status(table, status) for status in ("pending", "analyzed", "error")}
-    return Counts(
+    return StackCounts(
         sources=len(known),
         fetched=fetched,
         failing=sum(bool(source.consecutive_errors) or not source.enabled for source in known),

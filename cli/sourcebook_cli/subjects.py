@@ -11,7 +11,7 @@ import click
 from sourcebook.errors import InvalidInput
 from sourcebook.sentiment.subjects import (
     PUBLIC_FIELDS,
-    Registered,
+    RegistrationOutcome,
     Subject,
     SubjectRegistry,
     default_subjects,
@@ -43,8 +43,9 @@ def load(file: Path | None, aws: bool) -> None:
     declared = read_subjects(file) if file else default_subjects()
     outcome = Counter(SubjectRegistry(Stack.connect(aws=aws).table).register(declared).values())
     say(
-        f"{outcome[Registered.ADDED]} subjects added, {outcome[Registered.CHANGED]} changed, "
-        f"{outcome[Registered.UNCHANGED]} as they were."
+        f"{outcome[RegistrationOutcome.ADDED]} subjects added, "
+        f"{outcome[RegistrationOutcome.CHANGED]} changed, "
+        f"{outcome[RegistrationOutcome.UNCHANGED]} as they were."
     )
 
 
@@ -97,4 +98,4 @@ def read_subjects(path: Path) -> list[Subject]:
 def load_default(stack: Stack, say: Callable[[str], None], more: Sequence[Subject] = ()) -> None:
     """Load the default list, and more, into a stack that has just been started."""
     outcome = Counter(SubjectRegistry(stack.table).register([*default_subjects(), *more]).values())
-    say(f"{outcome.total()} subjects loaded, {outcome[Registered.ADDED]} of them new")
+    say(f"{outcome.total()} subjects loaded, {outcome[RegistrationOutcome.ADDED]} of them new")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infra.application import build_app
-from infra.deployment import Target
+from infra.deployment import DeploymentTarget
 from tests.templates import cdk_context
 
 Resource = dict[str, Any]
@@ -79,7 +79,7 @@ class Assembly:
         return self.folder / f"asset.{key}"
 
 
-def synthesize(folder: Path, target: Target, **context: object) -> Assembly:
+def synthesize(folder: Path, target: DeploymentTarget, **context: object) -> Assembly:
     """Synthesize both stacks without the CDK's own validation; cfn-lint has its own test."""
     build_app(outdir=folder, context=cdk_context(target=target.value, **context), validate=False).synth()
 
@@ -93,10 +93,10 @@ def synthesize(folder: Path, target: Target, **context: object) -> Assembly:
 @pytest.fixture(scope="session")
 def aws(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
     """What `cdk deploy` puts on AWS."""
-    return synthesize(tmp_path_factory.mktemp("aws"), Target.LAMBDA)
+    return synthesize(tmp_path_factory.mktemp("aws"), DeploymentTarget.LAMBDA)
 
 
 @pytest.fixture(scope="session")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
     """What `make up` puts on the embedded cloud."""
-    return synthesize(tmp_path_factory.mktemp("local"), Target.LOCAL)
+    return synthesize(tmp_path_factory.mktemp("local"), DeploymentTarget.LOCAL)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import statemachines
-from infra.deployment import Target
+from infra.deployment import DeploymentTarget
 from infra.gateway_routes import api_routes
 from sourcebook.api.operations import Access
 from sourcebook.api.parts import operations
@@ -90,7 +90,7 @@ def test_the_function_is_told_whether_anybody_may_read(
 
     assert told(aws) == "false"
     assert told(local) == "true"
-    assert told(synthesize(tmp_path, Target.LAMBDA, public_read="true")) == "true"
+    assert told(synthesize(tmp_path, DeploymentTarget.LAMBDA, public_read="true")) == "true"
 
 
 def test_the_function_knows_and_may_start_every_workflow(aws: Assembly) -> None:
@@ -172,7 +172,9 @@ def test_requests_are_logged_and_throttled(aws: Assembly) -> None:
 def test_no_other_site_may_read_by_a_visitors_browser(aws: Assembly, tmp_path: Path) -> None:
     (api,) = aws.properties("AWS::ApiGatewayV2::Api")
     assert "CorsConfiguration" not in api
-    named = synthesize(tmp_path, Target.LAMBDA, cors_origins="https://app.example, http://localhost:5173")
+    named = synthesize(
+        tmp_path, DeploymentTarget.LAMBDA, cors_origins="https://app.example, http://localhost:5173"
+    )
     (api,) = named.properties("AWS::ApiGatewayV2::Api")
     cors = api["CorsConfiguration"]
     assert cors["AllowOrigins"] == ["https://app.example", "http://localhost:5173"]

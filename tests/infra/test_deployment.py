@@ -10,7 +10,7 @@ import aws_cdk as cdk
 import pytest
 
 from infra.application import build_app
-from infra.deployment import CHOICES, Deployment, Target, take_choices
+from infra.deployment import CHOICES, Deployment, DeploymentTarget, take_choices
 from infra.regions import check_region
 from sourcebook.feeds.settings import FeedSettings
 
@@ -23,7 +23,7 @@ def _deployment(**context: object) -> Deployment:
 
 def test_aws_is_the_default_and_lets_nothing_private_through() -> None:
     chosen = _deployment()
-    assert chosen.target is Target.LAMBDA
+    assert chosen.target is DeploymentTarget.LAMBDA
     assert chosen.allowed_networks == ""
     assert chosen.public_read is False
     assert chosen.sentiment_engine == "model"
@@ -149,7 +149,7 @@ def test_a_choice_that_the_next_deployment_would_drop_is_refused(
 
 
 def test_the_file_of_this_checkout_is_valid() -> None:
-    assert _chosen(CHOICES).target is Target.LAMBDA
+    assert _chosen(CHOICES).target is DeploymentTarget.LAMBDA
 
 
 def test_a_region_is_told_by_what_it_lacks() -> None:

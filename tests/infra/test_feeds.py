@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from infra.deployment import Target
+from infra.deployment import DeploymentTarget
 from sourcebook.feeds.settings import PREFIX, FeedSettings
 from tests.infra.conftest import synthesize
 
@@ -42,7 +42,7 @@ def test_one_object_of_the_context_sets_them_for_all_who_go_by_them(tmp_path: Pa
     chosen = FeedSettings(max_refresh_interval_minutes=30, target_articles_per_fetch=3, parser="reference")
     assembly = synthesize(
         tmp_path,
-        Target.LAMBDA,
+        DeploymentTarget.LAMBDA,
         feeds={"max_refresh_interval_minutes": 30, "target_articles_per_fetch": 3, "parser": "reference"},
     )
     assert _settings(assembly) == dict.fromkeys(GO_BY_THEM, chosen)

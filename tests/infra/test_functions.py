@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from infra import functions
-from infra.deployment import Target
+from infra.deployment import DeploymentTarget
 from sourcebook.table import keys
 from tests.infra.conftest import synthesize
 from tests.permissions.seen import BY_LAMBDA, LOCAL_ACTIONS, UNUSED, seen
@@ -511,7 +511,7 @@ def test_a_folder_without_a_handler_stops_the_synth_with_its_name(
 ) -> None:
     monkeypatch.setattr(functions, "_LAMBDAS", tmp_path / "lambdas")
     with pytest.raises(ValueError, match=r"lambdas/fetch_sources/handler\.py is missing"):
-        synthesize(tmp_path / "out", Target.LAMBDA)
+        synthesize(tmp_path / "out", DeploymentTarget.LAMBDA)
 
 
 def _permissions(aws: Assembly, name: str) -> set[tuple[str, str]]:

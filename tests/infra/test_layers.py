@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from infra.deployment import Target
+from infra.deployment import DeploymentTarget
 from infra.layers import Compiler, build, compiled, requirements_for
 from tests.infra.conftest import synthesize
 from tests.templates import ROOT
@@ -136,9 +136,9 @@ def small_lock(tmp_path: Path) -> Path:
     return lock
 
 
-@pytest.mark.parametrize("target", list(Target))
+@pytest.mark.parametrize("target", list(DeploymentTarget))
 def test_a_layer_built_twice_is_the_same_to_the_byte(
-    tmp_path: Path, small_lock: Path, target: Target
+    tmp_path: Path, small_lock: Path, target: DeploymentTarget
 ) -> None:
     first = build(small_lock, target, cache=tmp_path / "one")
     second = build(small_lock, target, cache=tmp_path / "two")
@@ -147,15 +147,15 @@ def test_a_layer_built_twice_is_the_same_to_the_byte(
 
 
 def test_two_synths_make_the_same_templates(aws: Assembly, tmp_path: Path) -> None:
-    again = synthesize(tmp_path, Target.LAMBDA)
+    again = synthesize(tmp_path, DeploymentTarget.LAMBDA)
     assert again.data == aws.data
     assert again.pipeline == aws.pipeline
 
 
 def test_a_built_layer_is_used_again(tmp_path: Path, small_lock: Path) -> None:
-    place = build(small_lock, Target.LOCAL, cache=tmp_path)
+    place = build(small_lock, DeploymentTarget.LOCAL, cache=tmp_path)
     (place / "mark").write_text("still here")
-    assert build(small_lock, Target.LOCAL, cache=tmp_path) == place
+    assert build(small_lock, DeploymentTarget.LOCAL, cache=tmp_path) == place
     assert (place / "mark").exists()
 
 
@@ -165,10 +165,10 @@ def test_files_beside_the_packages_are_part_of_the_layer_and_of_its_key(
     files = tmp_path / "files"
     (files / "model").mkdir(parents=True)
     (files / "model" / "weights").write_bytes(b"one")
-    first = build(small_lock, Target.LOCAL, files=files, cache=tmp_path / "cache")
+    first = build(small_lock, DeploymentTarget.LOCAL, files=files, cache=tmp_path / "cache")
     assert (first / "python" / "model" / "weights").read_bytes() == b"one"
     (files / "model" / "weights").write_bytes(b"two")
-    second = build(small_lock, Target.LOCAL, files=files, cache=tmp_path / "cache")
+    second = build(small_lock, DeploymentTarget.LOCAL, files=files, cache=tmp_path / "cache")
     assert second.name != first.name
     assert (second / "python" / "model" / "weights").read_bytes() == b"two"
 
@@ -187,9 +187,9 @@ def compiler(tmp_path: Path) -> Compiler:
 def test_a_layer_for_lambda_has_bytecode_when_its_compiler_is_named(
     tmp_path: Path, small_lock: Path, compiler: Compiler
 ) -> None:
-    plain = build(small_lock, Target.LAMBDA, cache=tmp_path / "cache")
-    first = build(small_lock, Target.LAMBDA, compiler=compiler, cache=tmp_path / "cache")
-    second = build(small_lock, Target.LAMBDA, compiler=compiler, cache=tmp_path / "other")
+    plain = build(small_lock, DeploymentTarget.LAMBDA, cache=tmp_path / "cache")
+    first = build(small_lock, DeploymentTarget.LAMBDA, compiler=compiler, cache=tmp_path / "cache")
+    second = build(small_lock, DeploymentTarget.LAMBDA, compiler=compiler, cache=tmp_path / "other")
     assert first.name == second.name != plain.name
     assert _files(first) == _files(second)
     assert plain.is_dir()
@@ -240,7 +240,7 @@ def test_a_requirement_without_a_wheel_is_named_and_leaves_nothing_behind(
     lock.parent.mkdir()
     lock.write_text(f"only-an-sdist==1.0 \\\n    --hash=sha256:{'0' * 64}\n")
     with pytest.raises(ValueError, match=r"layer science for target lambda(.|\n)*only-an-sdist==1\.0"):
-        build(lock, Target.LAMBDA, cache=tmp_path / "cache")
+        build(lock, DeploymentTarget.LAMBDA, cache=tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
 
 
@@ -259,13 +259,13 @@ arm==4.0 ; platform_machine == 'aarch64' and python_full_version >= '3.13' \\
 
 
 def test_markers_are_judged_for_lambda_whatever_interpreter_builds() -> None:
-    assert requirements_for(LOCK, Target.LAMBDA) == (
+    assert requirements_for(LOCK, DeploymentTarget.LAMBDA) == (
         "always==1.0 --hash=sha256:aa --hash=sha256:bb\narm==4.0 --hash=sha256:ee\n"
     )
 
 
 def test_markers_are_judged_for_this_interpreter_locally() -> None:
-    kept = requirements_for(LOCK, Target.LOCAL)
+    kept = requirements_for(LOCK, DeploymentTarget.LOCAL)
     assert kept.startswith("always==1.0 ")
     assert ("old-python" in kept) == (sys.version_info < (3, 13))
     assert ("windows" in kept) == (sys.platform == "win32")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from infra.deployment import Target
+from infra.deployment import DeploymentTarget
 from sourcebook_cli.local import up
 from sourcebook_cli.redrive import dead_letter_queues
 from tests.infra.conftest import synthesize
@@ -124,7 +124,7 @@ def test_the_embedded_cloud_runs_few_at_once(local: Assembly, name: str, most: i
 
 
 def test_concurrency_is_the_operators_choice(tmp_path: Path, aws: Assembly) -> None:
-    chosen = synthesize(tmp_path, Target.LAMBDA, fetch_concurrency="7", grouping_lines="8")
+    chosen = synthesize(tmp_path, DeploymentTarget.LAMBDA, fetch_concurrency="7", grouping_lines="8")
     assert _mapping(chosen, "fetch_sources")["ScalingConfig"] == {"MaximumConcurrency": 7}
     for synthesized, lines, most, batch in ((aws, "1", 2, 10), (chosen, "8", 8, 1)):
         grouping = _mapping(synthesized, "group_headlines")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from infra.deployment import Target
+from infra.deployment import DeploymentTarget
 from sourcebook.sentiment.engines.loading import load_engine
 from tests.infra.conftest import synthesize
 
@@ -21,7 +21,9 @@ LABELLING = {"analyze_sentiment", "reanalyze_articles"}
 
 @pytest.fixture(scope="module")
 def comprehend(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    return synthesize(tmp_path_factory.mktemp("comprehend"), Target.LAMBDA, sentiment_engine="comprehend")
+    return synthesize(
+        tmp_path_factory.mktemp("comprehend"), DeploymentTarget.LAMBDA, sentiment_engine="comprehend"
+    )
 
 
 def engines(assembly: Assembly) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from infra.deployment import Target
+from infra.deployment import DeploymentTarget
 from tests.infra.conftest import synthesize
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.infra
 
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    return synthesize(tmp_path_factory.mktemp("traced"), Target.LAMBDA, traces="true")
+    return synthesize(tmp_path_factory.mktemp("traced"), DeploymentTarget.LAMBDA, traces="true")
 
 
 def test_each_function_and_each_workflow_is_traced_and_may_say_so(traced: Assembly) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import statemachines
-from infra.deployment import Target
+from infra.deployment import DeploymentTarget
 from sourcebook.articles.reanalysis_messages import DayOfArticles, Progress
 from sourcebook.exports.messages import Exported
 from sourcebook.observations.rebuild_messages import RebuildCounts
@@ -102,7 +102,7 @@ def test_refresh_sources_reads_only_what_dispatch_returns() -> None:
 
 
 def test_a_sweep_runs_no_more_spectra_at_once_than_the_deployment_says(tmp_path: Path) -> None:
-    assembly = synthesize(tmp_path, Target.LAMBDA, acquire_concurrency="7")
+    assembly = synthesize(tmp_path, DeploymentTarget.LAMBDA, acquire_concurrency="7")
     (machine,) = (
         machine
         for machine in assembly.properties("AWS::StepFunctions::StateMachine")
@@ -114,7 +114,7 @@ def test_a_sweep_runs_no_more_spectra_at_once_than_the_deployment_says(tmp_path:
     one = states["Acquire what is due"]["ItemProcessor"]["States"]["Acquire one"]
     assert one["Resource"].endswith(":startExecution.sync:2"), "not waited for, the bound bounds nothing"
     with pytest.raises(ValueError, match="acquire_concurrency='41'"):
-        synthesize(tmp_path / "more", Target.LAMBDA, acquire_concurrency="41")
+        synthesize(tmp_path / "more", DeploymentTarget.LAMBDA, acquire_concurrency="41")
 
 
 def test_a_sweep_has_one_lock_whatever_the_day() -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.bucket.stored import Stored
+from sourcebook.bucket.stored import StoredObject
 from sourcebook.errors import InvalidInput
 from sourcebook.messages import Answer, Message, field_names, parts_of, word_of
 from sourcebook.novae.resolvers.identity import Identity
@@ -167,7 +167,7 @@ OLD: list[tuple[dict[str, Any], Answer]] = [
             "etag": "e",
             "sha256": "s",
         },
-        Acquired(key="k", byte_length=3, etag="e", sha256="s", source=Stored("j", 1, "t", "e", "s")),
+        Acquired(key="k", byte_length=3, etag="e", sha256="s", source=StoredObject("j", 1, "t", "e", "s")),
     ),
     (
         {"result": "DUPLICATE", "duplicate_of": "d", "byte_length": 3, "sha256": "s"},

@@ -22,7 +22,7 @@ from sourcebook.alerts.deliver import Delivered, Deliverer
 from sourcebook.alerts.deliveries import PAUSES, DeliveryStore
 from sourcebook.alerts.evaluate import Evaluator
 from sourcebook.alerts.mail import Mailer
-from sourcebook.alerts.rules import Rule, RuleStore, checked
+from sourcebook.alerts.rules import AlertRule, RuleStore, checked
 from sourcebook.articles.bus import EventBus
 from sourcebook.clock import isoformat
 from sourcebook.events import AlertFired
@@ -126,7 +126,7 @@ class World:
         """One of a process of its own."""
         return Evaluator(self.table, self.store, self.deliveries, self.subjects)
 
-    def add(self, kind: str, *, mail: str = "", **values: Any) -> Rule:
+    def add(self, kind: str, *, mail: str = "", **values: Any) -> AlertRule:
         given = {"kind": kind, "webhook": f"{self.server.url}/hook", "mail": mail, **values}
         rule = self.store.add(checked(given, self.deliverer.policy, self.subjects))
         self.receiver.secrets[rule.alert_id] = rule.secret
@@ -174,7 +174,7 @@ def world(table: Table) -> Iterator[World]:
         yield World(table, receiver, server)
 
 
-def everything_happens(world: World) -> dict[str, Rule]:
+def everything_happens(world: World) -> dict[str, AlertRule]:
     """Make a rule of each kind and let each happen once, with much besides that is asked for by none."""
     table, start = world.table, world.now - timedelta(hours=30)
     news = News(table, now=start)

@@ -20,7 +20,7 @@ from sourcebook.observations.adapters.poll import ObservationAdapter
 from sourcebook.observations.read import ObservationReader
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec, parse_spec
-from sourcebook.sources.poll import Poller, PollReport, PollResult, Verdict
+from sourcebook.sources.poll import Poller, PollReport, PollResult, PollVerdict
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table.codec import Item
 from sourcebook.table.keys import Key
@@ -136,7 +136,12 @@ def scene(server: ServedFolder, s3: S3Client) -> Scene:
 
 def test_a_page_is_stored_and_kept(scene: Scene) -> None:
     result = scene.poll()
-    assert (result.verdict, result.cause, result.entries, result.created) == (Verdict.CHANGED, "ok", 10, 10)
+    assert (result.verdict, result.cause, result.entries, result.created) == (
+        PollVerdict.CHANGED,
+        "ok",
+        10,
+        10,
+    )
     assert result.dropped == {"no_value": 1, "term_is_a_range": 1, "unknown_series": 1}
     assert [r.article_id for r in result.rejected] == ["row 9", "row 12", "row 13"]
     assert result.anomaly == ""
@@ -149,7 +154,7 @@ def test_a_page_that_has_not_changed_costs_one_write(scene: Scene) -> None:
     scene.poll()
     scene.now += timedelta(hours=1)
     result = scene.poll()
-    assert (result.verdict, result.cause) == (Verdict.UNCHANGED, "not_modified")
+    assert (result.verdict, result.cause) == (PollVerdict.UNCHANGED, "not_modified")
     assert scene.table.writes == 1
 
 
@@ -184,14 +189,14 @@ def test_far_fewer_rows_are_stored_and_told_as_an_anomaly(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("body", "cause", "verdict"),
     [
-        ("", "empty_page", Verdict.FAILED),
-        ("<html><input type=password>", "login_page", Verdict.FAILED),
-        ('{"items": []}', "layout_changed", Verdict.BROKEN),
-        ("<html><p>moved</html>", "wrong_format", Verdict.BROKEN),
+        ("", "empty_page", PollVerdict.FAILED),
+        ("<html><input type=password>", "login_page", PollVerdict.FAILED),
+        ('{"items": []}', "layout_changed", PollVerdict.BROKEN),
+        ("<html><p>moved</html>", "wrong_format", PollVerdict.BROKEN),
     ],
 )
 def test_what_is_not_the_page_has_a_cause_and_changes_nothing(
-    scene: Scene, body: str, cause: str, verdict: Verdict
+    scene: Scene, body: str, cause: str, verdict: PollVerdict
 ) -> None:
     scene.poll()
     before = scene.raw()
@@ -224,11 +229,11 @@ def test_a_series_cannot_be_a_deposit_here_and_a_loan_there(scene: Scene) -> Non
     )
     scene.specs["other"] = other
     result = scene.poll("other")
-    assert (result.verdict, result.cause) == (Verdict.BROKEN, "invalid_options")
+    assert (result.verdict, result.cause) == (PollVerdict.BROKEN, "invalid_options")
     assert "deposit" in result.message
 
 
 def test_wrong_options_are_a_result_and_not_a_crash(scene: Scene) -> None:
     assert isinstance(scene.specs[JSON], SourceSpec)
     result = scene.poll(options={"records": "["})
-    assert (result.verdict, result.cause) == (Verdict.BROKEN, "invalid_options")
+    assert (result.verdict, result.cause) == (PollVerdict.BROKEN, "invalid_options")

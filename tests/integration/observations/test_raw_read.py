@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from sourcebook.api import observations as operations
-from sourcebook.api.representations import Form, written
+from sourcebook.api.representations import Representation, written
 from sourcebook.api.requests import Request
 from sourcebook.errors import InvalidInput
 from sourcebook.observations.raw_read import RawReader
@@ -147,7 +147,7 @@ def test_csv_has_each_sources_figure_by_day(world: World) -> None:
     operation = next(one for one in operations.OPERATIONS if one.path == "/observations")
     request = Request(operation.route, query={"bank_name": "Bến Xuân", "limit": "100"})
     answer = operation.handle(RawReader(world.table), request)
-    text = str(written(answer, Form.CSV, operation, request).body)
+    text = str(written(answer, Representation.CSV, operation, request).body)
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     figures = {
         (r["series_code"], r["term"], r["observed_day"], r["source_id"]): float(r["rate_pct"]) for r in rows

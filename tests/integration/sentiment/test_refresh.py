@@ -10,7 +10,7 @@ from sourcebook.sentiment.cache import CacheHealth, SentimentCache
 from sourcebook.sentiment.catalog import SubjectCatalog
 from sourcebook.sentiment.refresh import Refresher, RefreshFailed, read_refresh_request
 from sourcebook.sentiment.rollups import DirtyHours
-from sourcebook.sentiment.subjects import Registered, Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import RegistrationOutcome, Subject, SubjectRegistry
 from sourcebook.sentiment.windows import PERIODS
 from sourcebook.table import keys
 from sourcebook.table.client import Table, TableBusy
@@ -154,11 +154,11 @@ def test_subjects_are_added_changed_and_retired(world: World) -> None:
     retired = Subject("MRBL", "Marbleton", "company", ticker="MRBL", active=False)
     outcome = registry.register([changed, retired, Subject("new", "Newfield")])
     assert outcome == {
-        "quartzon": Registered.CHANGED,
-        "MRBL": Registered.CHANGED,
-        "new": Registered.ADDED,
+        "quartzon": RegistrationOutcome.CHANGED,
+        "MRBL": RegistrationOutcome.CHANGED,
+        "new": RegistrationOutcome.ADDED,
     }
-    assert registry.register([changed]) == {"quartzon": Registered.UNCHANGED}
+    assert registry.register([changed]) == {"quartzon": RegistrationOutcome.UNCHANGED}
     assert list(registry.list_ids()) == ["new", "quartzon"]
     assert list(registry.list_ids(active=False)) == ["MRBL"]
     assert registry.get("quartzon") == changed

@@ -21,14 +21,14 @@ from botocore.exceptions import EndpointConnectionError
 from sourcebook.events import SourceDue
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
-from sourcebook.sources.poll import Poller, PollResult, Rejected, RoundReport, Verdict
+from sourcebook.sources.poll import Poller, PollResult, PollVerdict, Rejected, RoundReport
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table, TableBusy
 from tests.moto_table import MotoTable
 
 NOW = datetime(2026, 11, 27, 21, 0, tzinfo=UTC)
-OK = PollResult(Verdict.CHANGED, "ok", http_status=200, entries=1, created=1)
+OK = PollResult(PollVerdict.CHANGED, "ok", http_status=200, entries=1, created=1)
 
 
 class Clock:
@@ -291,10 +291,10 @@ async def test_what_ended_the_process_once_is_polled_last_and_alone(table: Table
     "found",
     [
         OK,
-        PollResult(Verdict.UNCHANGED, "not_modified", http_status=304),
-        PollResult(Verdict.FAILED, "timeout", "no answer"),
-        PollResult(Verdict.GONE, "gone", "410"),
-        PollResult(Verdict.DEFERRED, "budget_spent", next_fetch=NOW + timedelta(hours=3)),
+        PollResult(PollVerdict.UNCHANGED, "not_modified", http_status=304),
+        PollResult(PollVerdict.FAILED, "timeout", "no answer"),
+        PollResult(PollVerdict.GONE, "gone", "410"),
+        PollResult(PollVerdict.DEFERRED, "budget_spent", next_fetch=NOW + timedelta(hours=3)),
     ],
     ids=lambda found: found.verdict.value,
 )
@@ -376,7 +376,7 @@ async def test_an_error_that_is_kept_for_the_log_does_not_hold_what_was_read(
 
 async def test_a_result_that_the_table_refuses_is_the_sources_failure(table: Table) -> None:
     stage = Stage(table, "a", "bad")
-    unstorable = PollResult(Verdict.CHANGED, "ok", state={"etag": "x" * 500_000})
+    unstorable = PollResult(PollVerdict.CHANGED, "ok", state={"etag": "x" * 500_000})
     report = await stage.run(Adapter(bad=lambda _: unstorable))
 
     assert causes(report) == {"a": "ok", "bad": "not_storable"}
@@ -386,7 +386,7 @@ async def test_a_result_that_the_table_refuses_is_the_sources_failure(table: Tab
 async def test_what_was_left_out_is_in_the_history_though_nothing_is_new(table: Table) -> None:
     stage = Stage(table, "a")
     left_out = PollResult(
-        Verdict.UNCHANGED,
+        PollVerdict.UNCHANGED,
         "no_new_entries",
         entries=0,
         rejected=(Rejected("a", "entry 0", "no title"),),

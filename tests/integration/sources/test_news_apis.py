@@ -15,14 +15,14 @@ import pytest
 from boto3.dynamodb.conditions import Key
 
 from sourcebook.articles.adapters.intake import Intake
-from sourcebook.articles.adapters.news_api import Finnhub, NewsApiAdapter, Provider, Tiingo
+from sourcebook.articles.adapters.news_api import Finnhub, NewsApiAdapter, NewsProvider, Tiingo
 from sourcebook.articles.announce import Announcer
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.clock import utc_now
 from sourcebook.http import HttpClient
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
-from sourcebook.sources.poll import PollResult, Verdict
+from sourcebook.sources.poll import PollResult, PollVerdict
 from sourcebook.sources.quota import DailyQuota
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.sources.secrets import SecretMissing, Secrets
@@ -82,7 +82,7 @@ class Apis:
     def poll_source(self, source: Source) -> PollResult:
         async def run() -> PollResult:
             async with HttpClient(LOOPBACK, clock=lambda: self.now) as http:
-                provider: Provider = Tiingo() if source.kind == "tiingo" else Finnhub()
+                provider: NewsProvider = Tiingo() if source.kind == "tiingo" else Finnhub()
                 intake = Intake(ArticleStore(self.table), self.announcer, "run-1")
                 adapter = NewsApiAdapter(provider, http, self.table, intake, self.secrets, lambda: self.now)
                 return await adapter.poll(source)
@@ -121,7 +121,7 @@ def test_a_second_poll_finds_nothing_new(apis: Apis) -> None:
     apis.poll("tiingo")
     before = apis.articles()
     again = apis.poll("tiingo")
-    assert (again.verdict, again.cause) == (Verdict.UNCHANGED, "no_new_entries")
+    assert (again.verdict, again.cause) == (PollVerdict.UNCHANGED, "no_new_entries")
     assert apis.articles() == before
 
 
@@ -138,7 +138,7 @@ def test_a_used_up_quota_waits_for_midnight_and_then_goes_on(apis: Apis) -> None
     refused = apis.poll("tiingo", **options)
     midnight = datetime(apis.now.year, apis.now.month, apis.now.day, tzinfo=UTC) + timedelta(days=1)
     assert (refused.verdict, refused.cause, refused.retry_after) == (
-        Verdict.FAILED,
+        PollVerdict.FAILED,
         "quota_exhausted",
         midnight,
     )
@@ -161,7 +161,7 @@ def test_the_quota_is_never_exceeded(apis: Apis) -> None:
 def test_a_wrong_key_says_so_and_a_mended_one_is_read_at_once(apis: Apis) -> None:
     apis.client.put_secret_value(SecretId=secret_name("finnhub"), SecretString="wrong")
     refused = apis.poll("finnhub")
-    assert (refused.verdict, refused.cause) == (Verdict.BROKEN, "unauthorized")
+    assert (refused.verdict, refused.cause) == (PollVerdict.BROKEN, "unauthorized")
     assert "wrong" not in refused.message
     apis.client.put_secret_value(
         SecretId=secret_name("finnhub"), SecretString=json.dumps({"api_key": API_KEYS["finnhub"]})
@@ -171,7 +171,7 @@ def test_a_wrong_key_says_so_and_a_mended_one_is_read_at_once(apis: Apis) -> Non
 
 def test_a_missing_secret_says_how_to_store_it(apis: Apis) -> None:
     missing = apis.poll("tiingo", **with_options(apis, "tiingo", secret="sourcebook/none"))
-    assert (missing.verdict, missing.cause) == (Verdict.BROKEN, "secret_missing")
+    assert (missing.verdict, missing.cause) == (PollVerdict.BROKEN, "secret_missing")
     assert "aws secretsmanager put-secret-value --secret-id sourcebook/none" in missing.message
 
 
@@ -189,7 +189,7 @@ def test_a_secret_is_kept_for_five_minutes(apis: Apis) -> None:
 def test_a_limited_ticker_is_reported_and_the_others_are_taken(apis: Apis, server: ServedFolder) -> None:
     stage(server, path="/tiingo/news", times=1, status=429, retry_after=120)
     result = apis.poll("tiingo")
-    assert (result.verdict, result.cause) == (Verdict.CHANGED, "partial")
+    assert (result.verdict, result.cause) == (PollVerdict.CHANGED, "partial")
     assert result.created > 0
     assert result.retry_after is not None
     assert 119 <= (result.retry_after - apis.now).total_seconds() <= 121
@@ -198,7 +198,7 @@ def test_a_limited_ticker_is_reported_and_the_others_are_taken(apis: Apis, serve
 def test_repeated_failures_open_the_circuit_and_one_probe_closes_it(apis: Apis, server: ServedFolder) -> None:
     stage(server, path="/finnhub/api/v1/company-news", times=None, status=503)
     failed = apis.poll("finnhub")
-    assert (failed.verdict, failed.cause) == (Verdict.FAILED, "server_error")
+    assert (failed.verdict, failed.cause) == (PollVerdict.FAILED, "server_error")
     spared = apis.poll_source(replace(apis.source("finnhub"), **failed.state))
     assert spared.cause == "circuit_open"
     apis.now += timedelta(seconds=301)
@@ -221,7 +221,7 @@ def _no_more_trouble(server: ServedFolder) -> None:
 def test_an_answer_that_is_not_the_documented_one_is_told(apis: Apis, server: ServedFolder) -> None:
     stage(server, path="/tiingo/news", times=None, body="<html>maintenance</html>", content_type="text/html")
     result = apis.poll("tiingo")
-    assert (result.verdict, result.cause) == (Verdict.BROKEN, "protocol_error")
+    assert (result.verdict, result.cause) == (PollVerdict.BROKEN, "protocol_error")
 
 
 def test_one_malformed_record_is_rejected_with_its_reason_and_the_rest_is_taken(
@@ -255,7 +255,7 @@ def test_one_malformed_record_is_rejected_with_its_reason_and_the_rest_is_taken(
 
 def test_options_that_are_wrong_are_refused_by_name(apis: Apis) -> None:
     result = apis.poll("tiingo", **with_options(apis, "tiingo", tickers=[]))
-    assert (result.verdict, result.cause) == (Verdict.BROKEN, "invalid_options")
+    assert (result.verdict, result.cause) == (PollVerdict.BROKEN, "invalid_options")
     assert "options.tickers" in result.message
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from sourcebook.events import SourceDue
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
-from sourcebook.sources.poll import Poller, PollResult, RoundReport, Verdict
+from sourcebook.sources.poll import Poller, PollResult, PollVerdict, RoundReport
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table.client import Change, Table, TableBusy, TableRefused
 from tests.moto_table import MotoTable
@@ -45,7 +45,7 @@ class Adapter:
     async def poll(self, source: Source) -> PollResult:
         if source.source_id == "slow":
             await asyncio.wait_for(self.let_go.wait(), 10)
-        return PollResult(Verdict.UNCHANGED, "not_modified", http_status=304)
+        return PollResult(PollVerdict.UNCHANGED, "not_modified", http_status=304)
 
 
 def registered(table: Table, *names: str) -> tuple[SourceRegistry, list[SourceDue]]:

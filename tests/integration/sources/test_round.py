@@ -178,9 +178,9 @@ def test_of_two_runs_of_one_message_only_one_moves_the_source_on(stack: Stack, s
     source = stack.registry.get(spec.source_id)
     assert source is not None
     poller = Poller(stack.registry, {}, lambda: stack.now)
-    from sourcebook.sources.poll import PollResult, Verdict
+    from sourcebook.sources.poll import PollResult, PollVerdict
 
-    unchanged = PollResult(Verdict.UNCHANGED, "not_modified")
+    unchanged = PollResult(PollVerdict.UNCHANGED, "not_modified")
     assert [poller.commit(source, unchanged, 1), poller.commit(source, unchanged, 1)] == [True, False]
     after = stack.registry.get(spec.source_id)
     assert after is not None

@@ -9,14 +9,14 @@ import pytest
 from sourcebook.alerts.matching import ArticleRules
 from sourcebook.clock import utc_now
 from sourcebook.records.article import Article
-from sourcebook.search.day import Entry, holds
-from sourcebook.search.query import Term, parse
+from sourcebook.search.day import IndexedArticle, holds
+from sourcebook.search.query import SearchTerm, parse
 from tests.unit.api.stored import article_item
 
 WORDS = "ferry harbor strike bank rate nova apple record orders 東 京 株".split()
 
 
-def entry(draw: random.Random) -> Entry:
+def entry(draw: random.Random) -> IndexedArticle:
     item = article_item(
         "0" * 32, utc_now(), status="analyzed", sentiment=draw.choice(["positive", "neutral", "negative"])
     )
@@ -25,7 +25,7 @@ def entry(draw: random.Random) -> Entry:
     item["sources"] = draw.sample(["wire", "harbor-ledger", "circuit"], k=draw.randint(1, 2))
     item["tags"] = draw.sample(["AAPL", "rates", "Ferries"], k=draw.randint(0, 2))
     item["metadata"] = {"language": draw.choice(["en", "en-GB", "zh-tw", ""])}
-    return Entry.of(Article.of_item(item))
+    return IndexedArticle.of(Article.of_item(item))
 
 
 def query(draw: random.Random) -> str:
@@ -47,11 +47,11 @@ def query(draw: random.Random) -> str:
     return " ".join(pieces)
 
 
-def groups(text: str) -> list[list[Term]]:
+def groups(text: str) -> list[list[SearchTerm]]:
     folded = {"tag": str.casefold, "source": str.casefold}
     return [
         [
-            Term(t.field, tuple(folded.get(t.field, str)(value) for value in t.values), t.negated)
+            SearchTerm(t.field, tuple(folded.get(t.field, str)(value) for value in t.values), t.negated)
             for t in group
         ]
         for group in parse(text, utc_now()).groups

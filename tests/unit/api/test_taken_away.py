@@ -19,7 +19,7 @@ from sourcebook.api.idempotency import IdempotentRequests
 from sourcebook.api.openapi import description
 from sourcebook.api.operations import Operation
 from sourcebook.api.parts import Dependencies, PartServices, operations
-from sourcebook.api.representations import Form, accepted, by_suffix, columns, written
+from sourcebook.api.representations import Representation, accepted, by_suffix, columns, written
 from sourcebook.api.requests import SIGNED, Request
 from sourcebook.api.responses import Response
 from sourcebook.api.routes import Api
@@ -95,10 +95,10 @@ def test_every_list_is_csv_and_ndjson_with_the_same_values(operation: Operation)
     assert example["items"], "an example without items would show nothing"
     request = Request(operation.route, query={"limit": "2"}, address="https://api.example/x")
 
-    def form(form: Form) -> Response:
+    def form(form: Representation) -> Response:
         return written(Response({**example, "next_cursor": "abc"}), form, operation, request)
 
-    as_csv, as_lines = form(Form.CSV), form(Form.NDJSON)
+    as_csv, as_lines = form(Representation.CSV), form(Representation.NDJSON)
 
     assert [json.loads(line) for line in str(as_lines.body).splitlines()] == example["items"]
     found = rows(str(as_csv.body))
@@ -153,7 +153,10 @@ def test_pages_are_followed_by_the_link_header_to_the_end(api: Api, *, signed: b
 
 def test_accept_and_suffix_give_the_same_and_each_form_has_its_own_entity_tag(api: Api) -> None:
     tags = set()
-    for form, media_type in ((Form.CSV, "text/csv"), (Form.NDJSON, "application/x-ndjson")):
+    for form, media_type in (
+        (Representation.CSV, "text/csv"),
+        (Representation.NDJSON, "application/x-ndjson"),
+    ):
         by_accept = ask(api, "/articles", accept=media_type)
         by_suffix_ = ask(api, f"/articles{form.value.suffix}")
         assert by_accept["body"] == by_suffix_["body"]
@@ -170,25 +173,25 @@ def test_accept_and_suffix_give_the_same_and_each_form_has_its_own_entity_tag(ap
 @pytest.mark.parametrize(
     ("header", "form"),
     [
-        ("", Form.JSON),
-        ("*/*", Form.JSON),
-        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", Form.JSON),
-        ("image/png", Form.JSON),
-        ("text/csv", Form.CSV),
-        ("TEXT/CSV ; header=present", Form.CSV),
-        ("text/*", Form.CSV),
-        ("text/csv, */*;q=0.1", Form.CSV),
-        ("text/csv;q=0.5, application/json", Form.JSON),
-        ("text/csv;q=0, */*;q=0.1", Form.JSON),
-        ("application/json, text/csv", Form.JSON),
-        ("application/jsonl", Form.NDJSON),
-        ("application/ndjson;q=0.9, text/csv;q=0.8", Form.NDJSON),
-        ("application/*, text/csv", Form.JSON),
-        (";;;,,q=1", Form.JSON),
-        ("text/csv;q=nan", Form.CSV),
+        ("", Representation.JSON),
+        ("*/*", Representation.JSON),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", Representation.JSON),
+        ("image/png", Representation.JSON),
+        ("text/csv", Representation.CSV),
+        ("TEXT/CSV ; header=present", Representation.CSV),
+        ("text/*", Representation.CSV),
+        ("text/csv, */*;q=0.1", Representation.CSV),
+        ("text/csv;q=0.5, application/json", Representation.JSON),
+        ("text/csv;q=0, */*;q=0.1", Representation.JSON),
+        ("application/json, text/csv", Representation.JSON),
+        ("application/jsonl", Representation.NDJSON),
+        ("application/ndjson;q=0.9, text/csv;q=0.8", Representation.NDJSON),
+        ("application/*, text/csv", Representation.JSON),
+        (";;;,,q=1", Representation.JSON),
+        ("text/csv;q=nan", Representation.CSV),
     ],
 )
-def test_the_form_that_weighs_most_is_given(header: str, form: Form) -> None:
+def test_the_form_that_weighs_most_is_given(header: str, form: Representation) -> None:
     assert accepted(header) is form
 
 
@@ -204,7 +207,7 @@ def test_what_is_no_list_has_no_suffix_and_errors_stay_problems(api: Api) -> Non
     assert head["headers"]["content-type"].startswith("text/csv")
     closed = replace(api, access=AccessControl(TokenStore(MemoryTable()), public_read=False))
     assert ask(closed, "/articles.csv")["statusCode"] == 401
-    assert by_suffix("/articles.json") == ("/articles.json", Form.JSON)
+    assert by_suffix("/articles.json") == ("/articles.json", Representation.JSON)
 
 
 def test_an_empty_list_has_its_headings_and_no_lines(api: Api) -> None:

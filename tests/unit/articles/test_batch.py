@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sourcebook.articles.batch import Run, batch_key, ingestion_batch
-from sourcebook.sources.poll import PollReport, PollResult, Rejected, RoundReport, Verdict
+from sourcebook.sources.poll import PollReport, PollResult, PollVerdict, Rejected, RoundReport
 from sourcebook.table import keys
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 RUN = Run("batch-1", "request-1", NOON, NOON + timedelta(seconds=2.5))
 
 
-def poll(source: str, verdict: Verdict = Verdict.CHANGED, **result: Any) -> PollReport:
+def poll(source: str, verdict: PollVerdict = PollVerdict.CHANGED, **result: Any) -> PollReport:
     return PollReport(source, source, PollResult(verdict, "ok", **result), 100, True)
 
 
@@ -22,7 +22,7 @@ def test_a_run_is_recorded_with_how_often_sources_told_the_same() -> None:
             poll(
                 "finnhub", fresh=50, created=30, merged=15, rejected=(Rejected("finnhub", "7", "url: bad"),)
             ),
-            poll("quiet", Verdict.UNCHANGED),
+            poll("quiet", PollVerdict.UNCHANGED),
         ],
         [],
         [],
@@ -43,7 +43,7 @@ def test_a_run_is_recorded_with_how_often_sources_told_the_same() -> None:
 
 
 def test_a_run_over_unchanged_sources_leaves_no_record() -> None:
-    assert ingestion_batch(RoundReport([poll("quiet", Verdict.UNCHANGED)], [], [], []), RUN) is None
+    assert ingestion_batch(RoundReport([poll("quiet", PollVerdict.UNCHANGED)], [], [], []), RUN) is None
 
 
 def test_many_errors_are_cut_with_a_word_on_where_the_rest_is() -> None:

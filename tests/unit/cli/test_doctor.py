@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from sourcebook_cli import doctor
-from sourcebook_cli.doctor import Finding
+from sourcebook_cli.doctor import Diagnosis
 from sourcebook_cli.main import main
 
 
@@ -35,7 +35,9 @@ fig[jam]==2.0 ; python_version >= '3' \\
 
 def test_packages_are_held_against_the_lock_and_those_of_other_machines_are_passed_over() -> None:
     there = {"apple": "1.2", "fig": "2.0"}
-    assert doctor._packages(LOCK, there.get) == Finding("Python packages", "ok", "as in requirements/dev.txt")
+    assert doctor._packages(LOCK, there.get) == Diagnosis(
+        "Python packages", "ok", "as in requirements/dev.txt"
+    )
     found = doctor._packages(LOCK, {"apple": "1.1"}.get)
     assert (found.verdict, found.found) == ("wrong", "apple 1.1, not ==1.2; fig missing, not ==2.0")
     assert "make install" in found.todo
@@ -78,8 +80,8 @@ def test_without_a_cloud_the_next_step_is_named(tmp_path: Path) -> None:
 
 
 def test_a_program_gets_json_and_an_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "local_stack", lambda: [Finding("Stack", "ok", "fine")])
-    monkeypatch.setattr(doctor, "machine", lambda: [Finding("Node", "wrong", "not found", "install it")])
+    monkeypatch.setattr(doctor, "local_stack", lambda: [Diagnosis("Stack", "ok", "fine")])
+    monkeypatch.setattr(doctor, "machine", lambda: [Diagnosis("Node", "wrong", "not found", "install it")])
     result = CliRunner().invoke(main, ["doctor", "--json"])
     assert result.exit_code == 1
     assert json.loads(result.stdout)[0] == {

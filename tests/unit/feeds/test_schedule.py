@@ -11,8 +11,8 @@ from sourcebook.feeds.schedule import (
     BURST,
     DEVIATIONS,
     QUIET,
-    Hints,
     Rhythm,
+    ServerHints,
     explain,
     learned_hints,
     next_fetch,
@@ -31,8 +31,8 @@ def source(**state: Any) -> Source:
     return Source.of_item({**state_item(spec, now="2026-11-01T12:00:00Z"), **known, **state})
 
 
-def minutes(rate: float, *, hints: Hints | None = None, all_new: bool = False, **state: Any) -> float:
-    decision = next_fetch(source(**state), Rhythm(rate), hints or Hints(), NOON, all_new=all_new)
+def minutes(rate: float, *, hints: ServerHints | None = None, all_new: bool = False, **state: Any) -> float:
+    decision = next_fetch(source(**state), Rhythm(rate), hints or ServerHints(), NOON, all_new=all_new)
     return (decision.due - NOON) / timedelta(minutes=1)
 
 
@@ -58,17 +58,17 @@ def test_a_document_full_of_new_entries_halves_the_interval() -> None:
 
 
 def test_what_the_server_asks_for_is_a_lower_bound_within_the_range() -> None:
-    hourly = Hints(at_least=timedelta(hours=1))
+    hourly = ServerHints(at_least=timedelta(hours=1))
     assert minutes(300, hints=hourly) == 15
     assert minutes(300, hints=hourly, interval_minutes=240) == 60
-    assert minutes(1, hints=Hints(at_least=timedelta(minutes=2))) == 15
+    assert minutes(1, hints=ServerHints(at_least=timedelta(minutes=2))) == 15
 
 
 def test_hours_that_the_server_skips_are_slept_through_as_far_as_the_range_allows() -> None:
-    siesta = Hints(skip_hours=frozenset({12, 13}))
+    siesta = ServerHints(skip_hours=frozenset({12, 13}))
     assert minutes(300, hints=siesta, interval_minutes=240) == 120
     assert minutes(300, hints=siesta) == 15
-    assert minutes(300, hints=Hints(skip_days=frozenset({4})), interval_minutes=1440) == 720
+    assert minutes(300, hints=ServerHints(skip_days=frozenset({4})), interval_minutes=1440) == 720
 
 
 def test_a_busy_hour_is_polled_more_often_than_a_quiet_one() -> None:
@@ -76,9 +76,9 @@ def test_a_busy_hour_is_polled_more_often_than_a_quiet_one() -> None:
     for day in range(7):
         histogram[day * 24 + 12] = 30
     busy = Rhythm(10, bytes(histogram), entries=50)
-    at_noon = next_fetch(source(), busy, Hints(), NOON).due - NOON
+    at_noon = next_fetch(source(), busy, ServerHints(), NOON).due - NOON
     evening = NOON + timedelta(hours=8)
-    assert at_noon < timedelta(minutes=5) < next_fetch(source(), busy, Hints(), evening).due - evening
+    assert at_noon < timedelta(minutes=5) < next_fetch(source(), busy, ServerHints(), evening).due - evening
 
 
 def test_a_busy_hour_that_is_about_to_come_is_not_slept_through() -> None:
@@ -87,7 +87,7 @@ def test_a_busy_hour_that_is_about_to_come_is_not_slept_through() -> None:
         histogram[day * 24 + 13] = 200
     rhythm = Rhythm(10, bytes(histogram), entries=50)
     almost_one = datetime(2026, 11, 27, 12, 55, tzinfo=UTC)
-    wait = next_fetch(source(), rhythm, Hints(), almost_one).due - almost_one
+    wait = next_fetch(source(), rhythm, ServerHints(), almost_one).due - almost_one
     assert timedelta(minutes=5) < wait < timedelta(minutes=8)
 
 
@@ -141,7 +141,7 @@ def test_any_history_gives_an_interval_within_the_range(
     assert rhythm.rate >= 0
     assert len(rhythm.histogram) == 168
     decision = next_fetch(
-        source(interval_minutes=longest), rhythm, Hints(), NOON, all_new=all_new, jitter=jitter
+        source(interval_minutes=longest), rhythm, ServerHints(), NOON, all_new=all_new, jitter=jitter
     )
     assert timedelta(minutes=1) <= decision.due - NOON <= timedelta(minutes=longest)
 
@@ -196,8 +196,8 @@ def test_a_short_document_is_read_before_it_can_fill_with_what_nobody_has_seen()
 
 
 def test_the_length_of_this_document_counts_before_that_of_the_last_one() -> None:
-    shorter = next_fetch(source(last_entries=100), Rhythm(20), Hints(), NOON, document=10)
-    longer = next_fetch(source(last_entries=10), Rhythm(20), Hints(), NOON, document=100)
+    shorter = next_fetch(source(last_entries=100), Rhythm(20), ServerHints(), NOON, document=10)
+    longer = next_fetch(source(last_entries=10), Rhythm(20), ServerHints(), NOON, document=100)
     assert shorter.due - NOON < timedelta(minutes=10) < longer.due - NOON
     assert "its document holds only 10 entries" in " ".join(shorter.reasons)
 
@@ -206,15 +206,15 @@ def test_a_new_feed_whose_document_spans_minutes_is_asked_sooner() -> None:
     published = [NOON - timedelta(minutes=n) for n in range(20)]
     rhythm = Rhythm().after(published, NOON, None)
     new = source(last_success_at=None)
-    assert next_fetch(new, rhythm, Hints(), NOON, document=20).due - NOON < timedelta(minutes=6)
-    assert next_fetch(new, Rhythm(1), Hints(), NOON, document=20).due - NOON == timedelta(minutes=15)
+    assert next_fetch(new, rhythm, ServerHints(), NOON, document=20).due - NOON < timedelta(minutes=6)
+    assert next_fetch(new, Rhythm(1), ServerHints(), NOON, document=20).due - NOON == timedelta(minutes=15)
 
 
 def test_a_first_document_without_dates_says_nothing_of_the_rate() -> None:
     seen = NOON.replace(microsecond=0)
     rhythm = Rhythm().after([seen] * 40, NOON + timedelta(milliseconds=300), None)
     assert (rhythm.rate, rhythm.lately, rhythm.entries) == (0, 0, 0)
-    assert next_fetch(source(last_success_at=None), rhythm, Hints(), NOON, document=40).due - NOON == (
+    assert next_fetch(source(last_success_at=None), rhythm, ServerHints(), NOON, document=40).due - NOON == (
         timedelta(minutes=15)
     )
 
@@ -228,7 +228,7 @@ def test_a_burst_is_followed_until_it_is_over() -> None:
     calm = rhythm.after([], now + timedelta(minutes=5), now)
     later = now + timedelta(minutes=5)
     assert calm.rate < 5
-    following = next_fetch(source(last_entries=15), calm, Hints(), later).due - later
+    following = next_fetch(source(last_entries=15), calm, ServerHints(), later).due - later
     assert following < timedelta(minutes=6)
     for _ in range(16):
         before, later = later, later + timedelta(minutes=15)
@@ -325,7 +325,7 @@ def test_entries_that_do_not_say_when_they_came_count_as_one_batch_until_polls_t
 def test_a_short_document_is_read_sooner_if_its_entries_come_together() -> None:
     def wait(together: float, document: int) -> timedelta:
         rhythm = Rhythm(4, together=together)
-        return next_fetch(source(), rhythm, Hints(), NOON, document=document).due - NOON
+        return next_fetch(source(), rhythm, ServerHints(), NOON, document=document).due - NOON
 
     assert wait(1, 10) > wait(3, 10) > wait(5, 10) > wait(10, 10) >= timedelta(minutes=1)
     assert wait(100, 10) == wait(10, 10), "a document holds no more of a batch than it has entries"
@@ -354,7 +354,7 @@ def test_quiet_hours_are_believed_by_half_and_for_an_hour() -> None:
     by_day = Rhythm(8, bytes(0 if 10 <= hour % 24 < 16 else 20 for hour in range(168)), entries=2_520)
 
     def wait(rhythm: Rhythm, **state: Any) -> timedelta:
-        return next_fetch(source(**state), rhythm, Hints(), NOON, document=10).due - NOON
+        return next_fetch(source(**state), rhythm, ServerHints(), NOON, document=10).due - NOON
 
     assert by_day.factor(NOON, weekly=False) < QUIET
     assert wait(by_day) / wait(always) == pytest.approx(1 / QUIET)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sourcebook.observations.adapters import parse_document
-from sourcebook.observations.model import Parsed
+from sourcebook.observations.model import ParsedDocument
 from sourcebook.sources.model import SourceSpec, parse_spec
 
 
@@ -21,10 +21,10 @@ def spec(kind: str, **options: Any) -> SourceSpec:
     return parse_spec({"source_id": "a", "kind": kind, "url": "https://a.example/rates", "options": kept})
 
 
-def parse(kind: str, page: str | bytes, charset: str | None = None, **options: Any) -> Parsed:
+def parse(kind: str, page: str | bytes, charset: str | None = None, **options: Any) -> ParsedDocument:
     body = page.encode() if isinstance(page, str) else page
     return parse_document(spec(kind, **options), body, charset=charset)
 
 
-def figures(parsed: Parsed) -> list[tuple[str, str, float]]:
+def figures(parsed: ParsedDocument) -> list[tuple[str, str, float]]:
     return [(row.bank, row.term, float(row.rate_pct)) for row in parsed.rows]

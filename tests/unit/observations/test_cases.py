@@ -15,7 +15,7 @@ from sourcebook.observations.adapters.document import BadDocument, DocumentCause
 from sourcebook.observations.canonical import Candidate, decided_by, ranked
 from sourcebook.observations.options import read_observation_options
 from sourcebook.observations.terms import Term, months_of, parse_term, term_name
-from sourcebook.observations.values import Reason, Unreadable, parse_rate
+from sourcebook.observations.values import Reason, UnreadableValue, parse_rate
 from sourcebook.observations.words import units
 from sourcebook.records.observation import Figure
 from sourcebook_cli.declarations import read_sources
@@ -238,7 +238,7 @@ def test_a_figure_in_the_ways_of_the_world(text: str, value: float) -> None:
     ["4.5 %/week", "0.1 % per day", "4-1/2%", "1/2 %", "4.5 % + 50 bps", "1e5", "9" * 50, "4⁵⁰", "4.5 4.6"],
 )
 def test_a_figure_that_could_mean_several_is_none(text: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableValue):
         parse_rate(text)
 
 
@@ -294,7 +294,7 @@ def test_terms_in_many_languages(text: str, code: str, language: str | None) -> 
     ],
 )
 def test_what_is_not_one_term_for_sure_says_why(text: str, reason: Reason) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableValue) as caught:
         parse_term(text)
     assert caught.value.reason is reason
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 import pytest
 
 from sourcebook.observations.adapters.document import BadDocument
-from sourcebook.observations.model import Parsed
+from sourcebook.observations.model import ParsedDocument
 from tests.unit.observations.pages import parse
 
 MUTATIONS: Final = int(os.environ.get("SOURCEBOOK_FUZZ", "200"))
@@ -177,7 +177,7 @@ KINDS: Final[dict[str, tuple[Callable[..., str], dict[str, Any]]]] = {
 }
 
 
-def read(kind: str, document: str) -> Parsed | None:
+def read(kind: str, document: str) -> ParsedDocument | None:
     try:
         return parse(kind, document, **KINDS[kind][1])
     except BadDocument:

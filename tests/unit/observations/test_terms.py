@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sourcebook.errors import InvalidInput
 from sourcebook.observations.terms import Term, months_of, parse_term, term_code
-from sourcebook.observations.values import Reason, Unreadable
+from sourcebook.observations.values import Reason, UnreadableValue
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_term_has_one_form(text: str, code: str, months: float) -> None:
     ],
 )
 def test_what_is_no_single_term_says_why(text: str, reason: Reason) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableValue) as caught:
         parse_term(text)
     assert caught.value.reason is reason
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.observations.values import Reason, Unreadable, parse_rate
+from sourcebook.observations.values import Reason, UnreadableValue, parse_rate
 
 
 def ends(text: str, **options: str) -> tuple[str | None, str | None, str]:
@@ -89,7 +89,7 @@ def test_what_is_odd_about_a_figure_is_told(
     "text", ["", " ", "-", "–", "—", "...", "n/a", "N/A*", "k. A.", "x", "không áp dụng"]
 )
 def test_blanks_and_dashes_are_no_value(text: str) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableValue) as caught:
         parse_rate(text)
     assert caught.value.reason is Reason.NO_VALUE
 
@@ -108,7 +108,7 @@ def test_blanks_and_dashes_are_no_value(text: str) -> None:
     ],
 )
 def test_what_is_no_figure_gives_none(text: str, reason: Reason) -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableValue) as caught:
         parse_rate(text)
     assert caught.value.reason is reason
 
@@ -150,7 +150,7 @@ def test_every_rate_of_two_decimals_comes_back_with_point_and_comma(number: Deci
 
 @given(st.text(max_size=30))
 def test_any_text_is_a_finite_figure_or_has_a_reason(text: str) -> None:
-    with suppress(Unreadable):
+    with suppress(UnreadableValue):
         rate = parse_rate(text)
         assert rate.value.is_finite()
         if rate.low is not None and rate.high is not None:

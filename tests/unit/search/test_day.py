@@ -10,9 +10,9 @@ import pytest
 
 from sourcebook.clock import isoformat
 from sourcebook.records.article import Article
-from sourcebook.search.day import Day, Entry, holds, needs_text
+from sourcebook.search.day import Day, IndexedArticle, holds, needs_text
 from sourcebook.search.query import parse
-from sourcebook.search.sqlite import Damaged
+from sourcebook.search.sqlite import DamagedIndex
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
@@ -32,10 +32,10 @@ def article(number: int, headline: str, text: str = "", **values: Any) -> dict[s
 class Known(Day):
     """A day that remembers the articles, as the table does."""
 
-    entries: dict[str, Entry]
+    entries: dict[str, IndexedArticle]
 
     def add(self, *rows: dict[str, Any]) -> int:
-        entries = [Entry.of(Article.of_item(row)) for row in rows]
+        entries = [IndexedArticle.of(Article.of_item(row)) for row in rows]
         self.entries = getattr(self, "entries", {}) | {entry.key: entry for entry in entries}
         return self.put(entries)
 
@@ -187,5 +187,5 @@ CUT, CUT_SMALL = (day_of("a").packed(small=small)[:-9] for small in (False, True
     "content", [b"", b"no", zlib.compress(b"no"), zlib.compress(b"x" * 5000), CUT, CUT_SMALL]
 )
 def test_a_file_that_is_no_index_is_damaged(content: bytes) -> None:
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedIndex):
         Day(content)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.errors import InvalidInput
-from sourcebook.search.query import LONGEST, Query, Term, parse
+from sourcebook.search.query import LONGEST, Query, SearchTerm, parse
 
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
@@ -22,11 +22,11 @@ def read(text: str) -> Query:
 def test_words_phrases_and_filters_become_terms() -> None:
     query = read('Ferry "Orders Double" -source:Circuit subject:"Apple Inc" lang:EN')
     assert query.groups == (
-        (Term("", ("ferry",)),),
-        (Term("", ("orders", "double")),),
-        (Term("source", ("Circuit",), negated=True),),
-        (Term("subject", ("Apple Inc",)),),
-        (Term("lang", ("EN",)),),
+        (SearchTerm("", ("ferry",)),),
+        (SearchTerm("", ("orders", "double")),),
+        (SearchTerm("source", ("Circuit",), negated=True),),
+        (SearchTerm("subject", ("Apple Inc",)),),
+        (SearchTerm("lang", ("EN",)),),
     )
     assert query.phrases == [("ferry",), ("orders", "double")]
 
@@ -58,9 +58,9 @@ def test_times_are_moments_days_or_how_long_ago(text: str, moment: datetime) -> 
 
 
 def test_quotes_of_other_kinds_are_quotes_and_a_hyphen_in_a_word_is_no_not() -> None:
-    assert read("“red ferry”").groups == ((Term("", ("red", "ferry")),),)
-    assert read("covid-19").groups == ((Term("", ("covid", "19")),),)
-    assert read("a - b").groups == ((Term("", ("a",)),), (Term("", ("b",)),))
+    assert read("“red ferry”").groups == ((SearchTerm("", ("red", "ferry")),),)
+    assert read("covid-19").groups == ((SearchTerm("", ("covid", "19")),),)
+    assert read("a - b").groups == ((SearchTerm("", ("a",)),), (SearchTerm("", ("b",)),))
 
 
 @pytest.mark.parametrize(

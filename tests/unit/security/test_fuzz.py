@@ -38,7 +38,7 @@ from sourcebook.events import (
 from sourcebook.feeds.manage import check_values
 from sourcebook.feeds.opml import parse_opml, write_opml
 from sourcebook.novae.names import normalize_name
-from sourcebook.observations.values import Unreadable, parse_rate
+from sourcebook.observations.values import UnreadableValue, parse_rate
 from sourcebook.sources.model import parse_spec
 from sourcebook.table.pages import Listing
 from tests.unit.security.memory import Kept
@@ -364,7 +364,7 @@ def test_any_message_of_a_queue_is_read_or_refused(model: Any, body: str) -> Non
 def test_any_rate_is_a_bounded_figure_or_has_a_reason(text: str) -> None:
     try:
         rate = parse_rate(text)
-    except Unreadable as refused:
+    except UnreadableValue as refused:
         told = f"{refused.reason}: {refused}"
         assert len(told) < 1_000
         return

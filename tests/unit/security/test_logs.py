@@ -26,7 +26,7 @@ from sourcebook.http import FetchCause, FetchError, HttpClient, error_for, fetch
 from sourcebook.novae.resolvers.ads import Ads
 from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable
 from sourcebook.sources.model import parse_spec
-from sourcebook.sources.poll import PollReport, PollResult, Rejected, RoundReport, Verdict
+from sourcebook.sources.poll import PollReport, PollResult, PollVerdict, Rejected, RoundReport
 from sourcebook.sources.report import failed_records, log_round
 from sourcebook.sources.secrets import Secrets
 from tests.unit.http.servers import Exchange, quick, serve
@@ -108,7 +108,7 @@ REASONS = {
 @pytest.mark.parametrize("where", REASONS)
 def test_hostile_text_in_an_error_stays_one_printable_line_of_json(where: str) -> None:
     reason = REASONS[where]()
-    result = PollResult(Verdict.FAILED, "some", reason, rejected=(Rejected("ledger", "1", reason),))
+    result = PollResult(PollVerdict.FAILED, "some", reason, rejected=(Rejected("ledger", "1", reason),))
     written = Written()
     polled = PollReport("ledger", "feed", result, duration_ms=1, committed=True)
     log_round(RoundReport([polled], [], [], []), written.logger)
@@ -184,7 +184,7 @@ async def test_no_failure_of_a_request_tells_the_key_that_was_sent(
             failure: FetchError = error_for(response)
         except FetchError as error:
             failure = error
-    result = PollResult(Verdict.FAILED, failure.cause, str(failure))
+    result = PollResult(PollVerdict.FAILED, failure.cause, str(failure))
     polled = PollReport("ledger", "tiingo", result, duration_ms=1, committed=True)
     log_round(RoundReport([polled], [], [], [("ledger", failure)]), written.logger)
     assert [line["message"] for line in written.lines] == ["source_failed", "poll_failed", "round_finished"]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from sourcebook.records.source import Source
 from sourcebook.sources.deferred import DeferredAdapter
-from sourcebook.sources.poll import PollResult, Verdict
+from sourcebook.sources.poll import PollResult, PollVerdict
 
 SOURCE = Source(
     source_id="harbor-ledger",
@@ -23,7 +23,7 @@ class Counting:
 
     async def poll(self, source: Source) -> PollResult:
         self.asked += 1
-        return PollResult(Verdict.CHANGED, "ok", message=f"{source.source_id} {self.asked}")
+        return PollResult(PollVerdict.CHANGED, "ok", message=f"{source.source_id} {self.asked}")
 
 
 async def test_the_adapter_is_loaded_for_the_first_source_of_its_kind_and_then_kept() -> None:

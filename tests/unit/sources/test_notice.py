@@ -8,13 +8,13 @@ import boto3
 from botocore.stub import ANY, Stubber
 
 from sourcebook.sources.notice import Notice
-from sourcebook.sources.poll import PollReport, PollResult, RoundReport, Verdict
+from sourcebook.sources.poll import PollReport, PollResult, PollVerdict, RoundReport
 
 TOPIC = "arn:aws:sns:us-east-1:000000000000:alarms"
 
 
 def poll(source_id: str, message: str, *, disabled: bool = True) -> PollReport:
-    result = PollResult(Verdict.BROKEN, "not_found", message)
+    result = PollResult(PollVerdict.BROKEN, "not_found", message)
     return PollReport(source_id, "feed", result, duration_ms=1, committed=True, disabled=disabled)
 
 

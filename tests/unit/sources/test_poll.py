@@ -8,10 +8,10 @@ import pytest
 from sourcebook.errors import InvalidInput
 from sourcebook.records.source import Health, Source
 from sourcebook.sources.model import parse_spec, state_item
-from sourcebook.sources.poll import PollResult, Verdict, history_item, state_changes
+from sourcebook.sources.poll import PollResult, PollVerdict, history_item, state_changes
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
-OK = PollResult(Verdict.CHANGED, "ok", http_status=200, entries=10, created=7, merged=2)
+OK = PollResult(PollVerdict.CHANGED, "ok", http_status=200, entries=10, created=7, merged=2)
 
 
 def source(**state: Any) -> Source:
@@ -29,9 +29,9 @@ def test_a_source_that_answered_is_due_after_its_interval() -> None:
     ("failures", "minutes"), [(0, 2), (1, 4), (2, 8), (3, 16), (4, 32), (5, 60), (9, 60), (60, 60)]
 )
 @pytest.mark.parametrize("interval", [1, 15, 1440])
-@pytest.mark.parametrize("verdict", [Verdict.FAILED, Verdict.BROKEN])
+@pytest.mark.parametrize("verdict", [PollVerdict.FAILED, PollVerdict.BROKEN])
 def test_a_failing_source_is_tried_later_and_later_up_to_an_hour_whatever_its_interval(
-    failures: int, minutes: int, interval: int, verdict: Verdict
+    failures: int, minutes: int, interval: int, verdict: PollVerdict
 ) -> None:
     failed = PollResult(verdict, "timeout", "timeout: no answer")
     changes = state_changes(source(consecutive_errors=failures, interval_minutes=interval), failed, NOON)
@@ -40,13 +40,13 @@ def test_a_failing_source_is_tried_later_and_later_up_to_an_hour_whatever_its_in
 
 
 def test_the_servers_own_wish_is_a_lower_bound() -> None:
-    limited = PollResult(Verdict.FAILED, "rate_limited", "429", retry_after=NOON + timedelta(hours=5))
+    limited = PollResult(PollVerdict.FAILED, "rate_limited", "429", retry_after=NOON + timedelta(hours=5))
     assert state_changes(source(), limited, NOON)["next_fetch_time"] == "2026-11-27T17:00:00Z"
 
 
 @pytest.mark.parametrize("days", [1, 2, 366, 300_000])
-@pytest.mark.parametrize("verdict", [Verdict.FAILED, Verdict.CHANGED, Verdict.UNCHANGED])
-def test_a_server_is_waited_for_a_day_at_most(days: int, verdict: Verdict) -> None:
+@pytest.mark.parametrize("verdict", [PollVerdict.FAILED, PollVerdict.CHANGED, PollVerdict.UNCHANGED])
+def test_a_server_is_waited_for_a_day_at_most(days: int, verdict: PollVerdict) -> None:
     limited = PollResult(verdict, "server_error", "503", retry_after=NOON + timedelta(days=days))
     assert state_changes(source(), limited, NOON)["next_fetch_time"] == "2026-11-28T12:00:00Z"
 
@@ -59,7 +59,7 @@ def test_success_clears_the_failures() -> None:
 
 @pytest.mark.parametrize(("failures", "enabled"), [(0, True), (8, True), (9, False)])
 def test_a_source_that_is_broken_ten_times_in_a_row_is_disabled(failures: int, enabled: bool) -> None:
-    broken = PollResult(Verdict.BROKEN, "not_found", "404")
+    broken = PollResult(PollVerdict.BROKEN, "not_found", "404")
     changes = state_changes(source(consecutive_errors=failures, broken_count=failures), broken, NOON)
     assert changes.get("enabled", True) is enabled
     assert changes["GSI1PK"] == ("SOURCE" if enabled else "SOURCE#DISABLED")
@@ -67,8 +67,8 @@ def test_a_source_that_is_broken_ten_times_in_a_row_is_disabled(failures: int, e
 
 def test_only_errors_that_do_not_mend_themselves_are_counted_against_a_source() -> None:
     down, broken = (
-        PollResult(Verdict.FAILED, "timeout", "timeout"),
-        PollResult(Verdict.BROKEN, "not_a_feed", "x"),
+        PollResult(PollVerdict.FAILED, "timeout", "timeout"),
+        PollResult(PollVerdict.BROKEN, "not_a_feed", "x"),
     )
     assert "enabled" not in state_changes(source(consecutive_errors=30), broken, NOON), (
         "the first after an outage"
@@ -80,13 +80,13 @@ def test_only_errors_that_do_not_mend_themselves_are_counted_against_a_source() 
 
 
 def test_a_source_that_is_gone_is_disabled_at_once() -> None:
-    changes = state_changes(source(), PollResult(Verdict.GONE, "gone", "410"), NOON)
+    changes = state_changes(source(), PollResult(PollVerdict.GONE, "gone", "410"), NOON)
     assert changes["enabled"] is False
 
 
 def test_a_network_failure_never_disables_a_source() -> None:
     changes = state_changes(
-        source(consecutive_errors=500), PollResult(Verdict.FAILED, "dns", "no such host"), NOON
+        source(consecutive_errors=500), PollResult(PollVerdict.FAILED, "dns", "no such host"), NOON
     )
     assert "enabled" not in changes
 
@@ -97,7 +97,7 @@ def test_the_due_time_always_moves_on() -> None:
 
 
 def test_unchanged_polls_are_counted_from_the_first_one() -> None:
-    same = PollResult(Verdict.UNCHANGED, "not_modified", http_status=304)
+    same = PollResult(PollVerdict.UNCHANGED, "not_modified", http_status=304)
     assert state_changes(source(), same, NOON)["unchanged_since"] == "2026-11-27T12:00:00Z"
     again = state_changes(source(unchanged_since="2026-11-27T11:00:00Z"), same, NOON)
     assert "unchanged_since" not in again

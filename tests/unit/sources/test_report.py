@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from aws_lambda_powertools import Logger, Metrics
 
-from sourcebook.sources.poll import PollReport, PollResult, Rejected, RoundReport, Verdict
+from sourcebook.sources.poll import PollReport, PollResult, PollVerdict, Rejected, RoundReport
 from sourcebook.sources.report import log_round, measure_process, measure_round
 
 
 def poll(source_id: str, kind: str, *, fresh: int, created: int, merged: int) -> PollReport:
-    result = PollResult(Verdict.CHANGED, "ok", fresh=fresh, created=created, merged=merged)
+    result = PollResult(PollVerdict.CHANGED, "ok", fresh=fresh, created=created, merged=merged)
     return PollReport(source_id, kind, result, duration_ms=1, committed=True)
 
 
@@ -50,7 +50,7 @@ def test_fetched_and_merged_are_counted_over_all_sources_and_for_each(
     }
 
 
-def feed(source_id: str, verdict: Verdict, minutes: float | None = None, **found: Any) -> PollReport:
+def feed(source_id: str, verdict: PollVerdict, minutes: float | None = None, **found: Any) -> PollReport:
     interval = timedelta(minutes=minutes) if minutes else None
     result = PollResult(verdict, "some cause", **found)
     return PollReport(
@@ -68,7 +68,7 @@ ROUND = RoundReport(
     [
         feed(
             "one",
-            Verdict.CHANGED,
+            PollVerdict.CHANGED,
             5,
             fetch_seconds=0.25,
             entries=20,
@@ -79,10 +79,10 @@ ROUND = RoundReport(
             rejected=(Rejected("one", "entry 3", "it has neither a title nor a text"),),
             dropped={"over_the_limit": 6},
         ),
-        feed("two", Verdict.UNCHANGED, 15, fetch_seconds=6.5, entries=10, state={"rate": 0.5}),
-        feed("three", Verdict.FAILED, message="it did not answer", fetch_seconds=10.01),
-        feed("five", Verdict.BROKEN, message="reading it failed"),
-        feed("four", Verdict.DEFERRED),
+        feed("two", PollVerdict.UNCHANGED, 15, fetch_seconds=6.5, entries=10, state={"rate": 0.5}),
+        feed("three", PollVerdict.FAILED, message="it did not answer", fetch_seconds=10.01),
+        feed("five", PollVerdict.BROKEN, message="reading it failed"),
+        feed("four", PollVerdict.DEFERRED),
         poll("tiingo", "tiingo", fresh=40, created=30, merged=10),
     ],
     [],

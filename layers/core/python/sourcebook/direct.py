@@ -51,7 +51,7 @@ _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """An HTTP answer, with its headers' names in lower case."""
 
     status: int
@@ -144,7 +144,7 @@ class _Connection:
         """Whether nothing has come that was not asked for, such as the end of the connection."""
         return not self._poll.poll(0)
 
-    def exchange(self, headers: Mapping[str, str], body: bytes) -> Answer:
+    def exchange(self, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
         """Send a request and return its answer.
 
         Raises:
@@ -158,7 +158,7 @@ class _Connection:
         self._http.endheaders(body)
         response = self._http.getresponse()
         told = {name.lower(): value for name, value in response.headers.items()}
-        return Answer(response.status, told, response.read())
+        return HttpAnswer(response.status, told, response.read())
 
     def close(self) -> None:
         """Close it."""
@@ -206,7 +206,7 @@ class DirectCalls:
             and meta.config.signature_version == "v4"
         )
 
-    def post(self, operation: str, headers: Mapping[str, str], body: bytes) -> Answer | None:
+    def post(self, operation: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer | None:
         """Make one request; None if the client has to make it.
 
         Args:
@@ -232,16 +232,16 @@ class DirectCalls:
             pass  # the client meets the same trouble; it tries again, and says what it is
         return None
 
-    def _hooked(self, operation: str, headers: Mapping[str, str], body: bytes) -> Answer | None:
+    def _hooked(self, operation: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer | None:
         """Let hooks answer in place of the server, as they may for the client."""
         named: Any = headers
         request = AWSPreparedRequest("POST", self._url, named, body, stream_output=False)
         for _, response in self._client.meta.events.emit(f"{self._event}.{operation}", request=request):
             if response is not None:
-                return Answer(response.status_code, {}, response.content)
+                return HttpAnswer(response.status_code, {}, response.content)
         return None
 
-    def _send(self, headers: Mapping[str, str], body: bytes) -> Answer:
+    def _send(self, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
         connection = self._connection()
         try:
             answer = connection.exchange(headers, body)

@@ -15,7 +15,7 @@ UtcDatetime = Annotated[datetime, AfterValidator(to_utc), PlainSerializer(isofor
 """An aware datetime in UTC, written as ISO 8601 to the second."""
 
 
-class Message(BaseModel):
+class QueueMessage(BaseModel):
     """What every message carries: the version of its schema, and the id that joins the logs of one run."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
@@ -34,13 +34,13 @@ class SourceDue(BaseModel):
     due_at: UtcDatetime
 
 
-class FetchRequested(Message):
+class FetchRequested(QueueMessage):
     """dispatch_sources → SQS → fetch_sources."""
 
     sources: tuple[SourceDue, ...] = Field(min_length=1)
 
 
-class ArticleCreated(Message):
+class ArticleCreated(QueueMessage):
     """fetch_sources → SNS → SQS → analyze_sentiment: this article waits for its analysis."""
 
     dedup_key: str = Field(pattern=r"^[0-9a-f]{32}$")
@@ -50,7 +50,7 @@ DedupKey = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 EventId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
-class BusEvent(Message):
+class BusEvent(QueueMessage):
     """What is told on the event bus: `detail_type` is its detail-type there, its fields are the detail."""
 
     detail_type: ClassVar[str]
@@ -129,7 +129,7 @@ def schemas() -> dict[str, dict[str, object]]:
     return {kind.detail_type: kind.model_json_schema() for kind in kinds}
 
 
-MessageT = TypeVar("MessageT", bound=Message)
+MessageT = TypeVar("MessageT", bound=QueueMessage)
 
 
 def read_message(model: type[MessageT], body: str) -> MessageT:

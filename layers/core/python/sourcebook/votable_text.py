@@ -16,12 +16,12 @@ _NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class VotableField:
     """One FIELD of a table.
 
     Attributes:
         size: how many values a cell has; ``*`` for as many as there are, as a text has.
-        ref: ID of the `TimeSystem` that the values are of.
+        ref: ID of the `VotableTimeSystem` that the values are of.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Info:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeSystem:
+class VotableTimeSystem:
     """A TIMESYS: what times are counted from, by which scale, and where.
 
     Attributes:
@@ -93,13 +93,13 @@ class TimeSystem:
 
 
 def votable(
-    columns: Sequence[Column],
+    columns: Sequence[VotableField],
     rows: Iterable[Mapping[str, Cell]],
     *,
     name: str,
     about: str,
     infos: Sequence[Info] = (),
-    times: TimeSystem | None = None,
+    times: VotableTimeSystem | None = None,
     version: str = "1.4",
 ) -> str:
     """Return a document with one table; without columns one that only says something.
@@ -127,7 +127,7 @@ def votable(
     return "\n".join(parts)
 
 
-def _cells(columns: Sequence[Column], row: Mapping[str, Cell]) -> Iterator[str]:
+def _cells(columns: Sequence[VotableField], row: Mapping[str, Cell]) -> Iterator[str]:
     for column in columns:
         value = row.get(column.name)
         if value is None:

@@ -20,7 +20,7 @@ from sourcebook.alerts.deliveries import (
     DeliveryStore,
 )
 from sourcebook.alerts.mail import Mailer, NotTaken
-from sourcebook.alerts.rules import Rule, RuleStore
+from sourcebook.alerts.rules import AlertRule, RuleStore
 from sourcebook.alerts.webhook import AT_ONCE, EVENT_TYPE, signed_headers
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import Retryable
@@ -105,7 +105,7 @@ class Deliverer:
                 final = final and refused.final
         return self.deliveries.note(delivery, left, "; ".join(errors) or None, final=bool(left) and final)
 
-    async def _by(self, way: str, client: HttpClient, rule: Rule, event: AlertFired) -> None:
+    async def _by(self, way: str, client: HttpClient, rule: AlertRule, event: AlertFired) -> None:
         if way == BUS:
             try:
                 self.bus.tell([event])
@@ -117,7 +117,7 @@ class Deliverer:
         if way == WEBHOOK and rule.webhook:
             await self._post(client, rule, event)
 
-    async def _post(self, client: HttpClient, rule: Rule, event: AlertFired) -> None:
+    async def _post(self, client: HttpClient, rule: AlertRule, event: AlertFired) -> None:
         said = {"type": EVENT_TYPE, "timestamp": event.model_dump(mode="json")["at"], "data": None}
         body = json.dumps(said | {"data": event.model_dump(mode="json")}, ensure_ascii=False).encode()
         headers = signed_headers(rule.secret, event.event_id, self.clock(), body)

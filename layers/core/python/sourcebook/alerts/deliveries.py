@@ -17,7 +17,7 @@ from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.alerts.happenings import Fact
-from sourcebook.alerts.rules import Rule
+from sourcebook.alerts.rules import AlertRule
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
@@ -112,7 +112,7 @@ class DeliveryStore:
     table: Table
     clock: Clock = utc_now
 
-    def fire(self, rule: Rule, kind: str, identity: str, at: str, facts: Mapping[str, Fact]) -> bool:
+    def fire(self, rule: AlertRule, kind: str, identity: str, at: str, facts: Mapping[str, Fact]) -> bool:
         """Keep that a rule fires, to be delivered; return whether it had not fired for the same before."""
         now = self.clock()
         event_id = event_id_of(rule.alert_id, kind, identity)

@@ -21,7 +21,7 @@ from sourcebook.alerts.rules import (
     SENTIMENT,
     SOURCE,
     SPECTRUM,
-    Rule,
+    AlertRule,
     RuleStore,
     groups_of,
 )
@@ -45,8 +45,8 @@ class Known:
     """
 
     version: int = 0
-    rules: dict[str, Rule] = field(default_factory=dict)
-    by_kind: dict[str, list[Rule]] = field(default_factory=lambda: defaultdict(list))
+    rules: dict[str, AlertRule] = field(default_factory=dict)
+    by_kind: dict[str, list[AlertRule]] = field(default_factory=lambda: defaultdict(list))
     articles: ArticleRules = field(default_factory=ArticleRules)
     broken: list[str] = field(default_factory=list)
 
@@ -147,13 +147,13 @@ class Evaluator:
             fired += self._best(best, happening)
         return fired
 
-    def _keep(self, rule: Rule, happening: Happening, **more: float) -> bool:
+    def _keep(self, rule: AlertRule, happening: Happening, **more: float) -> bool:
         # An older article that is merged today is nothing that happened since the rule was made.
         return happening.at >= rule.created_at and self.deliveries.fire(
             rule, rule.kind, happening.identity, happening.at, {**happening.facts, **more}
         )
 
-    def _moved(self, rule: Rule, happening: Happening) -> bool:
+    def _moved(self, rule: AlertRule, happening: Happening) -> bool:
         """Fire if the average has moved since the rule fired last, or since it was first looked at."""
         facts = happening.facts
         tool_id, average = str(facts["tool_id"]), float(str(facts["average_sentiment"]))
@@ -183,7 +183,7 @@ class Evaluator:
             return fired
         return fired
 
-    def _best(self, rules: list[Rule], happening: Happening) -> int:
+    def _best(self, rules: list[AlertRule], happening: Happening) -> int:
         """Fire if a rate has become better than all others of its series and term."""
         facts = happening.facts
         wanted = [
@@ -227,27 +227,27 @@ def _figure(facts: Mapping[str, Fact], name: str) -> float:
     return value
 
 
-def _rate_wanted(rule: Rule, facts: Mapping[str, Fact]) -> bool:
+def _rate_wanted(rule: AlertRule, facts: Mapping[str, Fact]) -> bool:
     moved = round(abs(_figure(facts, "rate_pct") - _figure(facts, "rate_before_pct")), 9)
     return all(
         rule.wants(name, facts[name]) for name in ("series_code", "term", "bank_name")
     ) and moved >= rule.number("change_pct")
 
 
-def _source_wanted(rule: Rule, facts: Mapping[str, Fact]) -> bool:
+def _source_wanted(rule: AlertRule, facts: Mapping[str, Fact]) -> bool:
     fails = _figure(facts, "errors_before") < rule.number("errors") <= _figure(facts, "errors")
     return rule.wants("source_id", facts["source_id"]) and (bool(facts["disabled"]) or fails)
 
 
-def _spectrum_wanted(rule: Rule, facts: Mapping[str, Fact]) -> bool:
+def _spectrum_wanted(rule: AlertRule, facts: Mapping[str, Fact]) -> bool:
     return rule.wants("nova_id", facts["nova_id"]) and rule.wants("verdict", facts["verdict"])
 
 
-def _run_wanted(rule: Rule, facts: Mapping[str, Fact]) -> bool:
+def _run_wanted(rule: AlertRule, facts: Mapping[str, Fact]) -> bool:
     return rule.wants("workflow_name", facts["workflow_name"])
 
 
-_WANTED: Final[Mapping[str, Callable[[Rule, Mapping[str, Fact]], bool]]] = {
+_WANTED: Final[Mapping[str, Callable[[AlertRule, Mapping[str, Fact]], bool]]] = {
     RATE: _rate_wanted,
     SOURCE: _source_wanted,
     SPECTRUM: _spectrum_wanted,

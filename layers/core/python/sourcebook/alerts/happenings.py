@@ -16,7 +16,7 @@ from sourcebook.clock import isoformat, parse_iso
 from sourcebook.observations.canonical import Candidate, candidates_of, ranked
 from sourcebook.observations.terms import term_name
 from sourcebook.records.article import Article
-from sourcebook.search.day import Entry
+from sourcebook.search.day import IndexedArticle
 from sourcebook.table import keys
 from sourcebook.table.codec import Item, decode_item
 
@@ -43,7 +43,7 @@ class Happening:
     identity: str
     at: str
     facts: Mapping[str, Fact]
-    entry: Entry | None = None
+    entry: IndexedArticle | None = None
 
 
 def happenings_of(record: Mapping[str, Any]) -> Iterator[Happening]:
@@ -93,7 +93,7 @@ def _article(old: Item, new: Item) -> Happening | None:  # noqa: ARG001 - as all
         new["dedup_key"],
         new.get("analyzed_at") or new["updated_at"],
         facts,
-        Entry.of(Article.of_item(new)),
+        IndexedArticle.of(Article.of_item(new)),
     )
 
 

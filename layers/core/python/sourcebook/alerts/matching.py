@@ -13,11 +13,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from sourcebook.search.day import Entry, term_holds, texts_of
-from sourcebook.search.query import Term
+from sourcebook.search.day import IndexedArticle, term_holds, texts_of
+from sourcebook.search.query import SearchTerm
 
-Groups: TypeAlias = Sequence[Sequence[Term]]
-_Asked: TypeAlias = tuple[tuple[tuple[str | None, Term], ...], ...]
+Groups: TypeAlias = Sequence[Sequence[SearchTerm]]
+_Asked: TypeAlias = tuple[tuple[tuple[str | None, SearchTerm], ...], ...]
 """The groups of a rule; of each term the one word that it is, or None where it is more or something else."""
 Place: TypeAlias = tuple[str, str]
 """Field and value under which a rule stands; of words the field is empty."""
@@ -47,7 +47,7 @@ class ArticleRules:
         for place in dict.fromkeys(chosen):
             self._places[place].append(alert_id)
 
-    def matching(self, entry: Entry) -> list[str]:
+    def matching(self, entry: IndexedArticle) -> list[str]:
         """Return the ids of the rules that an article matches."""
         texts = texts_of(entry)
         words = {word for text in texts for word in text.split()}
@@ -56,7 +56,7 @@ class ArticleRules:
         )
         return [alert_id for alert_id in found if _holds(entry, texts, words, self._asked[alert_id])]
 
-    def _anchor(self, group: Sequence[Term]) -> list[Place]:
+    def _anchor(self, group: Sequence[SearchTerm]) -> list[Place]:
         """Return places of which an article has one if a term of the group holds; none if there are none."""
         places: list[Place] = []
         for term in group:
@@ -72,7 +72,7 @@ class ArticleRules:
 _COLUMN = {"source": "source", "subject": "tag", "tag": "tag", "sentiment": "sentiment", "lang": "lang"}
 
 
-def _holds(entry: Entry, texts: Sequence[str], words: AbstractSet[str], asked: _Asked) -> bool:
+def _holds(entry: IndexedArticle, texts: Sequence[str], words: AbstractSet[str], asked: _Asked) -> bool:
     """Whether every group has a term that holds; most terms are one word, which is quickly looked up."""
     for group in asked:
         for word, term in group:
@@ -83,7 +83,7 @@ def _holds(entry: Entry, texts: Sequence[str], words: AbstractSet[str], asked: _
     return True
 
 
-def _places_of(entry: Entry, words: Iterable[str]) -> Iterator[Place]:
+def _places_of(entry: IndexedArticle, words: Iterable[str]) -> Iterator[Place]:
     """Yield every place under which a rule may stand that an article matches."""
     yield _NO_ANCHOR
     for word in words:

@@ -106,7 +106,7 @@ FIELDS: Final[Mapping[str, FieldSpec]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AlertRule:
     """One rule.
 
     Attributes:
@@ -156,7 +156,7 @@ class Rule:
         }
 
     @classmethod
-    def of(cls, item: Item) -> Rule:
+    def of(cls, item: Item) -> AlertRule:
         """Read what the table has of it."""
         return cls(
             item["alert_id"],
@@ -182,7 +182,7 @@ class Rule:
         }
 
 
-def checked(values: Mapping[str, object], policy: HttpPolicy, subjects: SubjectNames) -> Rule:
+def checked(values: Mapping[str, object], policy: HttpPolicy, subjects: SubjectNames) -> AlertRule:
     """Return the rule that values make, without an id.
 
     Args:
@@ -212,7 +212,7 @@ def checked(values: Mapping[str, object], policy: HttpPolicy, subjects: SubjectN
         if len(ids) != 1:
             raise InvalidInput("subject", read["subject"], "the id, a name or the ticker of one subject")
         (read["subject"],) = ids
-    return Rule("", kind, name, read, webhook, mail)
+    return AlertRule("", kind, name, read, webhook, mail)
 
 
 def groups_of(q: str, subjects: SubjectNames) -> tuple[tuple[Any, ...], ...]:
@@ -285,7 +285,7 @@ class RuleStore:
     clock: Clock = utc_now
     random: Callable[[int], bytes] = secrets.token_bytes
 
-    def add(self, rule: Rule) -> Rule:
+    def add(self, rule: AlertRule) -> AlertRule:
         """Keep a new rule, and return it with its id and its secret.
 
         Raises:
@@ -299,18 +299,18 @@ class RuleStore:
         self._changed()
         return made
 
-    def get(self, alert_id: str) -> Rule | None:
+    def get(self, alert_id: str) -> AlertRule | None:
         """Return a rule as it is now."""
         if not _ID.fullmatch(alert_id):
             return None
         item = self.table.get(keys.alert_rule(alert_id), consistent=True)
-        return None if item is None else Rule.of(item)
+        return None if item is None else AlertRule.of(item)
 
-    def all(self) -> list[Rule]:
+    def all(self) -> list[AlertRule]:
         """Return all rules, the newest last."""
         condition = KeyCondition("PK").eq(keys.ALERT_RULES) & KeyCondition("SK").begins_with("RULE#")
         found = self.table.query_all(condition, consistent=True)
-        return sorted(map(Rule.of, found), key=lambda rule: (rule.created_at, rule.alert_id))
+        return sorted(map(AlertRule.of, found), key=lambda rule: (rule.created_at, rule.alert_id))
 
     def remove(self, alert_id: str) -> bool:
         """Remove a rule; what it has not delivered yet is not delivered. Return whether there was one."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import ConfigDict, Field, create_model
 
 from sourcebook.alerts.deliveries import DeliveryStore
-from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec, Rule, RuleStore, checked
+from sourcebook.alerts.rules import FIELDS, KINDS, AlertRule, FieldSpec, RuleStore, checked
 from sourcebook.alerts.webhook import webhook_policy
 from sourcebook.api.inputs import Input, OneOf, text
 from sourcebook.api.operations import Access, Body, Operation
@@ -109,7 +109,7 @@ def _page(rows: list[dict[str, object]], key: str, name: str, request: Request) 
     return Page(found, listing.cursor((str(found[-1][key]),)) if end < len(rows) else None)
 
 
-def _rule(alerts: AlertsApi, request: Request) -> Rule:
+def _rule(alerts: AlertsApi, request: Request) -> AlertRule:
     alert_id = request.path.get("alert_id", "")
     rule = alerts.rules.get(alert_id)
     if rule is None:

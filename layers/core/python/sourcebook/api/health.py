@@ -28,7 +28,7 @@ _PAGE: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class HealthReport:
     """How the system is.
 
     Attributes:
@@ -51,7 +51,7 @@ class HealthCheck:
     version: str = ""
     """Of what is deployed."""
 
-    def run(self) -> Health:
+    def run(self) -> HealthReport:
         """Return how the system is.
 
         Before the first run of the schedule there is no time to judge it by: then all is well until a
@@ -86,10 +86,10 @@ class HealthCheck:
 
     def _health(
         self, now: datetime, *, ok: bool, checks: dict[str, object], cause: Exception | None = None
-    ) -> Health:
+    ) -> HealthReport:
         status = "healthy" if ok else "degraded"
         answer = {"status": status, "version": self.version, "checks": checks, "timestamp": isoformat(now)}
-        return Health(ok, answer, cause)
+        return HealthReport(ok, answer, cause)
 
     def _active(self) -> Iterator[Item]:
         """Yield the sources that are polled, the one that has been due longest first."""

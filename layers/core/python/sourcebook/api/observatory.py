@@ -22,7 +22,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.novae.coordinates import WIDEST_SEARCH, Position
 from sourcebook.novae.product_read import ProductReader
 from sourcebook.novae.read import NovaReader
-from sourcebook.votable_text import MEDIA_TYPE, Cell, Column, Info, votable
+from sourcebook.votable_text import MEDIA_TYPE, Cell, Info, VotableField, votable
 
 T = TypeVar("T")
 
@@ -31,30 +31,34 @@ _SPECTRA_AT_MOST: Final = 1_000
 _NOVAE_AT_MOST: Final = 100
 
 _CONE: Final = (
-    Column("nova_id", "ID_MAIN", "char", description="The nova's id in this catalogue"),
-    Column("ra", "POS_EQ_RA_MAIN", "double", "deg", description="Right ascension, ICRS"),
-    Column("dec", "POS_EQ_DEC_MAIN", "double", "deg", description="Declination, ICRS"),
-    Column("name", "ID_ALTERNATIVE", description="The primary name"),
-    Column("separation", "POS_ANG_DIST_GENERAL", "double", "arcsec", description="From the place asked for"),
-    Column("constellation", "ID_REGION", "char", description="That the place lies in"),
-    Column("discovery_date", "TIME_DATE", "char", description="Day 00: only the month is known"),
+    VotableField("nova_id", "ID_MAIN", "char", description="The nova's id in this catalogue"),
+    VotableField("ra", "POS_EQ_RA_MAIN", "double", "deg", description="Right ascension, ICRS"),
+    VotableField("dec", "POS_EQ_DEC_MAIN", "double", "deg", description="Declination, ICRS"),
+    VotableField("name", "ID_ALTERNATIVE", description="The primary name"),
+    VotableField(
+        "separation", "POS_ANG_DIST_GENERAL", "double", "arcsec", description="From the place asked for"
+    ),
+    VotableField("constellation", "ID_REGION", "char", description="That the place lies in"),
+    VotableField("discovery_date", "TIME_DATE", "char", description="Day 00: only the month is known"),
 )
 _SPECTRA: Final = (
-    Column("obs_publisher_did", "meta.ref.url;meta.curation", utype="ssa:Curation.PublisherDID"),
-    Column("access_url", "meta.ref.url", utype="ssa:Access.Reference"),
-    Column("access_format", "meta.code.mime", "char", utype="ssa:Access.Format"),
-    Column("access_estsize", "phys.size;meta.file", "long", "kbyte", "ssa:Access.Size"),
-    Column("dataproduct_type", "meta.code.class", "char", utype="ssa:Dataset.Type"),
-    Column("obs_title", "meta.title;meta.dataset", utype="ssa:DataID.Title"),
-    Column("obs_collection", "meta.id", utype="ssa:DataID.Collection"),
-    Column("instrument_name", "meta.id;instr", utype="ssa:DataID.Instrument"),
-    Column("target_name", "meta.id;src", utype="ssa:Target.Name"),
-    Column("s_ra", "pos.eq.ra", "double", "deg"),
-    Column("s_dec", "pos.eq.dec", "double", "deg"),
-    Column("location", "pos.eq", "double", "deg", "ssa:Char.SpatialAxis.Coverage.Location.Value", "2"),
-    Column("t_min", "time.start;obs.exposure", "double", "d", "ssa:Char.TimeAxis.Coverage.Bounds.Start"),
-    Column("em_min", "em.wl;stat.min", "double", "m", "ssa:Char.SpectralAxis.Coverage.Bounds.Start"),
-    Column("em_max", "em.wl;stat.max", "double", "m", "ssa:Char.SpectralAxis.Coverage.Bounds.Stop"),
+    VotableField("obs_publisher_did", "meta.ref.url;meta.curation", utype="ssa:Curation.PublisherDID"),
+    VotableField("access_url", "meta.ref.url", utype="ssa:Access.Reference"),
+    VotableField("access_format", "meta.code.mime", "char", utype="ssa:Access.Format"),
+    VotableField("access_estsize", "phys.size;meta.file", "long", "kbyte", "ssa:Access.Size"),
+    VotableField("dataproduct_type", "meta.code.class", "char", utype="ssa:Dataset.Type"),
+    VotableField("obs_title", "meta.title;meta.dataset", utype="ssa:DataID.Title"),
+    VotableField("obs_collection", "meta.id", utype="ssa:DataID.Collection"),
+    VotableField("instrument_name", "meta.id;instr", utype="ssa:DataID.Instrument"),
+    VotableField("target_name", "meta.id;src", utype="ssa:Target.Name"),
+    VotableField("s_ra", "pos.eq.ra", "double", "deg"),
+    VotableField("s_dec", "pos.eq.dec", "double", "deg"),
+    VotableField("location", "pos.eq", "double", "deg", "ssa:Char.SpatialAxis.Coverage.Location.Value", "2"),
+    VotableField(
+        "t_min", "time.start;obs.exposure", "double", "d", "ssa:Char.TimeAxis.Coverage.Bounds.Start"
+    ),
+    VotableField("em_min", "em.wl;stat.min", "double", "m", "ssa:Char.SpectralAxis.Coverage.Bounds.Start"),
+    VotableField("em_max", "em.wl;stat.max", "double", "m", "ssa:Char.SpectralAxis.Coverage.Bounds.Stop"),
 )
 
 

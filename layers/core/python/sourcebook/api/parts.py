@@ -75,7 +75,7 @@ class Dependencies:
     environ: Mapping[str, str]
 
 
-class Part(Protocol):
+class ApiPart(Protocol):
     """The interface of a part's module."""
 
     OPERATIONS: tuple[Operation, ...]
@@ -105,9 +105,9 @@ class PartServices(dict[str, object]):
         return made
 
 
-def load(name: str) -> Part:
+def load(name: str) -> ApiPart:
     """Return a part's module."""
-    return cast("Part", import_module(f"sourcebook.api.{name}"))
+    return cast("ApiPart", import_module(f"sourcebook.api.{name}"))
 
 
 @cache

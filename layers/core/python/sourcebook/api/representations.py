@@ -29,7 +29,7 @@ class _Kind:
     accepted: tuple[str, ...]
 
 
-class Form(Enum):
+class Representation(Enum):
     """A form that a list can be had in."""
 
     JSON = _Kind("", "application/json", ("application/json",))
@@ -39,12 +39,12 @@ class Form(Enum):
     )
 
 
-TAKEN_AWAY: Final = (Form.CSV, Form.NDJSON)
+TAKEN_AWAY: Final = (Representation.CSV, Representation.NDJSON)
 
 _WEIGHT: Final = re.compile(r"q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)", re.ASCII)
 
 
-def accepted(header: str) -> Form:
+def accepted(header: str) -> Representation:
     """Return the form that a header ``Accept`` wants most (RFC 9110, section 12.5.1).
 
     JSON where it wants none of them, or several alike: a client that cannot read JSON is told so by the
@@ -56,23 +56,23 @@ def accepted(header: str) -> Form:
         found = [matched for one in parameters if (matched := _WEIGHT.fullmatch(one))]
         weights[name] = float(found[0][1]) if found else 1.0
 
-    def weight(form: Form) -> float:
+    def weight(form: Representation) -> float:
         names = form.value.accepted
         exact = [weights[name] for name in names if name in weights]
         family = weights.get(f"{names[0].partition('/')[0]}/*", weights.get("*/*", 0.0))
         return max(exact, default=family)
 
     # Of two that weigh the same, `max` takes the first, which is JSON.
-    return max(Form, key=weight)
+    return max(Representation, key=weight)
 
 
-def by_suffix(path: str) -> tuple[str, Form]:
+def by_suffix(path: str) -> tuple[str, Representation]:
     """Return the path without the suffix of a form, and the form; JSON where there is none."""
     for form in TAKEN_AWAY:
         stem = path.removesuffix(form.value.suffix)
         if stem not in {path, "", "/"} and not stem.endswith("/"):
             return stem, form
-    return path, Form.JSON
+    return path, Representation.JSON
 
 
 def columns(operation: Operation) -> tuple[str, ...]:
@@ -96,17 +96,22 @@ def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Mapping[str, object
     return list(schema.get("properties", ()))
 
 
-def written(response: Response, form: Form, operation: Operation, request: Request) -> Response:
+def written(response: Response, form: Representation, operation: Operation, request: Request) -> Response:
     """Return the answer of a list in another form; any other answer as it is.
 
     The next page is in the header ``Link`` (RFC 8288). In CSV a list or an object is JSON in its cell, and
     null is an empty one.
     """
     body = response.body
-    if form is Form.JSON or isinstance(body, str) or "items" not in body or "next_cursor" not in body:
+    if (
+        form is Representation.JSON
+        or isinstance(body, str)
+        or "items" not in body
+        or "next_cursor" not in body
+    ):
         return response
     items = body["items"]
-    if form is Form.CSV:
+    if form is Representation.CSV:
         from sourcebook.csv_text import write_csv  # noqa: PLC0415 - 2 ms of each start, and seldom needed
 
         names = columns(operation)

@@ -15,7 +15,7 @@ from sourcebook.errors import InvalidInput, Retryable, shorten
 
 if TYPE_CHECKING:
     from sourcebook.bucket.objects import SignedLink
-    from sourcebook.records.base import Shown, View
+    from sourcebook.records.base import View, Viewable
     from sourcebook.table.pages import Page
 
 GZIP_FROM: Final = 1_024
@@ -89,7 +89,7 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
 
 
-def listed(page: Page[View] | Page[Shown]) -> Response:
+def listed(page: Page[View] | Page[Viewable]) -> Response:
     """Return the answer of a list: one page of it."""
     items = [one if isinstance(one, dict) else one.shown() for one in page.items]
     return Response({"items": items, "next_cursor": page.next_cursor})

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
 from sourcebook.api.parts import find, match, methods
-from sourcebook.api.representations import Form, accepted, by_suffix, columns, written
+from sourcebook.api.representations import Representation, accepted, by_suffix, columns, written
 from sourcebook.api.requests import (
     SIGNED,
     Request,
@@ -88,12 +88,12 @@ class Api:
         self, event: Mapping[str, object], correlation: str, about: dict[str, object]
     ) -> tuple[Response, str | None]:
         """Return the answer, and what the client has of it already; None where it can have nothing."""
-        found, suffix = find(route_of(event)[0]), Form.JSON
+        found, suffix = find(route_of(event)[0]), Representation.JSON
         if found is None:
             method, path = sent_to(event)
             template, variables, suffix = _matched(path)
             found = find(f"{'GET' if method == 'HEAD' else method} {template}")
-            taken_away = suffix is not Form.JSON
+            taken_away = suffix is not Representation.JSON
             # The gateway's limits and permissions are by method: by another route nothing but a read is run.
             refused = method != "HEAD" and (not was_routed(event) or (taken_away and method != "GET"))
             if found is None or refused:
@@ -128,12 +128,12 @@ class Api:
             return (
                 handle(request) if key is None else self.idempotent_requests.answer(request, key, handle)
             ), None
-        form = suffix if suffix is not Form.JSON else accepted(header(event, "accept"))
+        form = suffix if suffix is not Representation.JSON else accepted(header(event, "accept"))
         answer = written(handle(request), form, operation, request)
         return answer, None if operation.volatile else header(event, "if-none-match")
 
 
-def _matched(path: str) -> tuple[str, Mapping[str, str], Form]:
+def _matched(path: str) -> tuple[str, Mapping[str, str], Representation]:
     """Return the template of a path, its variables, and the form that a suffix of a list's path asks for.
 
     No operation is declared with the suffixes, of which there would be four for each list.
@@ -141,11 +141,11 @@ def _matched(path: str) -> tuple[str, Mapping[str, str], Form]:
     Raises:
         NotFound: if no operation has such a path.
     """
-    suffix = Form.JSON
+    suffix = Representation.JSON
     matched = match(path)
     if matched is None:
         stem, suffix = by_suffix(path)
-        matched = match(stem) if suffix is not Form.JSON else None
+        matched = match(stem) if suffix is not Representation.JSON else None
         if matched is not None and not _is_list(matched[0]):
             matched = None
     if matched is None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec
 from sourcebook.columns import ColumnKind
-from sourcebook.exports.manifest import Form as FileForm
+from sourcebook.exports.manifest import FileFormat as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
 from sourcebook.novae.reference_read import ROLES

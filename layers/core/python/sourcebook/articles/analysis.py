@@ -21,9 +21,9 @@ from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable, SourcebookError, Terminal
 from sourcebook.records.article import Article, Judgement, Sentiment, Status
 from sourcebook.records.base import changes
-from sourcebook.sentiment.catalog import NO_SUBJECTS, Catalog, SubjectCatalog
+from sourcebook.sentiment.catalog import NO_SUBJECTS, ReadSubjects, SubjectCatalog
 from sourcebook.sentiment.engines import Label, SentimentEngine, Target
-from sourcebook.sentiment.matching import Place, subjects_in, text_of
+from sourcebook.sentiment.matching import TextSpan, subjects_in, text_of
 from sourcebook.sentiment.mentions import MentionStore
 from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.subjects import SubjectRegistry
@@ -42,7 +42,7 @@ class Analysis(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AnalysisVerdict:
     """What analysis finds in an article.
 
     Attributes:
@@ -112,7 +112,9 @@ class Analyzer:
         with ThreadPoolExecutor(max(1, min(self.workers, len(wanted)))) as pool:
             return dict(zip(wanted, pool.map(one, wanted), strict=True))
 
-    def _judge(self, articles: Sequence[Article], catalog: Catalog) -> Sequence[Verdict | AnalysisFailed]:
+    def _judge(
+        self, articles: Sequence[Article], catalog: ReadSubjects
+    ) -> Sequence[AnalysisVerdict | AnalysisFailed]:
         try:
             return self._judge_together(articles, catalog)
         except Retryable:  # the engine is busy, and none of the texts is to blame
@@ -120,7 +122,7 @@ class Analyzer:
         except Exception:  # noqa: BLE001 - an engine may raise anything; find out which text it was
             return [self._judge_alone(article, catalog) for article in articles]
 
-    def _judge_alone(self, article: Article, catalog: Catalog) -> Verdict | AnalysisFailed:
+    def _judge_alone(self, article: Article, catalog: ReadSubjects) -> AnalysisVerdict | AnalysisFailed:
         try:
             return self._judge_together([article], catalog)[0]
         except Retryable:
@@ -130,7 +132,7 @@ class Analyzer:
                 f"article {article.dedup_key}: {self.engine.name}: {type(error).__name__}: {error}"
             )
 
-    def _judge_together(self, articles: Sequence[Article], catalog: Catalog) -> list[Verdict]:
+    def _judge_together(self, articles: Sequence[Article], catalog: ReadSubjects) -> list[AnalysisVerdict]:
         """Label articles, and the subjects of those whose text names several.
 
         What a text feels about its only subject is what it feels.
@@ -148,7 +150,7 @@ class Analyzer:
         for (number, tool_id), label in zip(targets, of_targets, strict=True):
             of_subjects[number][tool_id] = label
         return [
-            Verdict(label, tuple(found), own)
+            AnalysisVerdict(label, tuple(found), own)
             for label, found, own in zip(labels, subjects, of_subjects, strict=True)
         ]
 
@@ -161,7 +163,7 @@ class Analyzer:
     def _mentions(self) -> MentionStore:
         return MentionStore(self.table, self.hours)
 
-    def _check(self, key: str, article: Article | None, catalog: Catalog) -> Analysis:
+    def _check(self, key: str, article: Article | None, catalog: ReadSubjects) -> Analysis:
         """Leave no mention that the article, which another has concluded or which is gone, does not have."""
         if article is None:
             self._mentions.withdraw(key, catalog.ids)
@@ -171,7 +173,10 @@ class Analyzer:
         return Analysis.ALREADY
 
     def _write_ahead(
-        self, pending: Sequence[Article], verdicts: Mapping[str, Verdict | AnalysisFailed], catalog: Catalog
+        self,
+        pending: Sequence[Article],
+        verdicts: Mapping[str, AnalysisVerdict | AnalysisFailed],
+        catalog: ReadSubjects,
     ) -> set[str]:
         """Write mentions and grouping marks of what is analyzed for the first time, all together.
 
@@ -183,7 +188,7 @@ class Analyzer:
         first = [
             self._judged(article, verdict)
             for article in pending
-            if article.revision == 1 and isinstance(verdict := verdicts[article.dedup_key], Verdict)
+            if article.revision == 1 and isinstance(verdict := verdicts[article.dedup_key], AnalysisVerdict)
         ]
         written = self._mentions.write_first(first, catalog.ids)
         now = self.clock()
@@ -192,7 +197,12 @@ class Analyzer:
         return written
 
     def _conclude(
-        self, article: Article, verdict: Verdict | AnalysisFailed, catalog: Catalog, *, written: bool
+        self,
+        article: Article,
+        verdict: AnalysisVerdict | AnalysisFailed,
+        catalog: ReadSubjects,
+        *,
+        written: bool,
     ) -> Analysis:
         """Write an article's mentions and status, again if a source added to it meanwhile.
 
@@ -229,7 +239,7 @@ class Analyzer:
             return Analysis.ANALYZED
         raise ArticleContended(f"article {article.dedup_key}: overtaken {_RACES} times; it is tried again")
 
-    def _judged(self, article: Article, verdict: Verdict) -> Article:
+    def _judged(self, article: Article, verdict: AnalysisVerdict) -> Article:
         """Return an article with what its analysis has found."""
         whole = _judgement(verdict.label)
         return replace(
@@ -275,7 +285,7 @@ def _judgement(label: Label) -> Judgement:
     return Judgement(label=Sentiment(label.sentiment), score=label.confidence, polarity=label.polarity)
 
 
-def _named(subjects: Mapping[str, Place | None]) -> list[tuple[str, Place]]:
+def _named(subjects: Mapping[str, TextSpan | None]) -> list[tuple[str, TextSpan]]:
     """Return the subjects that a text names, with where; none if it names only one."""
     named = [(tool_id, place) for tool_id, place in subjects.items() if place is not None]
     return named if len(named) > 1 else []

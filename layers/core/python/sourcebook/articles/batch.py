@@ -10,7 +10,7 @@ from typing import Final
 
 from sourcebook.clock import epoch_seconds, isoformat
 from sourcebook.records.batch import CollisionMetrics, IngestionBatch
-from sourcebook.sources.poll import PollReport, RoundReport, Verdict
+from sourcebook.sources.poll import PollReport, PollVerdict, RoundReport
 from sourcebook.table import keys
 
 _KEPT: Final = timedelta(days=90)
@@ -41,7 +41,7 @@ def ingestion_batch(report: RoundReport, run: Run) -> IngestionBatch | None:
 
     A run over unchanged sources leaves no record: it costs one write for each of them and no more.
     """
-    polls = [poll for poll in report.polls if poll.result.verdict is not Verdict.UNCHANGED]
+    polls = [poll for poll in report.polls if poll.result.verdict is not PollVerdict.UNCHANGED]
     if not polls and not report.failures:
         return None
     fetched: Counter[str] = Counter()

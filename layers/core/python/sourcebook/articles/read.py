@@ -16,12 +16,12 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.clock import isoformat, to_utc
 from sourcebook.errors import InvalidInput
 from sourcebook.records.article import Article, ArticleAlias, OlderArticle, Sentiment, Status
-from sourcebook.records.base import Shown
+from sourcebook.records.base import Viewable
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 from sourcebook.table.pages import (
-    Entry,
+    ListedItem,
     Listing,
     Page,
     Position,
@@ -224,7 +224,7 @@ class ArticleReader:
 
     def _entries(
         self, wanted: ArticleFilter, bounds: _Bounds, after: Position | None, *, page_size: int
-    ) -> Iterator[Entry]:
+    ) -> Iterator[ListedItem]:
         """Yield the index's entries for the wanted articles that come after a position."""
 
         def entries(partition: _Partition, bounds: _Bounds, start: Item | None) -> Iterator[Item]:
@@ -249,11 +249,11 @@ class ArticleReader:
 
         if partition := _Partition.of(wanted):
             items = entries(partition, bounds, partition.start(after) if after else None)
-            return (Entry(item, (item["timestamp"], item["PK"])) for item in items)
+            return (ListedItem(item, (item["timestamp"], item["PK"])) for item in items)
         return merge_newest_first({name: stream(_Partition.of_status(name)) for name in STATUSES}, after)
 
-    def _loader(self, wanted: ArticleFilter) -> Callable[[list[Entry]], list[AnyArticle | None]]:
-        def load(entries: list[Entry]) -> list[AnyArticle | None]:
+    def _loader(self, wanted: ArticleFilter) -> Callable[[list[ListedItem]], list[AnyArticle | None]]:
+        def load(entries: list[ListedItem]) -> list[AnyArticle | None]:
             # No index holds articles: docs/decisions/0131 says why.
             wanted_keys = [
                 keys.Key(PK=entry.item["PK"], SK=keys.ARTICLE_SORT_KEY)
@@ -307,6 +307,6 @@ def _rounded_up(moment: datetime) -> datetime:
     return moment.replace(microsecond=0) + _WHOLE_SECOND if moment.microsecond else moment
 
 
-def article_weight(article: Shown) -> int:
+def article_weight(article: Viewable) -> int:
     """Return at least as many bytes as an article's JSON has in UTF-8: escaped characters are longer."""
     return len(json.dumps(article.shown(), default=str))

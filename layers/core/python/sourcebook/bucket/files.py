@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.bucket.documents import DocumentRefused, bucket_error, own_bucket
 from sourcebook.bucket.objects import Objects
-from sourcebook.bucket.stored import Stored
+from sourcebook.bucket.stored import StoredObject
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -39,7 +39,7 @@ class Files:
         """Return those of this function's bucket. Raise InvalidInput if its environment names none."""
         return cls(*own_bucket())
 
-    def put(self, key: str, body: bytes | IO[bytes], content_type: str) -> Stored:
+    def put(self, key: str, body: bytes | IO[bytes], content_type: str) -> StoredObject:
         """Write an object, in place of the one that is there. A file is sent from its beginning.
 
         One request, so that what is there is always whole: what this project keeps is far below the 5 GB
@@ -62,7 +62,7 @@ class Files:
             )
         except (ClientError, BotoCoreError) as error:
             raise bucket_error(error, key) from error
-        return Stored(key, length, content_type, answer["ETag"], digest.hexdigest())
+        return StoredObject(key, length, content_type, answer["ETag"], digest.hexdigest())
 
     def read(self, key: str, largest: int) -> bytes:
         """Return an object's content.

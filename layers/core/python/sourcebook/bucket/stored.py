@@ -8,7 +8,7 @@ from sourcebook.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
-class Stored(Message):
+class StoredObject(Message):
     """One object in the bucket.
 
     Attributes:

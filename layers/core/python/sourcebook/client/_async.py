@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from sourcebook.client import calls
 from sourcebook.client._asking import Ask, Many, One, Retries, page_of, record_of
 from sourcebook.client._frames import pandas_frame, polars_frame
-from sourcebook.client._sending import Answer, Sending, environment
+from sourcebook.client._sending import Sending, SentAnswer, environment
 from sourcebook.client.errors import SourcebookError, Unreachable
 
 if TYPE_CHECKING:
@@ -170,13 +170,13 @@ class AsyncClient:
                     raise
             await self._sleep(wait)
 
-    async def _answer(self, sent: httpx.Request) -> Answer:
+    async def _answer(self, sent: httpx.Request) -> SentAnswer:
         """Send a request once and return its answer; raise Unreachable if there is none, or only a part."""
         due = time.monotonic() + self._sending.timeout
         try:
             response = await self._http.send(sent, stream=True, follow_redirects=False)
             try:
-                answer = Answer(response)
+                answer = SentAnswer(response)
                 async for part in response.aiter_bytes():
                     answer.take(part, late=time.monotonic() > due)
             finally:

@@ -19,7 +19,7 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
 
 
-class Table(Record):
+class RowTable(Record):
     """A record whose ``items`` are the rows of a table."""
 
     def to_pandas(self) -> pd.DataFrame:

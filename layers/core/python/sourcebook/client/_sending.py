@@ -65,7 +65,7 @@ class Sending:
         )
 
 
-class Answer:
+class SentAnswer:
     """An answer while it comes."""
 
     def __init__(self, response: httpx.Response) -> None:

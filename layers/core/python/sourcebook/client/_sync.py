@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from sourcebook.client import calls
 from sourcebook.client._asking import Ask, Many, One, Retries, page_of, record_of
 from sourcebook.client._frames import pandas_frame, polars_frame
-from sourcebook.client._sending import Answer, Sending, environment
+from sourcebook.client._sending import Sending, SentAnswer, environment
 from sourcebook.client.errors import SourcebookError, Unreachable
 
 if TYPE_CHECKING:
@@ -168,13 +168,13 @@ class Client:
                     raise
             self._sleep(wait)
 
-    def _answer(self, sent: httpx.Request) -> Answer:
+    def _answer(self, sent: httpx.Request) -> SentAnswer:
         """Send a request once and return its answer; raise Unreachable if there is none, or only a part."""
         due = time.monotonic() + self._sending.timeout
         try:
             response = self._http.send(sent, stream=True, follow_redirects=False)
             try:
-                answer = Answer(response)
+                answer = SentAnswer(response)
                 for part in response.iter_bytes():
                     answer.take(part, late=time.monotonic() > due)
             finally:

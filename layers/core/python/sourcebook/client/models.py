@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from sourcebook.client._base import Record, Table
+from sourcebook.client._base import Record, RowTable
 
 
 class HealthChecks(Record):
@@ -321,7 +321,7 @@ class SourceOverviewsItem(Record):
     slow: bool
 
 
-class SourceOverviews(Table):
+class SourceOverviews(RowTable):
     """`SourceOverviews` of the API's description."""
 
     start: datetime
@@ -347,7 +347,7 @@ class IngestionBatchesItem(Record):
     errors: list[str]
 
 
-class IngestionBatches(Table):
+class IngestionBatches(RowTable):
     """`IngestionBatches` of the API's description."""
 
     start: datetime
@@ -371,7 +371,7 @@ class DeadLetterQueue(Record):
     mend: str
 
 
-class DeadLetterQueues(Table):
+class DeadLetterQueues(RowTable):
     """`DeadLetterQueues` of the API's description."""
 
     items: list[DeadLetterQueue]
@@ -391,7 +391,7 @@ class SubjectRankingItem(Record):
     change: float | None
 
 
-class SubjectRanking(Table):
+class SubjectRanking(RowTable):
     """`SubjectRanking` of the API's description."""
 
     start: datetime
@@ -415,7 +415,7 @@ class BestRatesItem(Record):
     banks: list[str]
 
 
-class BestRates(Table):
+class BestRates(RowTable):
     """`BestRates` of the API's description."""
 
     items: list[BestRatesItem]
@@ -436,7 +436,7 @@ class RateMovesItem(Record):
     observed_day: date
 
 
-class RateMoves(Table):
+class RateMoves(RowTable):
     """`RateMoves` of the API's description."""
 
     series_code: str
@@ -642,7 +642,7 @@ class SentimentSeriesItem(Record):
     average_sentiment: float
 
 
-class SentimentSeries(Table):
+class SentimentSeries(RowTable):
     """`SentimentSeries` of the API's description."""
 
     tool_id: str
@@ -703,7 +703,7 @@ class LatestItem(Record):
     sources_considered: list[LatestItemsSourcesConsidered]
 
 
-class Latest(Table):
+class Latest(RowTable):
     """`Latest` of the API's description."""
 
     items: list[LatestItem]
@@ -723,7 +723,7 @@ class HistoryItem(Record):
     source_priority: int | None
 
 
-class History(Table):
+class History(RowTable):
     """`History` of the API's description."""
 
     bank_name: str
@@ -759,7 +759,7 @@ class BanksItem(Record):
     bank_name: str
 
 
-class Banks(Table):
+class Banks(RowTable):
     """`Banks` of the API's description."""
 
     items: list[BanksItem]
@@ -775,7 +775,7 @@ class SeriesListItem(Record):
     name: str | None
 
 
-class SeriesList(Table):
+class SeriesList(RowTable):
     """`SeriesList` of the API's description."""
 
     items: list[SeriesListItem]
@@ -944,7 +944,7 @@ class WorkflowsItem(Record):
     start: str
 
 
-class Workflows(Table):
+class Workflows(RowTable):
     """`Workflows` of the API's description."""
 
     items: list[WorkflowsItem]
@@ -1076,7 +1076,7 @@ class NovaSearchItem(Record):
     separation_arcsec: float | None = None
 
 
-class NovaSearch(Table):
+class NovaSearch(RowTable):
     """`NovaSearch` of the API's description."""
 
     match: str = ""
@@ -1277,7 +1277,7 @@ class PhotometryItem(Record):
     observer: str | None
 
 
-class Photometry(Table):
+class Photometry(RowTable):
     """`Photometry` of the API's description."""
 
     nova_id: str
@@ -1302,7 +1302,7 @@ class ExportedPeriod(Record):
     manifest: str
 
 
-class Exports(Table):
+class Exports(RowTable):
     """`Exports` of the API's description."""
 
     items: list[ExportedPeriod]

@@ -19,7 +19,7 @@ from typing import Final
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.exports.datasets import DATASETS, Dataset, Row
-from sourcebook.exports.manifest import File, Form, Manifest, file_key, manifest_key
+from sourcebook.exports.manifest import File, FileFormat, Manifest, file_key, manifest_key
 from sourcebook.exports.messages import ExportDays, Exported
 from sourcebook.exports.period import Period
 from sourcebook.parquet import ParquetFile
@@ -29,9 +29,9 @@ from sourcebook.table.client import Table
 SECONDS: Final = 30.0
 """After so many seconds a call ends, with the number of the piece that is next."""
 
-_CONTENT_TYPES: Final[Mapping[Form, str]] = {
-    Form.PARQUET: "application/vnd.apache.parquet",
-    Form.NDJSON: "application/gzip",
+_CONTENT_TYPES: Final[Mapping[FileFormat, str]] = {
+    FileFormat.PARQUET: "application/vnd.apache.parquet",
+    FileFormat.NDJSON: "application/gzip",
 }
 
 
@@ -110,14 +110,14 @@ class Exporter:
 
     def _files(self, period: Period) -> Iterator[File]:
         for dataset in DATASETS:
-            for form in Form:
+            for form in FileFormat:
                 for day in period.days():
                     about = self.objects.state(file_key(dataset.name, day, form))[1]
                     rows, size = int(about["rows"]), int(about["bytes"])
                     yield File(dataset.name, form, day, rows, size, about["sha256"])
 
 
-def _written(dataset: Dataset, rows: Iterable[Row]) -> tuple[int, dict[Form, bytes]]:
+def _written(dataset: Dataset, rows: Iterable[Row]) -> tuple[int, dict[FileFormat, bytes]]:
     """Return how many records there are, and their files."""
     count = 0
     parquet, packed = ParquetFile(dataset.columns), BytesIO()
@@ -128,4 +128,4 @@ def _written(dataset: Dataset, rows: Iterable[Row]) -> tuple[int, dict[Form, byt
             line = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
             lines.write(f"{line}\n".encode())
             count += 1
-    return count, {Form.PARQUET: parquet.content(), Form.NDJSON: packed.getvalue()}
+    return count, {FileFormat.PARQUET: parquet.content(), FileFormat.NDJSON: packed.getvalue()}

@@ -21,14 +21,14 @@ LARGEST: Final = 4_000_000
 """Bytes of a manifest, more than one of the longest period has."""
 
 
-class Form(StrEnum):
+class FileFormat(StrEnum):
     """What a file is written as."""
 
     PARQUET = "parquet"
     NDJSON = "ndjson"
 
 
-_SUFFIXES: Final[Mapping[Form, str]] = {Form.PARQUET: ".parquet", Form.NDJSON: ".ndjson.gz"}
+_SUFFIXES: Final[Mapping[FileFormat, str]] = {FileFormat.PARQUET: ".parquet", FileFormat.NDJSON: ".ndjson.gz"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class File:
     """
 
     dataset: str
-    form: Form
+    form: FileFormat
     day: date
     rows: int
     size: int
@@ -96,7 +96,7 @@ class Manifest:
                     "rows": sum(
                         one.rows
                         for one in self.files
-                        if (one.dataset, one.form) == (dataset.name, Form.PARQUET)
+                        if (one.dataset, one.form) == (dataset.name, FileFormat.PARQUET)
                     ),
                     "columns": [{"name": one.name, "kind": one.kind.value} for one in dataset.columns],
                 }
@@ -106,12 +106,12 @@ class Manifest:
         }
 
 
-def file_key(dataset: str, day: date, form: Form) -> str:
+def file_key(dataset: str, day: date, form: FileFormat) -> str:
     """Return where the file of a day lies."""
     return f"{PREFIX}{form}/{dataset}/day={day.isoformat()}/{dataset}{_SUFFIXES[form]}"
 
 
-def file_name(dataset: str, day: date, form: Form) -> str:
+def file_name(dataset: str, day: date, form: FileFormat) -> str:
     """Return what the file of a day is saved as."""
     return f"{dataset}-{day.isoformat()}{_SUFFIXES[form]}"
 
@@ -124,6 +124,6 @@ def manifest_key(period: Period) -> str:
 def names(period: Period) -> Iterator[tuple[str, str]]:
     """Yield what the files of a period are saved as, with where they lie."""
     for dataset in DATASETS:
-        for form in Form:
+        for form in FileFormat:
             for day in period.days():
                 yield file_name(dataset.name, day, form), file_key(dataset.name, day, form)

@@ -101,7 +101,7 @@ _WORDS = re.compile(r"[^\W\d_]+")
 _EAST_ASIAN = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]?")
 
 
-class Reading(NamedTuple):
+class DateReading(NamedTuple):
     """What a date was read as.
 
     Attributes:
@@ -113,7 +113,7 @@ class Reading(NamedTuple):
     doubt: str = ""
 
 
-_UNREADABLE = Reading(None)
+_UNREADABLE = DateReading(None)
 
 
 def parse_date(text: str | None) -> datetime | None:
@@ -124,7 +124,7 @@ def parse_date(text: str | None) -> datetime | None:
     return weigh_date(text).moment
 
 
-def weigh_date(text: str | None) -> Reading:
+def weigh_date(text: str | None) -> DateReading:
     """Return the time that a feed wrote, and what speaks against it.
 
     A form without a zone is taken as UTC (RFC 822 section 5 and RFC 3339 both require one); one with a zone
@@ -139,7 +139,7 @@ def weigh_date(text: str | None) -> Reading:
     if not text or len(text) > _LONGEST:
         return _UNREADABLE
     moment = by_the_book(text)
-    return Reading(moment) if moment is not None else _tolerant(text)
+    return DateReading(moment) if moment is not None else _tolerant(text)
 
 
 def by_the_book(text: str) -> datetime | None:
@@ -191,7 +191,7 @@ class _Time(NamedTuple):
         clock: hour, minute and second.
         zone: minutes east of UTC, or the zone of a place; None when nobody knows it.
         rest: the text without them.
-        doubt: as in `Reading`.
+        doubt: as in `DateReading`.
     """
 
     clock: tuple[int, int, int] = (0, 0, 0)
@@ -200,9 +200,9 @@ class _Time(NamedTuple):
     doubt: str = ""
 
 
-def _tolerant(text: str) -> Reading:
+def _tolerant(text: str) -> DateReading:
     if text.isdecimal():
-        return Reading(_from_digits(text))
+        return DateReading(_from_digits(text))
     rest = text.lower()
     # The zone of a date without separators between date and time ("2016-06-29t15:07") stays readable.
     rest = re.sub(r"(?<=\d)t(?=\d)", " ", rest)
@@ -210,7 +210,7 @@ def _tolerant(text: str) -> Reading:
         rest = _OTHER_TIME.sub(_with_colons, rest, count=1)
     time = _time_of_day(rest)
     if time.zone is None:
-        return Reading(None, time.doubt)
+        return DateReading(None, time.doubt)
     date = _numeric_date(time.rest)
     doubt = time.doubt
     if date is not None and _is_either_way(time.rest):
@@ -224,7 +224,7 @@ def _tolerant(text: str) -> Reading:
             moment = moment.replace(tzinfo=time.zone).astimezone(UTC)
         except (ValueError, OverflowError):
             moment = None
-    return Reading(moment, doubt) if moment is not None else _UNREADABLE
+    return DateReading(moment, doubt) if moment is not None else _UNREADABLE
 
 
 def _time_of_day(text: str) -> _Time:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from sourcebook.errors import shorten
-from sourcebook.feeds._dates import Reading, by_the_book, weigh_date
+from sourcebook.feeds._dates import DateReading, by_the_book, weigh_date
 from sourcebook.feeds._text import shorten_text, text_of
 from sourcebook.feeds.model import NOTHING_IN_IT, Draft, FeedEntry
 
@@ -123,7 +123,7 @@ def read_date(draft: Draft, position: int, text: str) -> datetime | None:
     return moment
 
 
-def tell_of_date(draft: Draft, position: int, text: str, reading: Reading) -> None:
+def tell_of_date(draft: Draft, position: int, text: str, reading: DateReading) -> None:
     """Warn of a date of an item that could not be read, or that may mean another time."""
     if reading.moment is None:
         because = f": {reading.doubt}" if reading.doubt else ""
@@ -165,7 +165,7 @@ def entry_identity(entry: FeedEntry) -> str:
     return f"link:{address}" if address else _content_identity(entry, text_of(entry.summary, _COMPARED_TEXT))
 
 
-class Fingerprint(NamedTuple):
+class EntryFingerprint(NamedTuple):
     """An entry as it is recognized, and what all of that rests on.
 
     Attributes:
@@ -179,11 +179,11 @@ class Fingerprint(NamedTuple):
     text: str
 
 
-def fingerprints(entries: Sequence[FeedEntry]) -> list[Fingerprint]:
+def fingerprints(entries: Sequence[FeedEntry]) -> list[EntryFingerprint]:
     """Return identity, content and text of every entry of one document, in order."""
     texts = [text_of(entry.summary, _COMPARED_TEXT) for entry in entries]
     return [
-        Fingerprint(identity, _content(entry, text), text)
+        EntryFingerprint(identity, _content(entry, text), text)
         for entry, identity, text in zip(entries, _identify(entries, texts), texts, strict=True)
     ]
 

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 from sourcebook.feeds._document import MAX_DEPTH, too_deep
 from sourcebook.feeds._entries import add_entry, is_address, read_date, resolve
-from sourcebook.feeds._hints import Hints
+from sourcebook.feeds._hints import DocumentHints
 from sourcebook.feeds._mend import CUT_OFF, TEXT_BEHIND, mend
 from sourcebook.feeds._text import clean, plain_title, unescape, without_cdata
 from sourcebook.feeds.model import Cause, Draft, NotAFeed
@@ -93,7 +93,7 @@ _MOST_BASES = 20_000
 """Statements of xml:base that are read; to join one takes as long as to read ten elements."""
 
 
-class Damaged(Exception):
+class DamagedXml(Exception):
     """The document is not well-formed and no mend of ours helps.
 
     Attributes:
@@ -131,7 +131,7 @@ def read_with_expat(document: Document, url: str) -> Draft:
     if failure.code == TEXT_BEHIND:
         draft.warnings.append("text after the document was ignored")
     elif failure.code not in CUT_OFF:
-        raise Damaged(str(failure), draft)
+        raise DamagedXml(str(failure), draft)
     elif draft.entries:
         draft.cause = Cause.TRUNCATED
         draft.warnings.append("the document ends in the middle; the entries before its end were kept")
@@ -172,7 +172,7 @@ class _Reader:
         self.has_base = has_base
         self.leaked_base = ""
         self.bases = 0
-        self.hints = Hints()
+        self.hints = DocumentHints()
         self.position = 0
         self.prefixes = dict(_PREFIXES)
         self.names = _COMMON_NAMES

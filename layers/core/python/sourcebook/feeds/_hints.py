@@ -18,7 +18,7 @@ _MOST_HUBS = 100
 
 
 @dataclass(slots=True)
-class Hints:
+class DocumentHints:
     """Statements as they stand in the feed; what makes no sense is left out by `freeze`."""
 
     ttl: str = ""

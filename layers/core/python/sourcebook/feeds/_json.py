@@ -8,7 +8,7 @@ from typing import Any
 
 from sourcebook.feeds._document import MAX_TAGS, too_many_elements
 from sourcebook.feeds._entries import add_entry, read_date, resolve
-from sourcebook.feeds._hints import Hints
+from sourcebook.feeds._hints import DocumentHints
 from sourcebook.feeds.model import Cause, Draft, NotAFeed
 
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
@@ -53,7 +53,7 @@ def read_json(text: str, url: str, warnings: list[str]) -> Draft:
     draft.title = " ".join(_text(document, "title").split())
     draft.link = resolve(_text(document, "home_page_url"), base)
     draft.language = _text(document, "language") or None
-    hints = Hints()
+    hints = DocumentHints()
     hints.link("self", _text(document, "feed_url"))
     for hub in _objects(document, "hubs"):
         hints.link("hub", _text(hub, "url"))

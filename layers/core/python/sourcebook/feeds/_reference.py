@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from feedparser.api import LooseFeedParser, StrictFeedParser
 
-from sourcebook.feeds._dates import Reading, weigh_date
+from sourcebook.feeds._dates import DateReading, weigh_date
 from sourcebook.feeds._document import check_tags
 from sourcebook.feeds._entries import add_entry, is_address, resolve, tell_of_date
-from sourcebook.feeds._hints import Hints
+from sourcebook.feeds._hints import DocumentHints
 from sourcebook.feeds._text import clean, plain_title, unescape, without_cdata
 from sourcebook.feeds.model import Cause, Draft, FeedHints, NotAFeed
 
@@ -200,7 +200,7 @@ def _date(draft: Draft, position: int, item: Mapping[str, object], key: str) -> 
     if moment is None and not doubt:
         moment = _date_of_feedparser(item, key)
     if text:
-        tell_of_date(draft, position, text, Reading(moment, doubt))
+        tell_of_date(draft, position, text, DateReading(moment, doubt))
     return moment
 
 
@@ -213,7 +213,7 @@ def _date_of_feedparser(item: Mapping[str, object], key: str) -> datetime | None
 
 
 def _hints(feed: Mapping[str, Any], url: str) -> FeedHints:
-    hints = Hints()
+    hints = DocumentHints()
     for link in feed.get("links", ()):
         hints.link(link.get("rel") or "", resolve(link.get("href") or "", url))
     hints.ttl = _string(feed, "ttl")

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sourcebook.feeds._document import Document, read_document
 from sourcebook.feeds._entries import (
+    EntryFingerprint,
     EntryIdentity,
-    Fingerprint,
     content_fingerprint,
     entry_identity,
     fingerprints,
     identify,
 )
-from sourcebook.feeds._expat import Damaged, read_with_expat
+from sourcebook.feeds._expat import DamagedXml, read_with_expat
 from sourcebook.feeds._json import read_json
 from sourcebook.feeds._text import shorten_text, text_of
 from sourcebook.feeds.model import Cause, Draft, NotAFeed, ParsedFeed
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cause",
+    "EntryFingerprint",
     "EntryIdentity",
-    "Fingerprint",
     "NotAFeed",
     "ParsedFeed",
     "content_fingerprint",
@@ -72,11 +72,11 @@ def parse_feed(
         return _read_with_feedparser(document.text(), url, document.warnings).freeze("feedparser")
     try:
         return read_with_expat(document, url).freeze("expat")
-    except Damaged as damage:
+    except DamagedXml as damage:
         return _fall_back(document, url, damage)
 
 
-def _fall_back(document: Document, url: str, damage: Damaged) -> ParsedFeed:
+def _fall_back(document: Document, url: str, damage: DamagedXml) -> ParsedFeed:
     """Read a damaged document with feedparser; what was read before the damage is the last resort."""
     draft = damage.draft
     text = document.text()

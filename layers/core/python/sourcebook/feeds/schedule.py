@@ -163,7 +163,7 @@ class Polled(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Hints:
+class ServerHints:
     """What the server asks of those who poll it.
 
     Attributes:
@@ -176,7 +176,7 @@ class Hints:
     skip_days: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, source: Source) -> Hints:
+    def of(cls, source: Source) -> ServerHints:
         """Read what was learned from earlier answers."""
         skip = source.skip or {}
         return cls(
@@ -197,7 +197,7 @@ class NextFetch:
 def next_fetch(
     source: Polled,
     rhythm: Rhythm,
-    hints: Hints,
+    hints: ServerHints,
     now: datetime,
     *,
     settings: FeedSettings = DEFAULTS,
@@ -298,7 +298,7 @@ def explain(source: Source, now: datetime, *, settings: FeedSettings) -> list[st
         return [*lines, "It has not been fetched yet."]
     before = source if source.fetch_count > 1 else replace(source, last_success_at=None)
     decision = next_fetch(
-        before, Rhythm.of(source), Hints.of(source), source.last_fetch_at, settings=settings
+        before, Rhythm.of(source), ServerHints.of(source), source.last_fetch_at, settings=settings
     )
     lines += [f"At the last fetch, {reason}." for reason in decision.reasons]
     # The state keeps what a feed's habits are and not what one fetch found.
@@ -382,7 +382,7 @@ def _time_for(
     return longest
 
 
-def _awake(due: datetime, hints: Hints, latest: datetime) -> datetime:
+def _awake(due: datetime, hints: ServerHints, latest: datetime) -> datetime:
     """Return the first moment from `due` on, but no later than `latest`, that the server does not skip."""
     moment = due
     while moment < latest and (moment.hour in hints.skip_hours or moment.weekday() in hints.skip_days):

@@ -80,7 +80,7 @@ class Recognized(NamedTuple):
     article_id: str
 
 
-class Comparison(NamedTuple):
+class SeenComparison(NamedTuple):
     """A document beside what is remembered of its feed.
 
     Attributes:
@@ -134,7 +134,7 @@ class SeenEntries:
         """The names by the identity of their entry, unpacked when they are asked for."""
         return _unpack_names(self.packed_names, list(self._known))
 
-    def compare(self, marks: Sequence[EntryMark], now: datetime) -> Comparison:
+    def compare(self, marks: Sequence[EntryMark], now: datetime) -> SeenComparison:
         """Say what is known of the entries of a document, and what to remember of it."""
         digests = [_digest(mark.identity) for mark in marks]
         former = self._former(marks, digests)
@@ -168,7 +168,7 @@ class SeenEntries:
         gone = [i for i in self._known if i not in records and i not in became_another][:_KEPT_WHEN_GONE]
         records |= {identity: self._known[identity] for identity in gone}
         names |= {identity: self._names[identity] for identity in gone if identity in self._names}
-        return Comparison(entries, self._following(records, names, now))
+        return SeenComparison(entries, self._following(records, names, now))
 
     def _article_id(self, mark: EntryMark, before: bytes) -> str:
         """Return the id of the article of an entry that is remembered under `before`."""

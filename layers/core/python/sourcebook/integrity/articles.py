@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sourcebook.articles.analysis import reopen_analyzed
 from sourcebook.clock import Clock, epoch_seconds, utc_now
-from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.records.article import RETENTION, Article, Status
 from sourcebook.sentiment.mentions import MentionStore, mention_items
 from sourcebook.sentiment.rollups import DirtyHours
@@ -57,7 +57,7 @@ class ArticlesHaveTheirMentions:
     def __post_init__(self) -> None:
         self._mending = _Mending(self.table, self.clock)
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield mentions that are missing or differ, and articles without a verdict."""
         now = epoch_seconds(self.clock())
         wanted: dict[tuple[str, str], tuple[Item, Item]] = {}
@@ -67,7 +67,9 @@ class ArticlesHaveTheirMentions:
                 continue
             if lacking := [name for name in _VERDICT if article.get(name) is None]:
                 problem = f"it is analyzed but has no {', no '.join(lacking)}"
-                yield Finding(self.name, key_of(article), problem, repairable=True, about=key_of(article))
+                yield IntegrityFinding(
+                    self.name, key_of(article), problem, repairable=True, about=key_of(article)
+                )
                 continue
             for mention in mention_items(Article.of_item(article)):
                 wanted[mention["PK"], mention["SK"]] = article, mention
@@ -75,9 +77,11 @@ class ArticlesHaveTheirMentions:
         found = {(item["PK"], item["SK"]): item for item in there}
         for place, (article, mention) in wanted.items():
             if problem := _difference(found.get(place), mention):
-                yield Finding(self.name, key_of(mention), problem, repairable=True, about=key_of(article))
+                yield IntegrityFinding(
+                    self.name, key_of(mention), problem, repairable=True, about=key_of(article)
+                )
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Write the mentions anew; an article without a verdict is analyzed again."""
         dedup_key = str(keys.dedup_key_of(finding.about["PK"]))
         if finding.key == finding.about:
@@ -108,7 +112,7 @@ class MentionsHaveTheirArticle:
     def __post_init__(self) -> None:
         self._mending = _Mending(self.table, self.clock)
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield mentions of no article, and of articles that do not have the tag."""
         now = epoch_seconds(self.clock())
         # DynamoDB deletes what has expired one by one: of article and mention either may go first.
@@ -126,9 +130,11 @@ class MentionsHaveTheirArticle:
             elif article.status == Status.ANALYZED and mention["tag"] not in article.all_tags:
                 problem = f"its article does not have the tag {mention['tag']!r}"
             if problem:
-                yield Finding(self.name, key_of(mention), problem, repairable=True, about=key_of(mention))
+                yield IntegrityFinding(
+                    self.name, key_of(mention), problem, repairable=True, about=key_of(mention)
+                )
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Remove the mention."""
         return self._mending.mend(str(keys.dedup_key_of(finding.key["PK"])))
 
@@ -141,7 +147,7 @@ class AliasesLeadToArticles:
     clock: Clock = utc_now
     name: str = "aliases"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield young aliases that lead nowhere."""
         young = epoch_seconds(self.clock() - TOO_YOUNG_TO_EXPIRE + RETENTION)
         aliases = [i for i in items if is_of(i, "ArticleAlias") and i["ttl_timestamp"] >= young]
@@ -155,8 +161,10 @@ class AliasesLeadToArticles:
                     f"it leads to the article {missing}, which does not exist; the next fetch that brings "
                     "the entry makes it"
                 )
-                yield Finding(self.name, key_of(alias), problem, repairable=False, about=key_of(alias))
+                yield IntegrityFinding(
+                    self.name, key_of(alias), problem, repairable=False, about=key_of(alias)
+                )
 
-    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """Only the source can tell the story again."""
         return False

@@ -9,7 +9,7 @@ from typing import Final
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
 from sourcebook.clock import Clock, utc_now
-from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.novae.coordinates import cell_of
 from sourcebook.novae.file_objects import FileRole
 from sourcebook.novae.model import Nova, NovaStatus, read_record
@@ -52,13 +52,15 @@ class SpectraStandWhereTheyAreDue:
     table: Table
     name: str = "eligible-spectra"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield spectra that have ended and are eligible, or whose place in the indexes is wrong."""
         for product in _spectra(items):
             if problem := _misplaced(product):
-                yield Finding(self.name, key_of(product), problem, repairable=True, about=key_of(product))
+                yield IntegrityFinding(
+                    self.name, key_of(product), problem, repairable=True, about=key_of(product)
+                )
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Take what has ended out of the indexes; put what is to be acquired into them."""
         item = self.table.get(finding.key, consistent=True)
         if item is None:
@@ -111,7 +113,7 @@ class ValidSpectraHaveTheirFile:
     table: Table
     name: str = "raw-files"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield VALID spectra whose bytes cannot be found by the table."""
         valid = [p for p in _spectra(items) if p["validation_status"] == ValidationStatus.VALID]
         raw: dict[tuple[str, str], keys.Key] = {
@@ -126,9 +128,11 @@ class ValidSpectraHaveTheirFile:
             key = raw[product["PK"], product["SK"]]
             file = files.get((key["PK"], key["SK"]))
             if problem := _without_file(product, file, key):
-                yield Finding(self.name, key_of(product), problem, repairable=False, about=key_of(product))
+                yield IntegrityFinding(
+                    self.name, key_of(product), problem, repairable=False, about=key_of(product)
+                )
 
-    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """What is not in the table is not made up; a person has it acquired again."""
         return False
 
@@ -151,7 +155,7 @@ class BytesHaveOneOwner:
     clock: Clock = utc_now
     name: str = "owners-of-bytes"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield VALID spectra whose bytes are nobody's, or another's."""
         valid = [
             p for p in _spectra(items) if p["validation_status"] == ValidationStatus.VALID and p.get("sha256")
@@ -162,9 +166,11 @@ class BytesHaveOneOwner:
             owner = owners.get(product["sha256"])
             if owner != product["data_product_id"]:
                 problem = f"it is VALID, and its bytes are those of {owner or 'no spectrum'}"
-                yield Finding(self.name, key_of(product), problem, owner is None, about=key_of(product))
+                yield IntegrityFinding(
+                    self.name, key_of(product), problem, owner is None, about=key_of(product)
+                )
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Claim bytes that are nobody's."""
         product = read_record(SpectrumProduct, self.table.get(finding.key, consistent=True) or {})
         return Fingerprints(self.table, self.clock).claim(product, str(product.sha256)) is None
@@ -177,7 +183,7 @@ class LocatorsLeadToSpectra:
     table: Table
     name: str = "locators"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield locator aliases that lead nowhere."""
         aliases = [item for item in items if is_of(item, "LocatorAlias")]
         targets = [keys.spectrum(a["nova_id"], a["provider"], a["data_product_id"]) for a in aliases]
@@ -189,9 +195,11 @@ class LocatorsLeadToSpectra:
                     f"it leads to {target['PK']} {target['SK']}, which does not exist; the next discovery of "
                     "the nova's spectra makes it"
                 )
-                yield Finding(self.name, key_of(alias), problem, repairable=False, about=key_of(alias))
+                yield IntegrityFinding(
+                    self.name, key_of(alias), problem, repairable=False, about=key_of(alias)
+                )
 
-    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """Only the provider knows what the spectrum is."""
         return False
 
@@ -203,7 +211,7 @@ class PhotometryPointsToFiles:
     table: Table
     name: str = "photometry"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield photometry tables that point to nothing."""
         tables = [i for i in items if is_of(i, "DataProduct") and i["product_type"] != SPECTRA]
         wanted: list[tuple[Item, str, keys.Key]] = []
@@ -224,9 +232,9 @@ class PhotometryPointsToFiles:
             lacking = [what for i, what, key in wanted if i is item and (key["PK"], key["SK"]) in missing]
             if lacking:
                 problem = f"there is no record of {', nor of '.join(lacking)}"
-                yield Finding(self.name, key_of(item), problem, repairable=False, about=key_of(item))
+                yield IntegrityFinding(self.name, key_of(item), problem, repairable=False, about=key_of(item))
 
-    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """The next upload writes the records; `sourcebook photometry` can have the table made anew."""
         return False
 
@@ -239,11 +247,11 @@ class NovaeAreFound:
     clock: Clock = utc_now
     name: str = "novae"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield rows of names and positions that are missing, and names under a form that nobody looks up."""
         for item in items:
             if problem := _stale_form(item):
-                yield Finding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+                yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
         wanted: dict[tuple[str, str], tuple[Item, str, keys.Key]] = {}
         for item in items:
             for what, key in _ways_to(item):
@@ -251,9 +259,9 @@ class NovaeAreFound:
         for key in _missing(self.table, [key for _, _, key in wanted.values()]):
             item, what, _ = wanted[key["PK"], key["SK"]]
             problem = f"it is missing: {what} leads to the nova no more"
-            yield Finding(self.name, key, problem, repairable=True, about=key_of(item))
+            yield IntegrityFinding(self.name, key, problem, repairable=True, about=key_of(item))
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Write the row again, from the nova or from its own list of names; or move names to today's form."""
         about = self.table.get(finding.about, consistent=True)
         if about is None:
@@ -274,7 +282,7 @@ class ProductsBelongToOneNova:
     table: Table
     name: str = "curation"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield novae that are half merged, that lead nowhere, and products that a merge has left behind."""
         novae = {item["PK"]: item for item in items if is_of(item, "Nova")}
         products = [i for i in items if is_of(i, "DataProduct") or is_of(i, "FileObject")]
@@ -283,9 +291,9 @@ class ProductsBelongToOneNova:
             novae[item["PK"]] = item
         for item in items:
             if problem := _half_curated(self.table, item) or _left_behind(item, novae.get(item["PK"])):
-                yield Finding(self.name, key_of(item), problem, repairable=False, about=key_of(item))
+                yield IntegrityFinding(self.name, key_of(item), problem, repairable=False, about=key_of(item))
 
-    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """The same command goes on with what was cut short; it needs the bucket too."""
         return False
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
-from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.novae.relist import place_of, relist
 from sourcebook.records.article import Sentiment, Status
 from sourcebook.records.event import ACTIVE
@@ -63,7 +63,7 @@ class IndexesHoldWhatTheyAreFor:
     table: Table
     name: str = "indexes"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield items that stand in an index without a right to."""
         for item in items:
             wrong = [index for index in _RIGHTS if _is_stray(item, index)]
@@ -74,9 +74,9 @@ class IndexesHoldWhatTheyAreFor:
                 )
                 # Under which value of an index it belongs in an item should stand, only its history can tell.
                 repairable = all(_kind(item) not in _RIGHTS[index][1] for index in wrong)
-                yield Finding(self.name, key_of(item), told, repairable, about=key_of(item))
+                yield IntegrityFinding(self.name, key_of(item), told, repairable, about=key_of(item))
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Take the item out of the indexes; nothing else of it changes."""
         item = self.table.get(finding.key, consistent=True)
         if item is None:
@@ -117,13 +117,13 @@ class SourcesStandWhereTheyAreDue:
     table: Table
     name: str = "due-sources"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield sources that dispatch would not find, or would send though they are disabled."""
         for item in items:
             if is_of(item, "Source") and (problem := _misplaced(item, _place_of_source(item))):
-                yield Finding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+                yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Put it where its due time and `enabled` say."""
         item = self.table.get(finding.key, consistent=True)
         if item is None:
@@ -145,13 +145,13 @@ class SubjectsStandInTheirList:
     table: Table
     name: str = "listed-subjects"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield subjects that stand elsewhere or nowhere."""
         for item in items:
             if is_of(item, "Tool") and (problem := _misplaced(item, _place_of_subject(item))):
-                yield Finding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+                yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Put it where `active` says."""
         item = self.table.get(finding.key, consistent=True)
         if item is None:
@@ -176,13 +176,13 @@ class NovaeStandInTheirList:
     table: Table
     name: str = "listed-novae"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield novae that the list does not have, or has under another name."""
         for item in items:
             if is_of(item, "Nova") and (problem := _misplaced(item, place_of(item))):
-                yield Finding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+                yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Put it where its name says."""
         item = self.table.get(finding.key, consistent=True)
         return item is not None and relist(self.table, item)

@@ -11,7 +11,7 @@ from sourcebook.table.codec import Item
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class IntegrityFinding:
     """One broken invariant.
 
     Attributes:
@@ -52,7 +52,7 @@ class Check(Protocol):
         """Short, for reports and for `--only`."""
         ...
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield what is wrong about these items, of any kind and in any order.
 
         A finding may be no more than a moment between two writes: it is asked for a second time, with the
@@ -63,7 +63,7 @@ class Check(Protocol):
         """
         ...
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Make right what was found, from what else is in the table; return whether that was possible.
 
         Raises:

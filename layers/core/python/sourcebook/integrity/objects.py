@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.bucket.documents import bucket_error
-from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
@@ -27,13 +27,15 @@ class FilesAreInTheBucket:
     client: S3Client
     name: str = "objects"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield records of objects that are missing or of another length."""
         files = [item for item in items if is_of(item, "FileObject")]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for file, problem in zip(files, pool.map(self._problem, files), strict=True):
                 if problem:
-                    yield Finding(self.name, key_of(file), problem, repairable=False, about=key_of(file))
+                    yield IntegrityFinding(
+                        self.name, key_of(file), problem, repairable=False, about=key_of(file)
+                    )
 
     def _problem(self, file: Item) -> str:
         try:
@@ -49,6 +51,6 @@ class FilesAreInTheBucket:
             return f"its object {file['key']} has {answer['ContentLength']} bytes instead of {length}"
         return ""
 
-    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """What was in an object is not made up; an older version of it may be in the bucket."""
         return False

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sourcebook.clock import Clock, utc_now
-from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.observations.canonical import Canonical, candidates_of, ranked, slot_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -21,11 +21,13 @@ class LatestIsTheWinner:
     clock: Clock = utc_now
     name: str = "canonical"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield LATEST items whose slots are not what the raw layer makes them."""
         for latest in items:
             if is_of(latest, "Latest") and (problem := self._problem(latest)):
-                yield Finding(self.name, key_of(latest), problem, repairable=True, about=key_of(latest))
+                yield IntegrityFinding(
+                    self.name, key_of(latest), problem, repairable=True, about=key_of(latest)
+                )
 
     def _problem(self, latest: Item) -> str:
         slots: Item = latest["sources"]
@@ -46,7 +48,7 @@ class LatestIsTheWinner:
         order = ranked(candidates_of({**latest, "sources": slots}, self.clock()))
         return order[0].source_id if order else ""
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Make the slots anew from the raw layer."""
         Canonical(self.table).rebuild(keys.read_latest(finding.key))
         return True
@@ -69,7 +71,7 @@ class ObservationsAreFound:
     table: Table
     name: str = "observations"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield LATEST items that are missing."""
         seen = {item["PK"]: item for item in items if is_of(item, "Observation")}
         wanted = {partition: keys.latest_of(partition) for partition in seen}
@@ -78,9 +80,11 @@ class ObservationsAreFound:
         for partition, key in wanted.items():
             if (key["PK"], key["SK"]) not in there:
                 problem = "it is missing, so that what was observed is not found"
-                yield Finding(self.name, key, problem, repairable=True, about=key_of(seen[partition]))
+                yield IntegrityFinding(
+                    self.name, key, problem, repairable=True, about=key_of(seen[partition])
+                )
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Make it from the raw layer, if the series is known."""
         target = keys.read_latest(finding.key)
         series = self.table.get(keys.observed_series(target[1]), consistent=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sourcebook.clock import Clock, parse_iso, utc_now
-from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.runs.read import LONG_RUNS, LONGEST_RUN
 from sourcebook.table.codec import Item
 
@@ -18,7 +18,7 @@ class RunsEnd:
     clock: Clock = utc_now
     name: str = "runs"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield runs that are open for longer."""
         for run in items:
             if not is_of(run, "JobRun") or run["status"] != "RUNNING":
@@ -29,8 +29,8 @@ class RunsEnd:
                     f"{run['workflow_name']} is RUNNING since {run['started_at']}, and has {limit} to end: "
                     f"it was aborted or lost; see {run.get('execution_arn') or 'its execution'}"
                 )
-                yield Finding(self.name, key_of(run), problem, repairable=False, about=key_of(run))
+                yield IntegrityFinding(self.name, key_of(run), problem, repairable=False, about=key_of(run))
 
-    def mend(self, finding: Finding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """How a run has ended is not made up."""
         return False

@@ -12,7 +12,7 @@ from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
-from sourcebook.integrity.model import Finding, is_of, key_of
+from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.sentiment.cache import aggregate, broken_rule
 from sourcebook.sentiment.rollups import NONE, Counts, DirtyHours, HourCounts
 from sourcebook.sentiment.windows import (
@@ -72,12 +72,12 @@ class RollupsAgreeWithMentions:
     clock: Clock = utc_now
     name: str = "rollups"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield roll-ups that are wrong or missing, subject by subject."""
         for subject in _active(items):
             yield from self._subject(subject)
 
-    def _subject(self, subject: Item) -> Iterator[Finding]:
+    def _subject(self, subject: Item) -> Iterator[IntegrityFinding]:
         tool_id = subject["tool_id"]
         first_hour = floor_hour(_kept(self.clock())) + HOUR
         first_day = day_name(floor_day(first_hour - HOUR) + DAY)
@@ -93,13 +93,13 @@ class RollupsAgreeWithMentions:
                 problem = _disagreement(hours.get(hour), expected.total, expected.write())
                 if problem:
                     key = keys.hour_rollup(tool_id, hour)
-                    yield Finding(self.name, key, problem, repairable=True, about=key_of(subject))
+                    yield IntegrityFinding(self.name, key, problem, repairable=True, about=key_of(subject))
         for day in sorted({*by_day, *days}):
             if day >= first_day and day not in dirty_days:
                 problem = _disagreement(days.get(day), by_day.get(day, NONE))
                 if problem:
                     key = keys.day_rollup(tool_id, day)
-                    yield Finding(self.name, key, problem, repairable=True, about=key_of(subject))
+                    yield IntegrityFinding(self.name, key, problem, repairable=True, about=key_of(subject))
 
     def _count(self, tool_id: str, since: datetime) -> tuple[dict[str, HourCounts], dict[str, Counts]]:
         hours: dict[str, HourCounts] = {}
@@ -110,7 +110,7 @@ class RollupsAgreeWithMentions:
             days[hour[:10]] = days.get(hour[:10], NONE) + hours[hour].total
         return hours, days
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Mark the hour, or all hours of the day, so that the next refresh counts them again."""
         tool_id = finding.key["PK"].removeprefix(keys.subject("")["PK"])
         sort_key = finding.key["SK"]
@@ -180,12 +180,12 @@ class CacheAgreesWithMentions:
     clock: Clock = utc_now
     name: str = "sentiment-cache"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[Finding]:
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield entries that are wrong, subject by subject."""
         for subject in _active(items):
             yield from self._subject(subject)
 
-    def _subject(self, subject: Item) -> Iterator[Finding]:
+    def _subject(self, subject: Item) -> Iterator[IntegrityFinding]:
         tool_id = subject["tool_id"]
         now = self.clock()
         cached: Any = (keys.cache_entry(tool_id, period) for period in PERIODS)
@@ -213,10 +213,10 @@ class CacheAgreesWithMentions:
                 problem = f"of the mentions from {window.start} to before {window.end} it says {told}"
                 yield self._finding(subject, window.entry, problem)
 
-    def _finding(self, subject: Item, entry: Item, problem: str) -> Finding:
-        return Finding(self.name, key_of(entry), problem, repairable=True, about=key_of(subject))
+    def _finding(self, subject: Item, entry: Item, problem: str) -> IntegrityFinding:
+        return IntegrityFinding(self.name, key_of(entry), problem, repairable=True, about=key_of(subject))
 
-    def mend(self, finding: Finding) -> bool:
+    def mend(self, finding: IntegrityFinding) -> bool:
         """Delete the entry: it is computed when it is next asked for, and by the next refresh."""
         entry = self.table.get(finding.key, consistent=True)
         if entry is not None:

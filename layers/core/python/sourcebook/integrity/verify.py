@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from sourcebook.errors import Terminal
-from sourcebook.integrity.model import Check, Finding, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, key_of
 from sourcebook.integrity.walk import pages_of
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
@@ -37,7 +37,7 @@ class Mended(StrEnum):
 class Report:
     """A finding that was seen twice, and what became of it."""
 
-    finding: Finding
+    finding: IntegrityFinding
     mended: Mended
 
 
@@ -58,7 +58,7 @@ class Verifier:
     sleep: Callable[[float], None] = field(default=time.sleep)
     monotonic: Callable[[], float] = field(default=time.monotonic)
     items: int = 0
-    _suspects: list[tuple[Check, Finding]] = field(default_factory=list)
+    _suspects: list[tuple[Check, IntegrityFinding]] = field(default_factory=list)
     _told: set[tuple[str, str, str]] = field(default_factory=set)
 
     def run(
@@ -93,8 +93,10 @@ class Verifier:
         for check, finding in list(self._confirmed(suspects)):
             yield Report(finding, _mended(check, finding) if repair else Mended.NOT_TRIED)
 
-    def _confirmed(self, suspects: Sequence[tuple[Check, Finding]]) -> Iterator[tuple[Check, Finding]]:
-        by_check: dict[str, tuple[Check, list[Finding]]] = {}
+    def _confirmed(
+        self, suspects: Sequence[tuple[Check, IntegrityFinding]]
+    ) -> Iterator[tuple[Check, IntegrityFinding]]:
+        by_check: dict[str, tuple[Check, list[IntegrityFinding]]] = {}
         for check, finding in suspects:
             by_check.setdefault(check.name, (check, []))[1].append(finding)
         for check, findings in by_check.values():
@@ -106,20 +108,22 @@ class Verifier:
                     yield check, finding
 
 
-def _examined(check: Check, items: Sequence[Item]) -> Iterator[Finding]:
+def _examined(check: Check, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
     """Yield what a check finds; an item that it cannot read is a finding and hides no other."""
     try:
         yield from list(check.examine(items))
     except _DAMAGE as error:
         if len(items) == 1:
             problem = f"it does not have the form of its kind: {type(error).__name__}: {str(error)[:200]}"
-            yield Finding(check.name, key_of(items[0]), problem, repairable=False, about=key_of(items[0]))
+            yield IntegrityFinding(
+                check.name, key_of(items[0]), problem, repairable=False, about=key_of(items[0])
+            )
             return
         for item in items:
             yield from _examined(check, [item])
 
 
-def _mended(check: Check, finding: Finding) -> Mended:
+def _mended(check: Check, finding: IntegrityFinding) -> Mended:
     if not finding.repairable:
         return Mended.NOT_POSSIBLE
     try:

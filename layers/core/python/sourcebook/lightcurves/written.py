@@ -18,7 +18,7 @@ from sourcebook.lightcurves.bands import aavso_code
 from sourcebook.lightcurves.series import POINT_FIELDS
 from sourcebook.lightcurves.times import MJD_ORIGIN
 from sourcebook.lightcurves.units import vounit
-from sourcebook.votable_text import Column, TimeSystem, votable
+from sourcebook.votable_text import VotableField, VotableTimeSystem, votable
 
 Point = Mapping[str, Any]
 
@@ -26,24 +26,24 @@ Point = Mapping[str, Any]
 _COLUMNS: Final = {
     column.name: column
     for column in (
-        Column(
+        VotableField(
             "mjd",
             "time.epoch",
             "double",
             "d",
             description="Modified Julian Date of its own time_system and time_scale",
         ),
-        Column("time_system", "meta.code", description="H: at the Sun's centre, B: at the barycentre"),
-        Column("time_scale", "time.scale"),
-        Column("band", "instr.bandpass"),
-        Column("magnitude", "phot.mag", "double", "mag"),
-        Column("magnitude_error", "stat.error;phot.mag", "double", "mag", description="One sigma"),
-        Column("magnitude_system", "meta.code"),
-        Column("flux", "phot.flux", "double", description="In flux_unit"),
-        Column("flux_error", "stat.error;phot.flux", "double", description="One sigma, in flux_unit"),
-        Column("flux_unit", "meta.unit"),
-        Column("upper_limit", "meta.code.qual", "boolean", description="Not seen: fainter than this"),
-        Column("observer", "obs.observer"),
+        VotableField("time_system", "meta.code", description="H: at the Sun's centre, B: at the barycentre"),
+        VotableField("time_scale", "time.scale"),
+        VotableField("band", "instr.bandpass"),
+        VotableField("magnitude", "phot.mag", "double", "mag"),
+        VotableField("magnitude_error", "stat.error;phot.mag", "double", "mag", description="One sigma"),
+        VotableField("magnitude_system", "meta.code"),
+        VotableField("flux", "phot.flux", "double", description="In flux_unit"),
+        VotableField("flux_error", "stat.error;phot.flux", "double", description="One sigma, in flux_unit"),
+        VotableField("flux_unit", "meta.unit"),
+        VotableField("upper_limit", "meta.code.qual", "boolean", description="Not seen: fainter than this"),
+        VotableField("observer", "obs.observer"),
     )
 }
 _PLACES: Final = {"H": "HELIOCENTER", "B": "BARYCENTER"}
@@ -128,15 +128,15 @@ def _word(text: str | None) -> str:
     return str(cell) or _NOT_KNOWN
 
 
-def _time_system(points: Sequence[Point]) -> TimeSystem | None:
+def _time_system(points: Sequence[Point]) -> VotableTimeSystem | None:
     kinds = {(_PLACES.get(p["time_system"][:1], "TOPOCENTER"), p["time_scale"] or "UNKNOWN") for p in points}
     if len(kinds) != 1:
         return None
     ((place, scale),) = kinds
-    return TimeSystem("time", "MJD-origin", scale, place)
+    return VotableTimeSystem("time", "MJD-origin", scale, place)
 
 
-def _columns(points: Sequence[Point], times: TimeSystem | None) -> Iterator[Column]:
+def _columns(points: Sequence[Point], times: VotableTimeSystem | None) -> Iterator[VotableField]:
     units = {point["flux_unit"] for point in points if point["flux"] is not None}
     flux_unit = vounit(str(next(iter(units)))) if len(units) == 1 else ""
     for name in POINT_FIELDS:

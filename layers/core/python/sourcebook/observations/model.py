@@ -103,7 +103,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedDocument:
     """What a document yields.
 
     Attributes:

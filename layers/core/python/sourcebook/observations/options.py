@@ -24,7 +24,7 @@ from pydantic import (
 from sourcebook.errors import InvalidInput
 from sourcebook.observations.kinds import CSV, HTML_TABLE, JSON_API, KINDS
 from sourcebook.observations.terms import TermUnit, parse_term
-from sourcebook.observations.values import DecimalMark, Unit, Unreadable
+from sourcebook.observations.values import DecimalMark, Unit, UnreadableValue
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
 from sourcebook.validation import first_wrong
@@ -43,7 +43,7 @@ def _zone(name: str) -> str:
 def _term(text: str) -> str:
     try:
         parse_term(text)
-    except Unreadable as error:
+    except UnreadableValue as error:
         raise ValueError(f"a term such as 6M, 1Y or 2W ({error.detail})") from error
     return text
 

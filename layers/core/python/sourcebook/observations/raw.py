@@ -32,7 +32,7 @@ _OF_A_SCRAPE: Final = (
 """What the latest scrape of a day decides."""
 
 
-class Outcome(StrEnum):
+class ObservationOutcome(StrEnum):
     """What became of one figure."""
 
     CREATED = "created"
@@ -74,7 +74,7 @@ class RawStore:
         )
         return int(counter["value"]) - count + 1
 
-    def store(self, scrape: Scrape, row: Observed, sequence: int) -> tuple[Outcome, Observation]:
+    def store(self, scrape: Scrape, row: Observed, sequence: int) -> tuple[ObservationOutcome, Observation]:
         """Store one figure of a scrape.
 
         Storing it again changes nothing, and neither does a scrape that arrives after a later one, except
@@ -99,12 +99,12 @@ class RawStore:
         key = keys.observation(*row.key, scrape.day, scrape.source_id)
         there = self.table.create(made.to_item(key))
         if there is None:
-            return Outcome.CREATED, made
+            return ObservationOutcome.CREATED, made
         existing = Observation.of_item(there)
         if existing.first_seen_at > scrape.scraped_at:
             existing = self._seen_earlier(key, scrape.scraped_at) or existing
         if existing.last_seen_at >= scrape.scraped_at:
-            return Outcome.KNOWN, existing
+            return ObservationOutcome.KNOWN, existing
         newer = Attr("last_seen_at").lt(scrape.scraped_at) | Attr("last_seen_at").not_exists()
         figures = made.to_json()
         try:
@@ -113,8 +113,8 @@ class RawStore:
                 key, assign={name: figures.get(name) for name in _OF_A_SCRAPE}, condition=newer
             )
         except ConditionFailed as found:
-            return Outcome.KNOWN, Observation.of_item(found.item) if found.item else existing
-        return Outcome.UPDATED, Observation.of_item(item)
+            return ObservationOutcome.KNOWN, Observation.of_item(found.item) if found.item else existing
+        return ObservationOutcome.UPDATED, Observation.of_item(item)
 
     def _seen_earlier(self, key: keys.Key, moment: str) -> Observation | None:
         try:

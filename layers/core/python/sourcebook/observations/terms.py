@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.observations.plain import DECIMAL, FOOTNOTE, plain_text
-from sourcebook.observations.values import Reason, Unreadable
+from sourcebook.observations.values import Reason, UnreadableValue
 from sourcebook.observations.words import units
 
 NO_TERM: Final = "-"
@@ -102,19 +102,19 @@ def parse_term(text: str, *, bare: TermUnit | None = "months", language: str | N
         Unreadable: if it is no term, or a range of terms, or means different terms in different languages.
     """
     if len(text) > TERM_LIMIT:
-        raise Unreadable(Reason.TERM_UNREADABLE, f"{shorten(text[:TERM_LIMIT])}… is too long for a term")
+        raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text[:TERM_LIMIT])}… is too long for a term")
     plain = FOOTNOTE.sub("", plain_text(text)).replace(DECIMAL, ".").strip(" .:*;")
     if not plain.strip("-/ "):
-        raise Unreadable(Reason.NO_TERM, "the term is missing")
+        raise UnreadableValue(Reason.NO_TERM, "the term is missing")
     if _DEMAND.fullmatch(_SUFFIX.sub("", plain)) or _DEMAND.fullmatch(plain):
         return Term(months=0)
     plain, in_days = _without_days(_PLURAL.sub("", plain), language)
     if _BETWEEN.search(plain) or _OPEN.search(plain):
-        raise Unreadable(Reason.TERM_IS_A_RANGE, f"{shorten(text)} is a range of terms, not one")
+        raise UnreadableValue(Reason.TERM_IS_A_RANGE, f"{shorten(text)} is a range of terms, not one")
     plain = _SUFFIX.sub("", _PREFIX.sub("", plain)).strip(" .")
     term = _term(list(_parts(_TOKEN.findall(plain), text, bare, language)), text)
     if in_days is not None and not _about(term, in_days):
-        raise Unreadable(Reason.TERM_UNREADABLE, f"{shorten(text)} gives two terms")
+        raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text)} gives two terms")
     return term
 
 
@@ -127,7 +127,7 @@ def _without_days(plain: str, language: str | None) -> tuple[str, Term | None]:
         return plain[: found.start()].strip(), _term(
             list(_parts(_TOKEN.findall(found[1].strip()), plain, None, language)), plain
         )
-    except Unreadable:
+    except UnreadableValue:
         return plain, None
 
 
@@ -190,14 +190,14 @@ def _unit(  # noqa: PLR0917 - where it stands, and how it is read
         word = " ".join(tokens[at : at + length])
         found = {unit for unit in units(word, language, place) if unit[-1] in _ORDER}
         if len(found) > 1:
-            raise Unreadable(
+            raise UnreadableValue(
                 Reason.TERM_AMBIGUOUS,
                 f"{shorten(text)}: {shorten(word)} is another unit in another language; set `language`",
             )
         if found:
             return found.pop(), at + length
     if needed:
-        raise Unreadable(
+        raise UnreadableValue(
             Reason.TERM_UNREADABLE, f"{shorten(text)} is no term such as 6 months, 1Y or 2 weeks"
         )
     return "", at
@@ -207,7 +207,7 @@ def _count(number: str, text: str) -> Decimal:
     whole, _, decimals = number.replace(",", ".").partition(".")
     # 1.000 is one or a thousand.
     if len(whole) > 5 or len(decimals) > 2 or not (whole + decimals).isdigit():
-        raise Unreadable(
+        raise UnreadableValue(
             Reason.TERM_UNREADABLE, f"{shorten(text)} has a number that could mean several things"
         )
     return Decimal(f"{whole}.{decimals or 0}")
@@ -216,7 +216,7 @@ def _count(number: str, text: str) -> Decimal:
 def _term(parts: list[tuple[Decimal, str]], text: str) -> Term:
     order = [_ORDER.index(unit) for _, unit in parts]
     if not parts or order != sorted(set(order)):
-        raise Unreadable(
+        raise UnreadableValue(
             Reason.TERM_UNREADABLE, f"{shorten(text)} is no term such as 6 months, 1Y or 2 weeks"
         )
     months = days = Decimal(0)
@@ -224,13 +224,13 @@ def _term(parts: list[tuple[Decimal, str]], text: str) -> Term:
         months += count * {"Y": 12, "M": 1}.get(unit, 0)
         days += count * {"W": 7, "D": 1}.get(unit, 0)
     if days and months:
-        raise Unreadable(Reason.TERM_UNREADABLE, f"{shorten(text)} mixes months and days")
+        raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text)} mixes months and days")
     if months > _LONGEST_MONTHS or days > _LONGEST_MONTHS * _DAYS_IN_MONTH:
-        raise Unreadable(Reason.TERM_UNREADABLE, f"{shorten(text)} is longer than a hundred years")
+        raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text)} is longer than a hundred years")
     if days:
         return Term(days=int(days.to_integral_value(ROUND_HALF_UP)))
     if months * 2 != (months * 2).to_integral_value():
-        raise Unreadable(Reason.TERM_UNREADABLE, f"{shorten(text)} is no whole or half number of months")
+        raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text)} is no whole or half number of months")
     return Term(months=int(months) if months == months.to_integral_value() else months)
 
 
@@ -242,7 +242,7 @@ def term_code(value: str) -> str:
     """
     try:
         return parse_term(value).code
-    except Unreadable as error:
+    except UnreadableValue as error:
         raise InvalidInput(
             "term_months", value, "a whole number of months such as 6, or a term such as 2W or 7D"
         ) from error

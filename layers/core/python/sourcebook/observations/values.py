@@ -86,7 +86,7 @@ class Reason(StrEnum):
     REPEATED = "repeated"
 
 
-class Unreadable(Exception):
+class UnreadableValue(Exception):
     """A text gives no figure.
 
     Attributes:
@@ -179,15 +179,15 @@ def parse_rate(
         Unreadable: if there is no figure, or more than a range, or the text is longer than `RAW_LIMIT`.
     """
     if len(text) > RAW_LIMIT and len(text := " ".join(text.split())) > RAW_LIMIT:
-        raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(text[:RAW_LIMIT])} … is too long for a figure")
+        raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text[:RAW_LIMIT])} … is too long for a figure")
     raw = " ".join(text.replace(STRUCK, "").split())
     if _RAISED_DECIMALS.search(text):
-        raise Unreadable(
+        raise UnreadableValue(
             Reason.SEVERAL_NUMBERS, f"{shorten(raw)}: raised digits may be decimals or a footnote"
         )
     cleaned, warnings = _clean(text)
     if _NOTHING.fullmatch(FOOTNOTE.sub("", cleaned).strip()):
-        raise Unreadable(Reason.NO_VALUE, f"{shorten(raw)} stands for no value")
+        raise UnreadableValue(Reason.NO_VALUE, f"{shorten(raw)} stands for no value")
     cleaned, factor, per = _without_units(cleaned, unit, language, raw, heading)
     warnings += per
     low_text, high_text = _ends(cleaned, raw)
@@ -247,9 +247,13 @@ def _without_units(
     text = _WORDS.sub(words, _LABEL.sub("", text))
     signs = {sign for sign in _UNITS_OF_SIGNS if sign in text}
     if len(signs) > 1 or len(periods) > 1 or not periods <= set("YM"):
-        raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(raw)} has several units, or one that is no rate's")
+        raise UnreadableValue(
+            Reason.NOT_A_NUMBER, f"{shorten(raw)} has several units, or one that is no rate's"
+        )
     if not signs and unit is None and heading.several:
-        raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(raw)} has no sign, and its heading names several")
+        raise UnreadableValue(
+            Reason.NOT_A_NUMBER, f"{shorten(raw)} has no sign, and its heading names several"
+        )
     factor = _FACTORS[_UNITS_OF_SIGNS[signs.pop()] if signs else unit or heading.unit or "percent"]
     monthly = "M" in periods or (not periods and heading.per_month)
     warnings = [Warn.MONTHLY] if monthly else []
@@ -294,8 +298,10 @@ def _ends(text: str, raw: str) -> tuple[str | None, str | None]:
         return None, found[1] or found[2]
     count = len(re.findall(r"\d+(?:[.,]\d+)?", text))
     if count > 1:
-        raise Unreadable(Reason.SEVERAL_NUMBERS, f"{shorten(raw)} holds {count} numbers that are no range")
-    raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(raw)} is no number and no range of two")
+        raise UnreadableValue(
+            Reason.SEVERAL_NUMBERS, f"{shorten(raw)} holds {count} numbers that are no range"
+        )
+    raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(raw)} is no number and no range of two")
 
 
 def _number(  # noqa: C901 - every way to write a number
@@ -307,14 +313,14 @@ def _number(  # noqa: C901 - every way to write a number
         Unreadable: if its separators make no number, or it has more digits than any rate.
     """
     if sum(c.isdigit() for c in text) > _MOST_DIGITS:
-        raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(text)} has more digits than any rate")
+        raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} has more digits than any rate")
     digits = text.replace(" ", "").replace("'", "")
     if digits != text and not _SPACED.fullmatch(text):
-        raise Unreadable(Reason.SEVERAL_NUMBERS, f"{shorten(text)} is more than one number")
+        raise UnreadableValue(Reason.SEVERAL_NUMBERS, f"{shorten(text)} is more than one number")
     points, commas = digits.count("."), digits.count(",")
     if DECIMAL in digits:
         if points or commas or digits.count(DECIMAL) > 1:
-            raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(text)} has several decimal marks")
+            raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} has several decimal marks")
         return Decimal(digits.replace(DECIMAL, ".")) * factor
     if not points and not commas:
         return Decimal(digits) * factor
@@ -322,13 +328,13 @@ def _number(  # noqa: C901 - every way to write a number
         last = max(digits.rfind("."), digits.rfind(","))
         whole, thousands = digits[:last], "," if digits[last] == "." else "."
         if digits.count(digits[last]) > 1 or not _GROUPED.fullmatch(whole):
-            raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(text)} mixes points and commas")
+            raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} mixes points and commas")
         _expect(mark, digits[last], notes)
         return Decimal(f"{whole.replace(thousands, '')}.{digits[last + 1 :]}") * factor
     separator = "." if points else ","
     if points + commas > 1:
         if not _GROUPED.fullmatch(digits):
-            raise Unreadable(Reason.NOT_A_NUMBER, f"{shorten(text)} has several decimal marks")
+            raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} has several decimal marks")
         return Decimal(digits.replace(separator, "")) * factor
     as_decimal = Decimal(digits.replace(",", ".")) * factor
     if not _GROUPED.fullmatch(digits) or digits.lstrip("+-").startswith("0"):

@@ -8,7 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, ClassVar, Final
 
-from sourcebook.records.base import NOT_SHOWN, EpochSeconds, Place, Record, Rule, Time, View
+from sourcebook.records.base import NOT_SHOWN, EpochSeconds, Place, Record, SchemaRule, Time, View
 from sourcebook.table import keys
 from sourcebook.table.codec import Item
 
@@ -73,7 +73,7 @@ class Article(Record):
     source_id: Annotated[str, "`dedup:` and the dedup key, as the seed's model has it."]
     timestamp: Annotated[Time, "Orders articles: when it was published, or its crawl if that is earlier."]
     dedup_key: Annotated[
-        Annotated[str, Rule({"pattern": "^[0-9a-f]{32}$"})],
+        Annotated[str, SchemaRule({"pattern": "^[0-9a-f]{32}$"})],
         "Digest of the normalized headline and the day: the article's id.",
     ]
     headline: Annotated[str, "As its first source has it."]

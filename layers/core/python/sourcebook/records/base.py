@@ -49,19 +49,19 @@ PROJECTED: Final = object()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rule:
+class SchemaRule:
     """What JSON Schema says of a type besides its name, such as the format of a text."""
 
     words: Mapping[str, Json]
 
 
-Time: TypeAlias = Annotated[str, Rule({"format": "date-time"})]
+Time: TypeAlias = Annotated[str, SchemaRule({"format": "date-time"})]
 """ISO 8601 in UTC, to the second unless a record says otherwise."""
-Day: TypeAlias = Annotated[str, Rule({"format": "date"})]
+Day: TypeAlias = Annotated[str, SchemaRule({"format": "date"})]
 """A calendar day, ``2026-11-27``."""
-Count: TypeAlias = Annotated[int, Rule({"minimum": 0})]
-Url: TypeAlias = Annotated[str, Rule({"format": "uri"})]
-Uuid: TypeAlias = Annotated[str, Rule({"format": "uuid"})]
+Count: TypeAlias = Annotated[int, SchemaRule({"minimum": 0})]
+Url: TypeAlias = Annotated[str, SchemaRule({"format": "uri"})]
+Uuid: TypeAlias = Annotated[str, SchemaRule({"format": "uuid"})]
 EpochSeconds: TypeAlias = int
 """Seconds since 1970, as DynamoDB's TTL wants them."""
 
@@ -88,7 +88,7 @@ class Place:
 _FIELDS: Final[dict[type, tuple[RecordField, ...]]] = {}
 
 
-class Shown(Protocol):
+class Viewable(Protocol):
     """What the API can show."""
 
     def shown(self) -> View:
@@ -199,13 +199,13 @@ def _field(declared: Field[Any], hint: object) -> RecordField:
 
 
 def _said(hint: object) -> tuple[object, ...]:
-    """Return what a field's annotation says besides the type; a `Rule` belongs to the type."""
-    return tuple(one for one in getattr(hint, "__metadata__", ()) if not isinstance(one, Rule))
+    """Return what a field's annotation says besides the type; a `SchemaRule` belongs to the type."""
+    return tuple(one for one in getattr(hint, "__metadata__", ()) if not isinstance(one, SchemaRule))
 
 
 def _bare(hint: Any) -> Any:  # noqa: ANN401 - a type, as it is annotated
     """Return a field's type with the rules that belong to it, without its meaning."""
-    rules = tuple(one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Rule))
+    rules = tuple(one for one in getattr(hint, "__metadata__", ()) if isinstance(one, SchemaRule))
     bare = hint.__origin__ if hasattr(hint, "__metadata__") else hint
     return Annotated[(bare, *rules)] if rules else bare
 

@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 from sourcebook.columns import Column, ColumnKind
-from sourcebook.records.base import Record, Rule, record_fields
+from sourcebook.records.base import Record, SchemaRule, record_fields
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -62,7 +62,7 @@ def _described(kind: object, meaning: str) -> Schema:
 def of_type(kind: Any) -> Schema:  # noqa: ANN401 - a type, as it is annotated
     """Return the schema of the values of a type that a record's field may have."""
     if hasattr(kind, "__metadata__"):
-        rules = [one.words for one in kind.__metadata__ if isinstance(one, Rule)]
+        rules = [one.words for one in kind.__metadata__ if isinstance(one, SchemaRule)]
         return of_type(kind.__origin__) | {word: value for rule in rules for word, value in rule.items()}
     origin, parts = get_origin(kind), get_args(kind)
     if origin in {Union, UnionType}:

@@ -12,7 +12,7 @@ from sourcebook.columns import Column as ParquetColumn
 from sourcebook.columns import ColumnKind
 from sourcebook.csv_text import Cell, write_csv
 from sourcebook.releases.tables import ReleaseColumn, ReleaseTable
-from sourcebook.votable_text import Column, votable
+from sourcebook.votable_text import VotableField, votable
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -31,7 +31,7 @@ _SPECIAL: Final = {
 def as_votable(table: ReleaseTable, rows: Rows) -> bytes:
     """Return a table as VOTable 1.4."""
     columns = [
-        Column(
+        VotableField(
             one.name,
             one.ucd,
             _VOTABLE_TYPES.get(one.kind, "unicodeChar"),

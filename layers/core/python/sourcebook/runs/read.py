@@ -17,7 +17,7 @@ from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 from sourcebook.table.pages import (
-    Entry,
+    ListedItem,
     Listing,
     Page,
     Stream,
@@ -126,7 +126,7 @@ class RunReader:
         # What another workflow has left is looked at too, so that a page knows how much it has read.
         begin = f"{keys.JOB_RUN_PREFIX}{workflow}#" if workflow else keys.JOB_RUN_PREFIX
 
-        def load(entries: list[Entry]) -> list[View | None]:
+        def load(entries: list[ListedItem]) -> list[View | None]:
             wanted: list[keys.Key] = [
                 {"PK": entry.item["run"], "SK": entry.item["SK"]}
                 for entry in entries

@@ -12,8 +12,8 @@ from typing import Any, Final
 from sourcebook.clock import epoch_seconds, parse_iso
 from sourcebook.records.article import Article
 from sourcebook.search.folding import fold, words
-from sourcebook.search.query import Term
-from sourcebook.search.sqlite import Damaged, Database, database
+from sourcebook.search.query import SearchTerm
+from sourcebook.search.sqlite import DamagedIndex, Database, database
 
 VERSION: Final = 2
 """Of the file; one with another version is made again."""
@@ -59,7 +59,7 @@ _HEADLINE: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexedArticle:
     """An article as the index has it.
 
     Attributes:
@@ -79,7 +79,7 @@ class Entry:
     tags: str
 
     @classmethod
-    def of(cls, article: Article) -> Entry:
+    def of(cls, article: Article) -> IndexedArticle:
         """Return the entry of an article."""
         metadata = article.metadata
         language = str(metadata.get("language") or "") if isinstance(metadata, Mapping) else ""
@@ -133,7 +133,7 @@ class Day:
             for statement in (_ARTICLES, _LABELS, _WORDS, f"PRAGMA user_version = {VERSION}"):
                 _run(self._database, statement)
         elif next(iter(self._database.execute("PRAGMA user_version")))[0] != VERSION:
-            raise Damaged("an index of another version")
+            raise DamagedIndex("an index of another version")
 
     def packed(self, *, small: bool = False) -> bytes:
         """Return the file, compressed.
@@ -152,7 +152,7 @@ class Day:
         (count,) = next(iter(self._database.execute("SELECT count(*) FROM articles WHERE live")))
         return int(count)
 
-    def put(self, entries: Iterable[Entry]) -> int:
+    def put(self, entries: Iterable[IndexedArticle]) -> int:
         """Add articles, or bring those that are there up to date; return how many changed.
 
         What has other words than before is added as a new row, and the old row rests: words cannot be taken
@@ -210,7 +210,7 @@ class Day:
 
     def find(
         self,
-        groups: Sequence[Sequence[Term]],
+        groups: Sequence[Sequence[SearchTerm]],
         *,
         since: int | None = None,
         until: int | None = None,
@@ -252,7 +252,7 @@ class Day:
         return scores
 
 
-def _condition(term: Term, values: list[object]) -> str:
+def _condition(term: SearchTerm, values: list[object]) -> str:
     """Return the condition of a term, and add its values."""
     if not term.field:
         if term.negated and len(term.values) > 1:
@@ -283,23 +283,23 @@ def _all(words: Sequence[str]) -> str:
     return " AND ".join(f'"{word}"' for word in dict.fromkeys(words))
 
 
-def needs_text(groups: Sequence[Sequence[Term]]) -> bool:
+def needs_text(groups: Sequence[Sequence[SearchTerm]]) -> bool:
     """Whether the index alone cannot say what holds: words that must stand side by side are asked for."""
     return any(not term.field and len(term.values) > 1 for group in groups for term in group)
 
 
-def holds(entry: Entry, groups: Sequence[Sequence[Term]]) -> bool:
+def holds(entry: IndexedArticle, groups: Sequence[Sequence[SearchTerm]]) -> bool:
     """Whether every group has a term that holds of an article."""
     texts = texts_of(entry)
     return all(any(term_holds(entry, texts, term) != term.negated for term in group) for group in groups)
 
 
-def texts_of(entry: Entry) -> list[str]:
+def texts_of(entry: IndexedArticle) -> list[str]:
     """Return headline and text of an article as words between blanks."""
     return [f" {' '.join(words(text))} " for text in (entry.headline, entry.text)]
 
 
-def term_holds(entry: Entry, texts: Sequence[str], term: Term) -> bool:
+def term_holds(entry: IndexedArticle, texts: Sequence[str], term: SearchTerm) -> bool:
     """Whether a term, but for its negation, holds of an article whose `texts_of` are at hand."""
     match term.field:
         case "":
@@ -329,9 +329,9 @@ def _unpacked(packed: bytes) -> bytes:
     try:
         content = unpacking.decompress(packed, LARGEST)
     except (zlib.error, lzma.LZMAError) as error:
-        raise Damaged(f"not a compressed file: {error}") from error
+        raise DamagedIndex(f"not a compressed file: {error}") from error
     if not unpacking.eof:
-        raise Damaged("a file that is cut off, or too long")
+        raise DamagedIndex("a file that is cut off, or too long")
     return content
 
 

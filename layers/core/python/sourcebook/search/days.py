@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from sourcebook.bucket.objects import Content, ObjectChanged
 from sourcebook.clock import Clock, epoch_seconds, utc_now
 from sourcebook.errors import Retryable
-from sourcebook.search.day import LARGEST, VERSION, Day, Entry
+from sourcebook.search.day import LARGEST, VERSION, Day, IndexedArticle
 
 PREFIX: Final = f"search/v{VERSION}/"
 """Below it the bucket forgets what is older than the articles themselves."""
@@ -64,7 +64,7 @@ class Days:
         content = self.bucket.read(_key(day), LARGEST)
         return Day(content.body), content.etag
 
-    def put(self, day: str, entries: Sequence[Entry], *, there: bool) -> int:
+    def put(self, day: str, entries: Sequence[IndexedArticle], *, there: bool) -> int:
         """Add articles to a day, whoever else does so at this moment; return how many changed.
 
         Args:
@@ -89,7 +89,7 @@ class Days:
             return changed
         raise DayContended(f"the index of {day} was written by others {_TRIES} times")
 
-    def make(self, day: str, entries: Iterable[Entry], *, etag: str | None) -> int:
+    def make(self, day: str, entries: Iterable[IndexedArticle], *, etag: str | None) -> int:
         """Write a day anew, in one piece, and return how many articles it has.
 
         Args:

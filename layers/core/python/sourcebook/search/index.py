@@ -13,9 +13,9 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.bucket.objects import ObjectChanged
 from sourcebook.errors import SourcebookError
 from sourcebook.records.article import Article
-from sourcebook.search.day import Entry
+from sourcebook.search.day import IndexedArticle
 from sourcebook.search.days import Days, day_of
-from sourcebook.search.sqlite import Damaged
+from sourcebook.search.sqlite import DamagedIndex
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -56,14 +56,14 @@ class Indexer:
             Retryable: if the bucket or the table is not able to answer now: take all of them again.
         """
         run = Indexed()
-        by_day: defaultdict[str, list[Entry]] = defaultdict(list)
+        by_day: defaultdict[str, list[IndexedArticle]] = defaultdict(list)
         for entry in _entries(articles, run):
             by_day[day_of(entry.at)].append(entry)
         known = self.days.listed() if by_day else {}
         for day, entries in sorted(by_day.items()):
             try:
                 changed = self.days.put(day, entries, there=day in known)
-            except Damaged:
+            except DamagedIndex:
                 # An index of the table may not show yet what has just been analyzed.
                 changed = self._make(day, known.get(day), run, entries)
             run.changed += changed
@@ -97,7 +97,7 @@ class Indexer:
             day += timedelta(days=1)
         return run
 
-    def _make(self, day: str, etag: str | None, run: Indexed, also: Iterable[Entry] = ()) -> int:
+    def _make(self, day: str, etag: str | None, run: Indexed, also: Iterable[IndexedArticle] = ()) -> int:
         """Make a day again from the table, and return how many articles it has."""
         while True:
             wanted = (keys.Key(PK=item["PK"], SK=keys.ARTICLE_SORT_KEY) for item in self._analyzed(day))
@@ -115,13 +115,13 @@ class Indexer:
         return (item for item in entries if item["SK"] == keys.ARTICLE_SORT_KEY)
 
 
-def _entries(articles: Iterable[Item], run: Indexed) -> Iterator[Entry]:
+def _entries(articles: Iterable[Item], run: Indexed) -> Iterator[IndexedArticle]:
     """Yield the entries of the analyzed ones among articles; one that cannot have one loses no other."""
     for article in articles:
         if article.get("status") != ANALYZED or "dedup_key" not in article:
             continue
         run.articles += 1
         try:
-            yield Entry.of(Article.of_item(article))
+            yield IndexedArticle.of(Article.of_item(article))
         except (AttributeError, TypeError, ValueError, SourcebookError) as error:
             run.left_out[str(article["dedup_key"])] = f"{type(error).__name__}: {error}"

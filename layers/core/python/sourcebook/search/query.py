@@ -32,7 +32,7 @@ _TIME_EXPECTED: Final = "a time with its zone, a date such as 2026-11-27, or how
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class SearchTerm:
     """One thing that is asked for.
 
     Attributes:
@@ -56,7 +56,7 @@ class Query:
         until: last moment, excluded.
     """
 
-    groups: tuple[tuple[Term, ...], ...] = ()
+    groups: tuple[tuple[SearchTerm, ...], ...] = ()
     since: datetime | None = None
     until: datetime | None = None
 
@@ -93,12 +93,12 @@ class _Reader:
 
     text: str
     now: datetime
-    groups: list[tuple[Term, ...]] = field(default_factory=list)
+    groups: list[tuple[SearchTerm, ...]] = field(default_factory=list)
     times: dict[str, datetime] = field(default_factory=dict)
     open: bool = False
     last: bool = False
 
-    def take(self, piece: Term | tuple[str, str] | None) -> None:
+    def take(self, piece: SearchTerm | tuple[str, str] | None) -> None:
         """Add a term, a time with its name, or OR, which is None."""
         if piece is None:
             if self.open or not self.last:
@@ -142,7 +142,7 @@ def moment(name: str, text: str, now: datetime) -> datetime:
         raise InvalidInput(name, text, _TIME_EXPECTED) from error
 
 
-def _pieces(text: str) -> Iterator[Term | tuple[str, str] | None]:
+def _pieces(text: str) -> Iterator[SearchTerm | tuple[str, str] | None]:
     """Yield the terms, the times with their names, and None for ``OR``."""
     negated = False
     for found in _TOKEN.finditer(text.translate(_QUOTES)):
@@ -156,8 +156,8 @@ def _pieces(text: str) -> Iterator[Term | tuple[str, str] | None]:
             negated = bare == "NOT"
             continue
         term = _term(text, (found["field"] or "").lower(), phrase if bare is None else bare)
-        if isinstance(term, Term):
-            yield Term(term.field, term.values, negated != bool(found["not"]))
+        if isinstance(term, SearchTerm):
+            yield SearchTerm(term.field, term.values, negated != bool(found["not"]))
         elif term is not None:
             if negated or found["not"]:
                 raise InvalidInput("q", text, f"{term[0]}: without - before it")
@@ -165,17 +165,17 @@ def _pieces(text: str) -> Iterator[Term | tuple[str, str] | None]:
         negated = False
 
 
-def _term(text: str, name: str, value: str) -> Term | tuple[str, str] | None:
+def _term(text: str, name: str, value: str) -> SearchTerm | tuple[str, str] | None:
     if name in TIMES:
         return name, value
     if not name:
         found = tuple(words(value))
-        return Term("", found) if found else None
+        return SearchTerm("", found) if found else None
     if name not in FILTERS:
         known = ", ".join(f"{one}:" for one in (*FILTERS, *TIMES))
         quoted = f"put {name}:{value[:20]} into quotation marks to look for it as words"
         raise InvalidInput("q", text, f"only the filters {known}; {quoted}")
-    return Term(name, several(value) if name in _SEVERAL else (value,))
+    return SearchTerm(name, several(value) if name in _SEVERAL else (value,))
 
 
 def several(text: str) -> tuple[str, ...]:

@@ -16,10 +16,10 @@ from sourcebook.articles.read import SENTIMENTS, ArticleFilter, article_weight
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, to_utc, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.records.article import Article
-from sourcebook.search.day import Day, Entry, Hit, by_rank, folded, holds, needs_text
+from sourcebook.search.day import Day, Hit, IndexedArticle, by_rank, folded, holds, needs_text
 from sourcebook.search.days import Days, day_of
-from sourcebook.search.query import Query, Term
-from sourcebook.search.sqlite import Damaged
+from sourcebook.search.query import Query, SearchTerm
+from sourcebook.search.sqlite import DamagedIndex
 from sourcebook.sentiment.subjects import Subject, SubjectRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -70,7 +70,7 @@ class OpenDays:
     def _load(self, day: str) -> None:
         try:
             found, etag = self.days.read(day)
-        except Damaged:
+        except DamagedIndex:
             # The next article of that day, or `sourcebook search rebuild`, makes it again.
             found, etag = Day(), self._listed[day]
         self._open[day] = (etag, found)
@@ -158,7 +158,7 @@ class ArticleSearch:
 
     def _hits(
         self,
-        groups: Sequence[Sequence[Term]],
+        groups: Sequence[Sequence[SearchTerm]],
         since: datetime | None,
         until: datetime | None,
         ranked: Sequence[tuple[str, ...]],
@@ -187,14 +187,14 @@ class ArticleSearch:
                         yield hit
 
     def _load(
-        self, hits: list[Hit], wanted: ArticleFilter, groups: Sequence[Sequence[Term]]
+        self, hits: list[Hit], wanted: ArticleFilter, groups: Sequence[Sequence[SearchTerm]]
     ) -> list[Article | None]:
         found = self.table.batch_get(keys.article(hit.key) for hit in hits)
         articles = {item["dedup_key"]: item for item in found}
         return [_served(articles.get(hit.key), hit, wanted, groups) for hit in hits]
 
 
-def as_indexed(term: Term, subjects: SubjectNames) -> Term:
+def as_indexed(term: SearchTerm, subjects: SubjectNames) -> SearchTerm:
     """Return a term with the values that the index has.
 
     Raises:
@@ -223,18 +223,18 @@ def as_indexed(term: Term, subjects: SubjectNames) -> Term:
 
 
 def _served(
-    item: Item | None, hit: Hit, wanted: ArticleFilter, groups: Sequence[Sequence[Term]]
+    item: Item | None, hit: Hit, wanted: ArticleFilter, groups: Sequence[Sequence[SearchTerm]]
 ) -> Article | None:
     """Return an article as it is served; None if it has expired, or is not any more as the index has it."""
     if item is None or epoch_seconds(parse_iso(item["timestamp"])) != hit.at or not wanted.holds(item):
         return None
     article = Article.of_item(item)
-    if groups and not holds(Entry.of(article), groups):
+    if groups and not holds(IndexedArticle.of(article), groups):
         return None
     return article if wanted.tag is None or wanted.tag in article.all_tags else None
 
 
-def _groups(wanted: ArticleFilter) -> Iterator[tuple[Term, ...]]:
+def _groups(wanted: ArticleFilter) -> Iterator[tuple[SearchTerm, ...]]:
     for name, values in (
         ("source", wanted.sources),
         ("subject", wanted.subjects),
@@ -243,7 +243,7 @@ def _groups(wanted: ArticleFilter) -> Iterator[tuple[Term, ...]]:
         ("tag", (wanted.tag,) if wanted.tag is not None else ()),
     ):
         if values:
-            yield (Term(name, tuple(values)),)
+            yield (SearchTerm(name, tuple(values)),)
 
 
 def _called(subject: Subject) -> Iterator[str]:

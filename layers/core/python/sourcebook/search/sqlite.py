@@ -17,7 +17,7 @@ class NoFullTextSearch(SourcebookError):
     """Neither SQLite has FTS5."""
 
 
-class Damaged(SourcebookError):
+class DamagedIndex(SourcebookError):
     """A file is no index."""
 
 
@@ -107,5 +107,5 @@ def database(content: bytes | None = None) -> Database:
         for _ in made.execute("PRAGMA schema_version"):
             pass
     except Exception as error:  # each of the two has errors of its own
-        raise Damaged(f"not a database: {error}") from error
+        raise DamagedIndex(f"not a database: {error}") from error
     return made

@@ -10,7 +10,7 @@ from sourcebook.sentiment.subjects import SubjectRegistry
 
 
 @dataclass(frozen=True, slots=True)
-class Catalog:
+class ReadSubjects:
     """One reading of the list.
 
     Attributes:
@@ -22,7 +22,7 @@ class Catalog:
     ids: frozenset[str]
 
 
-NO_SUBJECTS: Final = Catalog(Matcher(()), frozenset())
+NO_SUBJECTS: Final = ReadSubjects(Matcher(()), frozenset())
 
 
 @dataclass(slots=True)
@@ -30,10 +30,10 @@ class SubjectCatalog:
     """Reads the list once, and again when its version has changed: asking costs one small read."""
 
     registry: SubjectRegistry
-    _catalog: Catalog = NO_SUBJECTS
+    _catalog: ReadSubjects = NO_SUBJECTS
     _version: tuple[int, bool] = field(default=(0, True))
 
-    def current(self) -> Catalog:
+    def current(self) -> ReadSubjects:
         """Return the list as it is.
 
         Raises:
@@ -44,6 +44,6 @@ class SubjectCatalog:
             ids = sorted(self.registry.list_ids())
             found = self.registry.get_many(ids)
             subjects = [found[id_] for id_ in ids if id_ in found]
-            self._catalog = Catalog(Matcher(subjects), frozenset(found))
+            self._catalog = ReadSubjects(Matcher(subjects), frozenset(found))
             self._version = version
         return self._catalog

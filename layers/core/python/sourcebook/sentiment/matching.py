@@ -44,7 +44,7 @@ _CLAUSE_ENDS: Final = frozenset('.:;!?—–|"“”‘(')
 _LIST_GAP: Final = re.compile(r"\s*(?:,|&|/|and|or|vs\.?|versus|,\s*and)\s*", re.IGNORECASE)
 
 
-class Place(NamedTuple):
+class TextSpan(NamedTuple):
     """Characters `start` up to `end` of a text."""
 
     start: int
@@ -140,7 +140,7 @@ class Matcher:
         """Return the ids of the subjects that a text speaks of, in the order of their first appearance."""
         return list(self.find_places(text))
 
-    def find_places(self, text: str) -> dict[str, Place]:
+    def find_places(self, text: str) -> dict[str, TextSpan]:
         """Return where a text first names each subject that it speaks of, by its id, in that order."""
         text = _clean(text)
         tokens: list[str] = _TOKEN.findall(text)
@@ -219,7 +219,7 @@ class Matcher:
         spans: list[_Span],
         hidden: list[_Span],
         proved: list[tuple[int, Subject]],
-    ) -> dict[str, Place]:
+    ) -> dict[str, TextSpan]:
         """Return the subjects whose names count, in order, each with its first place."""
         sure: list[tuple[int, int, str]] = []
         places = [match.span() for match in _TOKEN.finditer(text)]
@@ -258,13 +258,13 @@ class Matcher:
 
 def _first(
     sure: list[tuple[int, int, str]], tokens: Sequence[str], places: Sequence[tuple[int, int]]
-) -> dict[str, Place]:
+) -> dict[str, TextSpan]:
     """Return each subject's first place, without the genitive, in the order of the text."""
-    found: dict[str, Place] = {}
+    found: dict[str, TextSpan] = {}
     for at, end, tool_id in sorted(sure):
         if tool_id not in found:
             genitive = 2 * tokens[end - 1].lower().endswith("'s")
-            found[tool_id] = Place(places[at][0], places[end - 1][1] - genitive)
+            found[tool_id] = TextSpan(places[at][0], places[end - 1][1] - genitive)
     return found
 
 
@@ -437,17 +437,17 @@ def _proof(subject: Subject, name: str) -> _Proof:
 EMPTY: Final = Matcher(())
 
 
-def subjects_in(matcher: Matcher, article: Article) -> dict[str, Place | None]:
+def subjects_in(matcher: Matcher, article: Article) -> dict[str, TextSpan | None]:
     """Return the subjects of an article: named in its headline or text, or by a ticker that a source gave.
 
     Returns:
         For each, where `text_of` the article first names it; None if only a ticker does.
     """
-    found: dict[str, Place | None] = {**matcher.find_places(article.headline)}
+    found: dict[str, TextSpan | None] = {**matcher.find_places(article.headline)}
     if text := article.text_for_analysis:
         moved = len(article.headline) + len(_BETWEEN)
         for tool_id, (start, end) in matcher.find_places(text).items():
-            found.setdefault(tool_id, Place(start + moved, end + moved))
+            found.setdefault(tool_id, TextSpan(start + moved, end + moved))
     for tool_id in matcher.of_tickers(article.matched_tickers):
         found.setdefault(tool_id, None)
     return dict(islice(found.items(), SUBJECTS_AT_MOST))

@@ -176,7 +176,7 @@ def from_item(item: Item) -> Subject:
     )
 
 
-class Registered(StrEnum):
+class RegistrationOutcome(StrEnum):
     """What became of a subject that was declared."""
 
     ADDED = "added"
@@ -201,7 +201,7 @@ class SubjectRegistry:
     table: Table
     clock: Clock = utc_now
 
-    def register(self, subjects: Iterable[Subject]) -> dict[str, Registered]:
+    def register(self, subjects: Iterable[Subject]) -> dict[str, RegistrationOutcome]:
         """Add subjects, or bring those that are known up to date; others stay as they are.
 
         The version of the list changes last, and always: whoever reads the list reads it again, also after
@@ -211,15 +211,17 @@ class SubjectRegistry:
         declared = {subject.tool_id: subject for subject in subjects}
         known = self.get_many(declared)
         outcome = {
-            tool_id: Registered.ADDED
+            tool_id: RegistrationOutcome.ADDED
             if tool_id not in known
-            else Registered.UNCHANGED
+            else RegistrationOutcome.UNCHANGED
             if known[tool_id] == subject
-            else Registered.CHANGED
+            else RegistrationOutcome.CHANGED
             for tool_id, subject in declared.items()
         }
         written = [
-            subject.item() for id_, subject in declared.items() if outcome[id_] is not Registered.UNCHANGED
+            subject.item()
+            for id_, subject in declared.items()
+            if outcome[id_] is not RegistrationOutcome.UNCHANGED
         ]
         dirty = DirtyHours(self.table, self.clock)
         for tool_id, subject in declared.items():

@@ -44,7 +44,7 @@ _OURS: Final = (Retryable, TableForbidden, BotoCoreError, ClientError, ImportErr
 """What an adapter may raise that is no fault of its source: of the table, a topic, a deployment."""
 
 
-class Verdict(StrEnum):
+class PollVerdict(StrEnum):
     """What a poll found, as far as the schedule is concerned."""
 
     CHANGED = "changed"
@@ -62,7 +62,7 @@ class Verdict(StrEnum):
 _HOST_IS_BUSY: Final = frozenset({"rate_limited", "server_error"})
 
 
-_QUIET: Final = frozenset({Verdict.UNCHANGED, Verdict.DEFERRED})
+_QUIET: Final = frozenset({PollVerdict.UNCHANGED, PollVerdict.DEFERRED})
 """What leaves no history."""
 
 
@@ -100,7 +100,7 @@ class PollResult:
             interval.
     """
 
-    verdict: Verdict
+    verdict: PollVerdict
     cause: str
     message: str = ""
     http_status: int | None = None
@@ -332,11 +332,11 @@ class Poller:
         host_busy_until = hosts.get(source.host)
         if host_busy_until is not None and host_busy_until > self.clock():
             # Its host has just asked for patience, through another source.
-            result = PollResult(Verdict.DEFERRED, "host_busy", next_fetch=host_busy_until)
+            result = PollResult(PollVerdict.DEFERRED, "host_busy", next_fetch=host_busy_until)
         elif adapter is None:
             known = ", ".join(sorted(self.adapters))
             message = f"kind: {shorten(source.kind)} has no adapter; expected one of {known}"
-            result = PollResult(Verdict.BROKEN, "unknown_kind", message)
+            result = PollResult(PollVerdict.BROKEN, "unknown_kind", message)
         else:
             seconds = min(self.poll_seconds, max(1.0, self.seconds_left() - _TO_COMMIT))
             result, crash = await _guarded(adapter, source, seconds, watch)
@@ -348,7 +348,7 @@ class Poller:
         source, result = polled.source, polled.result
         interval = result.next_fetch - self.clock() if result.next_fetch else None
         articles = source.created_total + source.merged_total + result.created + result.merged
-        fetches = source.fetch_count + (result.verdict is not Verdict.DEFERRED)
+        fetches = source.fetch_count + (result.verdict is not PollVerdict.DEFERRED)
         return PollReport(
             source.source_id,
             source.kind,
@@ -390,7 +390,7 @@ class Poller:
         except Exception as error:  # noqa: BLE001 - it is reported; a source that is never moved on is polled for ever
             message = f"the table refused what was found ({type(error).__name__}); see the log"
             polled = replace(
-                polled, result=PollResult(Verdict.BROKEN, "not_storable", message), crash=_kept(error)
+                polled, result=PollResult(PollVerdict.BROKEN, "not_storable", message), crash=_kept(error)
             )
             committed = self._commit(polled)
         return self._reported(polled, committed=committed)
@@ -414,8 +414,8 @@ class Poller:
             # Created, not overwritten: a repeated poll finds little that is new and must not hide the first.
             self.registry.table.create(history_item(source, result, now, polled.duration_ms))
         changes = {**_uncharged(source, charged), **state_changes(source, result, now)}
-        increments = {} if result.verdict is Verdict.DEFERRED else {"fetch_count": 1}
-        if result.verdict is Verdict.UNCHANGED:
+        increments = {} if result.verdict is PollVerdict.DEFERRED else {"fetch_count": 1}
+        if result.verdict is PollVerdict.UNCHANGED:
             increments["unchanged_count"] = 1
         return self._change(source, changes, charged, increments)
 
@@ -427,7 +427,7 @@ class Poller:
         """
         now = self.clock()
         result = PollResult(
-            Verdict.BROKEN, PROCESS_DIED, "the process that polled it ended before the poll did"
+            PollVerdict.BROKEN, PROCESS_DIED, "the process that polled it ended before the poll did"
         )
         changes = state_changes(source, result, now)
         if not self._change(source, changes, {}, {}):
@@ -489,13 +489,13 @@ async def _guarded(
             message = (
                 f"the poll took longer than it may ({seconds:.0f} s, or too much CPU time) and was ended"
             )
-            return PollResult(Verdict.BROKEN, OUT_OF_TIME, message), error
+            return PollResult(PollVerdict.BROKEN, OUT_OF_TIME, message), error
         if isinstance(error, MemoryError):
             gc.collect()
             message = "the poll took more memory than there is; the document is too large or made to hurt"
-            return PollResult(Verdict.BROKEN, OUT_OF_MEMORY, message), error
+            return PollResult(PollVerdict.BROKEN, OUT_OF_MEMORY, message), error
         message = f"reading it failed ({type(error).__name__}: {shorten(error)}); see the log"
-        return PollResult(Verdict.BROKEN, "poll_crashed", message), error
+        return PollResult(PollVerdict.BROKEN, "poll_crashed", message), error
 
 
 ErrorT = TypeVar("ErrorT", bound=BaseException)
@@ -520,7 +520,7 @@ def _history_key(source: Source) -> Key:
 def _quiet_change(polled: _Polled, now: datetime) -> Change:
     source, result = polled.source, polled.result
     counts: dict[str, int] = {}
-    if result.verdict is Verdict.UNCHANGED:
+    if result.verdict is PollVerdict.UNCHANGED:
         # Not increments: the due time has been another one whenever a poll was counted.
         counts = {"fetch_count": source.fetch_count + 1, "unchanged_count": source.unchanged_count + 1}
     return Change(
@@ -533,17 +533,17 @@ def _quiet_change(polled: _Polled, now: datetime) -> Change:
 def state_changes(source: Source, result: PollResult, now: datetime) -> Item:
     """Return what a poll changes in a source's STATE item; None removes an attribute."""
     stamp = isoformat(now)
-    if result.verdict is Verdict.DEFERRED:
+    if result.verdict is PollVerdict.DEFERRED:
         next_time = max(result.next_fetch or now, source.next_fetch_time + timedelta(seconds=1))
         return {"last_cause": result.cause, **_due_or_probed(source, next_time, enabled=source.enabled)}
     changes: Item = {"last_fetch_at": stamp, "last_cause": result.cause, **result.state}
-    if result.verdict in {Verdict.CHANGED, Verdict.UNCHANGED}:
+    if result.verdict in {PollVerdict.CHANGED, PollVerdict.UNCHANGED}:
         next_time = result.next_fetch or schedule.after_success(source, now)
         if result.retry_after is not None:
             next_time = max(next_time, schedule.believed(result.retry_after, now))
         changes |= {"enabled": True} if not source.enabled else {}  # a disabled source that is back
         changes |= {"last_success_at": stamp, "consecutive_errors": 0, "last_error": None}
-        if result.verdict is Verdict.CHANGED:
+        if result.verdict is PollVerdict.CHANGED:
             changes |= {
                 "last_change_at": stamp,
                 "unchanged_count": 0,
@@ -561,12 +561,12 @@ def state_changes(source: Source, result: PollResult, now: datetime) -> Item:
         # Of these alone: a server that is down for hours is no reason to give up the source when it then says
         # "not found" once.
         broken = 0
-        if result.verdict is Verdict.BROKEN:
+        if result.verdict is PollVerdict.BROKEN:
             broken = min(source.broken_count, source.consecutive_errors) + 1
         if broken or source.broken_count:
             changes["broken_count"] = broken
         broken_for_long = broken >= schedule.DISABLE_AFTER
-        if not source.enabled or result.verdict is Verdict.GONE or broken_for_long:
+        if not source.enabled or result.verdict is PollVerdict.GONE or broken_for_long:
             probe = _due_or_probed(source, now + schedule.PROBE_EVERY, enabled=False)
             return changes | {"enabled": False, **probe}
     # A clock that stands still must not leave the source with the due time it had.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
 from sourcebook.errors import InvalidInput
-from sourcebook.sources.poll import PollReport, RoundReport, Verdict
+from sourcebook.sources.poll import PollReport, PollVerdict, RoundReport
 from sourcebook.sources.read import SLOW
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _TOTALS: Final = (
     "ArticlesFetched",
     "ArticlesMerged",
 )
-_FAILURES: Final = frozenset({Verdict.FAILED, Verdict.BROKEN, Verdict.GONE})
+_FAILURES: Final = frozenset({PollVerdict.FAILED, PollVerdict.BROKEN, PollVerdict.GONE})
 
 
 def log_round(report: RoundReport, logger: Logger) -> None:
@@ -136,7 +136,7 @@ def _measure_feeds(polls: Sequence[PollReport], metrics: Metrics) -> None:
         metrics.add_metric(name, "Count", count)
     for poll in polls:
         result = poll.result
-        if result.verdict is not Verdict.DEFERRED:
+        if result.verdict is not PollVerdict.DEFERRED:
             seconds = poll.duration_ms / 1000 if result.fetch_seconds is None else result.fetch_seconds
             metrics.add_metric("feed_fetch_duration_seconds", "Seconds", seconds)
         if "rate" in result.state:

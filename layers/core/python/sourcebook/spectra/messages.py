@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from sourcebook.bucket.stored import Stored
+from sourcebook.bucket.stored import StoredObject
 from sourcebook.fits.model import SpectrumOutcome, Verdict
 from sourcebook.messages import Answer, Asked, HandledFailure, Message
 
@@ -110,7 +110,7 @@ class Acquired(Answer):
     byte_length: int
     etag: str
     sha256: str
-    source: Stored | None = None
+    source: StoredObject | None = None
     spectrum: AboutSpectrum | None = None
 
     def noted(self) -> Mapping[str, object]:

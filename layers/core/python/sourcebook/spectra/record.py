@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.bucket.files import FITS
-from sourcebook.bucket.stored import Stored
+from sourcebook.bucket.stored import StoredObject
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.fits.model import SpectrumOutcome, Verdict
@@ -97,7 +97,7 @@ class _File:
     sha256: str | None = None
 
     @classmethod
-    def stored(cls, role: FileRole, name: str, of: Stored | Artifact) -> _File:
+    def stored(cls, role: FileRole, name: str, of: StoredObject | Artifact) -> _File:
         return cls(role, name, of.key, of.content_type, of.byte_length, of.etag, of.sha256)
 
 

@@ -180,7 +180,7 @@ class Stream(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListedItem:
     """An item of an index in the order of a list.
 
     Attributes:
@@ -209,7 +209,7 @@ def merged_position(listing: Listing, cursor: str, streams: Container[str]) -> P
     return position
 
 
-def merge_newest_first(streams: Mapping[str, Stream], after: Position | None) -> Iterator[Entry]:
+def merge_newest_first(streams: Mapping[str, Stream], after: Position | None) -> Iterator[ListedItem]:
     """Yield the items of several index partitions in one order: newest first.
 
     Within one partition DynamoDB gives items of one timestamp in an order of its own. Up to
@@ -245,12 +245,12 @@ def merge_newest_first(streams: Mapping[str, Stream], after: Position | None) ->
             by_key = {str(item["PK"]): item for item in items}
             for key in sorted(by_key):
                 if key > given:
-                    yield Entry(by_key[key], (timestamp, key))
+                    yield ListedItem(by_key[key], (timestamp, key))
         else:
             return
 
 
-def _unsorted(streams: Mapping[str, Stream], timestamp: str, after: Position | None) -> Iterator[Entry]:
+def _unsorted(streams: Mapping[str, Stream], timestamp: str, after: Position | None) -> Iterator[ListedItem]:
     """Yield the items of one timestamp, one partition after another, after a position of either shape."""
     _, key, name, given = (*(after or ()), *("",) * 4)[:4]
     if after is not None and len(after) == _PLAIN:
@@ -259,7 +259,7 @@ def _unsorted(streams: Mapping[str, Stream], timestamp: str, after: Position | N
     for current in names[names.index(name) if name else 0 :]:
         for item in streams[current](first=timestamp, last=timestamp, after=key or None):
             place = (timestamp, str(item["PK"]), current, *((given,) if given else ()))
-            yield Entry(item, place, given=place[1] <= given)
+            yield ListedItem(item, place, given=place[1] <= given)
         key = ""
 
 

@@ -25,29 +25,29 @@ from sourcebook.feeds.fetching import (
     validators_for,
 )
 from sourcebook.feeds.model import FeedEntry, NotAFeed, ParsedFeed
-from sourcebook.feeds.parse import Fingerprint, fingerprints, parse_feed, shorten_text
+from sourcebook.feeds.parse import EntryFingerprint, fingerprints, parse_feed, shorten_text
 from sourcebook.feeds.sampling import ParserSample
 from sourcebook.feeds.schedule import (
     ALL_NEW_AT_LEAST,
     DEFAULTS,
-    Hints,
     Rhythm,
+    ServerHints,
     learned_hints,
     next_fetch,
     skip_state,
 )
-from sourcebook.feeds.seen import Comparison, EntryMark, Freshness, SeenEntries
+from sourcebook.feeds.seen import EntryMark, Freshness, SeenComparison, SeenEntries
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
 from sourcebook.records.source import Source
 from sourcebook.sources.limits import read_document
-from sourcebook.sources.poll import PollResult, Rejected, Verdict
+from sourcebook.sources.poll import PollResult, PollVerdict, Rejected
 from sourcebook.table.client import Table
 
 _VERDICTS = {
-    Severity.TRANSIENT: Verdict.FAILED,
-    Severity.SOFT: Verdict.BROKEN,
-    Severity.FINAL: Verdict.GONE,
+    Severity.TRANSIENT: PollVerdict.FAILED,
+    Severity.SOFT: PollVerdict.BROKEN,
+    Severity.FINAL: PollVerdict.GONE,
 }
 _CATEGORIES_AS_TAGS = 5
 
@@ -120,7 +120,7 @@ class FeedAdapter:
             feed = await read_document(partial(read, mode=self.settings.parser), len(response.body))
         except NotAFeed as error:
             return PollResult(
-                Verdict.BROKEN,
+                PollVerdict.BROKEN,
                 error.cause.value,
                 message=str(error),
                 http_status=response.status,
@@ -136,7 +136,7 @@ class FeedAdapter:
         rhythm = Rhythm.of(source).after((), now, source.last_success_at)
         changed = rhythm.rates() if source.last_success_at else {}
         return PollResult(
-            Verdict.UNCHANGED,
+            PollVerdict.UNCHANGED,
             cause,
             http_status=response.status,
             fetch_seconds=response.elapsed,
@@ -156,7 +156,7 @@ class FeedAdapter:
         document: int | None = None,
     ) -> datetime:
         learned = {name: state[name] for name in ("hint_minutes", "skip") if name in state}
-        hints = Hints.of(replace(source, **learned))
+        hints = ServerHints.of(replace(source, **learned))
         decision = next_fetch(
             source,
             rhythm,
@@ -218,7 +218,7 @@ class FeedAdapter:
         }
         all_new = len(news) == len({known.article_id for known in compared.entries}) >= ALL_NEW_AT_LEAST
         return PollResult(
-            Verdict.CHANGED if changed else Verdict.UNCHANGED,
+            PollVerdict.CHANGED if changed else PollVerdict.UNCHANGED,
             "ok" if changed else "no_new_entries",
             http_status=response.status,
             fetch_seconds=response.elapsed,
@@ -249,7 +249,9 @@ class FeedAdapter:
         return articles, rejected
 
 
-def read_entries(feed: ParsedFeed, now: datetime, seen: SeenEntries) -> tuple[list[Fingerprint], Comparison]:
+def read_entries(
+    feed: ParsedFeed, now: datetime, seen: SeenEntries
+) -> tuple[list[EntryFingerprint], SeenComparison]:
     """Return what tells the entries of a document apart, and which of them are new or edited."""
     prints = fingerprints(feed.entries)
     marks = [

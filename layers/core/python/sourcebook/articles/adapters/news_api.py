@@ -24,7 +24,7 @@ from sourcebook.feeds.parse import text_of
 from sourcebook.feeds.seen import EntryMark, Freshness
 from sourcebook.http import FetchCause, FetchError, HttpClient, Severity, error_for, fetch_error
 from sourcebook.records.source import Source
-from sourcebook.sources.poll import PollResult, Rejected, Verdict
+from sourcebook.sources.poll import PollResult, PollVerdict, Rejected
 from sourcebook.sources.quota import CircuitBreaker, DailyQuota
 from sourcebook.sources.secrets import Secrets
 from sourcebook.table.client import Table
@@ -40,7 +40,7 @@ class Call:
     headers: Mapping[str, str]
 
 
-class Provider(Protocol):
+class NewsProvider(Protocol):
     """How one provider is asked, and what its answers mean."""
 
     kind: ClassVar[str]
@@ -145,7 +145,7 @@ class _Found:
 class NewsApiAdapter:
     """Polls one news API: the adapter of the kinds `tiingo` and `finnhub`."""
 
-    provider: Provider
+    provider: NewsProvider
     http: HttpClient
     table: Table
     intake: Intake
@@ -162,7 +162,7 @@ class NewsApiAdapter:
         circuit = CircuitBreaker.from_state(source.circuit)
         if not circuit.allows(now):
             return PollResult(
-                Verdict.FAILED,
+                PollVerdict.FAILED,
                 "circuit_open",
                 "the provider failed repeatedly and is left alone until it is probed",
                 retry_after=circuit.closes_at,
@@ -172,15 +172,15 @@ class NewsApiAdapter:
             key = await asyncio.to_thread(self.secrets.api_key, options.secret)
         except Terminal as error:
             cause = "invalid_options" if isinstance(error, InvalidInput) else "secret_missing"
-            return PollResult(Verdict.BROKEN, cause, str(error))
+            return PollResult(PollVerdict.BROKEN, cause, str(error))
         except Retryable as error:
-            return PollResult(Verdict.FAILED, "secret_unavailable", str(error))
+            return PollResult(PollVerdict.FAILED, "secret_unavailable", str(error))
         limit = options.calls_per_day or self.provider.calls_per_day
         quota = DailyQuota(self.table, self.clock)
         granted = await asyncio.to_thread(quota.take, source.source_id, len(options.tickers), limit)
         if not granted:
             return PollResult(
-                Verdict.FAILED,
+                PollVerdict.FAILED,
                 "quota_exhausted",
                 f"the {limit} calls of today are used up; it goes on after midnight UTC",
                 retry_after=datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1),
@@ -260,7 +260,7 @@ class NewsApiAdapter:
         remember(self.table, source, seen, compared.after)
         missing = len(options.tickers) - len(answers) + len(errors)
         return PollResult(
-            Verdict.CHANGED if fresh or errors else Verdict.UNCHANGED,
+            PollVerdict.CHANGED if fresh or errors else PollVerdict.UNCHANGED,
             "partial" if missing else "ok" if fresh else "no_new_entries",
             message=f"{missing} of {len(options.tickers)} tickers failed: {errors[0]}" if errors else "",
             http_status=200,
@@ -313,7 +313,7 @@ def _failure(errors: Sequence[FetchError]) -> PollResult:
     worst = errors[0]
     severities = {error.cause.severity for error in errors}
     return PollResult(
-        Verdict.FAILED if Severity.TRANSIENT in severities else Verdict.BROKEN,
+        PollVerdict.FAILED if Severity.TRANSIENT in severities else PollVerdict.BROKEN,
         "unauthorized" if worst.status in _UNAUTHORIZED else worst.cause.value,
         message=str(worst),
         http_status=worst.status,

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from sourcebook.observations.kinds import CSV, HTML_TABLE, JSON_API
-from sourcebook.observations.model import Parsed
+from sourcebook.observations.model import ParsedDocument
 from sourcebook.observations.options import read_observation_options
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
@@ -19,7 +19,7 @@ _READERS: Final[Mapping[str, str]] = {
 }
 
 
-def parse_document(spec: SourceSpec | Source, body: bytes, *, charset: str | None = None) -> Parsed:
+def parse_document(spec: SourceSpec | Source, body: bytes, *, charset: str | None = None) -> ParsedDocument:
     """Return what a document of a source yields.
 
     Args:
@@ -34,5 +34,5 @@ def parse_document(spec: SourceSpec | Source, body: bytes, *, charset: str | Non
     options = read_observation_options(spec)
     # Loaded when needed: a function that only fetches feeds must not pay for an HTML parser.
     read: Callable[..., Any] = import_module(_READERS[spec.kind]).read
-    parsed: Parsed = read(body, options, charset=charset)
+    parsed: ParsedDocument = read(body, options, charset=charset)
     return parsed

@@ -15,8 +15,8 @@ from sourcebook.observations.adapters.document import (
     decode,
     is_html,
 )
-from sourcebook.observations.adapters.grid import Grid, Row
-from sourcebook.observations.model import Parsed
+from sourcebook.observations.adapters.grid import Grid, GridRow
+from sourcebook.observations.model import ParsedDocument
 from sourcebook.observations.options import CsvOptions
 
 _DELIMITERS: Final = (";", "\t", ",", "|")
@@ -29,7 +29,7 @@ _LONGEST_CELL: Final = 2_000
 _MOST_STRAY_QUOTES: Final = 50
 
 
-def read(body: bytes, options: CsvOptions, *, charset: str | None = None) -> Parsed:
+def read(body: bytes, options: CsvOptions, *, charset: str | None = None) -> ParsedDocument:
     """Return what a CSV file yields.
 
     Raises:
@@ -60,7 +60,7 @@ def _without_lines(text: str, count: int) -> str:
     return text[at:]
 
 
-def _rows(text: str, delimiter: str, quote: str) -> tuple[list[Row], list[str]]:
+def _rows(text: str, delimiter: str, quote: str) -> tuple[list[GridRow], list[str]]:
     """Return the rows that are not empty, each with its number from 1, and what was left out.
 
     A quotation mark that is not closed makes one cell of the lines behind it. Such a row is wrong, and they
@@ -69,7 +69,7 @@ def _rows(text: str, delimiter: str, quote: str) -> tuple[list[Row], list[str]]:
     Raises:
         BadDocument: if it cannot be read as CSV.
     """
-    rows: list[Row] = []
+    rows: list[GridRow] = []
     cells = number = 0
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
     lines = io.StringIO(text, newline="")
@@ -89,14 +89,14 @@ def _rows(text: str, delimiter: str, quote: str) -> tuple[list[Row], list[str]]:
                 if any(row) and any(cell.strip() for cell in row):
                     cells += len(row)
                     wrong = "a quotation mark is opened and not closed in its row" if swallowed else ""
-                    rows.append(Row(number, [cell[:_LONGEST_CELL].strip() for cell in row], wrong))
+                    rows.append(GridRow(number, [cell[:_LONGEST_CELL].strip() for cell in row], wrong))
                 if swallowed:
                     again = begun
                     break
                 begun = lines.tell()
         except csv.Error as error:
             if rows:
-                rows.append(Row(number + 1, [""], f"it cannot be read ({error})"))
+                rows.append(GridRow(number + 1, [""], f"it cannot be read ({error})"))
                 again = begun
             else:
                 raise BadDocument(DocumentCause.WRONG_FORMAT, f"it is no CSV ({error})") from error

@@ -9,16 +9,16 @@ from typing import Final
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause, layout_changed
 from sourcebook.observations.adapters.records import (
     Cell,
-    Column,
+    FieldColumn,
     declared_columns,
     heading_key,
     observe,
     unmarked,
 )
-from sourcebook.observations.model import Heading, Parsed
+from sourcebook.observations.model import Heading, ParsedDocument
 from sourcebook.observations.options import FieldRef, ObservationOptions, ValueRef
 from sourcebook.observations.terms import parse_term
-from sourcebook.observations.values import Reason, Unreadable
+from sourcebook.observations.values import Reason, UnreadableValue
 
 Selected = Callable[[FieldRef], str | None]
 """Finds the text of a field that is given by a selector."""
@@ -29,7 +29,7 @@ _MOST_FIGURES: Final = 25_000
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GridRow:
     """A row of a table.
 
     Attributes:
@@ -49,19 +49,21 @@ class _Record:
     cells: Sequence[str]
     grid: Grid
     select: Selected | None
-    trouble: Unreadable | None
+    trouble: UnreadableValue | None
 
     @classmethod
-    def of(cls, row: Row, grid: Grid, select: Selected | None) -> _Record:
+    def of(cls, row: GridRow, grid: Grid, select: Selected | None) -> _Record:
         cells, width = row.cells, grid.width
-        trouble: Unreadable | None = None
+        trouble: UnreadableValue | None = None
         if row.wrong:
-            trouble = Unreadable(Reason.WRONG_NUMBER_OF_CELLS, row.wrong)
+            trouble = UnreadableValue(Reason.WRONG_NUMBER_OF_CELLS, row.wrong)
         elif len(cells) > 1 and len(set(cells)) == 1 and cells[0]:
-            trouble = Unreadable(Reason.SECTION_HEADING, "one text across all columns is no record")
+            trouble = UnreadableValue(Reason.SECTION_HEADING, "one text across all columns is no record")
         elif width and len(cells) > width and any(cells[width:]):
             # One cell too many moves all behind it: what stands under a heading is another thing.
-            trouble = Unreadable(Reason.WRONG_NUMBER_OF_CELLS, f"{len(cells)} cells under {width} headings")
+            trouble = UnreadableValue(
+                Reason.WRONG_NUMBER_OF_CELLS, f"{len(cells)} cells under {width} headings"
+            )
         return cls(row.position, cells, grid, select, trouble)
 
     def cell(self, where: FieldRef) -> Cell | None:
@@ -74,9 +76,9 @@ class _Record:
             raise self.trouble
         number = self.grid.index(where)
         if number is None:
-            raise Unreadable(Reason.MISSING_COLUMN, f"there is no column {where.column}")
+            raise UnreadableValue(Reason.MISSING_COLUMN, f"there is no column {where.column}")
         if number >= len(self.cells):
-            raise Unreadable(
+            raise UnreadableValue(
                 Reason.WRONG_NUMBER_OF_CELLS, f"{len(self.cells)} cells, column {number + 1} wanted"
             )
         return Cell(self.cells[number])
@@ -95,7 +97,7 @@ class Grid:
     """
 
     headings: Sequence[Sequence[str]]
-    rows: Sequence[Row]
+    rows: Sequence[GridRow]
     selected: Sequence[Selected | None] = ()
     language: str | None = None
     said: Sequence[str] = ()
@@ -105,7 +107,7 @@ class Grid:
     def of(
         cls,
         heading_rows: Sequence[Sequence[str]],
-        rows: Sequence[Row],
+        rows: Sequence[GridRow],
         options: ObservationOptions,
         selected: Sequence[Selected | None] = (),
         language: str | None = None,
@@ -169,7 +171,7 @@ class Grid:
         if options.term_columns and not self.columns(options):
             raise layout_changed("term_columns: no heading is a term", shown)
 
-    def columns(self, options: ObservationOptions) -> list[Column]:
+    def columns(self, options: ObservationOptions) -> list[FieldColumn]:
         """Return the columns of figures: those declared, or those whose headings are terms."""
         if not options.term_columns:
             return declared_columns(options)
@@ -178,7 +180,7 @@ class Grid:
         for number, texts in enumerate(self.headings):
             found = _term_among(texts, options, self.language) if number not in taken else None
             if isinstance(found, str):
-                columns.append(Column(ValueRef(column=number + 1), found))
+                columns.append(FieldColumn(ValueRef(column=number + 1), found))
         return columns
 
     def not_taken(self, options: ObservationOptions) -> tuple[Heading, ...]:
@@ -192,7 +194,7 @@ class Grid:
                 found.append(Heading(number + 1, texts[0], "", "no field is declared to be there"))
                 continue
             read = _term_among(texts, options, self.language)
-            if isinstance(read, Unreadable):
+            if isinstance(read, UnreadableValue):
                 found.append(Heading(number + 1, texts[0], read.reason.value, read.detail))
         return tuple(found)
 
@@ -200,7 +202,7 @@ class Grid:
         fields = (options.bank, options.series_field, options.term, *options.values)
         return {self.index(where) for where in fields if where is not None and where.column is not None}
 
-    def parsed(self, options: ObservationOptions, notes: tuple[str, ...] = ()) -> Parsed:
+    def parsed(self, options: ObservationOptions, notes: tuple[str, ...] = ()) -> ParsedDocument:
         """Return the figures.
 
         Raises:
@@ -226,12 +228,14 @@ class Grid:
         return self.said[number] if number is not None and 0 <= number < len(self.said) else ""
 
 
-def _term_among(texts: Sequence[str], options: ObservationOptions, language: str | None) -> str | Unreadable:
+def _term_among(
+    texts: Sequence[str], options: ObservationOptions, language: str | None
+) -> str | UnreadableValue:
     """Return the term that one of the texts over a column is, or why none is."""
-    why = Unreadable(Reason.NO_TERM, "the heading is empty")
+    why = UnreadableValue(Reason.NO_TERM, "the heading is empty")
     for text in texts:
         try:
             return parse_term(text, bare=options.bare_term or "months", language=language).code
-        except Unreadable as error:
+        except UnreadableValue as error:
             why = error if why.reason in {Reason.NO_TERM, Reason.TERM_UNREADABLE} else why
     return why

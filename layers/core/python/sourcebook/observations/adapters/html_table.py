@@ -18,10 +18,10 @@ from sourcebook.observations.adapters.document import (
     decode,
     layout_changed,
 )
-from sourcebook.observations.adapters.grid import Grid, Row, Selected
+from sourcebook.observations.adapters.grid import Grid, GridRow, Selected
 from sourcebook.observations.adapters.markup import check_markup
-from sourcebook.observations.adapters.shown import Shown
-from sourcebook.observations.model import Parsed
+from sourcebook.observations.adapters.shown import ShownPage
+from sourcebook.observations.model import ParsedDocument
 from sourcebook.observations.options import FieldRef, HtmlTableOptions
 from sourcebook.observations.words import language_of
 
@@ -32,7 +32,7 @@ _TO_THE_END: Final = 1_000_000
 """Rows that a cell with ``rowspan=0`` reaches down: to the end of its group."""
 
 
-def read(body: bytes, options: HtmlTableOptions, *, charset: str | None = None) -> Parsed:
+def read(body: bytes, options: HtmlTableOptions, *, charset: str | None = None) -> ParsedDocument:
     """Return what a page yields.
 
     Raises:
@@ -41,7 +41,7 @@ def read(body: bytes, options: HtmlTableOptions, *, charset: str | None = None) 
     document = decode(body, declared=options.encoding, charset=charset)
     check_markup(document.text)
     page = LexborHTMLParser(document.text)
-    shown = Shown.of(page)
+    shown = ShownPage.of(page)
     tables = [table for table in page.css(options.table) if shown.is_shown(table)]
     if not tables:
         check_not_login(document.text)
@@ -71,7 +71,7 @@ def _language_tag(page: LexborHTMLParser) -> str | None:
 
 
 def _grid(
-    table: LexborNode, options: HtmlTableOptions, shown: Shown, language: str | None
+    table: LexborNode, options: HtmlTableOptions, shown: ShownPage, language: str | None
 ) -> tuple[Grid, list[str]]:
     found = [
         row
@@ -103,12 +103,12 @@ def _is_own(row: LexborNode, table: LexborNode) -> bool:
     return node is None or node.mem_id == table.mem_id
 
 
-def _rows(nodes: Sequence[LexborNode], shown: Shown) -> list[Row]:
+def _rows(nodes: Sequence[LexborNode], shown: ShownPage) -> list[GridRow]:
     """Return the texts of the cells, those that span several rows or columns in each of them.
 
     As in the table model of HTML, a cell reaches down to the end of its group of rows at most.
     """
-    rows: list[Row] = []
+    rows: list[GridRow] = []
     hanging: dict[int, tuple[int, str]] = {}
     group = 0
     for position, node in enumerate(nodes, 1):
@@ -122,8 +122,8 @@ def _rows(nodes: Sequence[LexborNode], shown: Shown) -> list[Row]:
 
 
 def _row(
-    position: int, cells: Sequence[LexborNode], hanging: dict[int, tuple[int, str]], shown: Shown
-) -> Row:
+    position: int, cells: Sequence[LexborNode], hanging: dict[int, tuple[int, str]], shown: ShownPage
+) -> GridRow:
     texts: list[str] = []
     wrong = ""
     waiting = iter(cells)
@@ -149,7 +149,7 @@ def _row(
                 hanging[len(texts)] = ((down or _TO_THE_END) - 1, text)
             texts.append(text)
         cell = next(waiting, None)
-    return Row(position, texts, wrong)
+    return GridRow(position, texts, wrong)
 
 
 def _span(node: LexborNode, name: str) -> int:
@@ -161,7 +161,7 @@ def _span(node: LexborNode, name: str) -> int:
     return int(digits) if len(digits.lstrip("0")) <= 4 else _MOST_ROWS
 
 
-def _selecting(row: LexborNode, shown: Shown) -> Selected:
+def _selecting(row: LexborNode, shown: ShownPage) -> Selected:
     def select(where: FieldRef) -> str | None:
         found = next((node for node in row.css(where.selector or "") if shown.is_shown(node)), None)
         if found is None:

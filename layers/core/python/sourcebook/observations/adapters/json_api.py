@@ -22,9 +22,9 @@ from sourcebook.observations.adapters.document import (
 )
 from sourcebook.observations.adapters.records import Cell, declared_columns, observe
 from sourcebook.observations.headings import words_of_name
-from sourcebook.observations.model import Dropped, Parsed
+from sourcebook.observations.model import Dropped, ParsedDocument
 from sourcebook.observations.options import FieldRef, JsonApiOptions, climbing
-from sourcebook.observations.values import Reason, Unreadable
+from sourcebook.observations.values import Reason, UnreadableValue
 
 _MOST_RECORDS: Final = 20_000
 _MOST_VALUES: Final = 1_000_000
@@ -59,14 +59,16 @@ class _JsonRecord:
         try:
             found = self.find(str(where.column))
         except (JMESPathError, IndexError) as error:
-            raise Unreadable(Reason.MISSING_COLUMN, f"{where.column} does not fit the record") from error
+            raise UnreadableValue(Reason.MISSING_COLUMN, f"{where.column} does not fit the record") from error
         match found:
             case None:
                 return None
             case _Twice():
-                raise Unreadable(Reason.SAID_TWICE, f"{where.column} stands twice in the record, not alike")
+                raise UnreadableValue(
+                    Reason.SAID_TWICE, f"{where.column} stands twice in the record, not alike"
+                )
             case bool() | list() | dict():
-                raise Unreadable(
+                raise UnreadableValue(
                     Reason.NOT_A_NUMBER,
                     f"{where.column} gives {_outline(found)}, neither text nor number",
                 )
@@ -86,7 +88,7 @@ def _compiled(path: str) -> Any:  # noqa: ANN401 - jmespath's own
     return jmespath.compile(path)
 
 
-def read(body: bytes, options: JsonApiOptions, *, charset: str | None = None) -> Parsed:
+def read(body: bytes, options: JsonApiOptions, *, charset: str | None = None) -> ParsedDocument:
     """Return what a JSON document yields.
 
     Raises:

@@ -18,20 +18,20 @@ from sourcebook.observations.adapters import parse_document
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause
 from sourcebook.observations.canonical import Canonical, SourcePriority
 from sourcebook.observations.kinds import JSON_API
-from sourcebook.observations.model import Observed, Parsed
+from sourcebook.observations.model import Observed, ParsedDocument
 from sourcebook.observations.options import ObservationOptions, read_observation_options
-from sourcebook.observations.raw import Outcome, RawStore, Scrape
+from sourcebook.observations.raw import ObservationOutcome, RawStore, Scrape
 from sourcebook.records.source import Source
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sources.limits import read_document
-from sourcebook.sources.poll import PollResult, Rejected, Verdict
+from sourcebook.sources.poll import PollResult, PollVerdict, Rejected
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 
 _VERDICTS: Final = {
-    Severity.TRANSIENT: Verdict.FAILED,
-    Severity.SOFT: Verdict.BROKEN,
-    Severity.FINAL: Verdict.GONE,
+    Severity.TRANSIENT: PollVerdict.FAILED,
+    Severity.SOFT: PollVerdict.BROKEN,
+    Severity.FINAL: PollVerdict.GONE,
 }
 # These come and go with the site; the others stay until somebody mends the declaration.
 _MAY_PASS: Final = frozenset({DocumentCause.EMPTY_PAGE, DocumentCause.LOGIN_PAGE})
@@ -64,7 +64,7 @@ class ObservationAdapter:
         try:
             options = read_observation_options(source)
         except InvalidInput as error:
-            return PollResult(Verdict.BROKEN, "invalid_options", message=str(error))
+            return PollResult(PollVerdict.BROKEN, "invalid_options", message=str(error))
         moment = self.clock()
         day = moment.astimezone(options.zone).date().isoformat()
         read_today = source.observed_day == day
@@ -76,7 +76,7 @@ class ObservationAdapter:
                 last_modified=source.last_modified if read_today else None,
             )
             if response.not_modified:
-                return PollResult(Verdict.UNCHANGED, "not_modified", http_status=304)
+                return PollResult(PollVerdict.UNCHANGED, "not_modified", http_status=304)
             if not response.is_success or response.is_challenge:
                 return _failed(error_for(response))
         except FetchError as error:
@@ -85,7 +85,7 @@ class ObservationAdapter:
         if read_today and source.body_hash == digest[:32]:
             validators = _validators(source, response)
             return PollResult(
-                Verdict.UNCHANGED, "same_body", http_status=response.status, state=dict(validators)
+                PollVerdict.UNCHANGED, "same_body", http_status=response.status, state=dict(validators)
             )
         scrape = Scrape(source.source_id, isoformat(moment, "milliseconds"), day, digest[:16])
         if response.body and source.body_hash != digest[:32]:
@@ -99,7 +99,7 @@ class ObservationAdapter:
                 self._take_in, source, options, response=response, digest=digest, scrape=scrape, parsed=parsed
             )
         except BadDocument as error:
-            verdict = Verdict.FAILED if error.cause in _MAY_PASS else Verdict.BROKEN
+            verdict = PollVerdict.FAILED if error.cause in _MAY_PASS else PollVerdict.BROKEN
             return PollResult(
                 verdict,
                 error.cause.value,
@@ -108,7 +108,7 @@ class ObservationAdapter:
                 anomaly=anomaly(source.last_entries, 0, options.warn_fewer_rows_pct),
             )
         except InvalidInput as error:
-            return PollResult(Verdict.BROKEN, "invalid_options", message=str(error))
+            return PollResult(PollVerdict.BROKEN, "invalid_options", message=str(error))
 
     def _take_in(
         self,
@@ -118,7 +118,7 @@ class ObservationAdapter:
         response: HttpResponse,
         digest: str,
         scrape: Scrape,
-        parsed: Parsed,
+        parsed: ParsedDocument,
     ) -> PollResult:
         """Store the figures of a page.
 
@@ -133,19 +133,21 @@ class ObservationAdapter:
         odd = anomaly(source.last_entries, len(parsed.rows), options.warn_fewer_rows_pct)
         self._record(source=source, options=options, scrape=scrape, digest=digest, parsed=parsed, odd=odd)
         return PollResult(
-            Verdict.CHANGED,
+            PollVerdict.CHANGED,
             "ok",
             http_status=response.status,
             entries=len(parsed.rows),
-            created=outcomes.count(Outcome.CREATED),
-            updated=outcomes.count(Outcome.UPDATED),
+            created=outcomes.count(ObservationOutcome.CREATED),
+            updated=outcomes.count(ObservationOutcome.UPDATED),
             rejected=tuple(_rejected(source.source_id, parsed)),
             dropped=parsed.reasons(),
             anomaly=odd,
             state={**_validators(source, response), "body_hash": digest[:32], "observed_day": scrape.day},
         )
 
-    def store(self, scrape: Scrape, rows: list[Observed], source_priority: SourcePriority) -> list[Outcome]:
+    def store(
+        self, scrape: Scrape, rows: list[Observed], source_priority: SourcePriority
+    ) -> list[ObservationOutcome]:
         """Store the figures of one scrape in the raw layer and offer them to the canonical one.
 
         The LATEST items must be there, see `Canonical.ensure`.
@@ -153,7 +155,7 @@ class ObservationAdapter:
         raw, canonical = RawStore(self.table), Canonical(self.table)
         first = raw.reserve(len(rows))
 
-        def one(numbered: tuple[int, Observed]) -> Outcome:
+        def one(numbered: tuple[int, Observed]) -> ObservationOutcome:
             sequence, row = numbered
             outcome, observation = raw.store(scrape, row, sequence)
             canonical.offer(row.key, observation, source_priority)
@@ -179,7 +181,7 @@ class ObservationAdapter:
         options: ObservationOptions,
         scrape: Scrape,
         digest: str,
-        parsed: Parsed,
+        parsed: ParsedDocument,
         odd: str,
     ) -> None:
         """Keep how the scrape went, for whoever asks how fresh everything is."""
@@ -216,7 +218,7 @@ def anomaly(before: int, now: int, share_pct: int = 30) -> str:
     return ""
 
 
-def _rejected(source_id: str, parsed: Parsed) -> Iterator[Rejected]:
+def _rejected(source_id: str, parsed: ParsedDocument) -> Iterator[Rejected]:
     for dropped in parsed.dropped:
         yield Rejected(source_id, f"row {dropped.position}", f"{dropped.reason}: {dropped.detail}")
 

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from sourcebook.errors import shorten
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause
 from sourcebook.observations.headings import RateHeading, rate_heading, term_units
-from sourcebook.observations.model import Dropped, Heading, Observed, Parsed, clean_name
+from sourcebook.observations.model import Dropped, Heading, Observed, ParsedDocument, clean_name
 from sourcebook.observations.options import FieldRef, ObservationOptions, SeriesDeclaration, ValueRef
 from sourcebook.observations.plain import STRUCK
 from sourcebook.observations.terms import NO_TERM, TERM_LIMIT, TermUnit, parse_term
@@ -22,7 +22,7 @@ from sourcebook.observations.values import (
     USUAL,
     DecimalMark,
     Reason,
-    Unreadable,
+    UnreadableValue,
     Warn,
     parse_rate,
 )
@@ -48,7 +48,7 @@ class Cell:
     is_number: bool = False
 
 
-class Record(Protocol):
+class SourceRecord(Protocol):
     """One row, card or object of a document."""
 
     @property
@@ -64,7 +64,7 @@ class Record(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FieldColumn:
     """A column of figures."""
 
     where: ValueRef
@@ -87,7 +87,7 @@ class _Reading:
 
 
 def _reading(
-    options: ObservationOptions, columns: Sequence[Column], over: Over, language: str | None
+    options: ObservationOptions, columns: Sequence[FieldColumn], over: Over, language: str | None
 ) -> _Reading:
     bare: TermUnit | None = options.bare_term
     if bare is None:
@@ -103,21 +103,21 @@ Over = Callable[[FieldRef], str]
 
 
 def observe(  # noqa: PLR0917 - what a reader has found out
-    records: Iterable[Record],
+    records: Iterable[SourceRecord],
     options: ObservationOptions,
-    columns: Sequence[Column],
+    columns: Sequence[FieldColumn],
     notes: tuple[str, ...] = (),
     language: str | None = None,
     headings: tuple[Heading, ...] = (),
     dropped: Sequence[Dropped] = (),
     over: Over = lambda _: "",
-) -> Parsed:
+) -> ParsedDocument:
     """Return the figures of a document's records.
 
     Raises:
         BadDocument: if there is none, or what is there is no rates for the most part.
     """
-    parsed = Parsed(notes=notes, headings_not_taken=headings)
+    parsed = ParsedDocument(notes=notes, headings_not_taken=headings)
     parsed.dropped.extend(dropped)
     parsed.dropped.extend(
         Dropped(0, heading.reason, f"column {heading.column}: {heading.detail}", heading.text)
@@ -143,7 +143,9 @@ def observe(  # noqa: PLR0917 - what a reader has found out
     return parsed
 
 
-def _may_be_fractions(parsed: Parsed, options: ObservationOptions, headings: Sequence[RateHeading]) -> bool:
+def _may_be_fractions(
+    parsed: ParsedDocument, options: ObservationOptions, headings: Sequence[RateHeading]
+) -> bool:
     """Say whether figures that nothing calls per cent are as small as 0.045 for 4.5 %."""
     rates = [row.rate_pct for row in parsed.rows]
     return (
@@ -156,12 +158,12 @@ def _may_be_fractions(parsed: Parsed, options: ObservationOptions, headings: Seq
 
 
 def _figures(
-    record: Record, options: ObservationOptions, columns: Sequence[Column], reading: _Reading
+    record: SourceRecord, options: ObservationOptions, columns: Sequence[FieldColumn], reading: _Reading
 ) -> Iterator[Observed | Dropped]:
     try:
         bank = _bank(record, options)
         series = _series(record, options)
-    except Unreadable as error:
+    except UnreadableValue as error:
         yield Dropped(record.position, error.reason.value, error.detail)
         return
     for column, heading in zip(columns, reading.headings, strict=True):
@@ -169,15 +171,15 @@ def _figures(
         try:
             cell = record.cell(column.where)
             yield _figure(record, options, column, bank, series, cell, reading, heading)
-        except Unreadable as error:
+        except UnreadableValue as error:
             raw = " ".join(cell.text[:1_000].split())[:100] if cell else ""
             yield Dropped(record.position, error.reason.value, error.detail, raw)
 
 
 def _figure(  # noqa: PLR0917 - what was found out on the way
-    record: Record,
+    record: SourceRecord,
     options: ObservationOptions,
-    column: Column,
+    column: FieldColumn,
     bank: str,
     series: SeriesDeclaration | None,
     cell: Cell | None,
@@ -190,10 +192,10 @@ def _figure(  # noqa: PLR0917 - what was found out on the way
         Unreadable: if there is none.
     """
     if cell is None:
-        raise Unreadable(Reason.NO_VALUE, "the record has no figure there")
+        raise UnreadableValue(Reason.NO_VALUE, "the record has no figure there")
     chosen = options.declared(column.where.series) if column.where.series else series
     if chosen is None:
-        raise Unreadable(Reason.NO_SERIES, "the record does not say its series")
+        raise UnreadableValue(Reason.NO_SERIES, "the record does not say its series")
     term = _term(record, options, column, chosen, reading)
     mark: DecimalMark = "point" if cell.is_number else options.decimal_mark
     rate = parse_rate(
@@ -202,7 +204,7 @@ def _figure(  # noqa: PLR0917 - what was found out on the way
     limits = options.limits_pct or PLAUSIBLE
     ends = [end for end in (rate.low, rate.high) if end is not None]
     if not all(limits[0] <= end <= limits[1] for end in ends):
-        raise Unreadable(
+        raise UnreadableValue(
             Reason.VALUE_OUT_OF_RANGE, f"{rate.value} % is outside of {limits[0]} to {limits[1]}"
         )
     warnings = rate.warnings
@@ -222,20 +224,22 @@ def _figure(  # noqa: PLR0917 - what was found out on the way
     )
 
 
-def _bank(record: Record, options: ObservationOptions) -> str:
+def _bank(record: SourceRecord, options: ObservationOptions) -> str:
     text = _text(record, options.bank)
     if len(text) > 4 * _BANK_LIMIT:
-        raise Unreadable(Reason.NO_BANK, f"{shorten(text[:_BANK_LIMIT])} … is too long for a bank's name")
+        raise UnreadableValue(
+            Reason.NO_BANK, f"{shorten(text[:_BANK_LIMIT])} … is too long for a bank's name"
+        )
     name = unmarked(text)
     name = options.bank.map.get(name, name)
     if not name or not any(char.isalnum() for char in name):
-        raise Unreadable(Reason.NO_BANK, "the record names no bank")
+        raise UnreadableValue(Reason.NO_BANK, "the record names no bank")
     if len(name) > _BANK_LIMIT:
-        raise Unreadable(Reason.NO_BANK, f"{shorten(name)} is too long for a bank's name")
+        raise UnreadableValue(Reason.NO_BANK, f"{shorten(name)} is too long for a bank's name")
     return name
 
 
-def _series(record: Record, options: ObservationOptions) -> SeriesDeclaration | None:
+def _series(record: SourceRecord, options: ObservationOptions) -> SeriesDeclaration | None:
     """Return the series of a record; None if only its columns know."""
     where = options.series_field
     if where is None:
@@ -243,46 +247,48 @@ def _series(record: Record, options: ObservationOptions) -> SeriesDeclaration | 
     text = unmarked(_text(record, where)[: 4 * _BANK_LIMIT])
     wanted = heading_key(where.map.get(text, text))
     if not wanted:
-        raise Unreadable(Reason.NO_SERIES, "the record names no series")
+        raise UnreadableValue(Reason.NO_SERIES, "the record names no series")
     for series in options.series:
         if wanted in {series.code, heading_key(series.name)}:
             return series
     known = ", ".join(series.code for series in options.series)
-    raise Unreadable(Reason.UNKNOWN_SERIES, f"{shorten(text)} is none of the declared series {known}")
+    raise UnreadableValue(Reason.UNKNOWN_SERIES, f"{shorten(text)} is none of the declared series {known}")
 
 
 def _term(
-    record: Record,
+    record: SourceRecord,
     options: ObservationOptions,
-    column: Column,
+    column: FieldColumn,
     series: SeriesDeclaration,
     reading: _Reading,
 ) -> str:
     if series.kind == "loan":
         if column.term is not None:
-            raise Unreadable(Reason.TERM_OF_A_LOAN, f"{series.code} is a loan and has no term_months")
+            raise UnreadableValue(Reason.TERM_OF_A_LOAN, f"{series.code} is a loan and has no term_months")
         return NO_TERM
     if column.term is not None:
         return column.term
     if options.term is None:
-        raise Unreadable(Reason.NO_TERM, "neither the record nor the declaration says the term")
+        raise UnreadableValue(Reason.NO_TERM, "neither the record nor the declaration says the term")
     text = _text(record, options.term)
     if len(text) > TERM_LIMIT:
-        raise Unreadable(Reason.TERM_UNREADABLE, f"{shorten(text[:TERM_LIMIT])} … is too long for a term")
+        raise UnreadableValue(
+            Reason.TERM_UNREADABLE, f"{shorten(text[:TERM_LIMIT])} … is too long for a term"
+        )
     mapped = options.term.map.get(unmarked(text), text)
     return parse_term(mapped, bare=reading.bare_term, language=reading.language).code
 
 
-def _text(record: Record, where: FieldRef) -> str:
+def _text(record: SourceRecord, where: FieldRef) -> str:
     if where.const is not None:
         return where.const
     cell = record.cell(where)
     return "" if cell is None else cell.text
 
 
-def declared_columns(options: ObservationOptions) -> list[Column]:
+def declared_columns(options: ObservationOptions) -> list[FieldColumn]:
     """Return the columns of figures that the declaration names."""
-    return [Column(v, parse_term(v.term).code if v.term is not None else None) for v in options.values]
+    return [FieldColumn(v, parse_term(v.term).code if v.term is not None else None) for v in options.values]
 
 
 def unmarked(text: str) -> str:
@@ -299,7 +305,7 @@ def heading_key(text: str) -> str:
     return unmarked(text).casefold()
 
 
-def _check(parsed: Parsed) -> None:
+def _check(parsed: ParsedDocument) -> None:
     odd = [d.raw for d in parsed.dropped if d.reason == Reason.VALUE_OUT_OF_RANGE.value]
     odd += [row.raw_value for row in parsed.rows if Warn.IMPLAUSIBLE.value in row.parse_warnings]
     count = sum(d.reason == Reason.VALUE_OUT_OF_RANGE.value for d in parsed.dropped) + len(parsed.rows)

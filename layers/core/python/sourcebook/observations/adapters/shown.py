@@ -95,7 +95,7 @@ class _State:
 
 
 @dataclass(slots=True)
-class Shown:
+class ShownPage:
     """A parsed page and what of it is shown.
 
     Attributes:
@@ -110,7 +110,7 @@ class Shown:
     _visited: int = 0
 
     @classmethod
-    def of(cls, page: LexborHTMLParser) -> Shown:
+    def of(cls, page: LexborHTMLParser) -> ShownPage:
         """Find out what is shown."""
         shown = cls(page)
         shown._look()
