@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook.messages import Answer, HandledFailure
-from sourcebook.records.run import Attempt
 from sourcebook.runs.errors import (
     MESSAGE_LIMIT,
     Held,
@@ -127,6 +126,9 @@ class TaskRecorder:
         return answer
 
     def _start(self, task: TaskRun) -> keys.Key:
+        # dispatch_sources, which is called each minute and without a run, loads no records at its start.
+        from sourcebook.records.run import Attempt  # noqa: PLC0415
+
         now = self.clock()
         for tie in range(_TIES):
             # Several items of a map may start within one millisecond.

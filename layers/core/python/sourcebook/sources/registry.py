@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 from boto3.dynamodb.conditions import Attr, ConditionBase, Key
 
 from sourcebook.clock import Clock, isoformat, utc_now
-from sourcebook.records.source import Source
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
+    from sourcebook.records.source import Source
     from sourcebook.sources.model import SourceSpec
 
 NEVER: Final = "9999-12-31T23:59:59Z"
@@ -225,4 +225,6 @@ def _never(source_id: str) -> Item:
 
 
 def _source(item: Item | None) -> Source | None:
+    from sourcebook.records.source import Source  # noqa: PLC0415 - dispatch reads none in most of its minutes
+
     return Source.of_item(item) if item else None
