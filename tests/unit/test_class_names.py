@@ -26,7 +26,7 @@ FILES_AND_CATALOGUE: Final = frozenset(
         "Upload",
     }
 )
-"""Names that stand twice in the folders that read files, in the catalogue and in grouping: none may be added."""
+"""Names used twice by the rooms of files, of the catalogue and of grouping: none may be added."""
 
 
 def test_a_class_name_is_used_once() -> None:
