@@ -271,7 +271,6 @@ def articles(
                 pending,
                 partition("GROUPING#WAITING, a mark for ten, in and out", 0.2),
                 partition("by_sentiment neutral, an entry each", NEUTRAL),
-                partition("by_status analyzed", 1),
             ],
         ),
         # Eight requests are under way at one time.

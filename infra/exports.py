@@ -13,7 +13,7 @@ from infra.functions import PythonFunction
 from infra.layers import Layers
 from infra.workflows import Workflow
 from sourcebook.exports.manifest import PREFIX
-from sourcebook.table.keys import STATUS_INDEX
+from sourcebook.table.keys import SENTIMENT_INDEX, STATUS_INDEX
 
 _FILES: Final = f"{PREFIX}*"
 
@@ -52,7 +52,9 @@ class Exports(Construct):
             ],
             table,
         )
-        self.export.allow(["dynamodb:Query"], f"{table}/index/{STATUS_INDEX}")
+        self.export.allow(
+            ["dynamodb:Query"], *(f"{table}/index/{name}" for name in (SENTIMENT_INDEX, STATUS_INDEX))
+        )
         data.let_use(self.export, _FILES, "s3:GetObject", "s3:PutObject")
         self.workflow = Workflow(
             self,

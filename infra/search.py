@@ -15,7 +15,7 @@ from infra.functions import PythonFunction
 from infra.layers import Layers
 from infra.nag import accept
 from sourcebook.search.days import PREFIX
-from sourcebook.table.keys import STATUS_INDEX, search_mark
+from sourcebook.table.keys import SENTIMENT_INDEX, search_mark
 
 _FILES: Final = f"{PREFIX}*"
 PERIOD: Final = cdk.Duration.minutes(3)
@@ -46,7 +46,7 @@ class Search(Construct):
         )
         self.index.allow(["dynamodb:BatchGetItem"], data.table.table_arn)
         # For a day that is made again.
-        self.index.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{STATUS_INDEX}")
+        self.index.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{SENTIMENT_INDEX}")
         data.let_use(self.index, _FILES, "s3:GetObject", "s3:PutObject")
         stream = str(data.table.table_stream_arn)
         self.index.function.add_environment("STREAM_ARN", stream)

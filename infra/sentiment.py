@@ -109,7 +109,7 @@ class Sentiment(Construct):
             ["dynamodb:Query"],
             *(
                 f"{table}/index/{name}"
-                for name in (keys.ELIGIBILITY_INDEX, keys.STATUS_INDEX, keys.TAG_INDEX)
+                for name in (keys.ELIGIBILITY_INDEX, keys.SENTIMENT_INDEX, keys.TAG_INDEX)
             ),
         )
         return reanalyze

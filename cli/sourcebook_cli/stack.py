@@ -14,8 +14,10 @@ import click
 from boto3.dynamodb.conditions import Key
 from botocore.exceptions import BotoCoreError
 
+from sourcebook.articles.read import PLACES
 from sourcebook.errors import Terminal
 from sourcebook.feeds.settings import FeedSettings
+from sourcebook.records.article import Status
 from sourcebook.records.source import Source
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
@@ -208,25 +210,33 @@ class StackCounts:
 
 
 def count(table: Table, sources: Iterable[Source], fetched: int) -> StackCounts:
-    """Count what stands in the table. Reads the whole status index: for a local stack."""
+    """Count what stands in the table. Reads two indexes whole: for a local stack."""
     known = list(sources)
-    by_status = {status: count_status(table, status) for status in ("pending", "analyzed", "error")}
+    by_status = count_by_status(table)
     return StackCounts(
         sources=len(known),
         fetched=fetched,
         failing=sum(bool(source.consecutive_errors) or not source.enabled for source in known),
         entries=sum(source.last_entries for source in known),
         merged=sum(source.merged_total for source in known),
-        pending=by_status["pending"],
-        analyzed=by_status["analyzed"],
-        errors=by_status["error"],
+        pending=by_status[Status.PENDING],
+        analyzed=by_status[Status.ANALYZED],
+        errors=by_status[Status.ERROR],
     )
 
 
-def count_status(table: Table, status: str) -> int:
-    """Count the articles with a status."""
-    found = table.query_all(Key("status").eq(status), index=keys.STATUS_INDEX)
-    return sum(item["SK"] == keys.ARTICLE_SORT_KEY for item in found)
+def count_by_status(table: Table) -> dict[str, int]:
+    """Count the articles of each status."""
+    waiting: dict[str, set[str]] = {Status.PENDING.value: set(), Status.ERROR.value: set()}
+    judged: set[str] = set()
+    for place in PLACES:
+        found = table.query_all(Key(place.attribute).eq(place.value), index=place.index)
+        waiting.get(place.value, judged).update(
+            item["PK"] for item in found if item["SK"] == keys.ARTICLE_SORT_KEY
+        )
+    # What is analyzed anew has its sentiment of before as long as it waits.
+    judged = judged.difference(*waiting.values())
+    return {status: len(found) for status, found in {**waiting, Status.ANALYZED.value: judged}.items()}
 
 
 def _outputs(session: boto3.session.Session, name: str = PIPELINE_STACK) -> dict[str, str]:

@@ -10,11 +10,13 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from sourcebook.clock import isoformat
+from sourcebook.records.article import status_of
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.codec import decode_item
 from tests.e2e.stack import Stack, invoke, wait_until
 
 REQUIRED = {
@@ -91,6 +93,11 @@ def group_now(stack: Stack, timeout: float = 90) -> None:
         return int(answer["Count"])
 
     wait_until(lambda: not waiting(), timeout, "no article that waits for grouping", interval=0.5)
+
+
+def statuses(items: Iterable[dict[str, Any]]) -> set[str | None]:
+    """Return the statuses that articles have, given their items as DynamoDB's client has them."""
+    return {status_of(decode_item(item)) for item in items}
 
 
 def keys_by_status(stack: Stack, status: str) -> list[str]:

@@ -22,7 +22,7 @@ from boto3.dynamodb.conditions import Key
 from sourcebook.clock import utc_now
 from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
-from sourcebook.records.article import Article
+from sourcebook.records.article import Article, is_analyzed
 from sourcebook.runs.read import RunReader
 from sourcebook.sentiment.engines import SentimentEngine
 from sourcebook.sentiment.engines.loading import load_engine
@@ -146,7 +146,7 @@ def check_articles(arena: Arena) -> None:
     assert (wanted - found, found - wanted) == (Counter(), Counter()), "(lost, doubled)"
     numbers = {item["dedup_key"]["S"]: number_of(item) for item in items}
     for article in arena.table.batch_get(map(keys.article, numbers), consistent=True):
-        assert article["status"] == "analyzed"
+        assert is_analyzed(article)
         assert article["text_for_analysis"] in arena.load.texts(numbers[article["dedup_key"]])
         label = arena.engine.label([text_of(Article.of_item(article))])[0]
         assert article["sentiment"] == label.sentiment

@@ -23,12 +23,14 @@ import pytest
 from boto3.dynamodb.conditions import Key
 
 from sourcebook.clock import utc_now
+from sourcebook.records.article import status_of
 from sourcebook.sentiment.cache import SentimentCache
 from sourcebook.sentiment.rollups import Ledger
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sentiment.windows import PERIODS, floor_second
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
+from sourcebook.table.codec import decode_item
 from sourcebook_local.folder import start_server, stop_servers
 from tests.e2e.conftest import deployed_apart
 from tests.e2e.loading import MB, Publishers, Readers, Sampler, Size, Word
@@ -123,7 +125,7 @@ def errors_logged(stack: Stack, since: float) -> Counter[str]:
     return found
 
 
-def stored_words(stack: Stack, source_ids: set[str]) -> Counter[tuple[str, frozenset[Word]]]:
+def stored_words(stack: Stack, source_ids: set[str]) -> Counter[tuple[str | None, frozenset[Word]]]:
     """Return each article that these sources tell, with its status and every source's word."""
     pages: Any = (
         stack.session.client("dynamodb", config=aws_config(read_timeout=120))
@@ -132,14 +134,14 @@ def stored_words(stack: Stack, source_ids: set[str]) -> Counter[tuple[str, froze
             TableName=stack.outputs.table_name,
             ConsistentRead=True,
             FilterExpression="entity_type = :a",
-            ProjectionExpression="#s, source_attribution",
+            ProjectionExpression="#s, sentiment, source_attribution",
             ExpressionAttributeNames={"#s": "status"},
             ExpressionAttributeValues={":a": {"S": "Article"}},
         )
     )
     return Counter(
         (
-            item["status"]["S"],
+            status_of(decode_item({n: item[n] for n in ("status", "sentiment") if n in item})),
             frozenset(
                 (source, word["M"]["url"]["S"], word["M"]["original_headline"]["S"])
                 for source, word in item["source_attribution"]["M"].items()
@@ -210,7 +212,9 @@ def test_many_feeds_and_readers_at_once(
     peaks = peak_memory(sampler)
     assert not {name: peak for name, peak in peaks.items() if peak > limits[name] * MB}, peaks
     found = stored_words(stack, set(publishers.source_ids))
-    wanted_words = Counter(("analyzed", frozenset([word])) for word in publishers.words())
+    wanted_words = Counter[tuple[str | None, frozenset[Word]]](
+        ("analyzed", frozenset([word])) for word in publishers.words()
+    )
     lost, doubled = wanted_words - found, found - wanted_words
     assert (lost.total(), doubled.total()) == (0, 0), (lost.most_common(5), doubled.most_common(5))
     assert found.total() == SIZE.words

@@ -52,6 +52,7 @@ from tests.e2e.sources import (
     register,
     registry,
     stage,
+    statuses,
     wait_for_fetches,
 )
 from tests.e2e.stack import Stack, invoke, wait_until
@@ -105,7 +106,7 @@ def test_feeds_and_news_apis_together_come_to_exactly_what_the_samples_hold(
     assert {id_: source.last_entries for id_, source in samples.items()} == wanted.per_source
     items = articles_of(stack, samples)
     assert len(items) == wanted.articles
-    assert {item["status"]["S"] for item in items} == {"analyzed"}
+    assert statuses(items) == {"analyzed"}
     carried = Counter(frozenset(item["source_attribution"]["M"]) for item in items)
     assert carried == Counter(wanted.carriers.values())
     assert sum(source.merged_total for source in samples.values()) == wanted.merges
@@ -362,7 +363,7 @@ def test_a_day_of_three_overlapping_sources_loses_nothing_in_trouble(
     assert told == wanted, "nothing is lost and nothing is made twice"
     assert len(items) == stories
     assert (told - len(items)) / told == pytest.approx(0.3, abs=0.001)
-    assert {item["status"]["S"] for item in items} == {"analyzed"}
+    assert statuses(items) == {"analyzed"}
     assert not keys_by_status(stack, "error")
     after = registry(stack).get_many(sources)
     assert sum(source.created_total for source in after.values()) <= stories

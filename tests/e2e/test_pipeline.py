@@ -23,6 +23,7 @@ from tests.e2e.sources import (
     register,
     registry,
     stage,
+    statuses,
     wait_for_fetches,
     write_feeds,
 )
@@ -64,7 +65,7 @@ def test_every_sample_story_is_one_analyzed_article_with_every_sources_word(
     assert sum(source.last_entries for source in samples.values()) == wanted.entries
     items = articles_of(stack, samples)
     assert len(items) == wanted.articles
-    assert {item["status"]["S"] for item in items} == {"analyzed"}
+    assert statuses(items) == {"analyzed"}
     words = sum(len(item["source_attribution"]["M"]) for item in items)
     assert words == wanted.articles + wanted.merges
     assert sum(source.merged_total for source in samples.values()) == wanted.merges
@@ -175,7 +176,7 @@ def test_killing_fetch_mid_run_loses_no_article_and_makes_none_twice(
     wait_for_fetches(stack, before)
     articles = articles_of(stack, before)
     assert len(articles) == 120
-    assert {article["status"]["S"] for article in articles} == {"analyzed"}
+    assert statuses(articles) == {"analyzed"}
     assert all(len(article["source_attribution"]["M"]) == 1 for article in articles)
 
 

@@ -38,6 +38,7 @@ from tests.e2e.sources import (
     keys_by_status,
     register,
     registry,
+    statuses,
     write_feeds,
 )
 from tests.e2e.stack import wait_until
@@ -144,7 +145,7 @@ def test_what_a_broken_function_has_left_dead_is_redriven_once_it_is_mended(
     wait_until(lambda: not keys_by_status(stack, "pending"), 60, "no article pending", interval=0.5)
     articles = articles_of(stack, before)
     assert len(articles) == 8
-    assert {item["status"]["S"] for item in articles} == {"analyzed"}
+    assert statuses(articles) == {"analyzed"}
     group_now(stack)
     every = [queue for pair in queues.values() for queue in pair]
     wait_until(lambda: not any(held(stack, queue) for queue in every), 60, "queues without messages")

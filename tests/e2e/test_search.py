@@ -19,7 +19,7 @@ from sourcebook_cli import stack as command_line
 from sourcebook_cli.main import main
 from sourcebook_local.folder import start_server
 from sourcebook_local.samples import sample_sources
-from tests.e2e.sources import articles_of, fetch, register
+from tests.e2e.sources import articles_of, fetch, register, statuses
 from tests.e2e.stack import invoke, wait_until
 from tests.served import served
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def samples(stack: Stack, home: Path) -> dict[str, Source]:
     """The sample sources, fetched once, analyzed and indexed by the function itself."""
     found = fetch(stack, register(stack, sample_sources(start_server(home).url)))
-    wait_until(lambda: {a["status"]["S"] for a in articles_of(stack, found)} == {"analyzed"}, 60, "analysis")
+    wait_until(lambda: statuses(articles_of(stack, found)) == {"analyzed"}, 60, "analysis")
     name = stack.outputs.api_function_name.removesuffix("api") + "index_articles"
     wanted = {article["dedup_key"]["S"] for article in articles_of(stack, found)}
 

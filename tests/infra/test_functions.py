@@ -130,7 +130,7 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
     "reanalyze_articles": {
         *((action, TABLE) for action in ANALYZING),
         ("dynamodb:Query", f"table/index/{keys.ELIGIBILITY_INDEX}"),
-        ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}"),
+        ("dynamodb:Query", f"table/index/{keys.SENTIMENT_INDEX}"),
         ("dynamodb:Query", f"table/index/{keys.TAG_INDEX}"),
     },
     "refresh_sentiment": {
@@ -183,6 +183,7 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:BatchGetItem", TABLE),
         ("dynamodb:GetItem", TABLE),
         ("dynamodb:Query", TABLE),
+        ("dynamodb:Query", f"table/index/{keys.SENTIMENT_INDEX}"),
         ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}"),
         ("s3:GetObject", "bucket/exports/*"),
         ("s3:PutObject", "bucket/exports/*"),
@@ -299,7 +300,7 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("sns:Publish", "alert mails"),
         ("dynamodb:Query", TABLE),
         ("dynamodb:Query", f"table/index/{keys.ELIGIBILITY_INDEX}"),
-        ("dynamodb:Query", f"table/index/{keys.STATUS_INDEX}"),
+        ("dynamodb:Query", f"table/index/{keys.SENTIMENT_INDEX}"),
         ("s3:GetObject", "bucket/search/v2/*"),
         ("s3:PutObject", "bucket/search/v2/*"),
         ("s3:ListBucket", "bucket"),

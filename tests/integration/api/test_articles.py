@@ -195,13 +195,34 @@ class Requests:
         self.asked.append(event_name.rpartition(".")[2])
 
 
+def test_an_article_that_is_analyzed_anew_is_listed_once_and_as_pending(table: Table) -> None:
+    for number, (status, sentiment) in enumerate(
+        [("analyzed", "positive"), ("pending", "positive"), ("pending", None), ("error", "neutral")]
+    ):
+        put_article(table, article_item(key(number), START, status=status, sentiment=sentiment))
+    new = article_item(key(4), START, sentiment="negative")
+    table.put({name: value for name, value in new.items() if name != "status"})
+    numbers = {key(number): number for number in range(5)}
+
+    def listed(wanted: ArticleFilter) -> list[tuple[int, str]]:
+        shown = read_all(ArticleReader(table), wanted, 2)
+        return sorted((numbers[one["dedup_key"]], one["status"]) for one in shown)
+
+    analyzed, waiting = [(0, "analyzed"), (4, "analyzed")], [(1, "pending"), (2, "pending")]
+    assert listed(ArticleFilter()) == sorted([*analyzed, *waiting, (3, "error")])
+    assert listed(ArticleFilter(status="analyzed")) == analyzed
+    assert listed(ArticleFilter(status="pending")) == waiting
+    assert listed(ArticleFilter(status="error")) == [(3, "error")]
+    assert listed(ArticleFilter(sentiment="positive")) == [(0, "analyzed"), (1, "pending")]
+
+
 @pytest.mark.parametrize(
     ("wanted", "asked"),
     [
-        (ArticleFilter(status="analyzed"), ["Query", "BatchGetItem"]),
+        (ArticleFilter(status="analyzed"), [*["Query"] * 3, "BatchGetItem"]),
         (ArticleFilter(tag="AAPL"), ["Query", "BatchGetItem"]),
         (ArticleFilter(sentiment="neutral"), ["Query", "BatchGetItem"]),
-        (ArticleFilter(), ["Query", "Query", "Query", "BatchGetItem"]),
+        (ArticleFilter(), [*["Query"] * 5, "BatchGetItem"]),
     ],
 )
 def test_a_page_costs_a_query_for_each_partition_and_one_batch_get(

@@ -35,7 +35,10 @@ def test_a_pending_article_gets_its_sentiment_and_each_of_its_tags_a_mention(tab
     assert analyzer(table).analyze([key]) == {key: Analysis.ANALYZED}
     item = table.get(keys.article(key))
     assert item is not None
-    assert (item["status"], item["sentiment"]) == ("analyzed", "positive")
+    assert (item.get("status"), item["sentiment"]) == (None, "positive")
+    assert list(table.query_all(Key("PK").eq(item["PK"]) & Key("SK").eq("ARTICLE"))) == [item]
+    for status in ("pending", "analyzed"):
+        assert not list(table.query_all(Key("status").eq(status), index=keys.STATUS_INDEX))
     assert 0.5 < item["score"] <= 1
     for tag in ("AAPL", "markets"):
         [mention] = mentions(table, tag)

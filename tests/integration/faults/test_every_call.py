@@ -33,6 +33,7 @@ from sourcebook.http import HttpClient, HttpPolicy
 from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
 from sourcebook.integrity.walk import pages_of
+from sourcebook.records.article import status_of
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.sentiment.refresh import Refresher
 from sourcebook.sentiment.subjects import Subject, SubjectRegistry
@@ -179,7 +180,7 @@ class World:
                     frozenset(
                         (s, w["url"], w["original_headline"]) for s, w in a["source_attribution"].items()
                     ),
-                    a["status"],
+                    status_of(a),
                     a["sentiment"],
                 )
                 for a in articles

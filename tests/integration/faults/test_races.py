@@ -7,6 +7,7 @@ from typing import Any
 
 from sourcebook.articles.analysis import Analyzer
 from sourcebook.articles.ingest import ArticleStore
+from sourcebook.records.article import status_of
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -42,7 +43,7 @@ def test_a_text_that_comes_while_the_analysis_is_concluded_is_analyzed(table: Ta
         Analyzer(table, engine, workers=1).analyze([key])
         article = table.get(keys.article(key), consistent=True)
         assert article is not None
-        assert (article["status"], article["sentiment"]) == ("analyzed", "positive")
+        assert (status_of(article), article["sentiment"]) == ("analyzed", "positive")
 
     client: Any = Meanwhile(table.client, conclude)
     earlier = word(

@@ -18,6 +18,7 @@ from sourcebook.api.overviews import OverviewsApi
 from sourcebook.api.parts import Dependencies, PartServices
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
+from sourcebook.articles.read import SENTIMENTS
 from sourcebook.bucket.objects import Objects
 from sourcebook.observations.read import ObservationReader
 from sourcebook.search.days import Days
@@ -50,9 +51,10 @@ def sample() -> Iterator[Sample]:
         table = world.table
         rates(table)
         objects = Objects(world.s3, BUCKET)
-        analyzed = table.query_all(Key("status").eq("analyzed"), index=keys.STATUS_INDEX)
-        found = [table.get(keys.Key(PK=one["PK"], SK=one["SK"])) for one in analyzed]
-        Indexer(Days(objects), table).take([one for one in found if one is not None])
+        indexed = (
+            table.query_all(Key("sentiment").eq(one), index=keys.SENTIMENT_INDEX) for one in SENTIMENTS
+        )
+        Indexer(Days(objects), table).take_keys(one["PK"] for found in indexed for one in found)
         token = TokenStore(table).create("a test", ["write"], timedelta(days=1))[1]
         with served(through_gateway(api_over(world, objects))) as server:
             yield Sample(world, server, token)

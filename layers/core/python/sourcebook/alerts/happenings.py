@@ -15,7 +15,7 @@ from sourcebook.alerts.rules import ARTICLE, RATE, RUN, SENTIMENT, SOURCE, SPECT
 from sourcebook.clock import isoformat, parse_iso
 from sourcebook.observations.canonical import Candidate, candidates_of, ranked
 from sourcebook.observations.terms import term_name
-from sourcebook.records.article import Article
+from sourcebook.records.article import Article, is_analyzed
 from sourcebook.search.day import IndexedArticle
 from sourcebook.table import keys
 from sourcebook.table.codec import Item, decode_item
@@ -75,7 +75,7 @@ def _reader(partition: str, sort: str) -> Any:  # noqa: ANN401 - one of the func
 
 
 def _article(old: Item, new: Item) -> Happening | None:  # noqa: ARG001 - as all of them
-    if new.get("status") != "analyzed" or "dedup_key" not in new:
+    if not is_analyzed(new) or "dedup_key" not in new:
         return None
     said = new.get("source_attribution") or {}
     facts: dict[str, Fact] = {

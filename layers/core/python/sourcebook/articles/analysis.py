@@ -274,10 +274,11 @@ def reopen_analyzed(table: Table, dedup_key: str) -> bool:
             keys.article(dedup_key),
             assign={"status": Status.PENDING.value},
             increment={"revision": 1},
-            condition=Attr("status").eq(Status.ANALYZED.value),
+            condition=Attr("PK").exists()
+            & (Attr("status").not_exists() | Attr("status").eq(Status.ANALYZED.value)),
         )
     except ConditionFailed as found:
-        return found.item is not None and found.item["status"] == Status.PENDING
+        return found.item is not None and found.item.get("status") == Status.PENDING
     return True
 
 

@@ -55,7 +55,7 @@ class Healer:
         )
         while chunk := list(islice(pending, AT_ONCE)):
             for item in self.table.batch_get(chunk, attributes=("dedup_key", "status", "created_at")):
-                if item["status"] == Status.PENDING and item["created_at"] < before:
+                if item.get("status") == Status.PENDING and item["created_at"] < before:
                     yield item["dedup_key"]
 
 

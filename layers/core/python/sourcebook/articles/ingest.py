@@ -412,8 +412,10 @@ class _Merge:
         if after is existing:
             return None
         # The status too: whoever concludes the analysis meanwhile leaves the revision as it is, and what
-        # was concluded rests on what is changed here.
-        state = {"revision": existing.revision, "status": existing.status}
+        # was concluded rests on what is changed here. Nothing takes an analyzed one back but a new revision.
+        state: dict[str, object] = {"revision": existing.revision}
+        if existing.status != Status.ANALYZED:
+            state["status"] = existing.status
         has_new_basis = any(getattr(existing, name) != getattr(after, name) for name in _BASIS_OF_ANALYSIS)
         again = existing.status == Status.ANALYZED and has_new_basis
         after = replace(

@@ -11,7 +11,7 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.articles.read import STATUSES
+from sourcebook.articles.read import PLACES
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.records.article import Article, SourceAttribution
 from sourcebook.records.base import View
@@ -115,9 +115,11 @@ class IngestionOverview:
         return [Source.of_item(item) for item in items], len(ids) > SOURCES_AT_MOST
 
     def _articles(self, since: datetime) -> Iterator[keys.Key]:
-        for status in reversed(STATUSES):
-            condition = KeyCondition("status").eq(status) & KeyCondition("timestamp").gte(isoformat(since))
-            for entry in self.table.query_all(condition, index=keys.STATUS_INDEX, newest_first=True):
+        """Yield the keys of the articles since then; one that is being analyzed anew may come twice."""
+        later = KeyCondition("timestamp").gte(isoformat(since))
+        for place in reversed(PLACES):
+            condition = KeyCondition(place.attribute).eq(place.value) & later
+            for entry in self.table.query_all(condition, index=place.index, newest_first=True):
                 if entry["SK"] == keys.ARTICLE_SORT_KEY:
                     yield keys.Key(PK=entry["PK"], SK=entry["SK"])
 

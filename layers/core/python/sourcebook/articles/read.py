@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
@@ -15,7 +15,14 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import isoformat, to_utc
 from sourcebook.errors import InvalidInput
-from sourcebook.records.article import Article, ArticleAlias, OlderArticle, Sentiment, Status
+from sourcebook.records.article import (
+    Article,
+    ArticleAlias,
+    OlderArticle,
+    Sentiment,
+    Status,
+    status_of,
+)
 from sourcebook.records.base import Viewable
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -84,8 +91,8 @@ class ArticleFilter:
 
     def holds(self, article: Item) -> bool:
         """Whether an article has the status, the sentiment and a source that are asked for."""
-        asked = (("status", self.status), ("sentiment", self.sentiment))
-        if any(wanted is not None and article.get(name) != wanted for name, wanted in asked):
+        asked = ((status_of(article), self.status), (article.get("sentiment"), self.sentiment))
+        if any(wanted is not None and said != wanted for said, wanted in asked):
             return False
         if self.sentiments and article.get("sentiment") not in self.sentiments:
             return False
@@ -130,8 +137,8 @@ class _Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class _Partition:
-    """The one index partition that a list is read from.
+class Partition:
+    """An index partition that a list is read from.
 
     Attributes:
         sort_key: SK of the items that count; others may share the partition.
@@ -143,24 +150,31 @@ class _Partition:
     sort_key: str = keys.ARTICLE_SORT_KEY
 
     @classmethod
-    def of(cls, wanted: ArticleFilter) -> _Partition | None:
-        """Return the narrowest one, or None if the articles of every status are wanted."""
+    def of(cls, wanted: ArticleFilter) -> tuple[Partition, ...]:
+        """Return the narrowest ones that have all that is wanted, in the order in which articles move on."""
         if wanted.tag is not None:
-            return cls(keys.TAG_INDEX, "tag", wanted.tag, f"{keys.TAG_PREFIX}{wanted.tag}")
+            return (cls(keys.TAG_INDEX, "tag", wanted.tag, f"{keys.TAG_PREFIX}{wanted.tag}"),)
         if wanted.sentiment is not None:
-            return cls(keys.SENTIMENT_INDEX, "sentiment", wanted.sentiment)
-        if wanted.status is not None:
-            return cls.of_status(wanted.status)
-        return None
-
-    @classmethod
-    def of_status(cls, status: str) -> _Partition:
-        """Return the partition of the articles with this status."""
-        return cls(keys.STATUS_INDEX, "status", status)
+            return (cls(keys.SENTIMENT_INDEX, "sentiment", wanted.sentiment),)
+        if wanted.status == Status.ANALYZED:
+            return _ANALYZED
+        return tuple(place for place in PLACES if wanted.status in {None, place.value})
 
     def start(self, after: Position) -> Item:
         """Return the start key that continues after a position, also when that item has left."""
         return {self.attribute: self.value, "timestamp": after[0], "PK": after[1], "SK": self.sort_key}
+
+
+_ANALYZED: Final = tuple(
+    Partition(keys.SENTIMENT_INDEX, "sentiment", sentiment.value) for sentiment in Sentiment
+)
+PLACES: Final = (
+    *(Partition(keys.STATUS_INDEX, "status", status.value) for status in (Status.PENDING, Status.ERROR)),
+    *_ANALYZED,
+)
+"""Where all articles are. In the order in which a list of all asks for them: an article leaves pending, and
+leaves error, so a list that asks for analyzed ones last meets it at least once. One that is analyzed anew is
+in two of them meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +224,8 @@ class ArticleReader:
         )
         after = None
         if cursor is not None:
-            after = _position(listing, cursor, bounds, merged=_Partition.of(wanted) is None)
+            names = [place.value for place in Partition.of(wanted)]
+            after = _position(listing, cursor, bounds, names if len(names) > 1 else ())
         if bounds.empty:
             return Page([], None)
         return fill_page(
@@ -227,7 +242,7 @@ class ArticleReader:
     ) -> Iterator[ListedItem]:
         """Yield the index's entries for the wanted articles that come after a position."""
 
-        def entries(partition: _Partition, bounds: _Bounds, start: Item | None) -> Iterator[Item]:
+        def entries(partition: Partition, bounds: _Bounds, start: Item | None) -> Iterator[Item]:
             condition = bounds.condition(partition.attribute, partition.value)
             items = walk(
                 self.table,
@@ -239,7 +254,7 @@ class ArticleReader:
             )
             return (item for item in items if item["SK"] == partition.sort_key)
 
-        def stream(partition: _Partition) -> Stream:
+        def stream(partition: Partition) -> Stream:
             def read(*, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
                 part = _Bounds(first or bounds.first, last or bounds.last)
                 start = partition.start((last, after)) if last and after else None
@@ -247,10 +262,12 @@ class ArticleReader:
 
             return read
 
-        if partition := _Partition.of(wanted):
-            items = entries(partition, bounds, partition.start(after) if after else None)
-            return (ListedItem(item, (item["timestamp"], item["PK"])) for item in items)
-        return merge_newest_first({name: stream(_Partition.of_status(name)) for name in STATUSES}, after)
+        places = Partition.of(wanted)
+        if len(places) > 1:
+            return merge_newest_first({place.value: stream(place) for place in places}, after)
+        [partition] = places
+        items = entries(partition, bounds, partition.start(after) if after else None)
+        return (ListedItem(item, (item["timestamp"], item["PK"])) for item in items)
 
     def _loader(self, wanted: ArticleFilter) -> Callable[[list[ListedItem]], list[AnyArticle | None]]:
         def load(entries: list[ListedItem]) -> list[AnyArticle | None]:
@@ -294,8 +311,8 @@ def _has_surrogates(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _position(listing: Listing, cursor: str, bounds: _Bounds, *, merged: bool) -> Position:
-    position = merged_position(listing, cursor, STATUSES if merged else ())
+def _position(listing: Listing, cursor: str, bounds: _Bounds, merged: Sequence[str]) -> Position:
+    position = merged_position(listing, cursor, merged)
     # DynamoDB refuses a start outside of the condition.
     if not bounds.hold(position[0]):
         raise bad_cursor(cursor)

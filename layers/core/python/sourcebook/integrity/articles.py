@@ -40,8 +40,8 @@ class _Mending:
         article = self.table.get(keys.article(dedup_key), consistent=True)
         if article is None:
             store.withdraw(dedup_key, self._subjects)
-        elif article["status"] == Status.ANALYZED:
-            store.check(Article.of_item(article), self._subjects)
+        elif (told := Article.of_item(article)).status == Status.ANALYZED:
+            store.check(told, self._subjects)
         return True
 
 
@@ -62,7 +62,7 @@ class ArticlesHaveTheirMentions:
         now = epoch_seconds(self.clock())
         wanted: dict[tuple[str, str], tuple[Item, Item]] = {}
         for article in items:
-            is_settled = is_of(article, "Article") and article["status"] == Status.ANALYZED
+            is_settled = is_of(article, "Article") and Article.of_item(article).status == Status.ANALYZED
             if not is_settled or article["ttl_timestamp"] <= now:
                 continue
             if lacking := [name for name in _VERDICT if article.get(name) is None]:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, ClassVar, Final
 
-from sourcebook.records.base import NOT_SHOWN, EpochSeconds, Place, Record, SchemaRule, Time, View
+from sourcebook.records.base import NOT_SHOWN, EpochSeconds, LeftOut, Place, Record, SchemaRule, Time, View
 from sourcebook.table import keys
 from sourcebook.table.codec import Item
 
@@ -21,8 +21,8 @@ _NOT_OF_OLDER: Final = frozenset({"PK", "SK", "GSI1PK", "GSI1SK", "entity_type",
 class Status(StrEnum):
     """Where an article stands on its way through analysis.
 
-    In the order in which a list of all asks for them: an article leaves pending, and leaves error, so a list
-    that asks for analyzed last meets it at least once.
+    An item has no status once it is analyzed: then by_sentiment has it, and by_status no longer does
+    (docs/decisions/0331).
     """
 
     PENDING = "pending"
@@ -82,7 +82,9 @@ class Article(Record):
     sources: Annotated[tuple[str, ...], "Ids of its sources, the earliest crawl first."]
     source_attribution: Annotated[Mapping[str, SourceAttribution], "What each source said, by its id."]
     attributions_omitted: Annotated[int | None, "Sources beyond those that are kept.", NOT_SHOWN] = None
-    status: Annotated[Status, "Where it stands on its way through analysis."] = Status.PENDING
+    status: Annotated[Status, "Where it stands on its way through analysis.", LeftOut(Status.ANALYZED)] = (
+        Status.PENDING
+    )
     sentiment: Annotated[Sentiment | None, "What analysis found in headline and text."] = None
     score: Annotated[float | None, "How sure the engine is, from 0 to 1."] = None
     matched_tickers: Annotated[tuple[str, ...], "Ticker symbols that sources gave."] = ()
@@ -140,6 +142,17 @@ class Article(Record):
     def shown(self) -> View:
         """Return what the API shows of it."""
         return Record.shown(self) | {"tags": list(self.all_tags), "mentions": self.mentions}
+
+
+def status_of(item: Item) -> str | None:
+    """Return the status of an article's item; None if it has none and no verdict, as an alias has neither."""
+    analyzed = Status.ANALYZED.value if "sentiment" in item else None
+    return item.get("status", analyzed)
+
+
+def is_analyzed(item: Item) -> bool:
+    """Whether an item is that of an analyzed article."""
+    return status_of(item) == Status.ANALYZED
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,16 @@ PROJECTED: Final = object()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LeftOut:
+    """Marks a field that an item does not have where this is its value; an item without it has this value.
+
+    An attribute that is the key of an index keeps those items out of it.
+    """
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SchemaRule:
     """What JSON Schema says of a type besides its name, such as the format of a text."""
 
@@ -105,7 +115,8 @@ class RecordField:
         is_shown: whether the API shows it.
         is_projected: whether EligibilityIndex has it too.
         is_required: whether it has no default.
-        default: what it is when the item does not have it.
+        default: what it is when the item does not have it, unless a value is left out.
+        left_out: the value that items do not have, if there is one.
     """
 
     name: str
@@ -115,6 +126,7 @@ class RecordField:
     is_projected: bool
     is_required: bool
     default: object
+    left_out: LeftOut | None
     _make_default: Callable[[], object] | None
     _read: Callable[[Any], object] | None
 
@@ -123,10 +135,16 @@ class RecordField:
         """Whether it holds records by their names."""
         return self._read is not None and get_origin(self.kind) is not tuple
 
+    def is_left_out(self, value: object) -> bool:
+        """Whether an item does not have this value of the field."""
+        return self.left_out is not None and self.left_out.value == value
+
     def of_item(self, item: Item) -> object:
         """Return the field's value in an item."""
         if self.name in item:
             return self._read(item[self.name]) if self._read else item[self.name]
+        if self.left_out:
+            return self.left_out.value
         return self._make_default() if self._make_default else self.default
 
 
@@ -152,12 +170,14 @@ class Record(Message):
 
     def to_item(self, key: Key, index: EligibilityKey | None = None) -> Item:
         """Return the item that holds this record, with its place in EligibilityIndex if it has one."""
+        kind = type(self)
+        left_out = {one.name for one in record_fields(kind) if one.is_left_out(getattr(self, one.name))}
         return {
             **key,
             **(index or {}),
-            "entity_type": self.PLACE.entity or type(self).__name__,
+            "entity_type": self.PLACE.entity or kind.__name__,
             "schema_version": self.PLACE.version,
-            **self.to_json(),
+            **{name: value for name, value in self.to_json().items() if name not in left_out},
         }
 
     def shown(self) -> View:
@@ -193,6 +213,7 @@ def _field(declared: Field[Any], hint: object) -> RecordField:
         PROJECTED in said,
         declared.default is MISSING and declared.default_factory is MISSING,
         None if declared.default is MISSING else declared.default,
+        next((one for one in said if isinstance(one, LeftOut)), None),
         None if declared.default_factory is MISSING else declared.default_factory,
         _reader(kind),
     )
@@ -251,5 +272,5 @@ def changes(before: Record, after: Record) -> Changes:
                 if old.get(name) != new.get(name)
             }
         else:
-            found[one.name] = plain(new)
+            found[one.name] = None if one.is_left_out(new) else plain(new)
     return found

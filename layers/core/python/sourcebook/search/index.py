@@ -6,21 +6,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.bucket.objects import ObjectChanged
 from sourcebook.errors import SourcebookError
-from sourcebook.records.article import Article
+from sourcebook.records.article import Article, Sentiment, is_analyzed
 from sourcebook.search.day import IndexedArticle
 from sourcebook.search.days import Days, day_of
 from sourcebook.search.sqlite import DamagedIndex
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-
-ANALYZED: Final = "analyzed"
 
 
 @dataclass(slots=True)
@@ -110,15 +107,17 @@ class Indexer:
                 etag = self.days.listed().get(day)
 
     def _analyzed(self, day: str) -> Iterator[Item]:
-        condition = KeyCondition("status").eq(ANALYZED) & KeyCondition("timestamp").begins_with(day)
-        entries = self.table.query_all(condition, index=keys.STATUS_INDEX)
-        return (item for item in entries if item["SK"] == keys.ARTICLE_SORT_KEY)
+        for sentiment in Sentiment:
+            condition = KeyCondition("sentiment").eq(sentiment.value) & KeyCondition("timestamp").begins_with(
+                day
+            )
+            yield from self.table.query_all(condition, index=keys.SENTIMENT_INDEX)
 
 
 def _entries(articles: Iterable[Item], run: Indexed) -> Iterator[IndexedArticle]:
     """Yield the entries of the analyzed ones among articles; one that cannot have one loses no other."""
     for article in articles:
-        if article.get("status") != ANALYZED or "dedup_key" not in article:
+        if not is_analyzed(article) or "dedup_key" not in article:
             continue
         run.articles += 1
         try:

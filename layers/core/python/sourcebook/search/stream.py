@@ -15,8 +15,10 @@ from boto3.dynamodb.conditions import Attr
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.errors import Retryable
+from sourcebook.records.article import is_analyzed
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import decode_item
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
@@ -160,5 +162,6 @@ class TableStream:
     def _take(record: Any, changes: Changes) -> None:  # noqa: ANN401 - a record as the stream has it
         changes.records += 1
         key, image = record["Keys"], record.get("NewImage", {})
-        if key["SK"].get("S") == keys.ARTICLE_SORT_KEY and image.get("status", {}).get("S") == "analyzed":
+        told = {name: image[name] for name in ("status", "sentiment") if name in image}
+        if key["SK"].get("S") == keys.ARTICLE_SORT_KEY and is_analyzed(decode_item(told)):
             changes.articles[key["PK"]["S"]] = None
