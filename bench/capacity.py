@@ -471,7 +471,7 @@ def figures_of(costs: Mapping[str, Cost]) -> list[Figure]:
     found = {name: costs[workload] for name, workload in WORKLOADS.items()}
     new = found["store"].writes + found["analyze"].writes
     return [
-        units("new article with one mention, stored and analysed", new, 12),
+        units("new article with one mention, stored and analysed", new, 8.4),
         units(WORKLOADS["merge"], found["merge"].writes, 4),
         units("new article joined to an event", found["group"].writes),
         units(WORKLOADS["poll"], found["poll"].writes, 3),
