@@ -43,7 +43,7 @@ def test_every_workload_is_measured(costs: dict[str, Cost]) -> None:
 
 
 def test_a_new_article_stays_within_the_goal_of_the_table(costs: dict[str, Cost]) -> None:
-    """Docs/table.md: at most 8.4 write units from fetch to analysed, with one mention; 8.1 of many articles."""
+    """Docs/table.md: at most 8.4 write units from fetch to analysed, with one mention; 8.1 of many."""
     parts = ("new article: fetched and stored", "new article: analysed, one mention")
     assert sum(costs[name].writes for name in parts) <= 8.4
 
