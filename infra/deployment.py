@@ -82,7 +82,7 @@ class Deployment:
 
     @classmethod
     def from_context(cls, node: Node) -> Deployment:
-        """Read the context.
+        """Return the deployment that the context of the CDK app describes.
 
         Raises:
             ValueError: naming the first value that is wrong and what would be right.

@@ -52,7 +52,7 @@ class PythonFunction(Construct):
         timeout: cdk.Duration,
         memory_size: int,
     ) -> None:
-        """Make the function.
+        """Define the function, its log group and its role.
 
         Args:
             scope: the construct it belongs to.

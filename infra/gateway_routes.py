@@ -22,7 +22,7 @@ _OWN_LIMITS: Final[Mapping[str, tuple[int, int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route.
+    """A route of the gateway.
 
     Attributes:
         key: method and path, or ``$default``.

@@ -151,7 +151,7 @@ class Compiler:
 
 
 class Layers(Construct):
-    """The layers.
+    """The Lambda layers that functions share.
 
     Attributes:
         core: the package `sourcebook`. It changes with every commit and is small.

@@ -306,7 +306,7 @@ class Monitoring(Construct):
         ),
         missing: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
     ) -> None:
-        """Make an alarm.
+        """Define an alarm and return it.
 
         Args:
             name: its name, after the stack's, and the anchor of its entry in the runbook.

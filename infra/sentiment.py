@@ -17,7 +17,7 @@ from sourcebook.table import keys
 
 
 class Sentiment(Construct):
-    """Roll-ups and cache.
+    """The functions that keep the roll-ups and the cache of sentiment.
 
     Attributes:
         refresh: every fifteen minutes, counts dirty hours again and computes every active subject's periods.

@@ -70,7 +70,7 @@ def doctor(as_json: bool, aws: bool) -> None:
 
 
 def machine() -> Iterator[Diagnosis]:
-    """Look at what the project needs of a machine."""
+    """Check what the project needs of a machine, and yield a diagnosis of each part."""
     yield _python()
     yield _node(_output(["node", "--version"]))
     for name, binary in (("CDK command line", "cdk"), ("bundler of the web page", "esbuild")):
@@ -92,7 +92,7 @@ def machine() -> Iterator[Diagnosis]:
 
 
 def local_stack(home: Path = HOME) -> Iterator[Diagnosis]:
-    """Look at the stack on this machine."""
+    """Check the stack on this machine, and yield a diagnosis of each part."""
     from sourcebook_local.cloud import PREFERRED_PORT, LocalCloud
     from sourcebook_local.deploy import LOCAL_CONTEXT, content_hash, deployed_hash
 
@@ -120,7 +120,7 @@ def local_stack(home: Path = HOME) -> Iterator[Diagnosis]:
 
 
 def on_account() -> Iterator[Diagnosis]:
-    """Look at the stack on AWS, and at who asks."""
+    """Check the stack on AWS and the caller's identity, and yield a diagnosis of each."""
     import boto3.session
     from botocore.exceptions import BotoCoreError, ClientError
 

@@ -268,7 +268,7 @@ async def _discover(manager: FeedManager, address: str, *, local: bool) -> Disco
 
 
 def _each(feed_ids: Iterable[str], act: Callable[[str], Any], done: str) -> None:
-    """Do the same to each feed; an unknown one is told of and harms no other."""
+    """Call `act` for each feed; an unknown id is reported and does not stop the others."""
     failed = 0
     for feed_id in feed_ids:
         if act(feed_id):

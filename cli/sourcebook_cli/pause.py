@@ -93,7 +93,7 @@ class Moving:
 
     @property
     def described(self) -> str:
-        """What there is, in words."""
+        """Describe what is paused, in words."""
         return f"{len(self.rules)} schedules and {len(self.mappings)} readers of queues"
 
     def switch(self, *, on: bool) -> None:

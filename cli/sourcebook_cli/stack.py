@@ -73,7 +73,7 @@ class Stack:
 
     @classmethod
     def connect(cls, *, aws: bool = False) -> Stack:
-        """Find the stack.
+        """Return the deployed stack.
 
         Raises:
             NotDeployed: if there is none.
@@ -100,12 +100,12 @@ class Stack:
 
     @cached_property
     def table(self) -> Table:
-        """The table."""
+        """Return the table."""
         return Table(self.outputs["TableName"], self.session.client("dynamodb", config=aws_config()))
 
     @cached_property
     def objects(self) -> Objects:
-        """The bucket."""
+        """Return the bucket's objects."""
         from sourcebook.bucket.objects import Objects
 
         return Objects(self.session.client("s3", config=aws_config()), self.outputs["BucketName"])
@@ -126,7 +126,7 @@ class Stack:
 
     @cached_property
     def http_policy(self) -> HttpPolicy:
-        """What this stack fetches by, which also judges the addresses of sources.
+        """Return the HTTP policy of this stack, which addresses of sources are checked against too.
 
         Raises:
             InvalidInput: if a variable of the function has been given a value that cannot work.
@@ -157,7 +157,7 @@ class Stack:
         return function.get("Environment", {}).get("Variables", {})
 
     def dispatch(self, source_ids: Iterable[str]) -> dict[str, int]:
-        """Have these sources fetched now.
+        """Ask for these sources to be fetched now.
 
         Raises:
             Terminal: if dispatch fails, with its own message.

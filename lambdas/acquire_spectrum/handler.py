@@ -18,7 +18,7 @@ policy = acquisition_policy()
 
 
 async def acquire(asked: AcquireSpectrum, run: TaskRun) -> Acquisition:
-    """Ask the provider."""
+    """Ask the provider, and return what it answered."""
     async with HttpClient(policy) as http:
         return await Acquirer(task.table, files, http).acquire(asked, run)
 

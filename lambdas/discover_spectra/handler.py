@@ -20,7 +20,7 @@ discoverer = SpectraDiscoverer(NovaStore(task.table), task.logger)
 
 
 async def discover(asked: DiscoverSpectra) -> ProviderAnswered:
-    """Ask the provider."""
+    """Ask the provider, and return what it answered."""
     spec = provider_spec(task.table, asked.provider)
     async with HttpClient(archive_policy()) as http:
         provider = open_provider(

@@ -26,7 +26,7 @@ fetcher = ReferenceFetcher(NovaStore(task.table), Documents.connect())
 
 
 async def fetch(asked: FetchReferences, run: TaskRun) -> ReferencesFetched:
-    """Ask ADS."""
+    """Ask ADS for references, and return what it answered."""
     token = secrets.api_key(required("ADS_SECRET"))
     async with HttpClient(archive_policy()) as http:
         ads = Ads(Archive("ads", http, task.table), addresses(task.table, "ads")[0], token)

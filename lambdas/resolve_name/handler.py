@@ -35,7 +35,7 @@ def secrets() -> Secrets:
 
 
 async def resolve(asked: ResolveName) -> Resolved | Unresolved:
-    """Ask the archives."""
+    """Ask the archives for the name, and return what they answered."""
     async with HttpClient(archive_policy()) as http:
         found = await NameResolver(http, task.table, tns=tns if BOT else None).resolve(
             asked.name, authority=asked.authority, fresh=asked.fresh

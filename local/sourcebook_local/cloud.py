@@ -176,7 +176,7 @@ class LocalCloud:
 
     @property
     def verify(self) -> ssl.SSLContext | bool:
-        """What httpx wants as `verify`."""
+        """Return the value of httpx's `verify`."""
         bundle = self.ca_bundle
         return ssl.create_default_context(cafile=str(bundle)) if bundle else True
 
@@ -236,7 +236,7 @@ class LocalCloud:
     # Life
 
     def running(self) -> bool:
-        """Say whether this home's cloud runs, started by whichever process."""
+        """Return whether this home's cloud runs, started by whichever process."""
         return self._running_pid() is not None
 
     def start(self) -> None:

@@ -187,7 +187,7 @@ def stack_names(assembly: Path) -> list[str]:
 
 
 def _all_there(cloud: LocalCloud, stacks: list[str]) -> bool:
-    """Say whether the cloud has every one of the stacks, none of them half made."""
+    """Return whether the cloud has every one of the stacks, none of them half made."""
     pages = cloud.session().client("cloudformation").get_paginator("describe_stacks").paginate()
     whole = {
         stack["StackName"]
@@ -295,7 +295,7 @@ class _Cdk:
         self._log = cloud.log_file.with_name("cdk.log")
 
     def run(self, verb: str, *arguments: str, what: str, folder: Path | None = None) -> None:
-        """Run one command.
+        """Run a command; raise if it fails.
 
         Raises:
             LocalCloudError: if it is not installed or fails.

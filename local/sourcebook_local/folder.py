@@ -114,7 +114,7 @@ def sniff_xml(head: str) -> FeedFormat | None:
 def feeds_in(
     folder: Path, base_url: str = "http://127.0.0.1"
 ) -> tuple[list[tuple[Path, SourceSpec]], list[tuple[Path, str]]]:
-    """Tell the feeds among the files directly in a folder.
+    """Return the feeds among the files of a folder.
 
     Args:
         folder: the folder that is, or will be, served.
@@ -388,7 +388,7 @@ def _launch(home: Path, server: ServedFolder) -> ServedFolder:
 
 
 def _answers(server: ServedFolder) -> bool:
-    """Say whether it is this very server that answers on its port."""
+    """Return whether it is this very server that answers on its port."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=2)
     try:
         connection.request("GET", "/_stats")

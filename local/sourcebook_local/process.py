@@ -57,7 +57,7 @@ def start_identity(pid: int) -> str | None:
 
 
 def is_running(pid: int, identity: str) -> bool:
-    """Say whether the process that had this identity still runs."""
+    """Return whether the process that had this identity still runs."""
     return start_identity(pid) == identity
 
 

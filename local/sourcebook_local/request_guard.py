@@ -114,7 +114,7 @@ class Incoming:
         return dict(parse_qsl(self.query, keep_blank_values=True))
 
     def claims_a_signature(self) -> bool:
-        """Say whether anything in it could be taken for a signature or a credential of AWS."""
+        """Return whether anything in it could be taken for a signature or a credential of AWS."""
         authorization = " ".join(value for key, value in self.headers if key == "authorization")
         return (
             authorization.upper().startswith("AWS")

@@ -110,7 +110,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _is_as_described(path: Path) -> bool:
-    """Say whether an object and its description fit each other; one without a description fits."""
+    """Return whether an object and its description fit each other; one without a description fits."""
     name = path.name.removesuffix(DESCRIPTION)
     content, description = path.with_name(name), path.with_name(f"{name}{DESCRIPTION}")
     try:

@@ -91,7 +91,7 @@ class Site(Protocol):
         """Answer for an API of this site, None if the path is none of its."""
 
     def set_edited(self, *, edited: bool) -> None:
-        """Say whether a publisher has edited a headline."""
+        """Set whether a publisher has edited a headline."""
 
 
 class FolderSite:
@@ -188,7 +188,7 @@ class SampleSite:
         return document
 
     def set_edited(self, *, edited: bool) -> None:
-        """Say whether a publisher has edited a headline."""
+        """Set whether a publisher has edited a headline."""
         if edited and not self.edited:
             self._edited_at = utc_now()
         self.edited = edited
@@ -273,7 +273,7 @@ class Rule(BaseModel):
     drop: bool = False
 
     def matches(self, path: str) -> bool:
-        """Say whether the rule is for this path."""
+        """Return whether the rule is for this path."""
         return path.startswith(self.path[:-1]) if self.path.endswith("*") else path == self.path
 
     def apply(self, true: Response) -> Response:

@@ -178,7 +178,7 @@ class WebServer:
 
 
 def document_response(document: Document, request: Request) -> Response:
-    """Give a document, or say that the client has it (RFC 9110, section 13.2.2)."""
+    """Return a document, or 304 if the client has it (RFC 9110, section 13.2.2)."""
     plain, compressed = f'"{document.etag}"', f'"{document.etag}-gzip"'
     packed = (
         _accepts_gzip(request.headers.get("accept-encoding", "")) and len(document.body) >= _LEAST_TO_COMPRESS
@@ -222,13 +222,13 @@ def _accepts_gzip(header: str) -> bool:
 
 
 def json_response(status: int, value: object) -> Response:
-    """Make an answer of JSON."""
+    """Return an answer with a JSON body."""
     body = json.dumps(value, ensure_ascii=False, indent=2).encode()
     return Response(status, body, {"Content-Type": "application/json"})
 
 
 def text_response(status: int, text: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Make an answer of plain text."""
+    """Return an answer with a body of plain text."""
     return Response(
         status, f"{text}\n".encode(), {"Content-Type": "text/plain; charset=utf-8", **(headers or {})}
     )

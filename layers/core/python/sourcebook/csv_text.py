@@ -25,7 +25,7 @@ class Writable(Protocol):
     """What takes text: an open file, or io.StringIO."""
 
     def write(self, text: str, /) -> object:
-        """Take a piece of text."""
+        """Add a piece of text."""
 
 
 def write_csv(file: Writable, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> int:

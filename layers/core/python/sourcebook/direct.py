@@ -161,7 +161,7 @@ class _Connection:
         return HttpAnswer(response.status, told, response.read())
 
     def close(self) -> None:
-        """Close it."""
+        """Close the connections."""
         self._http.close()
 
 
@@ -207,7 +207,7 @@ class DirectCalls:
         )
 
     def post(self, operation: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer | None:
-        """Make one request; None if the client has to make it.
+        """Send a request and return the answer, or None if the client has to send it.
 
         Args:
             operation: its name in the model of the service.
@@ -233,7 +233,7 @@ class DirectCalls:
         return None
 
     def _hooked(self, operation: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer | None:
-        """Let hooks answer in place of the server, as they may for the client."""
+        """Return the answer of a hook of botocore's, which may stand in for the server's."""
         named: Any = headers
         request = AWSPreparedRequest("POST", self._url, named, body, stream_output=False)
         for _, response in self._client.meta.events.emit(f"{self._event}.{operation}", request=request):

@@ -39,7 +39,7 @@ class FetchSettings:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> FetchSettings:
-        """Read the settings.
+        """Return the settings; raise InvalidInput if one is missing or wrong.
 
         Raises:
             InvalidInput: if one is missing.
@@ -61,7 +61,7 @@ class DispatchSettings:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> DispatchSettings:
-        """Read the settings.
+        """Return the settings; raise InvalidInput if one is missing or wrong.
 
         Raises:
             InvalidInput: if one is missing.

@@ -34,7 +34,7 @@ class VotableField:
     ref: str = ""
 
     def written(self) -> str:
-        """Return the FIELD."""
+        """Return the element FIELD as text."""
         is_text = self.datatype in {"char", "unicodeChar"}
         attributes = {
             "name": self.name,
@@ -65,7 +65,7 @@ class Info:
     ident: str = ""
 
     def written(self) -> str:
-        """Return the INFO."""
+        """Return the element INFO as text."""
         ident = f" ID={_quoted(self.ident)}" if self.ident else ""
         begin = f"<INFO{ident} name={_quoted(self.name)} value={_quoted(self.value)}"
         return f"{begin}>{_text(self.content)}</INFO>" if self.content else f"{begin}/>"
@@ -87,7 +87,7 @@ class VotableTimeSystem:
     place: str
 
     def written(self) -> str:
-        """Return the TIMESYS."""
+        """Return the element TIMESYS as text."""
         begin = f"<TIMESYS ID={_quoted(self.ident)} timeorigin={_quoted(self.origin)}"
         return f"{begin} timescale={_quoted(self.scale)} refposition={_quoted(self.place)}/>"
 

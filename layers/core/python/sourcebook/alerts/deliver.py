@@ -46,7 +46,7 @@ class Delivered:
     cancelled: int = 0
 
     def count(self, state: str) -> None:
-        """Count one."""
+        """Add one to the count."""
         name = {DELIVERED: "delivered", PENDING: "again", GIVEN_UP: "given_up", CANCELLED: "cancelled"}[state]
         setattr(self, name, getattr(self, name) + 1)
 

@@ -41,7 +41,7 @@ PAUSES: Final = tuple(timedelta(minutes=m) for m in (1, 5, 15, 30, 60, 120, 240,
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One firing.
+    """A firing of a rule, and how far its delivery is.
 
     Attributes:
         payload: an `AlertFired` as JSON, sent the same at every attempt.

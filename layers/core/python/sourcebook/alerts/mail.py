@@ -43,7 +43,7 @@ class Mailer:
         )
 
     def send(self, address: str, event: AlertFired) -> None:
-        """Send a mail.
+        """Send a mail to an address that is subscribed to the topic.
 
         Raises:
             NotTaken: if SNS does not take it.

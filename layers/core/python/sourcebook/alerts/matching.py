@@ -33,7 +33,7 @@ class ArticleRules:
     _places: defaultdict[Place, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, alert_id: str, groups: Groups) -> None:
-        """Add a rule."""
+        """Add a rule to those that articles are matched with."""
         self._asked[alert_id] = tuple(
             tuple(
                 (term.values[0] if not term.field and len(term.values) == 1 else None, term) for term in group

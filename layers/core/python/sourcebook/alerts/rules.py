@@ -107,7 +107,7 @@ FIELDS: Final[Mapping[str, FieldSpec]] = {
 
 @dataclass(frozen=True, slots=True)
 class AlertRule:
-    """One rule.
+    """A rule of alerts: what it fires for, and where it tells of it.
 
     Attributes:
         alert_id: 16 hexadecimal digits.

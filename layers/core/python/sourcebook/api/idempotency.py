@@ -145,7 +145,7 @@ class IdempotentRequests:
         return response
 
     def _release(self, place: keys.Key, claimed_by: str) -> SourcebookError | None:
-        """Give the key back; return why that failed, if it did. The claim ends by itself then."""
+        """Delete the claim, and return the error if that failed; the claim then ends by itself."""
         try:
             self.table.delete(place, Attr("claimed_by").eq(claimed_by))
         except SourcebookError as error:

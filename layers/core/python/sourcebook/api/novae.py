@@ -139,7 +139,7 @@ class SpectrumOverrides(Input):
 
 
 class Decision(Input):
-    """A reviewer's decision."""
+    """The decision of a reviewer, as it is sent."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -32,7 +32,7 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What is sent.
+    """The body of a request.
 
     Attributes:
         form: the model of its fields; or
@@ -49,7 +49,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation.
+    """An operation of the API.
 
     Attributes:
         method: of HTTP.

@@ -32,7 +32,7 @@ _REQUEST_ID: Final = re.compile(r"[!-~]{1,128}")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request.
+    """A request, with its parameters as text.
 
     Attributes:
         route: method and path template, e.g. ``GET /articles/{key+}``; empty if the event names none.
@@ -64,7 +64,7 @@ class Request:
         request_id: str = "",
         addresses: str = "https://{domain}",
     ) -> Request:
-        """Read an event.
+        """Return the request that an event of API Gateway holds.
 
         Raises:
             InvalidInput: if a query parameter is repeated.

@@ -46,7 +46,7 @@ def failure(error: Exception, event: Mapping[str, object], log: Log) -> dict[str
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """Answers requests.
+    """Answers the requests of the HTTP API.
 
     Attributes:
         access: decides who may call what.

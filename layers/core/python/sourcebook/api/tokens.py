@@ -96,7 +96,7 @@ class TokenStore:
     random: Callable[[int], bytes] = secrets.token_bytes
 
     def create(self, name: str, scopes: Iterable[str], life: timedelta) -> tuple[Token, str]:
-        """Make a token.
+        """Make a token, and return it with its text, which is not stored.
 
         Args:
             name: what it is for.

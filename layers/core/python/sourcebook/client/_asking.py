@@ -79,7 +79,7 @@ class Ask:
         return given if cursor is None else {**given, "cursor": cursor}
 
     def content(self) -> bytes | None:
-        """Return the body."""
+        """Return the body of the request; None if it has none."""
         if self.body is None:
             return None
         text = self.body if isinstance(self.body, str) else json.dumps(dict(self.body))

@@ -29,7 +29,7 @@ def environment() -> tuple[str, str | None]:
 
 
 class Sending:
-    """Makes requests.
+    """Sends requests, and repeats those that may be.
 
     Attributes:
         address: of the API, without a slash at its end.
@@ -87,7 +87,7 @@ class SentAnswer:
 
     @property
     def content(self) -> bytes:
-        """The body."""
+        """Return the body of the answer."""
         return bytes(self._content)
 
     def check(self, ask: Ask, now: datetime) -> None:

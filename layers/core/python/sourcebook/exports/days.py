@@ -52,7 +52,7 @@ class Exporter:
     monotonic: Callable[[], float] = time.monotonic
 
     def run(self, asked: ExportDays) -> Exported:
-        """Do the next pieces.
+        """Export the next days, as far as the time goes, and return what was done.
 
         Raises:
             InvalidInput: if the period is none.

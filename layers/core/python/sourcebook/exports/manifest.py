@@ -33,7 +33,7 @@ _SUFFIXES: Final[Mapping[FileFormat, str]] = {FileFormat.PARQUET: ".parquet", Fi
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file.
+    """A file of an export.
 
     Attributes:
         size: bytes.
@@ -49,12 +49,12 @@ class File:
 
     @property
     def key(self) -> str:
-        """Where it lies in the bucket."""
+        """Return the file's key in the bucket."""
         return file_key(self.dataset, self.day, self.form)
 
     @property
     def name(self) -> str:
-        """What it is saved as."""
+        """Return the name under which the file is saved."""
         return file_name(self.dataset, self.day, self.form)
 
     def written(self) -> dict[str, object]:

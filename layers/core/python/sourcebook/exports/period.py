@@ -55,7 +55,7 @@ class Period:
         return f"{self.since.isoformat()}_{self.until.isoformat()}"
 
     def days(self) -> Iterator[date]:
-        """Yield the days."""
+        """Yield the days of the period, both ends included."""
         for number in range((self.until - self.since).days):
             yield self.since + timedelta(days=number)
 

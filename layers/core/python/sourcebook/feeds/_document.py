@@ -87,7 +87,7 @@ class Document:
 
 
 def read_document(body: bytes, *, content_type: str | None = None, charset: str | None = None) -> Document:
-    """Tell what a body is, and refuse what no parser should see.
+    """Return what a body is; raise NotAFeed for what no parser should see.
 
     Args:
         body: the bytes, decompressed.
@@ -116,7 +116,7 @@ def read_document(body: bytes, *, content_type: str | None = None, charset: str 
 
 
 def _is_plain(body: bytes, charset: str | None) -> bool:
-    """Say whether a body is, by all that is said about it, a feed in UTF-8 without a document type.
+    """Return whether a body is, by all that is said about it, a feed in UTF-8 without a document type.
 
     Most are, and need not be decoded before the parser does it.
     """

@@ -40,7 +40,7 @@ def resolve(address: str, base: str) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Say whether a guid can serve as a link: an absolute http address, or a path on the site."""
+    """Return whether a guid can serve as a link: an absolute http address, or a path on the site."""
     return text.startswith(("https://", "http://")) or (text.startswith("/") and " " not in text)
 
 

@@ -106,7 +106,7 @@ class DamagedXml(Exception):
 
 
 def read_with_expat(document: Document, url: str) -> Draft:
-    """Read a document.
+    """Parse a document with expat.
 
     Args:
         document: what `read_document` returned. It has no document type, so that expat never sees an
@@ -341,7 +341,7 @@ class _Reader:
         return close_early
 
     def _is_enough(self, item: _Fields) -> bool:
-        """Say whether an item that the end of the document cut off can be kept.
+        """Return whether an item that the end of the document cut off can be kept.
 
         It can with a title, and an address or id. Its unfinished element was dropped, so that no half a
         text is taken for the whole.

@@ -69,7 +69,7 @@ class Added:
 
     @property
     def feed_id(self) -> str:
-        """Its id."""
+        """Return the id of the feed."""
         return self.feed.source_id
 
 
@@ -284,7 +284,7 @@ class FeedManager:
         return SourceRegistry(self.table, self.clock)
 
     def _spec(self, values: Mapping[str, object]) -> SourceSpec:
-        """Return a declaration.
+        """Return the checked declaration of a feed.
 
         Raises:
             InvalidInput: naming the field by its name here.

@@ -147,7 +147,7 @@ class Polled(Protocol):
 
     @property
     def interval_minutes(self) -> int:
-        """Its longest interval."""
+        """Return the longest interval in minutes."""
 
     @property
     def created_at(self) -> datetime:

@@ -251,7 +251,7 @@ def _unambiguous(pairs: Iterable[tuple[Any, bytes]]) -> dict[Any, bytes]:
 
 
 def _are_edits(one: str, other: str) -> bool:
-    """Say whether two ids can be the slugs of one headline before and after an edit.
+    """Return whether two ids can be the slugs of one headline before and after an edit.
 
     They share at least two words and half of those of the longer one, and all of their numbers: a number is
     mostly the story's own.
@@ -271,7 +271,7 @@ def _slug(article_id: str) -> set[str]:
 
 
 def _is_renamed(identity: bytes, name: _Name) -> bool:
-    """Say whether an entry's article is stored under another id than that of its identity."""
+    """Return whether an entry's article is stored under another id than that of its identity."""
     return all(_digest(kind + name.article_id) != identity for kind in ("id:", "link:", ""))
 
 

@@ -28,7 +28,7 @@ class Sink(Protocol):
     """Where a long body goes: an open file, for one."""
 
     def write(self, data: bytes, /) -> object:
-        """Take the next bytes."""
+        """Add the next bytes."""
 
 
 class BodyReader:
@@ -81,7 +81,7 @@ class BodyReader:
             )
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes from the wire.
+        """Add the next bytes from the wire.
 
         Raises:
             FetchError: ``too_large`` over the cap, ``decode_error`` when the compression is broken.

@@ -286,7 +286,7 @@ class ConnectionPool:
         return await self._connect(origin, url)
 
     async def release(self, connection: Connection) -> None:
-        """Take a connection back; it is kept when it can serve again."""
+        """Return a connection to the pool, which keeps it if it can serve again."""
         if not self._is_closed and connection.make_ready():
             connection.idle_since = time.monotonic()
             self._idle.append(connection)

@@ -59,7 +59,7 @@ class FetchCause(StrEnum):
 
     @property
     def severity(self) -> Severity:
-        """What this cause says about the source."""
+        """Return what this cause says about the source."""
         if self in _TRANSIENT:
             return Severity.TRANSIENT
         return Severity.FINAL if self is FetchCause.GONE else Severity.SOFT

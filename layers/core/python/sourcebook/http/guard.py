@@ -80,7 +80,7 @@ class SystemResolver:
         return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
     def close(self) -> None:
-        """Let the threads end."""
+        """Stop the threads."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
 

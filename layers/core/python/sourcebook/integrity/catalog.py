@@ -133,7 +133,7 @@ class ValidSpectraHaveTheirFile:
                 )
 
     def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """What is not in the table is not made up; a person has it acquired again."""
+        """Return False: a person must have it acquired again."""
         return False
 
 

@@ -12,7 +12,7 @@ from sourcebook.table.codec import Item
 
 @dataclass(frozen=True, slots=True)
 class IntegrityFinding:
-    """One broken invariant.
+    """A broken invariant of the table.
 
     Attributes:
         check: name of the check that found it.
@@ -30,7 +30,7 @@ class IntegrityFinding:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """What tells it from other findings: an item is reported once by each check."""
+        """Return what distinguishes it from other findings: each check reports an item once."""
         return self.check, self.key["PK"], self.key["SK"]
 
     def public(self) -> dict[str, object]:
@@ -64,7 +64,7 @@ class Check(Protocol):
         ...
 
     def mend(self, finding: IntegrityFinding) -> bool:
-        """Make right what was found, from what else is in the table; return whether that was possible.
+        """Repair what was found from what else is in the table; return whether that was possible.
 
         Raises:
             ConditionFailed: if somebody else has changed it meanwhile.

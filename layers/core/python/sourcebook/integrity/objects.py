@@ -52,5 +52,5 @@ class FilesAreInTheBucket:
         return ""
 
     def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """What was in an object is not made up; an older version of it may be in the bucket."""
+        """Return False: only an older version in the bucket has what was in the object."""
         return False

@@ -49,7 +49,7 @@ class LatestIsTheWinner:
         return order[0].source_id if order else ""
 
     def mend(self, finding: IntegrityFinding) -> bool:
-        """Make the slots anew from the raw layer."""
+        """Rebuild the slots from the raw layer."""
         Canonical(self.table).rebuild(keys.read_latest(finding.key))
         return True
 
@@ -85,7 +85,7 @@ class ObservationsAreFound:
                 )
 
     def mend(self, finding: IntegrityFinding) -> bool:
-        """Make it from the raw layer, if the series is known."""
+        """Rebuild it from the raw layer, if the series is known."""
         target = keys.read_latest(finding.key)
         series = self.table.get(keys.observed_series(target[1]), consistent=True)
         if series is None:

@@ -32,5 +32,5 @@ class RunsEnd:
                 yield IntegrityFinding(self.name, key_of(run), problem, repairable=False, about=key_of(run))
 
     def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """How a run has ended is not made up."""
+        """Return False: nothing in the table says how the run ended."""
         return False

@@ -84,7 +84,7 @@ class Verifier:
         yield from self._settle(repair=repair)
 
     def _settle(self, *, repair: bool) -> Iterator[Report]:
-        """Look again at what seemed wrong, and yield what still does."""
+        """Check again what seemed wrong, and yield what is still wrong."""
         suspects, self._suspects = self._suspects, []
         if not suspects:
             return

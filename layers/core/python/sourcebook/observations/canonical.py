@@ -144,7 +144,7 @@ class Canonical:
     table: Table
 
     def ensure(self, targets: Iterable[tuple[str, str, str]], kinds: Mapping[str, tuple[str, str]]) -> None:
-        """Make sure that there is a LATEST item for each bank, series and term, before anything is stored.
+        """Create the LATEST item of each bank, series and term that has none.
 
         It is by these items that everything in the raw layer is found again.
 
@@ -206,7 +206,7 @@ class Canonical:
         return True
 
     def rebuild(self, target: tuple[str, str, str], source_ids: Iterable[str] | None = None) -> bool:
-        """Make the slots of one bank, series and term anew from the raw layer and the registered sources.
+        """Rebuild the slots of one bank, series and term from the raw layer and the registered sources.
 
         Args:
             target: bank, series and term.

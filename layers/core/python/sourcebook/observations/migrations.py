@@ -28,7 +28,7 @@ class Interrupted(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One migration.
+    """A step of a migration.
 
     Attributes:
         step_id: number and name; the order of the ids is the order of the steps.

@@ -38,7 +38,7 @@ class Observed:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What it is a figure of: bank, series, term."""
+        """Return what it is a figure of: bank, series and term."""
         return self.bank, self.series, self.term
 
     def shown(self) -> View:

@@ -203,7 +203,7 @@ class ObservationOptions(_Options):
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone."""
+        """Return the time zone."""
         return ZoneInfo(self.timezone)
 
     def declared(self, code: str) -> SeriesDeclaration | None:

@@ -31,7 +31,7 @@ class Rebuilder:
     monotonic: Callable[[], float] = time.monotonic
 
     def run(self, asked: RebuildCanonical) -> RebuildCounts:
-        """Do the next piece.
+        """Rebuild the next pieces, as far as the time goes, and return what was done.
 
         Raises:
             Retryable: if the table could not answer; the same call may be made again.

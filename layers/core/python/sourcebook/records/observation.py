@@ -29,7 +29,7 @@ class Figure(Record):
 
     @property
     def age(self) -> tuple[str, int]:
-        """What orders the figures of a source."""
+        """Return what orders the figures of a source: the later is the greater."""
         return self.last_seen_at, self.sequence
 
     def rates(self) -> View:

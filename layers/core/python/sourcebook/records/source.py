@@ -60,7 +60,7 @@ class AnySource(Record):
 
     @property
     def health(self) -> Health:
-        """How it is doing now."""
+        """Return the source's health."""
         if not self.enabled:
             return Health.DISABLED
         if self.consecutive_errors:
@@ -116,7 +116,7 @@ class Source(AnySource):
 
     @property
     def articles(self) -> int:
-        """How many articles it has brought."""
+        """Return how many articles the source has brought."""
         return self.created_total + self.merged_total
 
     def shown(self) -> View:

@@ -228,7 +228,7 @@ class RunSweeper:
     clock: Clock = field(default=utc_now)
 
     def sweep(self) -> Swept:
-        """Look at the runs that have not ended, the oldest first.
+        """Check the runs that have not ended, the oldest first, and record how their executions ended.
 
         Raises:
             StepFunctionsBusy: if Step Functions does not answer; what was closed is closed.

@@ -75,7 +75,7 @@ class Indexer:
     def rebuild(
         self, first: str, last: str, note: Callable[[str, int], None] = lambda _day, _count: None
     ) -> Indexed:
-        """Make days again from the table, both included.
+        """Rebuild the days from the table, both ends included.
 
         Args:
             first: first day, such as 2026-11-01.
@@ -95,7 +95,7 @@ class Indexer:
         return run
 
     def _make(self, day: str, etag: str | None, run: Indexed, also: Iterable[IndexedArticle] = ()) -> int:
-        """Make a day again from the table, and return how many articles it has."""
+        """Rebuild a day from the table, and return how many articles it has."""
         while True:
             wanted = (keys.Key(PK=item["PK"], SK=keys.ARTICLE_SORT_KEY) for item in self._analyzed(day))
             entries = [*_entries(self.table.batch_get(wanted), run), *also]

@@ -67,7 +67,7 @@ class Query:
 
 
 def parse(text: str, now: datetime) -> Query:
-    """Read a query.
+    """Return the query that a text is.
 
     Raises:
         InvalidInput: naming `q`, and what in it is wrong.

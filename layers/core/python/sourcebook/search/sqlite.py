@@ -25,7 +25,7 @@ class Database(Protocol):
     """A database in memory."""
 
     def execute(self, sql: str, values: Sequence[object] = ()) -> Iterable[tuple[Any, ...]]:
-        """Run a statement."""
+        """Run a statement, and return its rows."""
 
     def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """Run a statement for each row."""
@@ -35,7 +35,7 @@ class Database(Protocol):
 
 
 class _Own:
-    """The interpreter's."""
+    """A connection of the interpreter's own sqlite3."""
 
     errors = sqlite3.Error
 
@@ -55,7 +55,7 @@ class _Own:
 
 
 class _Apsw:
-    """apsw's."""
+    """A connection of apsw."""
 
     def __init__(self, content: bytes | None) -> None:
         import apsw  # noqa: PLC0415 - only where it is needed

@@ -57,7 +57,7 @@ class MentionStore:
     dirty: DirtyHours
 
     def write(self, article: Article, subjects: Collection[str]) -> None:
-        """Make the mentions of an analyzed article what they should be.
+        """Write the mentions of an analyzed article, and delete those that it no longer has.
 
         Args:
             article: the article with its sentiment, tags and subjects.
@@ -93,7 +93,7 @@ class MentionStore:
         return {article.dedup_key for article in articles} - unsure
 
     def check(self, article: Article, subjects: Collection[str]) -> None:
-        """Do the same for an article that somebody else has concluded, in case mentions of ours linger."""
+        """Correct the mentions of an article that another function has concluded, if some of ours remain."""
         wanted = {item["SK"]: item for item in mention_items(article)}
         self._change(self._known(article.dedup_key), wanted, article.revision, subjects)
 

@@ -61,7 +61,7 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Return the number of all mentions."""
         return self.positive + self.neutral + self.negative
 
     @property
@@ -79,7 +79,7 @@ class Counts:
 
     @classmethod
     def of(cls, mentions: Iterable[Item]) -> Counts:
-        """Count mentions."""
+        """Return the counts of mentions."""
         numbers = {"positive": 0, "neutral": 0, "negative": 0}
         polarity = 0
         for mention in mentions:
@@ -99,7 +99,7 @@ class HourCounts:
 
     @property
     def total(self) -> Counts:
-        """The whole hour."""
+        """Return the counts of the whole hour."""
         return sum(self.minutes.values(), NONE)
 
     @classmethod

@@ -102,7 +102,7 @@ class Dispatcher:
         return DispatchCounts(due=len(due), messages=sent, refused=refused)
 
     def _tick(self) -> None:
-        """Leave the time of this dispatch, by which the health check knows that the schedule runs."""
+        """Write the time of this dispatch, by which the health check knows that the schedule runs."""
         self.registry.table.put(
             {
                 **keys.dispatch_tick(),
@@ -113,7 +113,7 @@ class Dispatcher:
         )
 
     def send(self, source_ids: Iterable[str], correlation_id: str) -> DispatchCounts:
-        """Make these sources due now and send them."""
+        """Set these sources due now, send them, and return the counts."""
         wanted = dict.fromkeys(source_ids)
         found = [source for source_id in wanted if (source := self.registry.make_due(source_id))]
         due = [_Due(s.source_id, s.kind, s.host, s.priority, isoformat(s.next_fetch_time)) for s in found]

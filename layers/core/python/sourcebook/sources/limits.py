@@ -174,7 +174,7 @@ class Room:
 
     @asynccontextmanager
     async def hold(self, size: int) -> AsyncIterator[None]:
-        """Hold room for so many bytes while the block runs; what is larger than all of it holds all."""
+        """Reserve room for so many bytes while the block runs; what is larger than all of it reserves all."""
         size = min(size, self._most)
         if self._waiting or size > self._free:
             turn = asyncio.get_running_loop().create_future()
@@ -244,7 +244,7 @@ class Watch:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Look now and then while the block runs."""
+        """Check the limits now and then while the block runs."""
         global _watching  # noqa: PLW0603 - a signal has one handler in a process
         threads = asyncio.create_task(self._watch_threads())
         before, _watching = _watching, self
@@ -316,7 +316,7 @@ def limit_memory() -> None:
 
 
 def let_go(error: BaseException) -> None:
-    """Let an error that is kept hold none of the local variables that its traceback leads to.
+    """Drop the local variables that the traceback of a kept error refers to.
 
     They may be all that a poll has read: the next one needs the memory.
     """

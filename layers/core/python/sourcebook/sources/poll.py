@@ -436,7 +436,7 @@ class Poller:
         return changes
 
     def _discharge(self, source: Source, charged: Item) -> None:
-        """Take back what was charged: the poll failed, and not by the source's fault."""
+        """Refund what was charged: the poll failed, and not by the source's fault."""
         due = _due_or_probed(source, source.next_fetch_time, enabled=source.enabled)
         self._change(source, {**_uncharged(source, charged), **due}, charged, {})
         self.registry.table.delete(_history_key(source))

@@ -90,7 +90,7 @@ class SourceRegistry:
         return {source.source_id: source for source in map(_source, items) if source}
 
     def make_due(self, source_id: str) -> Source | None:
-        """Make an enabled source due now, so that the next dispatch sends it.
+        """Set an enabled source due now and return it; None if it is unknown or disabled.
 
         Returns:
             The source, or None if there is none with this id that is enabled.

@@ -343,7 +343,7 @@ class Table:
         increment: Mapping[str, int] | None = None,
         condition: ConditionBase | None = None,
     ) -> None:
-        """Do what `update` does, where nobody reads the item afterwards: to read it costs more than to write.
+        """Update an item as `update` does, without returning it, which would cost more than the write.
 
         Raises:
             ConditionFailed: if `condition` does not hold.
@@ -408,7 +408,7 @@ class Table:
         )
 
     def transact(self, writes: Sequence[Write]) -> None:
-        """Do all of these writes, or none of them; at most 100, each of another item.
+        """Write all of these or none, in one transaction; at most 100, each of another item.
 
         Raises:
             ConditionFailed: if one of the conditions does not hold.

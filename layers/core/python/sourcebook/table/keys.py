@@ -257,7 +257,7 @@ def started_run(job_run_id: str) -> Key:
 
 
 def attempts_of(job_run_id: str) -> str:
-    """What the sort keys of a run's attempts begin with, in the partition of the run."""
+    """Return what the sort keys of a run's attempts begin with."""
     return f"{ATTEMPT_PREFIX}{job_run_id}#"
 
 
@@ -398,7 +398,7 @@ def fingerprint_owner(sha256: str) -> Key:
 
 
 def files_of(product_type: str, data_product_id: str) -> str:
-    """What the sort keys of a data product's files begin with, in the partition of its nova."""
+    """Return what the sort keys of a data product's files begin with."""
     return f"{FILE_PREFIX}{product_type}#{data_product_id}#"
 
 

@@ -112,7 +112,7 @@ class Grid:
         selected: Sequence[Selected | None] = (),
         language: str | None = None,
     ) -> Grid:
-        """Make a grid and see whether it has the declared columns.
+        """Return the grid of a table, and whether it has the declared columns.
 
         Raises:
             BadDocument: if a declared column is missing or stands twice, or there are too many.
@@ -203,7 +203,7 @@ class Grid:
         return {self.index(where) for where in fields if where is not None and where.column is not None}
 
     def parsed(self, options: ObservationOptions, notes: tuple[str, ...] = ()) -> ParsedDocument:
-        """Return the figures.
+        """Return the figures of the grid's rows.
 
         Raises:
             BadDocument: if there is none.

@@ -146,7 +146,7 @@ def observe(  # noqa: PLR0917 - what a reader has found out
 def _may_be_fractions(
     parsed: ParsedDocument, options: ObservationOptions, headings: Sequence[RateHeading]
 ) -> bool:
-    """Say whether figures that nothing calls per cent are as small as 0.045 for 4.5 %."""
+    """Return whether figures that nothing calls per cent are as small as 0.045 for 4.5 %."""
     rates = [row.rate_pct for row in parsed.rows]
     return (
         options.unit is None

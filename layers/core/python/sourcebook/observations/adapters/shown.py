@@ -269,7 +269,7 @@ _KINDS: Final = {"sup": "raised", "sub": "lowered", "s": "struck", "del": "struc
 
 
 def _hides(node: LexborNode) -> bool:
-    """Say whether an element's classes hide it on every screen, by the names that frameworks use.
+    """Return whether an element's classes hide it on every screen, by the names that frameworks use.
 
     Only within a cell: a tab whose tables are shown by a click has such a class too.
     """
@@ -310,7 +310,7 @@ def _declarations(css: str) -> dict[str, str]:
 
 
 def _is_unseen(style: Mapping[str, str]) -> bool:
-    """Say whether an element and all that it holds is there and cannot be seen."""
+    """Return whether an element and all that it holds is there and cannot be seen."""
     clipped = style.get("overflow", "").startswith(("hidden", "clip"))
     tiny = any(
         _TINY.fullmatch(style.get(name, "")) for name in ("width", "height", "max-width", "max-height")
@@ -349,7 +349,7 @@ def _unseen_text(style: Mapping[str, str], before: _Unseen) -> _Unseen:
 
 
 def _matters(declarations: Mapping[str, str]) -> bool:
-    """Say whether a rule hides something, or may show again what another has hidden."""
+    """Return whether a rule hides something, or may show again what another has hidden."""
     return (
         bool(declarations.keys() & {"display", "visibility", "opacity"})
         or _is_unseen(declarations)

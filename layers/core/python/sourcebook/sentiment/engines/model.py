@@ -93,7 +93,7 @@ class ModelEngine:
     """Labels headlines in English. One thread; about 100 MB."""
 
     def __init__(self, folder: Path | None = None, pin: Pin | None = None) -> None:
-        """Load the model.
+        """Load the model and its tokenizer.
 
         Args:
             folder: where its files lie; the package `sourcebook_model` unless given.
