@@ -4,9 +4,10 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from sourcebook.api.inputs import UUID, expected, matching
+from sourcebook.api.inputs import expected, matching
 from sourcebook.fits.model import SpectrumOutcome
 from sourcebook.messages import parts_of
+from sourcebook.schema import UUID
 from sourcebook.spectra import messages as spectra
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow

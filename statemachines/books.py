@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sourcebook.api.inputs import UUID
 from sourcebook.runs.started import NAME_PREFIX
-from sourcebook.schema import SCHEMA_VERSION
+from sourcebook.schema import SCHEMA_VERSION, UUID
 from sourcebook.table import keys
 from statemachines import states as asl
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from sourcebook.errors import InvalidInput, SourcebookError
+from sourcebook.schema import UUID
 from sourcebook_cli.nova import ended
 from sourcebook_cli.output import say, say_json
 from sourcebook_cli.photometry import hand_in
@@ -19,10 +20,10 @@ from sourcebook_cli.stack import Stack, on_aws
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sourcebook.novae.model import Nova
     from sourcebook.novae.store import NovaStore
+    from sourcebook.records.nova import Nova
 
-_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID: Final = re.compile(UUID)
 _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 _log = logging.getLogger(__name__)
 

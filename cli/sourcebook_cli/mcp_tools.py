@@ -20,6 +20,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from sourcebook.client import AsyncClient, SourcebookError
+from sourcebook.schema import UUID
 
 if TYPE_CHECKING:
     from sourcebook.client._base import Record
@@ -246,7 +247,7 @@ class Tools:
 
     async def _nova(self, said: str) -> str:
         """Return the id of a nova."""
-        if re.fullmatch(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", said.strip()):
+        if re.fullmatch(UUID, said.strip()):
             return said.strip()
         found = (await self._client.novae(said)).items
         if len(found) == 1:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sourcebook.api.inputs import UUID
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.novae.names import normalize_name
+from sourcebook.schema import UUID
 from sourcebook.table.keys import NOVA_NAME_PREFIX
 from sourcebook_cli.output import say, say_json, show_table
 from sourcebook_cli.stack import Stack, on_aws

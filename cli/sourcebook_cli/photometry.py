@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from sourcebook.errors import InvalidInput, SourcebookError
+from sourcebook.schema import UUID
 from sourcebook_cli.nova import ended
 from sourcebook_cli.output import Styled, say, say_json
 from sourcebook_cli.stack import Stack, on_aws
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from sourcebook.lightcurves.model import Measurement
     from sourcebook.novae.store import NovaStore
 
-_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID: Final = re.compile(UUID)
 _FILES: Final = click.argument(
     "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )

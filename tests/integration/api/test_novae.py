@@ -17,7 +17,6 @@ from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES, SCHEMAS
 from sourcebook.api.tokens import TokenStore
 from sourcebook.api.workflows import WorkflowsApi
-from sourcebook.novae import read
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.listing import NovaList
 from sourcebook.novae.read import NovaReader
@@ -25,6 +24,7 @@ from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.review import ReviewDesk
 from sourcebook.novae.store import NovaStore
 from sourcebook.records.base import shown_names
+from sourcebook.records.nova import Nova
 from sourcebook.records.run import JobRun
 from sourcebook.runs.read import RunReader
 from sourcebook.runs.started import StartedRuns
@@ -189,6 +189,6 @@ def test_a_decision_that_is_none_is_refused(client: Client, body: dict[str, Any]
 
 
 def test_the_description_has_the_fields_that_are_served() -> None:
-    assert list(EXAMPLES["NovaSearch"]["items"][0]) == list(read.FIELDS)
-    assert list(SCHEMAS["Nova"]["properties"]) == [*read.FIELDS, "names"]
+    assert list(EXAMPLES["NovaSearch"]["items"][0]) == [*shown_names(Nova), "constellation"]
+    assert list(SCHEMAS["Nova"]["properties"]) == [*shown_names(Nova), "constellation", "names"]
     assert list(EXAMPLES["JobRunPage"]["items"][0]) == [*shown_names(JobRun), "lost"]

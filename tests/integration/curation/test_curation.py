@@ -26,7 +26,7 @@ from sourcebook.integrity.verify import Verifier
 from sourcebook.integrity.walk import pages_of
 from sourcebook.lightcurves.series import Series
 from sourcebook.novae.establish import NovaEstablisher
-from sourcebook.novae.model import NovaReference, Reference, ReferenceRole, nova_id_for, reference_id_for
+from sourcebook.novae.model import nova_id_for, reference_id_for
 from sourcebook.novae.read import NovaReader
 from sourcebook.novae.resolvers.archive import ArchiveStatus
 from sourcebook.novae.resolvers.identity import Identity
@@ -34,6 +34,7 @@ from sourcebook.novae.store import NovaStore
 from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadValid
 from sourcebook.photometry.table import TableRebuilder, points_key
 from sourcebook.photometry.upload import UploadValidator
+from sourcebook.records.nova import NovaReference, Reference, ReferenceRole
 from sourcebook.spectra.discover import SpectraDiscoverer
 from sourcebook.spectra.fingerprints import Fingerprints
 from sourcebook.spectra.load import find_spectrum
@@ -130,8 +131,8 @@ class World:
         link = NovaReference(
             reference_id=reference_id, role=ReferenceRole.DISCOVERY, added_by_workflow="test", **times
         )
-        self.table.create({**keys.reference(nova_id, reference_id), **reference.attributes()})
-        self.table.create({**keys.nova_reference(nova_id, reference_id), **link.attributes()})
+        self.table.create(reference.to_item(keys.reference(nova_id, reference_id)))
+        self.table.create(link.to_item(keys.nova_reference(nova_id, reference_id)))
 
     def discover(self, name: str, *products: str) -> None:
         nova = self.store.active(IDS[name])

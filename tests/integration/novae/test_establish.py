@@ -8,11 +8,11 @@ import pytest
 
 from sourcebook.novae.establish import NotApproved, NovaEstablisher, NovaFinder
 from sourcebook.novae.messages import AuthorityAnswer, NameOutcome, OneNova, Outcome
-from sourcebook.novae.model import NameSource, NovaStatus
 from sourcebook.novae.read import NovaReader
 from sourcebook.novae.reconcile import NameReconciler, NoAuthorityAnswered
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import Named, NoSuchNova, NovaStore
+from sourcebook.records.nova import NameSource, NovaStatus
 from sourcebook.runs.errors import Held
 from sourcebook.table import keys
 from tests.integration.astronomy import task_run

@@ -87,7 +87,7 @@ def test_those_with_data(store: NovaStore, ids: dict[str, str]) -> None:
 
 
 def test_a_nova_that_is_renamed_stands_under_its_new_name(store: NovaStore, ids: dict[str, str]) -> None:
-    from sourcebook.novae.model import NameSource
+    from sourcebook.records.nova import NameSource
 
     store.rename(store.active(ids["T CrB"]), "V9999 CrB", NameSource.SIMBAD)
     assert names(store, Wanted())[-1] == "V9999 CrB"

@@ -8,13 +8,13 @@ import pytest
 
 from sourcebook.bucket.objects import Objects
 from sourcebook.novae.establish import NovaEstablisher
-from sourcebook.novae.model import ReferenceRole
 from sourcebook.novae.papers import Papers, bibcode_of
 from sourcebook.novae.reference_read import ReferenceReader
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.photometry.messages import RebuildTable
 from sourcebook.photometry.table import TableRebuilder
 from sourcebook.photometry.upload import UploadValidator
+from sourcebook.records.nova import ReferenceRole
 from tests.integration.astronomy import task_run
 
 if TYPE_CHECKING:

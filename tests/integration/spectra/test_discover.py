@@ -16,10 +16,11 @@ from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.establish import NovaEstablisher
-from sourcebook.novae.model import Nova, read_record
+from sourcebook.novae.model import read_record
 from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
 from sourcebook.novae.resolvers.identity import Identity as StarIdentity
 from sourcebook.novae.store import NoSuchNova
+from sourcebook.records.nova import Nova
 from sourcebook.spectra.discover import (
     DiscoveryPlanner,
     NoPosition,

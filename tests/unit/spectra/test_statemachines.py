@@ -6,9 +6,7 @@ import json
 import re
 from typing import Any
 
-from sourcebook.fits.model import OVERRIDES as OVERRIDES_OF_THE_EXAMINATION
 from sourcebook.fits.model import QuarantineCode, SpectrumOutcome
-from sourcebook.novae.review import OVERRIDES
 from sourcebook.records.quarantine import QuarantineReason
 from sourcebook.runs.read import LONGEST_RUN
 from sourcebook.spectra.load import LEASE
@@ -90,11 +88,6 @@ def test_a_sweep_goes_round_until_nothing_is_due_or_its_time_is_up() -> None:
     }
     assert one["Catch"][-1]["ErrorEquals"] == ["States.ALL"], "one that fails stops no other"
     assert json.dumps(states["Say what was done"]["Assign"]).count("counts") == 1
-
-
-def test_a_reviewer_may_say_what_the_examination_takes_and_which_file_of_an_archive() -> None:
-    # Spelled a second time for the API, whose cold start has no time for more.
-    assert (*OVERRIDES_OF_THE_EXAMINATION, "member") == OVERRIDES
 
 
 def test_every_reason_of_the_examination_is_one_of_quarantine() -> None:

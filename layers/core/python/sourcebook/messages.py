@@ -9,7 +9,9 @@ to load and 50 more for the first message.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -24,6 +26,14 @@ Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Js
 _TYPES: Final[dict[type, Mapping[str, object]]] = {}
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool, NoneType, bytes})
 """JSON has no bytes; the table has, for which records are written by the same way."""
+_HOLDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "pattern": lambda value, pattern: re.search(pattern, value, re.ASCII) is not None,
+    "minLength": lambda value, limit: len(value) >= limit,
+    "maxLength": lambda value, limit: len(value) <= limit,
+    "minimum": operator.ge,
+    "maximum": operator.le,
+    "exclusiveMaximum": operator.lt,
+}
 _EXPECTED: Final[Mapping[object, str]] = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
@@ -38,6 +48,23 @@ class HandledFailure:
 
     error_type: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SchemaRule:
+    """What JSON Schema says of a type besides its name, such as the format or pattern of a text.
+
+    It stands in an annotation: ``Annotated[str, SchemaRule({"maxLength": 20})]``. `Message.of_json` holds values to
+    the words `pattern`, `minLength`, `maxLength`, `minimum`, `maximum` and `exclusiveMaximum`.
+    """
+
+    words: Mapping[str, Json]
+
+    def check(self, value: object, name: str) -> None:
+        """Raise InvalidInput if a value breaks the rule."""
+        for word, limit in self.words.items():
+            if word in _HOLDS and not _HOLDS[word](value, limit):
+                raise InvalidInput(name, value, f"{word} {limit}")
 
 
 class Message:
@@ -150,7 +177,7 @@ def _is_required(one: Field[Any]) -> bool:
 def _types(kind: type[Message]) -> Mapping[str, object]:
     """Return the types of a message's fields, worked out once."""
     if kind not in _TYPES:
-        hints = get_type_hints(kind)
+        hints = get_type_hints(kind, include_extras=True)
         _TYPES[kind] = {one.name: hints[one.name] for one in fields_of(kind)}
     return _TYPES[kind]
 
@@ -178,19 +205,15 @@ def plain(value: object) -> Json:
 
 def _read(kind: Any, value: object, name: str) -> object:  # noqa: ANN401 - a type, as it is annotated
     """Return a value as its annotated type. Raise InvalidInput if it is none of that type."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin in {Union, UnionType}:
-        return _read_one_of(parts, value, name)
-    if origin is Literal:
-        return _checked(value, value in parts, name, f"one of {', '.join(map(str, parts))}")
-    if origin is tuple:
-        _checked(value, isinstance(value, list | tuple), name, "a list")
-        return tuple(_read(parts[0], part, f"{name}[{at}]") for at, part in enumerate(value))  # type: ignore[arg-type, var-annotated]
-    if origin is not None:
-        if not isinstance(value, Mapping):
-            raise InvalidInput(name, value, "an object")
-        return {key: _read(parts[1], part, f"{name}.{key}") for key, part in value.items()}
-    if kind is object:
+    if hasattr(kind, "__metadata__"):
+        found = _read(kind.__origin__, value, name)
+        for rule in kind.__metadata__ if found is not None else ():
+            if isinstance(rule, SchemaRule):
+                rule.check(found, name)
+        return found
+    if get_origin(kind) is not None:
+        return _read_composed(kind, value, name)
+    if kind is object or kind is Any:
         return value
     if kind is datetime:
         try:
@@ -207,6 +230,21 @@ def _read(kind: Any, value: object, name: str) -> object:  # noqa: ANN401 - a ty
         return kind(_checked(value, value in words, name, f"one of {', '.join(words)}"))
     is_right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
     return _checked(value, is_right, name, _EXPECTED[kind])
+
+
+def _read_composed(kind: Any, value: object, name: str) -> object:  # noqa: ANN401 - as above
+    """Return a value as a type made of others: a union, words, a tuple or a mapping."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in {Union, UnionType}:
+        return _read_one_of(parts, value, name)
+    if origin is Literal:
+        return _checked(value, value in parts, name, f"one of {', '.join(map(str, parts))}")
+    if origin is tuple:
+        _checked(value, isinstance(value, list | tuple), name, "a list")
+        return tuple(_read(parts[0], part, f"{name}[{at}]") for at, part in enumerate(value))  # type: ignore[arg-type, var-annotated]
+    if not isinstance(value, Mapping):
+        raise InvalidInput(name, value, "an object")
+    return {key: _read(parts[1], part, f"{name}.{key}") for key, part in value.items()}
 
 
 def _read_one_of(kinds: tuple[Any, ...], value: object, name: str) -> object:

@@ -15,8 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
 from sourcebook.errors import InvalidInput
-
-UUID: Final = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+from sourcebook.schema import UUID
 
 Schema = dict[str, Any]
 """A JSON Schema."""

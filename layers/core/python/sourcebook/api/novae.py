@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, create_model
 
 from sourcebook.api.inputs import Input, NovaId, OneOf, expected, matching, text
 from sourcebook.api.operations import Access, Body, Operation
@@ -19,9 +19,9 @@ from sourcebook.errors import InvalidInput, shorten
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.listing import STATUSES as NOVA_STATUSES
 from sourcebook.novae.listing import NovaList, Wanted
-from sourcebook.novae.names import NAME_LIMIT
 from sourcebook.novae.read import NovaReader
-from sourcebook.novae.review import DECISIONS, AlreadyReviewed, ReviewDesk
+from sourcebook.novae.review import DECISIONS, OVERRIDES, AlreadyReviewed, ReviewDesk
+from sourcebook.records.nova import NAME_LIMIT
 from sourcebook.runs.read import STATUSES, RunReader
 
 _RADIUS_DEFAULT: Final = 10.0 / 3600
@@ -125,17 +125,15 @@ class NewNova(Input):
 _Override = Annotated[str, text(200)]
 
 
-class SpectrumOverrides(Input):
-    """What a reviewer says of a spectrum in place of its file; `ReviewDesk.review` checks the values."""
-
-    wavelength_unit: _Override | None = None
-    date: _Override | None = None
-    object: _Override | None = None
-    instrument: _Override | None = None
-    flux_unit: _Override | None = None
-    ignore_checksum: _Override | None = None
-    accept_missing: _Override | None = None
-    member: _Override | None = None
+if TYPE_CHECKING:
+    SpectrumOverrides = Input
+else:
+    SpectrumOverrides = create_model(
+        "SpectrumOverrides",
+        __base__=Input,
+        __doc__="What a reviewer says in place of a spectrum's file; `ReviewDesk.review` checks the values.",
+        **dict.fromkeys(OVERRIDES, (_Override | None, None)),
+    )
 
 
 class Decision(Input):

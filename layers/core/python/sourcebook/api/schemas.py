@@ -16,9 +16,9 @@ from sourcebook.columns import ColumnKind
 from sourcebook.exports.manifest import FileFormat as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
-from sourcebook.novae.reference_read import ROLES
 from sourcebook.records.article import Article, Sentiment
 from sourcebook.records.event import Event, EventMember, Idea
+from sourcebook.records.nova import NameKind, Nova, Reference, ReferenceRole
 from sourcebook.records.quarantine import QuarantineCase
 from sourcebook.records.run import Attempt, JobRun
 from sourcebook.records.schema import Schema, nullable, object_of, one_of, shown, shown_fields
@@ -104,25 +104,6 @@ def _feed() -> dict[str, Schema]:
         **fields,
         "avg_articles_per_fetch": NUMBER,
         "publications_by_hour": list_of(COUNT),
-    }
-
-
-def _nova() -> dict[str, Schema]:
-    return {
-        "nova_id": UUID,
-        "primary_name": nullable(TEXT),
-        "ra_deg": nullable(NUMBER),
-        "dec_deg": nullable(NUMBER),
-        "coord_frame": nullable(TEXT),
-        "coord_epoch": nullable(TEXT),
-        "constellation": nullable(TEXT),
-        "discovery_date": nullable(TEXT),
-        "status": TEXT,
-        "merged_into": nullable(TEXT),
-        "status_reason": nullable(TEXT),
-        "object_type": nullable(TEXT),
-        "created_at": TIME,
-        "updated_at": TIME,
     }
 
 
@@ -220,6 +201,9 @@ _CHANGEABLE: Final[dict[str, Schema]] = {
     },
 }
 _LOST: Final[Schema] = {**FLAG, "description": "Whether it has run longer than its workflow may."}
+_PLACED: Final[Mapping[str, Schema]] = {
+    "constellation": {**nullable(TEXT), "description": "That its position lies in."}
+}
 _SOURCE_SAID: Final[Schema] = object_of(
     source_id=TEXT,
     source_priority=nullable(INTEGER),
@@ -644,7 +628,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         object_of(
             match=one_of("NONE", "ONE", "AMBIGUOUS"),
             normalized=TEXT,
-            items=list_of(with_optional(object_of(**_nova(), separation_arcsec=NUMBER), "separation_arcsec")),
+            items=list_of(
+                with_optional(shown(Nova, **_PLACED, separation_arcsec=NUMBER), "separation_arcsec")
+            ),
             left_out=COUNT,
             next_cursor=_NEXT_CURSOR,
         ),
@@ -652,20 +638,12 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         "normalized",
         "left_out",
     ),
-    "Nova": object_of(
-        **_nova(), names=list_of(object_of(name=TEXT, kind=one_of("PRIMARY", "ALIAS"), source=TEXT))
+    "Nova": shown(
+        Nova,
+        **_PLACED,
+        names=list_of(object_of(name=TEXT, kind=one_of(*NameKind), source=TEXT)),
     ),
-    "Reference": object_of(
-        reference_id=UUID,
-        bibcode=nullable(TEXT),
-        role=one_of(*ROLES),
-        title=nullable(TEXT),
-        authors=list_of(TEXT),
-        author_count=nullable(COUNT),
-        published_at=nullable(TEXT),
-        link=nullable(URL),
-        source=TEXT,
-    ),
+    "Reference": shown(Reference, bibcode=nullable(TEXT), role=one_of(*ReferenceRole), link=nullable(URL)),
     "ReferencePage": page_of("Reference"),
     "ProductSummary": object_of(**_product()),
     "ProductPage": page_of("ProductSummary"),

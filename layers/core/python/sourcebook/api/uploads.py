@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from sourcebook.api.inputs import UUID
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
 from sourcebook.errors import shorten
+from sourcebook.schema import UUID
 from sourcebook.uploads.desk import UploadDesk
 from sourcebook.uploads.model import NewUpload
 

@@ -15,8 +15,9 @@ from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, unpaged
 from sourcebook.errors import shorten
-from sourcebook.novae.names import NAME_LIMIT, normalize_name
+from sourcebook.novae.names import normalize_name
 from sourcebook.novae.review import Starter
+from sourcebook.records.nova import NAME_LIMIT
 from sourcebook.runs.started import StartedRuns
 
 CandidateName = Annotated[

@@ -1060,19 +1060,33 @@ class NovaSearchItem(Record):
     """`NovaSearchItems` of the API's description."""
 
     nova_id: str
-    primary_name: str | None
+    """Its id, made of its identity."""
+    primary_name: str
+    """The name that it goes by."""
     ra_deg: float | None
+    """Right ascension, from a resolver, never from a name."""
     dec_deg: float | None
+    """Declination."""
     coord_frame: str | None
+    """Of the position: ICRS."""
     coord_epoch: str | None
-    constellation: str | None
+    """Of the position: J2000."""
     discovery_date: str | None
+    """Of the earliest publication; day 00 if not known."""
     status: str
+    """Whether it counts. One of ACTIVE, MERGED, DEPRECATED."""
     merged_into: str | None
+    """The nova that this one turned out to be."""
     status_reason: str | None
+    """Why it is merged or deprecated."""
     object_type: str | None
+    """What its archive takes it for."""
     created_at: datetime
+    """When it was made."""
     updated_at: datetime
+    """When it was last changed."""
+    constellation: str | None
+    """That its position lies in."""
     separation_arcsec: float | None = None
 
 
@@ -1101,19 +1115,33 @@ class Nova(Record):
     """`Nova` of the API's description."""
 
     nova_id: str
-    primary_name: str | None
+    """Its id, made of its identity."""
+    primary_name: str
+    """The name that it goes by."""
     ra_deg: float | None
+    """Right ascension, from a resolver, never from a name."""
     dec_deg: float | None
+    """Declination."""
     coord_frame: str | None
+    """Of the position: ICRS."""
     coord_epoch: str | None
-    constellation: str | None
+    """Of the position: J2000."""
     discovery_date: str | None
+    """Of the earliest publication; day 00 if not known."""
     status: str
+    """Whether it counts. One of ACTIVE, MERGED, DEPRECATED."""
     merged_into: str | None
+    """The nova that this one turned out to be."""
     status_reason: str | None
+    """Why it is merged or deprecated."""
     object_type: str | None
+    """What its archive takes it for."""
     created_at: datetime
+    """When it was made."""
     updated_at: datetime
+    """When it was last changed."""
+    constellation: str | None
+    """That its position lies in."""
     names: list[NovaNames]
 
 
@@ -1121,15 +1149,21 @@ class Reference(Record):
     """`Reference` of the API's description."""
 
     reference_id: str
+    """Its id, made of source and identifier."""
+    source: str
+    """Who described it: ADS."""
+    published_at: str | None
+    """As precise as is known."""
+    title: str | None
+    """Its title."""
+    authors: list[str]
+    """The first ten."""
+    author_count: int | None
+    """How many authors it has."""
     bibcode: str | None
     role: str
     """One of DISCOVERY, SPECTRA_SOURCE, PHOTOMETRY_SOURCE, OTHER."""
-    title: str | None
-    authors: list[str]
-    author_count: int | None
-    published_at: str | None
     link: str | None
-    source: str
 
 
 class ProductSummary(Record):

@@ -26,22 +26,13 @@ from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.curation.messages import Action, Curated, CurateNova, CurationOutcome
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.novae.file_objects import FileRole
-from sourcebook.novae.model import (
-    NameKind,
-    Nova,
-    NovaStatus,
-    PartialDate,
-    Record,
-    ReferenceRole,
-    Uuid,
-    photometry_id_for,
-    read_record,
-)
+from sourcebook.novae.model import Record, Uuid, photometry_id_for, read_record
 from sourcebook.novae.references import is_earlier
 from sourcebook.novae.store import NoSuchNova, NovaStore
 from sourcebook.photometry.messages import RebuildTable, UploadObject
 from sourcebook.photometry.table import TableRebuilder
 from sourcebook.photometry.upload import PRODUCT, upload_folder
+from sourcebook.records.nova import NameKind, Nova, NovaStatus, PartialDate, ReferenceRole
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.products import SPECTRA, Eligibility
 from sourcebook.table import keys
@@ -505,7 +496,7 @@ class Curator:
         item = self.store.table.get(keys.nova(nova_id), consistent=True)
         if item is None:
             raise NoSuchNova(f"nova_id {nova_id}: there is none; look it up with GET /novae?name=")
-        return read_record(Nova, item), item
+        return Nova.of_item(item), item
 
     def _record(self, nova_id: str, merged_nova_id: str) -> MergedNova | None:
         item = self.store.table.get(keys.merged_nova(nova_id, merged_nova_id), consistent=True)

@@ -10,12 +10,13 @@ from boto3.dynamodb.conditions import Attr, ConditionBase
 
 from sourcebook.clock import Clock, utc_now
 from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
-from sourcebook.novae.coordinates import cell_of
+from sourcebook.novae.coordinates import Position, cell_of
 from sourcebook.novae.file_objects import FileRole
-from sourcebook.novae.model import Nova, NovaStatus, read_record
+from sourcebook.novae.model import read_record
 from sourcebook.novae.renormalize import form_of_today, renormalize
 from sourcebook.novae.store import NovaStore
 from sourcebook.novae.whereabouts import find_product
+from sourcebook.records.nova import Nova, NovaStatus
 from sourcebook.spectra.fingerprints import Fingerprints
 from sourcebook.spectra.products import (
     ELIGIBLE_STATUS,
@@ -269,7 +270,7 @@ class NovaeAreFound:
         if _stale_form(about):
             return renormalize(NovaStore(self.table, self.clock), about["PK"]) > 0
         if is_of(about, "Nova"):
-            NovaStore(self.table, self.clock).create(read_record(Nova, about), ())
+            NovaStore(self.table, self.clock).create(Nova.of_item(about), ())
             return True
         self.table.create({**about, **finding.key})
         return True
@@ -335,9 +336,9 @@ def _stale_form(item: Item) -> str:
 
 def _ways_to(item: Item) -> Iterator[tuple[str, keys.Key]]:
     if is_of(item, "Nova") and item["status"] == NovaStatus.ACTIVE:
-        nova = read_record(Nova, item)
-        if nova.position is not None:
-            yield "its place", keys.nova_position(cell_of(nova.position), nova.nova_id)
+        nova = Nova.of_item(item)
+        if (position := Position.of(nova)) is not None:
+            yield "its place", keys.nova_position(cell_of(position), nova.nova_id)
         yield (
             f"its name {nova.primary_name!r}",
             keys.nova_own_name(nova.nova_id, nova.primary_name_normalized),

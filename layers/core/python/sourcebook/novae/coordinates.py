@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from sourcebook.errors import InvalidInput
+from sourcebook.records.nova import Nova
 
 SAME_WITHIN: Final = 2.0
 """Arcseconds below which two resolver positions are the same nova."""
@@ -37,6 +38,11 @@ class Position:
 
     ra_deg: float
     dec_deg: float
+
+    @classmethod
+    def of(cls, nova: Nova) -> Position | None:
+        """Return where a nova is, if that is known."""
+        return None if nova.ra_deg is None or nova.dec_deg is None else cls(nova.ra_deg, nova.dec_deg)
 
     def __post_init__(self) -> None:
         """Check both.

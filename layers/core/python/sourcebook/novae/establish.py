@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sourcebook.clock import Clock, utc_now
+from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
-from sourcebook.novae.coordinates import UNSURE_WITHIN, Closeness, closeness, separation_arcsec
+from sourcebook.novae.coordinates import UNSURE_WITHIN, Closeness, Position, closeness, separation_arcsec
 from sourcebook.novae.messages import (
     Established,
     FindNova,
@@ -17,16 +17,11 @@ from sourcebook.novae.messages import (
     OneNova,
     Outcome,
 )
-from sourcebook.novae.model import (
-    SOURCES,
-    NameSource,
-    Nova,
-    nova_id_for,
-    read_record,
-)
+from sourcebook.novae.model import SOURCES, nova_id_for
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.novae.resolvers.identity import Identity, Kind
 from sourcebook.novae.store import Named, NovaStore
+from sourcebook.records.nova import NameSource, Nova
 from sourcebook.records.quarantine import QuarantineCase, QuarantineReason, ReviewStatus
 from sourcebook.runs.errors import Held
 from sourcebook.table import keys
@@ -137,9 +132,9 @@ class NovaEstablisher:
         by_name = self._by_names(name, identity)
         position = identity.position
         if by_name is not None:
-            if position is None or by_name.position is None:
+            if position is None or (there := Position.of(by_name)) is None:
                 return by_name, None
-            arcsec = separation_arcsec(position, by_name.position)
+            arcsec = separation_arcsec(position, there)
             if closeness(arcsec) is Closeness.APART and not _may_be_new(review):
                 raise Held(
                     QuarantineReason.NAME_CONFLICT,
@@ -191,10 +186,9 @@ class NovaEstablisher:
         return [*given, *(Named(alias, source) for alias in (identity.main_name, *identity.names))]
 
     def _new(self, identity: Identity, created_by: Mapping[str, str] | None) -> Nova:
-        now = self.clock()
+        now = isoformat(self.clock())
         placed = identity.position is not None
-        return read_record(
-            Nova,
+        return Nova.of_json(
             {
                 "nova_id": nova_id_for(identity.key),
                 "primary_name": identity.main_name,

@@ -1,11 +1,11 @@
-"""All novae in one list, and those of it that a reader asks for; without pydantic, as `read`."""
+"""All novae in one list, and those of it that a reader asks for."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -13,12 +13,14 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.constellations import BY_NAME, DISPLAYED
 from sourcebook.novae.read import served
+from sourcebook.records.base import View
+from sourcebook.records.nova import Nova, NovaStatus
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 from sourcebook.table.pages import Listing, Page, fill_page, walk
 
-STATUSES: Final = ("ACTIVE", "MERGED", "DEPRECATED")
+STATUSES: Final = tuple(status.value for status in NovaStatus)
 
 _LOOKED_AT: Final = 200
 """Novae looked at for one page when their spectra are asked after, each with a query of its own."""
@@ -55,7 +57,7 @@ class NovaList:
 
     table: Table
 
-    def page(self, wanted: Wanted, *, limit: int, cursor: str | None = None) -> Page[dict[str, Any]]:
+    def page(self, wanted: Wanted, *, limit: int, cursor: str | None = None) -> Page[View]:
         """Return one page.
 
         Raises:
@@ -82,11 +84,9 @@ class NovaList:
             looked_at_most=None if wanted.spectra is None else _LOOKED_AT,
         )
 
-    def _load(
-        self, rows: Sequence[Item], wanted: Wanted, constellation: str | None
-    ) -> list[dict[str, Any] | None]:
+    def _load(self, rows: Sequence[Item], wanted: Wanted, constellation: str | None) -> list[View | None]:
         ids = [row["PK"] for row in rows]
-        novae = {item["nova_id"]: item for item in self.table.batch_get(map(keys.nova, ids))}
+        novae = {item["nova_id"]: Nova.of_item(item) for item in self.table.batch_get(map(keys.nova, ids))}
         fitting = {
             nova_id: made
             for nova_id, nova in novae.items()
@@ -118,22 +118,22 @@ def abbreviation(constellation: str) -> str:
     return DISPLAYED[short]
 
 
-def discovery_year(nova: Mapping[str, Any]) -> int | None:
+def discovery_year(nova: Nova) -> int | None:
     """Return the year of a nova's discovery, by its date or else by its name; None if neither says one."""
-    if date := nova.get("discovery_date"):
+    if date := nova.discovery_date:
         return int(date[:4])
-    found = _YEAR.match(nova["primary_name_normalized"])
+    found = _YEAR.match(nova.primary_name_normalized)
     return int(found[1]) if found else None
 
 
-def _fits(nova: Item, made: Mapping[str, Any], wanted: Wanted, constellation: str | None) -> bool:
-    if wanted.status is not None and nova["status"] != wanted.status:
+def _fits(nova: Nova, made: View, wanted: Wanted, constellation: str | None) -> bool:
+    if wanted.status is not None and nova.status != wanted.status:
         return False
     if constellation is not None and made["constellation"] != constellation:
         return False
     if wanted.year is not None and discovery_year(nova) != wanted.year:
         return False
     # Day 00 says that only the month is known: then the month decides.
-    date = nova.get("discovery_date") or ""
+    date = nova.discovery_date or ""
     known = 7 if date.endswith("-00") else 10
     return wanted.since is None or date[:known] >= wanted.since[:known]

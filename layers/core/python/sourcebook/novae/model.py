@@ -8,68 +8,22 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, Self, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sourcebook.events import UtcDatetime
-from sourcebook.novae.coordinates import Position
-from sourcebook.novae.names import NAME_LIMIT
+from sourcebook.records.nova import NameSource
 from sourcebook.records.quarantine import QuarantineReason
-from sourcebook.schema import SCHEMA_VERSION
-from sourcebook.table import keys
+from sourcebook.schema import SCHEMA_VERSION, UUID
 from sourcebook.validation import first_wrong
 
 NAMESPACE: Final = uuid.UUID("5b0d2d0c-7a4e-5d1f-9f0b-0c6f6a3a9a11")
 """Of every uuid5 of the catalogue. Changing it makes every nova another one."""
 
-Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
-Name = Annotated[str, Field(min_length=1, max_length=NAME_LIMIT)]
-PartialDate = Annotated[
-    str, Field(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0\d|[12]\d|3[01])$", examples=["2012-06-00"])
-]
-"""A day, or with day 00 a month: that is how astronomy writes "in June 2012"."""
-PartialTime = Annotated[str, Field(pattern=r"^\d{4}(-\d{2}(-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z)?)?)?$")]
-"""ISO 8601, as precise as is known: a year, a month, a day, or a time in UTC."""
-
-
-class NovaStatus(StrEnum):
-    """Whether a nova counts."""
-
-    ACTIVE = "ACTIVE"
-    MERGED = "MERGED"
-    DEPRECATED = "DEPRECATED"
-
-
-class NameKind(StrEnum):
-    """What a name is to its nova."""
-
-    PRIMARY = "PRIMARY"
-    ALIAS = "ALIAS"
-
-
-class NameSource(StrEnum):
-    """Who said the name."""
-
-    USER_INPUT = "USER_INPUT"
-    INGESTION = "INGESTION"
-    SIMBAD = "SIMBAD"
-    TNS = "TNS"
-    OTHER = "OTHER"
-
-
+Uuid = Annotated[str, Field(pattern=f"^{UUID}$")]
 SOURCES: Final = {"simbad": NameSource.SIMBAD, "tns": NameSource.TNS}
 """Where a name comes from, by the archive that has it."""
-
-
-class ReferenceRole(StrEnum):
-    """What a publication is to a nova."""
-
-    DISCOVERY = "DISCOVERY"
-    SPECTRA_SOURCE = "SPECTRA_SOURCE"
-    PHOTOMETRY_SOURCE = "PHOTOMETRY_SOURCE"
-    OTHER = "OTHER"
 
 
 class Record(BaseModel):
@@ -84,69 +38,6 @@ class Record(BaseModel):
     def attributes(self) -> dict[str, Any]:
         """Return the item's attributes without its key; what is absent (None) is left out."""
         return self.model_dump(mode="json", exclude_none=True)
-
-
-class Nova(Record):
-    """`<nova_id>` / `NOVA`: one nova.
-
-    Attributes:
-        ra_deg: right ascension, ICRS, degrees; of a resolver, never read from a designation.
-        dec_deg: declination, ICRS, degrees.
-        discovery_date: of the earliest publication; day 00 when only the month is known.
-        merged_into: the nova that this one turned out to be.
-        status_reason: why it is merged or deprecated.
-        identity: what its id was made from, e.g. ``simbad:v* v1324 sco``.
-        created_by: workflow and job run that made it.
-    """
-
-    entity_type: Literal["Nova"] = "Nova"
-    nova_id: Uuid
-    primary_name: Name
-    primary_name_normalized: Name
-    ra_deg: float | None = None
-    dec_deg: float | None = None
-    coord_frame: str | None = None
-    coord_epoch: str | None = None
-    discovery_date: PartialDate | None = None
-    status: NovaStatus = NovaStatus.ACTIVE
-    merged_into: Uuid | None = None
-    status_reason: str | None = Field(default=None, max_length=1_000)
-    identity: str | None = None
-    object_type: str | None = None
-    created_by: Mapping[str, str] | None = None
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if (self.ra_deg is None) != (self.dec_deg is None):
-            raise ValueError("ra_deg and dec_deg belong together")
-        if self.ra_deg is not None and self.dec_deg is not None:
-            Position(self.ra_deg, self.dec_deg)
-        if (self.status is NovaStatus.MERGED) != (self.merged_into is not None):
-            raise ValueError("merged_into says where a MERGED nova went, and stands with that status only")
-        return self
-
-    @property
-    def position(self) -> Position | None:
-        """Where it is, if known."""
-        return None if self.ra_deg is None or self.dec_deg is None else Position(self.ra_deg, self.dec_deg)
-
-
-class NameMapping(Record):
-    """`NAME#<normalized>` / `NOVA#<nova_id>`, and the same in the nova's own partition.
-
-    One that came by merging says in `moved_from` from which nova, the last one last.
-
-    "Nova Sgr 2012 No. 2" also stands under "Nova Sgr 2012", as one of several. A name that an earlier version
-    normalized in another way is readable until `sourcebook migrate` moves it; `sourcebook verify` reports it.
-    """
-
-    entity_type: Literal["NameMapping"] = "NameMapping"
-    name_raw: Name
-    name_normalized: Name
-    name_kind: NameKind
-    nova_id: Uuid
-    source: NameSource
-    moved_from: tuple[Uuid, ...] | None = None
 
 
 class PhotometryTable(Record):
@@ -182,28 +73,6 @@ class PhotometryTable(Record):
     last_ingested_object_etag: str | None = None
 
 
-class Reference(Record):
-    """`<nova_id>` / `REF#<reference_id>`: a publication."""
-
-    entity_type: Literal["Reference"] = "Reference"
-    reference_id: Uuid
-    source: str = Field(min_length=1, max_length=20)
-    source_identifier: str = Field(min_length=1, max_length=100)
-    published_at: PartialTime | None = None
-    title: str | None = Field(default=None, max_length=500)
-    authors: tuple[str, ...] = Field(default=(), max_length=10)
-    author_count: int | None = Field(default=None, ge=0)
-
-
-class NovaReference(Record):
-    """`<nova_id>` / `NOVAREF#<reference_id>`: what a publication is to the nova."""
-
-    entity_type: Literal["NovaReference"] = "NovaReference"
-    reference_id: Uuid
-    role: ReferenceRole
-    added_by_workflow: str = Field(min_length=1)
-
-
 RecordT = TypeVar("RecordT", bound=Record)
 
 
@@ -217,12 +86,6 @@ def read_record(model: type[RecordT], item: Mapping[str, Any]) -> RecordT:
         return model.model_validate(item)
     except ValidationError as error:
         raise first_wrong(error, model.__name__) from error
-
-
-def nova_item(nova: Nova) -> dict[str, Any]:
-    """Return the item of a nova, with its place in the list of novae."""
-    place = keys.listed_nova(nova.primary_name_normalized, nova.nova_id)
-    return {**keys.nova(nova.nova_id), **nova.attributes(), **place}
 
 
 def nova_id_for(identity: str) -> str:

@@ -28,8 +28,8 @@ from typing import Final
 
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.constellations import BY_NAME, DISPLAYED
+from sourcebook.records.nova import NAME_LIMIT
 
-NAME_LIMIT: Final = 200
 """Characters of the longest name taken; SIMBAD's longest identifiers stay below 70."""
 
 _DASHES = re.compile("[\u00ad\u058a\u1806\u2010-\u2015\u2043\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")

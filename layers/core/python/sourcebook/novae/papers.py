@@ -9,7 +9,8 @@ from typing import Final
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import Clock, isoformat, utc_now
-from sourcebook.novae.model import NovaReference, Reference, ReferenceRole, reference_id_for
+from sourcebook.novae.model import reference_id_for
+from sourcebook.records.nova import NovaReference, Reference, ReferenceRole
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 
@@ -53,9 +54,9 @@ class Papers:
             created_at=now,
             updated_at=now,
         )
-        self.table.create({**keys.reference(nova_id, reference.reference_id), **reference.attributes()})
+        self.table.create(reference.to_item(keys.reference(nova_id, reference.reference_id)))
         place = keys.nova_reference(nova_id, reference.reference_id)
-        if self.table.create({**place, **link.attributes()}) is None:
+        if self.table.create(link.to_item(place)) is None:
             return
         try:
             self.table.update(

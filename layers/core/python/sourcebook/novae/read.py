@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.novae.boundaries import constellation_of
 from sourcebook.novae.coordinates import Position, cells_within, separation_arcsec
 from sourcebook.novae.names import is_designation, normalize_name
+from sourcebook.records.base import View
+from sourcebook.records.nova import Nova, NovaStatus
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook.table.codec import Item
-
-FIELDS: Final = (
-    "nova_id",
-    "primary_name",
-    "ra_deg",
-    "dec_deg",
-    "coord_frame",
-    "coord_epoch",
-    "constellation",
-    "discovery_date",
-    "status",
-    "merged_into",
-    "status_reason",
-    "object_type",
-    "created_at",
-    "updated_at",
-)
-"""Fields of a nova as it is served; null when it has none."""
 
 _MOST: Final = 100
 _NAMES_AT_MOST: Final = 200
@@ -43,7 +25,7 @@ class NovaReader:
 
     table: Table
 
-    def by_name(self, name: str) -> dict[str, Any]:
+    def by_name(self, name: str) -> View:
         """Return the novae that a name may mean: `match` is NONE, ONE or AMBIGUOUS, `items` all of them.
 
         Raises:
@@ -60,7 +42,7 @@ class NovaReader:
         items = [served(nova) for nova in novae]
         return {"match": match, "normalized": normalized, "items": items, "next_cursor": None}
 
-    def near(self, position: Position, radius_deg: float) -> dict[str, Any]:
+    def near(self, position: Position, radius_deg: float) -> View:
         """Return the novae within `radius_deg` of a position, nearest first, each with `separation_arcsec`.
 
         At most 100 are given; `left_out` says how many are not.
@@ -76,12 +58,13 @@ class NovaReader:
                     found.append((arcsec, row["nova_id"]))
         distances = {nova_id: arcsec for arcsec, nova_id in sorted(found, reverse=True)}
         nearest = sorted(distances, key=distances.__getitem__)[:_MOST]
-        items = {item["nova_id"]: item for item in self.table.batch_get(keys.nova(i) for i in nearest)}
+        found_novae = map(Nova.of_item, self.table.batch_get(keys.nova(i) for i in nearest))
+        items = {nova.nova_id: nova for nova in found_novae}
         return {
             "items": [
                 served(items[i]) | {"separation_arcsec": round(distances[i], 3)}
                 for i in nearest
-                if i in items and items[i]["status"] == "ACTIVE"
+                if i in items and items[i].status == NovaStatus.ACTIVE
             ],
             "left_out": len(distances) - len(nearest),
             "next_cursor": None,
@@ -94,7 +77,7 @@ class NovaReader:
             found, at = at, nova.get("merged_into")
         return found
 
-    def get(self, nova_id: str) -> dict[str, Any] | None:
+    def get(self, nova_id: str) -> View | None:
         """Return a nova with all its names, as it is (merged ones too); None if there is none."""
         if not nova_id or len(nova_id) > 80:
             return None
@@ -106,23 +89,26 @@ class NovaReader:
             {"name": row["name_raw"], "kind": row["name_kind"], "source": row["source"]}
             for row in self.table.query_all(own, most=_NAMES_AT_MOST)
         ]
-        return served(nova) | {
+        return served(Nova.of_item(nova)) | {
             "names": sorted(names, key=lambda name: (name["kind"] != "PRIMARY", name["name"]))
         }
 
-    def _active(self, nova_ids: list[str]) -> list[Item]:
-        found: dict[str, Item] = {}
+    def _active(self, nova_ids: list[str]) -> list[Nova]:
+        found: dict[str, Nova] = {}
         for nova_id in nova_ids:
-            nova = self.table.get(keys.nova(nova_id))
-            while nova is not None and nova.get("merged_into"):
-                nova = self.table.get(keys.nova(nova["merged_into"]))
-            if nova is not None and nova["status"] == "ACTIVE":
-                found[nova["nova_id"]] = nova
+            nova = self._nova(nova_id)
+            while nova is not None and nova.merged_into:
+                nova = self._nova(nova.merged_into)
+            if nova is not None and nova.status == NovaStatus.ACTIVE:
+                found[nova.nova_id] = nova
         return [found[nova_id] for nova_id in sorted(found)]
 
+    def _nova(self, nova_id: str) -> Nova | None:
+        item = self.table.get(keys.nova(nova_id))
+        return None if item is None else Nova.of_item(item)
 
-def served(nova: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a nova as it is served: its `FIELDS`, the constellation being the one that its place lies in."""
-    placed = nova.get("ra_deg") is not None
-    place = constellation_of(Position(nova["ra_deg"], nova["dec_deg"])) if placed else None
-    return {name: place if name == "constellation" else nova.get(name) for name in FIELDS}
+
+def served(nova: Nova) -> View:
+    """Return a nova as the API shows it, with the constellation that its place lies in."""
+    position = Position.of(nova)
+    return nova.shown() | {"constellation": None if position is None else constellation_of(position)}

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sourcebook.errors import InvalidInput, Retryable
-from sourcebook.novae.coordinates import Closeness, closeness, separation_arcsec
+from sourcebook.novae.coordinates import Closeness, Position, closeness, separation_arcsec
 from sourcebook.novae.messages import AuthorityAnswer, NameOutcome, Reconciled
-from sourcebook.novae.model import SOURCES, NameSource, Nova
+from sourcebook.novae.model import SOURCES
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import Named, NovaStore
+from sourcebook.records.nova import NameSource, Nova
 from sourcebook.records.quarantine import QuarantineReason
 from sourcebook.runs.errors import Held
 
@@ -60,8 +61,8 @@ class NameReconciler:
         )
 
     def _check(self, nova: Nova, identity: Identity) -> None:
-        if nova.position is not None and identity.position is not None:
-            arcsec = separation_arcsec(nova.position, identity.position)
+        if (position := Position.of(nova)) is not None and identity.position is not None:
+            arcsec = separation_arcsec(position, identity.position)
             if closeness(arcsec) is not Closeness.SAME:
                 raise Held(
                     QuarantineReason.COORDINATES_UNSURE,

@@ -14,16 +14,11 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.bucket.documents import Documents
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, shorten
-from sourcebook.novae.model import (
-    NovaReference,
-    Reference,
-    ReferenceRole,
-    read_record,
-    reference_id_for,
-)
+from sourcebook.novae.model import reference_id_for
 from sourcebook.novae.quarantine import Quarantiner
 from sourcebook.novae.reference_messages import DiscoveryDated, ReferencesFetched, ReferencesStored
 from sourcebook.novae.store import NovaStore
+from sourcebook.records.nova import NovaReference, Reference, ReferenceRole
 from sourcebook.records.quarantine import QuarantineReason
 from sourcebook.runs.errors import Held
 from sourcebook.runs.tasks import TaskRun
@@ -99,8 +94,8 @@ class ReferenceStore:
 
     def _upsert(self, nova_id: str, reference: Reference) -> str:
         key = keys.reference(nova_id, reference.reference_id)
-        item = reference.attributes()
-        there = self.store.table.create({**key, **item})
+        item = reference.to_item(key)
+        there = self.store.table.create(item)
         link = NovaReference(
             reference_id=reference.reference_id,
             role=ReferenceRole.OTHER,
@@ -108,7 +103,7 @@ class ReferenceStore:
             created_at=reference.created_at,
             updated_at=reference.created_at,
         )
-        self.store.table.create({**keys.nova_reference(nova_id, reference.reference_id), **link.attributes()})
+        self.store.table.create(link.to_item(keys.nova_reference(nova_id, reference.reference_id)))
         if there is None:
             return "created"
         changed = {
@@ -151,9 +146,8 @@ def read_publication(document: object, clock: Clock = utc_now) -> Reference:
         raise InvalidInput("author", authors, "a list of names")
     if isinstance(title, list):
         title = " ".join(str(part) for part in title)
-    now = clock()
-    return read_record(
-        Reference,
+    now = isoformat(clock())
+    return Reference.of_json(
         {
             "reference_id": reference_id_for("ADS", bibcode),
             "source": "ADS",
@@ -228,7 +222,7 @@ class DiscoveryDater:
 
     def _references(self, nova_id: str) -> Iterable[Reference]:
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.REFERENCE_PREFIX)
-        return [read_record(Reference, item) for item in self.store.table.query_all(own)]
+        return [Reference.of_item(item) for item in self.store.table.query_all(own)]
 
 
 def discovery_date(reference: Reference) -> str | None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
-from sourcebook.novae.model import NameKind, NameMapping, Nova
 from sourcebook.novae.names import is_designation, normalize_name
 from sourcebook.novae.store import Named, NovaStore
 from sourcebook.observations.migrations import Step
+from sourcebook.records.nova import NameKind, NameMapping, Nova
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -46,7 +47,9 @@ def renormalize(store: NovaStore, nova_id: str) -> int:
     item = store.table.get(keys.nova(nova_id), consistent=True)
     if nova is None or item is None:
         return 0
-    stale = [row for row in store.names(nova_id) if form_of_today(row.attributes() | {"SK": ""}) is not None]
+    stale = [
+        row for row in store.names(nova_id) if form_of_today(row.to_item(_own(nova_id, row))) is not None
+    ]
     changed = 0
     if (form := form_of_today(item)) is not None:
         store.table.update(
@@ -58,20 +61,24 @@ def renormalize(store: NovaStore, nova_id: str) -> int:
             },
             condition=Attr("primary_name").eq(nova.primary_name),
         )
-        nova = nova.model_copy(update={"primary_name_normalized": form})
+        nova = replace(nova, primary_name_normalized=form)
         changed += 1
     for row in stale:
         _move(store, nova, row)
     return changed + len(stale)
 
 
+def _own(nova_id: str, row: NameMapping) -> keys.Key:
+    return keys.nova_own_name(nova_id, row.name_normalized)
+
+
 def _move(store: NovaStore, nova: Nova, row: NameMapping) -> None:
     form = normalize_name(row.name_raw)
     primary = form == nova.primary_name_normalized
     kind = NameKind.PRIMARY if primary else NameKind.ALIAS
-    moved = row.model_copy(update={"name_normalized": form, "name_kind": kind}).attributes()
+    moved = replace(row, name_normalized=form, name_kind=kind)
     for place in (keys.nova_name(form, nova.nova_id), keys.nova_own_name(nova.nova_id, form)):
-        if store.table.create({**place, **moved}) is not None and primary:
+        if store.table.create(moved.to_item(place)) is not None and primary:
             store.table.update(place, assign={"name_kind": kind.value}, condition=Attr("PK").exists())
     # The nova's own row last, by which a run that is cut short is continued.
     store.table.delete(keys.nova_name(row.name_normalized, nova.nova_id))

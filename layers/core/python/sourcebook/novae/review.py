@@ -13,6 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput, Retryable, Terminal
+from sourcebook.fits.model import OVERRIDES as OVERRIDES_OF_A_FILE
 from sourcebook.novae.whereabouts import find_product
 from sourcebook.records.base import View
 from sourcebook.records.quarantine import PENDING, REVIEWED, QuarantineCase, ReviewStatus
@@ -26,16 +27,7 @@ if TYPE_CHECKING:
 
 DECISIONS: Final = tuple(status.value for status in ReviewStatus if status is not ReviewStatus.PENDING)
 SPECTRA_WORKFLOW: Final = "acquire_and_validate_spectra"
-OVERRIDES: Final = (
-    "wavelength_unit",
-    "date",
-    "object",
-    "instrument",
-    "flux_unit",
-    "ignore_checksum",
-    "accept_missing",
-    "member",
-)
+OVERRIDES: Final = (*OVERRIDES_OF_A_FILE, "member")
 """What a reviewer may say of a spectrum's file in its place; `member` is the name of a file within a ZIP."""
 
 Starter: TypeAlias = Callable[[str, Mapping[str, Any], str], str]

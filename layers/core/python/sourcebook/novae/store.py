@@ -17,16 +17,8 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.novae.coordinates import Position, cell_of, cells_within, separation_arcsec
-from sourcebook.novae.model import (
-    NameKind,
-    NameMapping,
-    NameSource,
-    Nova,
-    NovaStatus,
-    nova_item,
-    read_record,
-)
-from sourcebook.novae.names import NAME_LIMIT, display_name, is_designation, normalize_name
+from sourcebook.novae.names import display_name, is_designation, normalize_name
+from sourcebook.records.nova import NAME_LIMIT, NameKind, NameMapping, NameSource, Nova, NovaStatus
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 
@@ -62,7 +54,7 @@ class NovaStore:
     def get(self, nova_id: str) -> Nova | None:
         """Return a nova as it is, merged or not; None if there is none."""
         item = self.table.get(keys.nova(nova_id), consistent=True)
-        return read_record(Nova, item) if item else None
+        return Nova.of_item(item) if item else None
 
     def active(self, nova_id: str) -> Nova:
         """Return the nova that this id leads to.
@@ -95,7 +87,7 @@ class NovaStore:
     def names(self, nova_id: str) -> list[NameMapping]:
         """Return a nova's names, the primary one first, then by their normalized form."""
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.NOVA_NAME_PREFIX)
-        found = [read_record(NameMapping, row) for row in self.table.query_all(own, most=MOST_NAMES)]
+        found = [NameMapping.of_item(row) for row in self.table.query_all(own, most=MOST_NAMES)]
         return sorted(found, key=lambda name: (name.name_kind is not NameKind.PRIMARY, name.name_normalized))
 
     def near(self, position: Position, radius_deg: float) -> list[Neighbour]:
@@ -122,11 +114,12 @@ class NovaStore:
         Returns:
             Whether this call made it. Of several at once, one is told so.
         """
-        if nova.position is not None:
-            row = keys.nova_position(cell_of(nova.position), nova.nova_id)
+        if (position := Position.of(nova)) is not None:
+            row = keys.nova_position(cell_of(position), nova.nova_id)
             self.table.create({**row, **_entity("NovaPosition"), "nova_id": nova.nova_id, **_place(nova)})
         self.add_names(nova, [Named(nova.primary_name, NameSource.INGESTION), *names])
-        return self.table.create(nova_item(nova)) is None
+        place = keys.listed_nova(nova.primary_name_normalized, nova.nova_id)
+        return self.table.create(nova.to_item(keys.nova(nova.nova_id), place)) is None
 
     def add_names(self, nova: Nova, names: Iterable[Named]) -> int:
         """Give a nova names that it does not have yet.
@@ -207,15 +200,15 @@ class NovaStore:
             source=named.source,
             created_at=now,
             updated_at=now,
-        ).attributes()
+        )
         # The nova's own row last: where it stands, the other does too.
         places = (keys.nova_name(form, nova_id), keys.nova_own_name(nova_id, form))
         if replace:
             for place in places:
-                self.table.put({**place, **row})
+                self.table.put(row.to_item(place))
             return True
-        self.table.create({**places[0], **row})
-        return self.table.create({**places[1], **row}) is None
+        self.table.create(row.to_item(places[0]))
+        return self.table.create(row.to_item(places[1])) is None
 
     def _followed(self, nova_id: str) -> Nova | None:
         nova = self.get(nova_id)

@@ -8,7 +8,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, ClassVar, Final
 
-from sourcebook.records.base import NOT_SHOWN, EpochSeconds, LeftOut, Place, Record, SchemaRule, Time, View
+from sourcebook.messages import SchemaRule
+from sourcebook.records.base import NOT_SHOWN, EpochSeconds, LeftOut, Place, Record, Time, View
 from sourcebook.table import keys
 from sourcebook.table.codec import Item
 

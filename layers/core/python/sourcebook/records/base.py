@@ -31,7 +31,7 @@ from typing import (
 )
 
 from sourcebook.clock import parse_iso
-from sourcebook.messages import Json, Message, fields_of, plain
+from sourcebook.messages import Json, Message, SchemaRule, fields_of, plain
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table.codec import Item
 from sourcebook.table.keys import EligibilityKey, Key
@@ -56,13 +56,6 @@ class LeftOut:
     """
 
     value: object
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SchemaRule:
-    """What JSON Schema says of a type besides its name, such as the format of a text."""
-
-    words: Mapping[str, Json]
 
 
 Time: TypeAlias = Annotated[str, SchemaRule({"format": "date-time"})]

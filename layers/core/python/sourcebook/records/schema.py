@@ -9,7 +9,8 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 from sourcebook.columns import Column, ColumnKind
-from sourcebook.records.base import Record, SchemaRule, record_fields
+from sourcebook.messages import SchemaRule
+from sourcebook.records.base import Record, record_fields
 
 Schema: TypeAlias = dict[str, Any]
 

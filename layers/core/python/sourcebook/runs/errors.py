@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sourcebook.errors import Quarantine, Retryable
+from sourcebook.schema import UUID
 
 MESSAGE_LIMIT: Final = 300
 
-_CHANGING = re.compile(
-    r"'[^']*'|\"[^\"]*\"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{16,}\b|[+-]?\d+(?:\.\d+)?"
-)
+_CHANGING = re.compile(rf"'[^']*'|\"[^\"]*\"|{UUID}|\b[0-9a-f]{{16,}}\b|[+-]?\d+(?:\.\d+)?")
 
 
 class Held(Quarantine):

@@ -21,10 +21,11 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.novae.coordinates import Position
-from sourcebook.novae.model import Nova, read_record
+from sourcebook.novae.model import read_record
 from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
 from sourcebook.novae.store import NovaStore
 from sourcebook.novae.whereabouts import find_product, root_of
+from sourcebook.records.nova import Nova
 from sourcebook.spectra.discovery_messages import DiscoveryPlan, ProviderAnswered, ProviderToAsk
 from sourcebook.spectra.products import (
     Eligibility,
@@ -375,12 +376,13 @@ def position_of(nova: Nova) -> Position:
     Raises:
         NoPosition: if it has no coordinates.
     """
-    if nova.position is None:
+    position = Position.of(nova)
+    if position is None:
         raise NoPosition(
             f"nova_id {nova.nova_id}: it has no coordinates, so no archive can be searched for it; spectra "
             "can be handed in with `sourcebook donate`"
         )
-    return nova.position
+    return position
 
 
 def may_be_tried(product: SpectrumProduct, now: datetime) -> bool:

@@ -19,8 +19,8 @@ from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.fits.model import SpectrumOutcome, Verdict
 from sourcebook.novae.file_objects import FileObject, FileRole, file_object_item
-from sourcebook.novae.model import ReferenceRole
 from sourcebook.novae.papers import Papers, bibcode_of
+from sourcebook.records.nova import ReferenceRole
 from sourcebook.records.quarantine import QuarantineReason, ReviewStatus
 from sourcebook.runs.errors import error_fingerprint
 from sourcebook.runs.tasks import TaskRun
