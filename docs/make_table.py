@@ -22,6 +22,7 @@ _BEGIN: Final = "<!-- What follows is made by docs/make_table.py: `make docs`. -
 _NAMES: Final = {
     "date-time": "time",
     "date": "day",
+    "uuid": "id",
     "string": "text",
     "integer": "whole number",
     "boolean": "true or false",
