@@ -54,8 +54,8 @@ class HandledFailure:
 class SchemaRule:
     """What JSON Schema says of a type besides its name, such as the format or pattern of a text.
 
-    It stands in an annotation: ``Annotated[str, SchemaRule({"maxLength": 20})]``. `Message.of_json` holds values to
-    the words `pattern`, `minLength`, `maxLength`, `minimum`, `maximum` and `exclusiveMaximum`.
+    It stands in an annotation: ``Annotated[str, SchemaRule({"maxLength": 20})]``. `Message.of_json` holds
+    values to the words `pattern`, `minLength`, `maxLength`, `minimum`, `maximum` and `exclusiveMaximum`.
     """
 
     words: Mapping[str, Json]

@@ -19,7 +19,9 @@ NAME_LIMIT: Final = 200
 
 NovaId: TypeAlias = Annotated[str, SchemaRule({"format": "uuid", "pattern": f"^{UUID}$"})]
 Name: TypeAlias = Annotated[str, SchemaRule({"minLength": 1, "maxLength": NAME_LIMIT})]
-PartialDate: TypeAlias = Annotated[str, SchemaRule({"pattern": r"^\d{4}-(0[1-9]|1[0-2])-(0\d|[12]\d|3[01])$"})]
+PartialDate: TypeAlias = Annotated[
+    str, SchemaRule({"pattern": r"^\d{4}-(0[1-9]|1[0-2])-(0\d|[12]\d|3[01])$"})
+]
 """A day, or with day 00 a month: that is how astronomy writes "in June 2012"."""
 PartialTime: TypeAlias = Annotated[
     str, SchemaRule({"pattern": r"^\d{4}(-\d{2}(-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z)?)?)?$"})
