@@ -93,6 +93,14 @@ def test_a_new_name_is_found_by_looking_through_all_articles(told: World) -> Non
     assert len(told.mentions("release")) == 6
 
 
+def test_an_execution_that_an_earlier_version_began_goes_on_at_the_beginning_of_its_day(told: World) -> None:
+    place = {"status": "analyzed", "timestamp": isoformat(NOON), "PK": "dedup:0", "SK": "ARTICLE"}
+    part = DayOfArticles("quartzon", 0, told.now, "all", place)
+    analyzer = Analyzer.of(told.table, Gloomy(), told.clock, workers=1)
+    progress = Reanalyzer(told.table, analyzer).run(part)
+    assert (progress.analyzed, progress.done) == (2, True)
+
+
 def test_a_name_that_was_taken_back_is_no_longer_mentioned(told: World) -> None:
     SubjectRegistry(told.table, told.clock).register([Subject("quartzon", "Quartzon Studio", "tool")])
     every_day(told)
