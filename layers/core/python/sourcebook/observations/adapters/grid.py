@@ -112,7 +112,7 @@ class Grid:
         selected: Sequence[Selected | None] = (),
         language: str | None = None,
     ) -> Grid:
-        """Return the grid of a table, and whether it has the declared columns.
+        """Return the grid of a table, which has the declared columns.
 
         Raises:
             BadDocument: if a declared column is missing or stands twice, or there are too many.
