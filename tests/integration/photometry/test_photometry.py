@@ -18,7 +18,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.parquet import NotATable, read_table
 from sourcebook.lightcurves.series import Series
 from sourcebook.novae.establish import NovaEstablisher
-from sourcebook.novae.model import PhotometryTable, photometry_id_for, read_record
+from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import NoSuchNova, NovaStore
 from sourcebook.photometry import table as photometry_table
@@ -32,6 +32,7 @@ from sourcebook.photometry.table import (
     table_key,
 )
 from sourcebook.photometry.upload import NothingUsable, UploadValidator, ingested
+from sourcebook.records.product import PhotometryTable
 from sourcebook.table import keys
 from tests.integration.astronomy import Clock, task_run
 from tests.unit.lightcurves.uploads import extended
@@ -86,7 +87,7 @@ class Desk:
     def item(self) -> PhotometryTable:
         item = self.store.table.get(keys.photometry_table(self.nova_id), consistent=True)
         assert item is not None
-        return read_record(PhotometryTable, item)
+        return PhotometryTable.of_item(item)
 
     def magnitudes(self) -> list[float | None]:
         body = self.objects.read(table_key(self.nova_id), 10**8).body

@@ -19,6 +19,7 @@ from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
 from sourcebook.records.article import Article, Sentiment
 from sourcebook.records.event import Event, EventMember, Idea
 from sourcebook.records.nova import NameKind, Nova, Reference, ReferenceRole
+from sourcebook.records.product import FileObject
 from sourcebook.records.quarantine import QuarantineCase
 from sourcebook.records.run import Attempt, JobRun
 from sourcebook.records.schema import Schema, nullable, object_of, one_of, shown, shown_fields
@@ -661,18 +662,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         normalization_notes=nullable(list_of(TEXT)),
         overrides=nullable(OBJECT),
         verdict=nullable(OBJECT),
-        files=list_of(
-            object_of(
-                role=TEXT,
-                name=TEXT,
-                key=TEXT,
-                content_type=TEXT,
-                byte_length=nullable(COUNT),
-                etag=nullable(TEXT),
-                sha256=nullable(TEXT),
-                created_at=TIME,
-            )
-        ),
+        files=list_of(shown(FileObject)),
     ),
     "Spectrum": object_of(
         nova_id=UUID,

@@ -1207,13 +1207,21 @@ class ProductFiles(Record):
     """`ProductFiles` of the API's description."""
 
     role: str
+    """What it is to the product."""
     name: str
+    """Its name in the role."""
     key: str
+    """Its key in the bucket."""
     content_type: str
+    """Its media type."""
     byte_length: int | None
+    """Its bytes."""
     etag: str | None
+    """Of S3."""
     sha256: str | None
+    """The digest of its bytes."""
     created_at: datetime
+    """When it was recorded."""
 
 
 class Product(Record):

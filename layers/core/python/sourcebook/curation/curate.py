@@ -25,7 +25,6 @@ from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.curation.messages import Action, Curated, CurateNova, CurationOutcome
 from sourcebook.errors import InvalidInput, Retryable
-from sourcebook.novae.file_objects import FileRole
 from sourcebook.novae.model import Record, Uuid, photometry_id_for, read_record
 from sourcebook.novae.references import is_earlier
 from sourcebook.novae.store import NoSuchNova, NovaStore
@@ -33,6 +32,7 @@ from sourcebook.photometry.messages import RebuildTable, UploadObject
 from sourcebook.photometry.table import TableRebuilder
 from sourcebook.photometry.upload import PRODUCT, upload_folder
 from sourcebook.records.nova import NameKind, Nova, NovaStatus, PartialDate, ReferenceRole
+from sourcebook.records.product import FileRole
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.products import SPECTRA, Eligibility
 from sourcebook.table import keys

@@ -11,12 +11,12 @@ from boto3.dynamodb.conditions import Attr, ConditionBase
 from sourcebook.clock import Clock, utc_now
 from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.novae.coordinates import Position, cell_of
-from sourcebook.novae.file_objects import FileRole
 from sourcebook.novae.model import read_record
 from sourcebook.novae.renormalize import form_of_today, renormalize
 from sourcebook.novae.store import NovaStore
 from sourcebook.novae.whereabouts import find_product
 from sourcebook.records.nova import Nova, NovaStatus
+from sourcebook.records.product import FileRole
 from sourcebook.spectra.fingerprints import Fingerprints
 from sourcebook.spectra.products import (
     ELIGIBLE_STATUS,

@@ -22,6 +22,7 @@ NAMESPACE: Final = uuid.UUID("5b0d2d0c-7a4e-5d1f-9f0b-0c6f6a3a9a11")
 """Of every uuid5 of the catalogue. Changing it makes every nova another one."""
 
 Uuid = Annotated[str, Field(pattern=f"^{UUID}$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 SOURCES: Final = {"simbad": NameSource.SIMBAD, "tns": NameSource.TNS}
 """Where a name comes from, by the archive that has it."""
 
@@ -38,39 +39,6 @@ class Record(BaseModel):
     def attributes(self) -> dict[str, Any]:
         """Return the item's attributes without its key; what is absent (None) is left out."""
         return self.model_dump(mode="json", exclude_none=True)
-
-
-class PhotometryTable(Record):
-    """`<nova_id>` / `PRODUCT#PHOTOMETRY_TABLE`: the one table of a nova's photometry.
-
-    Attributes:
-        s3_key: of the Parquet object; None before the first upload.
-        points_s3_key: of its twin for the API.
-        table_schema_version: of the table's columns.
-        row_count: measurements in it; `bands` counts them by band.
-        ingestion_count: uploads in it.
-        last_ingested_file_id: SHA-256 of the last of them.
-    """
-
-    entity_type: Literal["DataProduct"] = "DataProduct"
-    data_product_id: Uuid
-    nova_id: Uuid
-    product_type: Literal["PHOTOMETRY_TABLE"] = "PHOTOMETRY_TABLE"
-    s3_bucket: str | None = None
-    s3_key: str | None = None
-    points_s3_key: str | None = None
-    table_schema_version: str | None = None
-    table_etag: str | None = None
-    table_revision: int | None = None
-    row_count: int | None = Field(default=None, ge=0)
-    bands: Mapping[str, int] | None = None
-    mjd_min: float | None = None
-    mjd_max: float | None = None
-    last_ingestion_at: UtcDatetime | None = None
-    last_ingestion_source: str | None = None
-    ingestion_count: int = Field(default=0, ge=0)
-    last_ingested_file_id: str | None = None
-    last_ingested_object_etag: str | None = None
 
 
 RecordT = TypeVar("RecordT", bound=Record)

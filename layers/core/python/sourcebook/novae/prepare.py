@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from sourcebook.clock import Clock, utc_now
 from sourcebook.novae.messages import Prepared
-from sourcebook.novae.model import PhotometryTable, photometry_id_for
+from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.store import NovaStore
+from sourcebook.records.product import PhotometryTable
 from sourcebook.table import keys
 
 
@@ -32,5 +33,5 @@ class NovaPreparer:
             created_at=now,
             updated_at=now,
         )
-        there = self.store.table.create({**keys.photometry_table(nova.nova_id), **item.attributes()})
+        there = self.store.table.create(item.to_item(keys.photometry_table(nova.nova_id)))
         return Prepared(nova_id=nova.nova_id, photometry_table_created=there is None)

@@ -13,6 +13,7 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.bucket.objects import Beginning, Objects, SignedLink
 from sourcebook.errors import Terminal
 from sourcebook.fits.points import downsample
+from sourcebook.records.product import FileObject
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -71,8 +72,6 @@ MORE_FIELDS: Final = (
     "verdict",
 )
 """Fields that one product has besides."""
-FILE_FIELDS: Final = ("role", "name", "key", "content_type", "byte_length", "etag", "sha256", "created_at")
-"""Fields of an object in the bucket that belongs to a product."""
 
 SPECTRUM: Final = "spectrum.ecsv"
 """Name of the object that holds a normalized spectrum."""
@@ -154,10 +153,7 @@ class ProductReader:
             return None
         prefix = keys.files_of(item["product_type"], data_product_id)
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(prefix)
-        files = [
-            {name: row.get(name) for name in FILE_FIELDS}
-            for row in self.table.query_all(own, most=_FILES_AT_MOST)
-        ]
+        files = [FileObject.of_item(row).shown() for row in self.table.query_all(own, most=_FILES_AT_MOST)]
         return _public(item, (*FIELDS, *MORE_FIELDS)) | {"files": files}
 
     def valid_spectra(self, nova_id: str) -> Iterator[Item]:

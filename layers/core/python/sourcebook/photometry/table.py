@@ -23,7 +23,6 @@ from sourcebook.lightcurves.merge import merge
 from sourcebook.lightcurves.model import TABLE_SCHEMA, Measurement
 from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, Upload, read_table, write_table
 from sourcebook.lightcurves.series import Series
-from sourcebook.novae.file_objects import FileObject, FileRole, file_object_item
 from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.papers import Papers, bibcode_of
 from sourcebook.novae.prepare import NovaPreparer
@@ -31,6 +30,7 @@ from sourcebook.novae.store import NovaStore
 from sourcebook.photometry.messages import RebuildTable, TableRebuilt
 from sourcebook.photometry.upload import PRODUCT, read_rows, upload_folder
 from sourcebook.records.nova import ReferenceRole
+from sourcebook.records.product import FileObject, FileRole
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed
@@ -317,7 +317,7 @@ class TableRebuilder:
             updated_at=now,
             **known,
         )
-        self.store.table.put(file_object_item(record))
+        self.store.table.put(record.item())
 
 
 def table_key(nova_id: str) -> str:

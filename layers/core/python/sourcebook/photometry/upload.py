@@ -14,11 +14,11 @@ from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.lightcurves.model import Measurement, from_rows
 from sourcebook.lightcurves.parse import MOST_BYTES, file_id_of, parse_upload
-from sourcebook.novae.file_objects import FileRole
 from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.names import normalize_name
 from sourcebook.novae.store import NovaStore
 from sourcebook.photometry.messages import UploadKnown, UploadValid, ValidatedUpload
+from sourcebook.records.product import FileRole
 from sourcebook.table import keys
 from sourcebook.table.codec import Item
 

@@ -20,8 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.events import UtcDatetime
-from sourcebook.novae.file_objects import Sha256
-from sourcebook.novae.model import NAMESPACE, Record, Uuid
+from sourcebook.novae.model import NAMESPACE, Record, Sha256, Uuid
 from sourcebook.records.quarantine import QuarantineReason, ReviewStatus
 from sourcebook.table import keys
 

@@ -18,9 +18,9 @@ from sourcebook.bucket.stored import StoredObject
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.fits.model import SpectrumOutcome, Verdict
-from sourcebook.novae.file_objects import FileObject, FileRole, file_object_item
 from sourcebook.novae.papers import Papers, bibcode_of
 from sourcebook.records.nova import ReferenceRole
+from sourcebook.records.product import FileObject, FileRole
 from sourcebook.records.quarantine import QuarantineReason, ReviewStatus
 from sourcebook.runs.errors import error_fingerprint
 from sourcebook.runs.tasks import TaskRun
@@ -327,7 +327,7 @@ class SpectrumRecorder:
                 created_at=now,
                 updated_at=now,
             )
-            self.table.put(file_object_item(record))
+            self.table.put(record.item())
 
 
 def _given(name: str, part: PartT | None) -> PartT:

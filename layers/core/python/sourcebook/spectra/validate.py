@@ -15,7 +15,7 @@ from sourcebook.bucket.files import LARGEST_FILE, Files
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.fits.model import OVERRIDES, SpectrumOutcome, Verdict
-from sourcebook.novae.file_objects import FileRole
+from sourcebook.records.product import FileRole
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.load import read_about
 from sourcebook.spectra.messages import AboutSpectrum, Artifact, Examination, ExamineSpectrum

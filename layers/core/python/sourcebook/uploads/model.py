@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from sourcebook.events import UtcDatetime
 from sourcebook.lightcurves.parse import MOST_BYTES
-from sourcebook.novae.file_objects import Sha256
-from sourcebook.novae.model import Uuid
+from sourcebook.novae.model import Sha256, Uuid
 from sourcebook.photometry.upload import upload_key
 from sourcebook.spectra.providers.donation import LARGEST, Provenance, plain_name
 from sourcebook.validation import first_wrong

@@ -23,8 +23,7 @@ from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.events import UtcDatetime
 from sourcebook.novae.coordinates import Position
-from sourcebook.novae.file_objects import Sha256
-from sourcebook.novae.model import Uuid
+from sourcebook.novae.model import Sha256, Uuid
 from sourcebook.novae.resolvers.archive import ArchiveStatus
 from sourcebook.spectra.products import Locator, LocatorKind
 from sourcebook.spectra.providers.provider import PRODUCTS_AT_MOST, FoundProduct, Search
