@@ -230,7 +230,7 @@ def polling(most_per_dispatch: int = MOST_PER_DISPATCH) -> tuple[Stage, Stage]:
     busy = FETCH.seconds(MEASURED.poll.cpu_ms, ANSWER_SECONDS / POLLED_AT_ONCE)
     dispatch = Stage(
         # An index read for thousands and a message for 20: under a millisecond for each.
-        Function("dispatch_sources", 512, 1, most_per_dispatch, "its memory"),
+        Function("dispatch_sources", 1024, 1, most_per_dispatch, "its memory"),
         0.001,
         [Limit("sources of one dispatch", most_per_dispatch / 60, "MOST_PER_DISPATCH (sources/dispatch.py)")],
         period=60,

@@ -100,6 +100,7 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("dynamodb:Query", f"table/index/{keys.ELIGIBILITY_INDEX}"),
         ("dynamodb:PutItem", TABLE),
         ("dynamodb:UpdateItem", TABLE),
+        ("sqs:GetQueueAttributes", "fetch queue"),
         ("sqs:SendMessage", "fetch queue"),
     },
     "fetch_sources": {

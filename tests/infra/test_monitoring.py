@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from infra.ingestion import MANY_DUE
 from infra.monitoring import FAILED_RUNS
-from sourcebook.sources.dispatch import MOST_PER_DISPATCH
 from tests.templates import ROOT
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def test_the_alarms_on_feeds_have_the_bounds_of_what_they_watch(aws: Assembly) -
     limits = _limits(alarms["feed-fetches-strained"])
     assert limits["feed_fetch_duration_seconds"] == 5
     assert 0.8 * memory < limits["memory_usage_bytes"] < memory
-    assert alarms["feed-queue-size"]["Threshold"] == MOST_PER_DISPATCH
+    assert alarms["feed-queue-size"]["Threshold"] == MANY_DUE
     for name in ("feed-fetches-strained", "feed-queue-size"):
         for metric in _metrics(alarms[name]):
             (dimension,) = metric["Dimensions"]

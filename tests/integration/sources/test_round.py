@@ -218,6 +218,23 @@ def test_a_source_that_is_not_due_is_not_sent(stack: Stack, server: ServedFolder
     assert stack.dispatch() == DispatchCounts(due=0, messages=0)
 
 
+def test_a_queue_that_is_full_is_sent_no_more_and_what_is_left_is_still_due(stack: Stack) -> None:
+    register(
+        stack,
+        [
+            sample_sources(f"https://host{number}.example")[0].model_copy(
+                update={"source_id": f"feed-{number}"}
+            )
+            for number in range(50)
+        ],
+    )
+    dispatcher = Dispatcher(stack.registry, stack.sqs, stack.fetch_queue, lambda: stack.now, most_queued=2)
+    assert dispatcher.send_due("run-1") == DispatchCounts(due=50, messages=2)
+    assert dispatcher.send_due("run-2") == DispatchCounts(due=50, messages=0)
+    sent = [read_message(FetchRequested, body) for body in stack.received(stack.fetch_queue)]
+    assert [len(message.sources) for message in sent] == [20, 20]
+
+
 def test_sources_are_postponed_when_the_time_runs_out(stack: Stack, server: ServedFolder) -> None:
     register(stack, sample_sources(server.url)[:1])
     stack.dispatch()

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 SOURCES_PER_MESSAGE: Final = 20
-MOST_PER_DISPATCH: Final = 5_000
+MOST_PER_DISPATCH: Final = 100_000
 """Sources sent by one dispatch; those left are the first ones a minute later."""
+MOST_QUEUED: Final = 10_000
+"""Messages that may wait: while fetching stands still, each dispatch would send the same sources again."""
 
 _SQS_BATCH = 10
 _NAMED_AT_MOST = 20
@@ -77,6 +79,7 @@ class Dispatcher:
     queue: SQSClient
     queue_url: str
     clock: Clock = utc_now
+    most_queued: int = MOST_QUEUED
 
     def dispatch(self, asked: DispatchSources, correlation_id: str) -> DispatchCounts:
         """Send the sources that are asked for."""
@@ -85,7 +88,10 @@ class Dispatcher:
         return self.send(asked.source_ids, correlation_id)
 
     def send_due(self, correlation_id: str) -> DispatchCounts:
-        """Send every source that is due, in the order of priority and then of due time."""
+        """Send every source that is due, in the order of priority and then of due time.
+
+        What the queue has no room for is still due a minute later.
+        """
         # '$' is the character after '#', so this includes the sources due at this very second.
         until = f"{isoformat(self.clock())}$"
         due = [
@@ -97,9 +103,16 @@ class Dispatcher:
                 most=MOST_PER_DISPATCH,
             )
         ]
-        sent, refused = self._send(due, correlation_id)
+        sent, refused = self._send(due, correlation_id, most=max(0, self.most_queued - self._queued()))
         self._tick()
         return DispatchCounts(due=len(due), messages=sent, refused=refused)
+
+    def _queued(self) -> int:
+        """Return about how many messages wait for their fetch."""
+        answer = self.queue.get_queue_attributes(
+            QueueUrl=self.queue_url, AttributeNames=["ApproximateNumberOfMessages"]
+        )
+        return int(answer["Attributes"]["ApproximateNumberOfMessages"])
 
     def _tick(self) -> None:
         """Write the time of this dispatch, by which the health check knows that the schedule runs."""
@@ -127,9 +140,9 @@ class Dispatcher:
             not_sent=tuple(source_id[:80] for source_id in passed_over[:_NAMED_AT_MOST]),
         )
 
-    def _send(self, due: Sequence[_Due], correlation_id: str) -> tuple[int, int]:
+    def _send(self, due: Sequence[_Due], correlation_id: str, most: int | None = None) -> tuple[int, int]:
         sent = refused = 0
-        messages = (message_body(chunk, correlation_id) for chunk in chunks_by_host(due))
+        messages = islice((message_body(chunk, correlation_id) for chunk in chunks_by_host(due)), most)
         while batch := list(islice(messages, _SQS_BATCH)):
             answer = self.queue.send_message_batch(
                 QueueUrl=self.queue_url,
