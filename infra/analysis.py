@@ -11,6 +11,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
+from infra.api import Api
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
 from infra.functions import PythonFunction, WorkQueue, allow_partiql, with_batches
@@ -99,7 +100,13 @@ class Analysis(Construct):
                 max_concurrency=deployment.analyze_concurrency,
             )
         )
+        self._articles = articles
         self.heal = self._build_heal(deployment, data, layers, articles)
+
+    def add_deciding(self, api: Api, deployment: Deployment) -> None:
+        """Let the API announce articles that a person has joined or split."""
+        api.function.function.add_environment("ARTICLE_TOPIC_ARN", self._articles.topic_arn)
+        api.function.allow(with_batches("sns:Publish", deployment), self._articles.topic_arn)
 
     def _build_heal(
         self, deployment: Deployment, data: DataStack, layers: Layers, articles: sns.ITopic

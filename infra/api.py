@@ -25,7 +25,10 @@ from infra.nag import accept
 from infra.workflows import Workflow
 from sourcebook.api.queues import VARIABLE as DEAD_LETTER_QUEUES
 from sourcebook.table.keys import (
+    ARTICLE_PARTITIONS,
+    DECISIONS,
     ELIGIBILITY_INDEX,
+    EVENT_PARTITIONS,
     IDEMPOTENT_PARTITIONS,
     LOCATOR_PARTITIONS,
     NOVA_PARTITIONS,
@@ -35,6 +38,7 @@ from sourcebook.table.keys import (
     STARTED_PARTITIONS,
     STATUS_INDEX,
     TAG_INDEX,
+    UNGROUPED,
 )
 
 _LOCAL_ADDRESSES: Final = "{scheme}://{host}/_aws/execute-api/{api}"
@@ -174,8 +178,8 @@ class Api(Construct):
         """Let the function write what its operations write, and nothing else of the table.
 
         Sources with all that polling has kept of them, runs that it starts, the answers to requests that
-        came with a key, a person's decision on a case and on the spectrum that it is about, and the spectra
-        that are uploaded. It reads tokens and cannot make or change one.
+        came with a key, a person's decision on a case and on the spectrum that it is about, those on articles
+        and events, and the spectra that are uploaded. It reads tokens and cannot make or change one.
         """
         for actions, partitions in (
             (
@@ -187,6 +191,10 @@ class Api(Construct):
             # A spectrum that is uploaded becomes a product of its nova.
             (["PutItem", "UpdateItem"], [NOVA_PARTITIONS]),
             (["PutItem"], [LOCATOR_PARTITIONS]),
+            # Decisions on articles and events are transactions; the marks have conclusions drawn anew.
+            (["PutItem", "UpdateItem"], [ARTICLE_PARTITIONS, DECISIONS]),
+            (["BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"], [EVENT_PARTITIONS]),
+            (["PutItem"], [UNGROUPED]),
             (["UpdateItem"], [QUARANTINE_PARTITIONS]),
         ):
             self.function.role.add_to_principal_policy(

@@ -50,6 +50,7 @@ class PipelineStack(cdk.Stack):
         observations = Observations(self, "Observations", data=data, layers=layers)
         observations.add_fetching(ingestion.fetch)
         api = Api(self, "Api", deployment=deployment, data=data, layers=layers)
+        analysis.add_deciding(api, deployment)
         search = Search(self, "Search", deployment=deployment, data=data, layers=layers)
         search.add_reading(api)
         alerts = Alerts(self, "Alerts", data=data)

@@ -8,13 +8,18 @@ import click
 
 from sourcebook.articles.normalize import identify
 from sourcebook.records.article import Article
+from sourcebook_cli.decisions import join, split
 from sourcebook_cli.output import say, say_json
 from sourcebook_cli.stack import on_aws
 
 
 @click.group()
 def articles() -> None:
-    """Find articles, and see what decides which are one."""
+    """Find articles, see what decides which are one, and decide otherwise."""
+
+
+articles.add_command(join)
+articles.add_command(split)
 
 
 @articles.command()

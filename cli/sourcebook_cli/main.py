@@ -22,6 +22,8 @@ _COMMANDS = {
     "sources": "sourcebook_cli.sources:sources",
     "redrive": "sourcebook_cli.redrive:redrive",
     "articles": "sourcebook_cli.articles:articles",
+    "events": "sourcebook_cli.decisions:events",
+    "decisions": "sourcebook_cli.decisions:decisions",
     "feeds": "sourcebook_cli.feeds:feeds",
     "sentiment": "sourcebook_cli.sentiment:sentiment",
     "subjects": "sourcebook_cli.subjects:subjects",

@@ -312,6 +312,8 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
         ("s3:GetObject", "bucket/exports/*"),
         # Whoever makes a rule with a mail address has that asked.
         ("sns:Subscribe", "alert mails"),
+        # Articles that a person has joined or split are analyzed anew.
+        ("sns:Publish", "article topic"),
         ("s3:ListBucket", "bucket"),
         *(
             ("sqs:GetQueueAttributes", f"{name} dead letters")

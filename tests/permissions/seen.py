@@ -39,6 +39,7 @@ UNUSED: Final[dict[tuple[str, str], str]] = {
         "reanalyze_articles",
         "dynamodb:PartiQLInsert",
     ): "The tests analyse few articles again, and few mentions are written one by one.",
+    ("api", "sns:Publish"): "Articles that a person joins or splits are announced; integration tests do so.",
     ("api", "sns:Subscribe"): "A rule with a mail address has that asked; the rules of the tests have none.",
     (
         "index_articles",

@@ -295,6 +295,7 @@ READING: dict[str, dict[str, str]] = {
     "/series": {},
     "/meta/latest": {},
     "/events": {},
+    "/decisions": {},
     "/events/{event_id}": {"event_id": "b6c05a4122275387af829085f39c71d6"},
     "/articles.atom": {},
     "/articles.json": {},

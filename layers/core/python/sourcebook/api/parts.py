@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "service": ("/health", "/openapi.json", "/docs"),
     "articles": ("/articles", "/articles.atom", "/articles.json", "/events"),
+    "decisions": ("/decisions",),
     "feeds": ("/feeds", "/feeds.opml"),
     "sentiment": ("/api/v1",),
     "observations": ("/latest", "/history", "/observations", "/banks", "/series", "/meta"),

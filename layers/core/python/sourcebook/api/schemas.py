@@ -17,6 +17,7 @@ from sourcebook.exports.manifest import FileFormat as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
 from sourcebook.records.article import Article, Sentiment
+from sourcebook.records.decision import Decision
 from sourcebook.records.event import Event, EventMember, Idea
 from sourcebook.records.nova import NameKind, Nova, Reference, ReferenceRole
 from sourcebook.records.product import FileObject
@@ -545,6 +546,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "SeriesList": listing(
         object_of(series_code=TEXT, kind=TEXT, name=nullable(TEXT)),
     ),
+    "Decision": shown(Decision),
+    "DecisionPage": page_of("Decision"),
     "Alert": object_of(**_alert()),
     "AlertPage": page_of("Alert"),
     "CreatedAlert": object_of(

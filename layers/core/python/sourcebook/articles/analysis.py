@@ -168,6 +168,8 @@ class Analyzer:
         if article is None:
             self._mentions.withdraw(key, catalog.ids)
             return Analysis.EXPIRED
+        if article.status == Status.JOINED:
+            self._mentions.withdraw(key, catalog.ids)
         if article.status == Status.ANALYZED:
             self._mentions.check(article, catalog.ids)
         return Analysis.ALREADY

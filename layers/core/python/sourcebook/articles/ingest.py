@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -18,6 +18,7 @@ from boto3.dynamodb.conditions import Attr
 from sourcebook.articles.merge import merged, new_article
 from sourcebook.articles.model import ATTRIBUTIONS_KEPT, IncomingArticle
 from sourcebook.articles.normalize import HeadlineIdentity, identify, neighbouring_keys
+from sourcebook.articles.redirects import MOST_REDIRECTS, redirect
 from sourcebook.clock import epoch_seconds
 from sourcebook.errors import Retryable, Terminal
 from sourcebook.records.article import RETENTION, Article, ArticleAlias, Status
@@ -134,6 +135,19 @@ class _Join:
     told: _Told
     existing: Article
     is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """Words that do not join the article that was found for them.
+
+    Attributes:
+        gone: those whose article is there no more.
+        led: those that a person has led to another article, whose dedup key this is.
+    """
+
+    gone: dict[int, _Place] = field(default_factory=dict)
+    led: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,10 +339,13 @@ class ArticleStore:
                 joins[n] = _Join(told[n], neighbour, is_new=True)
         self._merge(joins, {}, results)
 
-    def _merge(self, joins: Mapping[int, _Join], known: _ByKey, results: dict[int, Result]) -> None:
+    def _merge(
+        self, joins: Mapping[int, _Join], known: _ByKey, results: dict[int, Result], *, redirects: int = 0
+    ) -> None:
         """Add words to articles, however many others do so at the same time.
 
-        One word of each article at a time: the next one is merged with what the one before has made.
+        One word of each article at a time: the next one is merged with what the one before has made. Where a
+        person has decided so, a word goes to another article.
         """
         newest: dict[str, Article | None] = {}
         waiting: dict[str, deque[int]] = {}
@@ -337,9 +354,9 @@ class ArticleStore:
             newest.setdefault(dedup, join.existing)
             waiting.setdefault(dedup, deque()).append(n)
         races = Counter[int]()
-        gone: dict[int, _Place] = {}
+        elsewhere = _Elsewhere()
         while waiting:
-            merges = self._next_merges(waiting, newest, joins, gone, results)
+            merges = self._next_merges(waiting, newest, joins, elsewhere, results)
             outcomes = self.table.update_many([merge.change for merge in merges.values()])
             overtaken = [dedup for dedup, outcome in zip(merges, outcomes, strict=True) if outcome is False]
             newest |= dict.fromkeys(overtaken) | self._read(overtaken)
@@ -357,24 +374,54 @@ class ArticleStore:
                         f"article {dedup}: {_RACES} merges were overtaken by others; it is retried"
                     )
             waiting = {dedup: numbers for dedup, numbers in waiting.items() if numbers}
-        for n, place in gone.items():
+        for n, place in elsewhere.gone.items():
             self._merge(self._place({n: place}, {}, results), {}, results)
+        if elsewhere.led:
+            self._follow(elsewhere.led, joins, results, redirects + 1)
+
+    def _follow(
+        self, led: Mapping[int, str], joins: Mapping[int, _Join], results: dict[int, Result], redirects: int
+    ) -> None:
+        """Add words to the articles that decisions of people lead to; one that has expired is made anew.
+
+        Their aliases stay: where a decision is taken back, they lead back too.
+        """
+        if redirects > MOST_REDIRECTS:
+            results |= {
+                n: MergeContended(f"article {key}: decisions lead in a circle") for n, key in led.items()
+            }
+            return
+        there = self._read(led.values())
+        found: dict[int, Article] = {}
+        for n, key in led.items():
+            if key in there:
+                found[n] = there[key]
+            else:
+                place = _Place(joins[n].told, key, is_new=False)
+                found |= self._create({n: place}, {n: key}, there, results)
+        further = {n: replace(joins[n], existing=article) for n, article in found.items()}
+        self._merge(further, {}, results, redirects=redirects)
 
     def _next_merges(
         self,
         waiting: Mapping[str, deque[int]],
         newest: Mapping[str, Article | None],
         joins: Mapping[int, _Join],
-        gone: dict[int, _Place],
+        elsewhere: _Elsewhere,
         results: dict[int, Result],
     ) -> dict[str, _Merge]:
-        """Return the next merge of each article; words that say nothing new, or have lost it, end here."""
+        """Return the next merge of each article.
+
+        Words that say nothing new end here, those that have lost their article or are led to another too.
+        """
         merges: dict[str, _Merge] = {}
         for dedup, numbers in waiting.items():
             while numbers and dedup not in merges:
                 existing, join = newest[dedup], joins[numbers[0]]
                 if existing is None:  # it expired, or gave way to its neighbour across midnight
-                    gone[numbers.popleft()] = _Place(join.told, dedup, is_new=False)
+                    elsewhere.gone[numbers.popleft()] = _Place(join.told, dedup, is_new=False)
+                elif target := redirect(existing, join.told.article.source):
+                    elsewhere.led[numbers.popleft()] = target
                 elif merge := _Merge.of(existing, join.told.article):
                     merges[dedup] = merge
                 else:

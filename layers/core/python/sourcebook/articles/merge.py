@@ -63,7 +63,7 @@ def merged(existing: Article, article: IncomingArticle) -> Article:
     known = existing.source_attribution.get(article.source)
     if known is None and len(existing.source_attribution) >= ATTRIBUTIONS_KEPT:
         return existing
-    word = _combined(known, attribution(article))
+    word = combined(known, attribution(article))
     words = {**existing.source_attribution, article.source: word}
     sources = sorted(words, key=lambda source: (words[source].crawl_timestamp, source))
     first = words[sources[0]]
@@ -91,7 +91,7 @@ def merged(existing: Article, article: IncomingArticle) -> Article:
     return replace(after, updated_at=max(existing.updated_at, isoformat(article.crawled_at)))
 
 
-def _combined(known: SourceAttribution | None, word: SourceAttribution) -> SourceAttribution:
+def combined(known: SourceAttribution | None, word: SourceAttribution) -> SourceAttribution:
     """Return a source's word given one that is kept already; the order of the two makes no difference."""
     if known is None:
         return word

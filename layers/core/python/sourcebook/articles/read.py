@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
+from sourcebook.articles.redirects import MOST_REDIRECTS, redirect
 from sourcebook.clock import isoformat, to_utc
 from sourcebook.errors import InvalidInput
 from sourcebook.records.article import (
@@ -40,7 +41,7 @@ from sourcebook.table.pages import (
     walk,
 )
 
-STATUSES: Final = tuple(status.value for status in Status)
+STATUSES: Final = tuple(status.value for status in Status if status is not Status.JOINED)
 SENTIMENTS: Final = tuple(sentiment.value for sentiment in Sentiment)
 
 AnyArticle: TypeAlias = Article | OlderArticle
@@ -90,7 +91,12 @@ class ArticleFilter:
         return bool(self.sentiments or self.subjects or self.languages)
 
     def holds(self, article: Item) -> bool:
-        """Whether an article has the status, the sentiment and a source that are asked for."""
+        """Whether an article has the status, the sentiment and a source that are asked for.
+
+        One that was joined to another has none.
+        """
+        if article.get("status") == Status.JOINED:
+            return False
         asked = ((status_of(article), self.status), (article.get("sentiment"), self.sentiment))
         if any(wanted is not None and said != wanted for said, wanted in asked):
             return False
@@ -198,8 +204,18 @@ class ArticleReader:
             if item is not None and item.get("entity_type") == ArticleAlias.__name__:
                 item = self.table.get(keys.article(item["dedup_key"]))
             if item is not None:
-                return read_article(item)
+                return self._answering(read_article(item), source=key.partition(":")[0])
         return None
+
+    def _answering(self, article: AnyArticle, source: str) -> AnyArticle:
+        """Return the article that answers for one, after the decisions of people; `source` names it."""
+        for _ in range(MOST_REDIRECTS):
+            target = redirect(article, source) if isinstance(article, Article) else None
+            item = self.table.get(keys.article(target)) if target else None
+            if item is None:
+                break
+            article = read_article(item)
+        return article
 
     def page(self, wanted: ArticleFilter, *, limit: int, cursor: str | None = None) -> Page[AnyArticle]:
         """Return one page of the articles that are wanted, newest first.

@@ -191,6 +191,8 @@ class AsyncClient:
     articles = _many(calls.articles)
     events = _many(calls.events)
     event = _one(calls.event)
+    decisions = _many(calls.decisions)
+    decide = _one(calls.decide)
     subjects = _many(calls.subjects)
     sentiment = _one(calls.sentiment)
     sentiment_series = _one(calls.sentiment_series)

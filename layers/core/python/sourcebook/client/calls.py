@@ -67,6 +67,27 @@ def event(event_id: str) -> One[models.Event]:
     return One(operation="getEvent", path="/events/{event_id}", variables=variables, model=models.Event)
 
 
+def decisions(about: str | None = None, *, size: int = _FULL) -> Many[models.Decision]:
+    """List what people have decided of articles and events, or of one of them, the newest first."""
+    query = {"about": about, "limit": size}
+    return Many(operation="listDecisions", path="/decisions", query=query, model=models.Decision)
+
+
+def decide(action: str, **fields: JsonValue) -> One[models.Decision]:
+    """Join or split articles, take one out of its event, merge events, or undo such a decision.
+
+    ``fields`` are those that the API takes: ``decided_by``, ``reason``, and what the decision is about.
+    """
+    return One(
+        operation="decide",
+        method="POST",
+        path="/decisions/{action}",
+        variables={"action": action},
+        body=fields,
+        model=models.Decision,
+    )
+
+
 def subjects(*, size: int = _FULL) -> Many[models.Subject]:
     """List the subjects whose sentiment is kept."""
     return Many(operation="listSubjects", path="/api/v1/tools", query={"limit": size}, model=models.Subject)

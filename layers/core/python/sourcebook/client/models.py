@@ -79,7 +79,7 @@ class Article(Record):
     source_attribution: dict[str, MergedArticleSourceAttribution] = Field(default_factory=dict)
     """What each source said, by its id."""
     status: str = ""
-    """Where it stands on its way through analysis. One of pending, error, analyzed."""
+    """Where it stands on its way through analysis. One of pending, error, analyzed, joined."""
     sentiment: str | None = None
     """What analysis found in headline and text. One of positive, neutral, negative."""
     score: float | None = None
@@ -781,6 +781,31 @@ class SeriesList(RowTable):
     items: list[SeriesListItem]
     next_cursor: str | None
     """Pass it back as `cursor` for the next page; null at the end."""
+
+
+class Decision(Record):
+    """`Decision` of the API's description."""
+
+    decision_id: str
+    """Its id; ids are in the order of time."""
+    action: str
+    """What was decided. One of join_articles, split_article, take_out, merge_events, undo."""
+    about: list[str]
+    """Articles or events; the one that stays or was split is first, an article before its event."""
+    source: str | None
+    """The source whose word was split off."""
+    reason: str
+    """Why."""
+    decided_by: str
+    """Who decided."""
+    caller: str | None
+    """The token or signature that it came with."""
+    decided_at: datetime
+    """When."""
+    undoes: str | None
+    """The decision that this one took back."""
+    undone_by: str | None
+    """The decision by which it was taken back."""
 
 
 class Alert(Record):

@@ -127,6 +127,8 @@ class MentionsHaveTheirArticle:
             problem, article = "", articles.get(mention["PK"])
             if article is None:
                 problem = "the article that it is a mention by does not exist"
+            elif article.status == Status.JOINED:
+                problem = "a person has joined its article to another, which has the mentions"
             elif article.status == Status.ANALYZED and mention["tag"] not in article.all_tags:
                 problem = f"its article does not have the tag {mention['tag']!r}"
             if problem:

@@ -12,7 +12,7 @@ from boto3.dynamodb.conditions import Attr, ConditionBase
 from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.novae.relist import place_of, relist
 from sourcebook.records.article import Sentiment, Status
-from sourcebook.records.event import ACTIVE
+from sourcebook.records.event import ACTIVE, DISSOLVED, MERGED
 from sourcebook.records.quarantine import PENDING, REVIEWED
 from sourcebook.runs.read import STATUSES
 from sourcebook.sentiment.subjects import from_item
@@ -28,7 +28,7 @@ _RIGHTS: Final[Mapping[str, tuple[tuple[str, str], Mapping[str, AbstractSet[str]
         ("status", "timestamp"),
         {
             "Article": frozenset(Status),
-            "Event": frozenset({ACTIVE}),
+            "Event": frozenset({ACTIVE, MERGED, DISSOLVED}),
             "JobRun": frozenset(STATUSES),
             "Quarantine": frozenset({PENDING, REVIEWED}),
             _SPECTRUM: _ANY,

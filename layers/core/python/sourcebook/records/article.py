@@ -29,6 +29,8 @@ class Status(StrEnum):
     PENDING = "pending"
     ERROR = "error"
     ANALYZED = "analyzed"
+    JOINED = "joined"
+    """A person has joined it to another, which answers for it; it is in no list."""
 
 
 class Sentiment(StrEnum):
@@ -107,6 +109,13 @@ class Article(Record):
     ttl_timestamp: Annotated[EpochSeconds, "When it expires."]
     created_at: Annotated[Time, "When its first source provided it."]
     updated_at: Annotated[Time, "When a source last added to it."]
+    joined_into: Annotated[str | None, "The article that answers for it.", NOT_SHOWN] = None
+    split_off: Annotated[
+        Mapping[str, str] | None, "Articles that have the words of sources split off from it.", NOT_SHOWN
+    ] = None
+    kept_alone: Annotated[
+        str | None, "The decision of a person by which grouping leaves it alone.", NOT_SHOWN
+    ] = None
     revision: Annotated[
         int, "Raised by every merge; merges and analysis are conditional on it.", NOT_SHOWN
     ] = 1

@@ -13,6 +13,12 @@ ACTIVE: Final = "active"
 """Status of every event: by_status lists events by the time of their last article."""
 
 
+MERGED: Final = "merged"
+"""Status of one that a person has merged into another, which answers for it; it is in no list."""
+DISSOLVED: Final = "dissolved"
+"""Status of one that a person has left fewer than two articles; it is in no list."""
+
+
 class Direction(StrEnum):
     """Which way an event points for its subjects."""
 
@@ -92,6 +98,10 @@ class Event(Record):
     idea: Annotated[EventIdea | None, "The newest one; null in the moment before the first is made."] = None
     idea_digest: Annotated[str | None, "`inputs_digest` of the newest idea.", NOT_SHOWN] = None
     idea_time: Annotated[Time | None, "`time` of the newest idea.", NOT_SHOWN] = None
+    taken_out: Annotated[
+        tuple[str, ...], "Dedup keys of articles that a person has taken out for good.", NOT_SHOWN
+    ] = ()
+    merged_into: Annotated[str | None, "The event that answers for it.", NOT_SHOWN] = None
     revision: Annotated[
         int, "Raised by each change of its members, which is conditional on it.", NOT_SHOWN
     ] = 1

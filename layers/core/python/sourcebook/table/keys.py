@@ -84,6 +84,12 @@ UNGROUPED: Final = "GROUPING#WAITING"
 """PK of the marks of articles that wait for grouping; SK orders them by when their analysis ended."""
 UNGROUPED_ONE_BY_ONE: Final = "GROUPING#UNGROUPED"
 """PK of the marks of earlier versions, one for each article."""
+DECISIONS: Final = "DECISIONS"
+"""PK of all decisions of people on articles and events."""
+ARTICLE_PARTITIONS: Final = "dedup:*"
+"""Pattern of the partition keys of `article`, for policies."""
+EVENT_PARTITIONS: Final = "EVENT#*"
+"""Pattern of the partition keys of `event`, for policies."""
 GROUPING_LOG: Final = "GROUPING#LOG"
 """PK of grouping's log of decisions."""
 
@@ -490,6 +496,11 @@ def cache_metadata() -> Key:
 def cache_hour(hour: str) -> Key:
     """Key of the cache's hits, misses and errors in an hour (``2026-11-27T21``, UTC)."""
     return {"PK": "CACHE#METADATA", "SK": f"{HOUR_PREFIX}{hour}"}
+
+
+def decision(decision_id: str) -> Key:
+    """Key of a person's decision on articles or events; ids are in the order of time."""
+    return {"PK": DECISIONS, "SK": decision_id}
 
 
 def ungrouped(since: str, dedup_key: str) -> Key:

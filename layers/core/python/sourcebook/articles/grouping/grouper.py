@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.articles.bus import IDS_IN_ONE, EventBus
+from sourcebook.articles.grouping.by_people import as_merged, window_of
 from sourcebook.articles.grouping.groups import Compared, Entry, Window
 from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.grouping.ungrouped import ONE_LINE, Line, articles_of, waiting_marks
@@ -24,10 +25,12 @@ from sourcebook.errors import Retryable
 from sourcebook.events import GenerateIdeas
 from sourcebook.records.article import RETENTION, Article, Status
 from sourcebook.records.base import changes
-from sourcebook.records.event import Event, EventMember
+from sourcebook.records.event import ACTIVE, Event, EventMember
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
+
+T = TypeVar("T")
 
 AT_ONCE: Final = 300
 """Articles decided in one chunk of the log, which must stay below 400 kB."""
@@ -45,6 +48,7 @@ _READ: Final = (
     "source_attribution",
     "status",
     "event_id",
+    "kept_alone",
 )
 
 
@@ -88,7 +92,7 @@ class _Waiting:
 
         Of the others the analysis died after the mark, or is about to end: they keep it.
         """
-        there = {key: found[key] for key in articles_of(mark) if key in found}
+        there = {key: found[key] for key in articles_of(mark) if key in found and not found[key].kept_alone}
         ready = {key: article for key, article in there.items() if article.status == Status.ANALYZED}
         rest = [key for key in there if key not in ready]
         if not rest:
@@ -159,7 +163,7 @@ class Grouper:
         compared: Compared = {}
         made = {article.dedup_key: Entry.of(article) for article in articles}
         for _ in range(_RECORDING_RACES):
-            window = self.log.window()
+            window = window_of(self.log, self.table, self.clock())
             # An article that was analyzed again long after it was grouped stays in its event.
             settled = [a for a in articles if a.event_id and a.dedup_key not in window.entries]
             articles = [article for article in articles if article not in settled]
@@ -177,9 +181,8 @@ class Grouper:
             done.articles += sum(entry.dedup_key in fresh for entry in ours)
             done.linked += sum(entry.dedup_key in fresh and entry.event_id is not None for entry in ours)
             known = [entry for entry in ours if entry.dedup_key not in fresh]
-            return {article.event_id: [] for article in settled if article.event_id} | _members_to_write(
-                window, decided, known
-            )
+            unchanged: dict[str, list[Entry]] = {a.event_id: [] for a in settled if a.event_id}
+            return as_merged(unchanged | _members_to_write(window, decided, known), window)
         raise GroupingContended(f"overtaken by other runs {_RECORDING_RACES} times; it is tried again")
 
     def _carry_out(self, events: Mapping[str, list[Entry]]) -> None:
@@ -187,34 +190,41 @@ class Grouper:
         members = [(event_id, entry) for event_id, entries in sorted(events.items()) for entry in entries]
         if not members:
             return
+        # What a person has taken out meanwhile stays out.
+        linked = self._each(lambda member: self._link(*member), members)
+        members = [member for member, is_linked in zip(members, linked, strict=True) if is_linked]
+        events = {event_id: [entry for of, entry in members if of == event_id] for event_id, _ in members}
         self.table.put_many([_member_item(event_id, entry) for event_id, entry in members])
-        self._each(lambda member: self._link(*member), members)
-        self._each(lambda event: self._update_event(*event), [e for e in sorted(events.items()) if e[1]])
+        self._each(lambda event: self._update_event(*event), sorted(events.items()))
 
-    def _each(self, write: Callable[[Any], None], work: Sequence[Any]) -> None:
+    def _each(self, write: Callable[[Any], T], work: Sequence[Any]) -> list[T]:
         if min(self.workers, len(work)) < 2:
-            for one in work:
-                write(one)
-            return
+            return [write(one) for one in work]
         with ThreadPoolExecutor(min(self.workers, len(work))) as pool:
-            list(pool.map(write, work))
+            return list(pool.map(write, work))
 
-    def _link(self, event_id: str, entry: Entry) -> None:
+    def _link(self, event_id: str, entry: Entry) -> bool:
+        """Let an article say that it belongs to an event; False if a person has decided otherwise."""
         try:
             self.table.update(
                 keys.article(entry.dedup_key),
                 assign={"event_id": event_id},
                 condition=Attr("PK").exists()
+                & Attr("kept_alone").not_exists()
                 & (Attr("event_id").not_exists() | Attr("event_id").ne(event_id)),
             )
-        except ConditionFailed:
-            return  # it says so already, or it has expired
+        except ConditionFailed as failed:  # it says so already, or it has expired, or it is kept alone
+            return not (failed.item and failed.item.get("kept_alone"))
+        return True
 
     def _update_event(self, event_id: str, entries: Sequence[Entry]) -> None:
         """Add members to an event, however many runs do so at the same time."""
         for _ in range(_RACES):
             item = self.table.get(keys.event(event_id), consistent=True)
             existing = None if item is None else Event.of_item(item)
+            if existing is not None and existing.merged_into:
+                self._carry_out({existing.merged_into: list(entries)})
+                return
             after = with_members(event_id, existing, entries, isoformat(self.clock(), "milliseconds"))
             if existing is None:
                 if self.table.create(after.to_item(keys.event(event_id))) is None:
@@ -289,6 +299,10 @@ def with_members(event_id: str, existing: Event | None, entries: Sequence[Entry]
 
     One that has them already is returned as it is.
     """
+    taken_out = existing.taken_out if existing else ()
+    entries = [entry for entry in entries if entry.dedup_key not in taken_out]
+    if existing is not None and not entries:
+        return existing
     first = min(entries, key=lambda entry: entry.place)
     last = max(entry.timestamp for entry in entries)
     known = existing or Event(
@@ -311,6 +325,7 @@ def with_members(event_id: str, existing: Event | None, entries: Sequence[Entry]
         known,
         members=members,
         member_count=len(members),
+        status=ACTIVE if len(members) > 1 else known.status,
         tickers=tuple(tickers[:_TICKERS_KEPT]),
         timestamp=timestamp,
         ttl_timestamp=epoch_seconds(parse_iso(timestamp) + RETENTION),

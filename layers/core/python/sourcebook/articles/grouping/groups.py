@@ -119,9 +119,18 @@ Compared = dict[tuple[str, str], Comparison]
 
 @dataclass(slots=True)
 class Window:
-    """The articles that a newcomer is compared with, found by their rare words."""
+    """The articles that a newcomer is compared with, found by their rare words.
+
+    Attributes:
+        entries: the articles by their dedup keys.
+        undone: decisions of people that were taken back before it was read.
+        merged: events that people have merged, by the event that was merged into another. Newcomers are still
+            compared with each by itself, since its headlines alone need not contradict one another.
+    """
 
     entries: dict[str, Entry] = field(default_factory=dict)
+    undone: frozenset[str] = frozenset()
+    merged: dict[str, str] = field(default_factory=dict)
     _by_word: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     _members: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     _journal: list[tuple[Entry, bool]] = field(default_factory=list)
@@ -139,6 +148,17 @@ class Window:
         elif known.event_id is None and entry.event_id:
             known.event_id = entry.event_id
             self._members[entry.event_id].append(known)
+
+    def leave(self, dedup_key: str) -> None:
+        """Let an article stand alone for good, as a person has decided: nothing is compared with it."""
+        entry = self.entries.get(dedup_key)
+        if entry is None:
+            return
+        if entry.event_id:
+            self._members[entry.event_id] = [one for one in self._members[entry.event_id] if one is not entry]
+        for word in entry.words:
+            self._by_word[word] = [one for one in self._by_word[word] if one is not entry]
+        entry.event_id, entry.words = None, ()
 
     def members(self, event_id: str) -> list[Entry]:
         """Return the articles of an event that are in the window."""

@@ -12,6 +12,7 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
+from sourcebook.articles.redirects import MOST_REDIRECTS
 from sourcebook.records.article import Article
 from sourcebook.records.base import View
 from sourcebook.records.event import ACTIVE, Event, EventMember, Idea
@@ -63,19 +64,26 @@ class EventReader:
             limit=limit,
         )
 
-    def get(self, event_id: str) -> EventWithArticles | None:
-        """Return an event with its members, oldest first, and its ideas, newest first, or None."""
+    def get(self, event_id: str, *, redirects: int = MOST_REDIRECTS) -> EventWithArticles | None:
+        """Return an event with its members, oldest first, and its ideas, newest first, or None.
+
+        Of one that a person has merged into another, the other.
+        """
         if not _ID.fullmatch(event_id):
             return None
         items = list(self.table.query_all(KeyCondition("PK").eq(keys.event(event_id)["PK"])))
-        event = next((item for item in items if item["SK"] == keys.EVENT_SORT_KEY), None)
-        if event is None:
+        found = next((item for item in items if item["SK"] == keys.EVENT_SORT_KEY), None)
+        if found is None:
             return None
+        event = Event.of_item(found)
+        if event.merged_into and redirects:
+            return self.get(event.merged_into, redirects=redirects - 1)
         members = [EventMember.of_item(item) for item in items if item["SK"].startswith(keys.MEMBER_PREFIX)]
+        members = [member for member in members if member.dedup_key not in event.taken_out]
         ideas = [Idea.of_item(item) for item in items if item["SK"].startswith(keys.IDEA_PREFIX)]
         articles = self.table.batch_get(keys.article(member.dedup_key) for member in members)
         return EventWithArticles(
-            Event.of_item(event),
+            event,
             sorted(members, key=lambda one: (one.published_at, one.dedup_key)),
             ideas[: -IDEAS_SHOWN - 1 : -1],
             {article.dedup_key: article for article in map(Article.of_item, articles)},

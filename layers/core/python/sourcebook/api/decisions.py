@@ -1,0 +1,206 @@
+"""The operations by which a person decides on articles and events otherwise than the pipeline has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+
+from pydantic import Field
+
+from sourcebook.api.inputs import Input, expected, matching, text
+from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.parameters import PageParameters
+from sourcebook.api.parts import Dependencies
+from sourcebook.api.requests import Request
+from sourcebook.api.responses import Conflict, NotFound, Response, listed
+from sourcebook.articles.decisions.articles import ArticleDecisions
+from sourcebook.articles.decisions.events import EventDecisions
+from sourcebook.articles.decisions.model import DecidedBy, DecisionReader, DoesNotFit, NotThere
+from sourcebook.articles.decisions.undo import undo
+from sourcebook.errors import shorten
+from sourcebook.records.decision import Decision, DecisionAction
+
+if TYPE_CHECKING:
+    from sourcebook.articles.announce import Announcer
+
+_DIGEST: Final = r"[0-9a-f]{32}"
+DedupKey = Annotated[str, matching(_DIGEST, 32), expected("an article's dedup_key, 32 hexadecimal digits")]
+EventId = Annotated[str, matching(_DIGEST, 32), expected("an event's id, 32 hexadecimal digits")]
+DecisionId = Annotated[
+    str,
+    matching(r"\d{8}T\d{9}Z-[0-9a-f]{8}", 40),
+    expected("the id of a decision; GET /decisions lists them"),
+]
+
+
+class _Decided(Input):
+    """Who decides and why."""
+
+    decided_by: Annotated[str, text(200)] = Field(description="Who decides.", examples=["Ada Lovelace"])
+    reason: Annotated[str, text(1_000)] = Field(
+        description="Why, for those who come after.", examples=["Both tell of the recall in Ohio."]
+    )
+
+
+class JoinArticles(_Decided):
+    """Two articles are one."""
+
+    article_id: DedupKey = Field(description="The article that stays.")
+    other_id: DedupKey = Field(description="The one that is joined to it.")
+
+
+class SplitArticle(_Decided):
+    """The word of one source is another story."""
+
+    article_id: DedupKey = Field(description="The article.")
+    source: Annotated[str, text(200)] = Field(description="The source, as the article names it.")
+
+
+class TakeOut(_Decided):
+    """An article does not belong to its event."""
+
+    article_id: DedupKey = Field(description="The article.")
+
+
+class MergeEvents(_Decided):
+    """Two events are one."""
+
+    event_id: EventId = Field(description="The event that stays.")
+    other_id: EventId = Field(description="The one that is merged into it.")
+
+
+class Undo(_Decided):
+    """A decision is taken back."""
+
+    decision_id: DecisionId = Field(description="The decision.")
+
+
+INPUTS: Final[Mapping[str, type[_Decided]]] = {
+    DecisionAction.JOIN_ARTICLES.value: JoinArticles,
+    DecisionAction.SPLIT_ARTICLE.value: SplitArticle,
+    DecisionAction.TAKE_OUT.value: TakeOut,
+    DecisionAction.MERGE_EVENTS.value: MergeEvents,
+    DecisionAction.UNDO.value: Undo,
+}
+"""What each decision is told, by its name."""
+
+
+class DecisionParameters(PageParameters):
+    """Which decisions are asked for."""
+
+    EXAMPLE: ClassVar[str] = "3b6fbc0e4a1d4e0f9b8a7c6d5e4f3a2b"
+
+    about: Annotated[str, matching(_DIGEST, 32)] | None = Field(
+        None, description="Only those about this article or event.", examples=[EXAMPLE]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionsApi:
+    """The services that these operations use.
+
+    Attributes:
+        announcer: returns what asks for analysis; its client is made with the first decision.
+    """
+
+    reader: DecisionReader
+    events: EventDecisions
+    announcer: Callable[[], Announcer]
+
+    def articles(self, correlation_id: str) -> ArticleDecisions:
+        """Return what decides on articles."""
+
+        def announce(dedup_keys: Iterable[str]) -> None:
+            self.announcer().announce(dedup_keys, correlation_id)
+
+        return ArticleDecisions(self.reader.table, announce)
+
+
+def make(dependencies: Dependencies) -> DecisionsApi:
+    """Return what these operations use."""
+
+    @cache
+    def announcer() -> Announcer:
+        import boto3  # noqa: PLC0415 - as below
+
+        from sourcebook.articles.announce import Announcer  # noqa: PLC0415 - few requests announce
+        from sourcebook.table.client import aws_config  # noqa: PLC0415 - as above
+
+        return Announcer(boto3.client("sns", config=aws_config()), dependencies.environ["ARTICLE_TOPIC_ARN"])
+
+    return DecisionsApi(DecisionReader(dependencies.table), EventDecisions(dependencies.table), announcer)
+
+
+def list_decisions(decisions: DecisionsApi, request: Request) -> Response:
+    """GET /decisions."""
+    asked = DecisionParameters.of(request)
+    return listed(decisions.reader.page(about=asked.about, limit=asked.limit, cursor=asked.cursor))
+
+
+def decide(decisions: DecisionsApi, request: Request) -> Response:
+    """POST /decisions/{action}."""
+    action = request.path.get("action", "")
+    if action not in INPUTS:
+        raise NotFound(f"There is no decision {shorten(action)}. There are {', '.join(INPUTS)}.")
+    asked = INPUTS[action].read(request.json())
+    by = DecidedBy(decided_by=asked.decided_by, reason=asked.reason, token=request.id, caller=request.caller)
+    try:
+        return Response(_decided(decisions, asked, by, request.correlation_id).shown())
+    except NotThere as error:
+        raise NotFound(str(error)) from error
+    except DoesNotFit as error:
+        raise Conflict(str(error), error.field) from error
+
+
+def _decided(decisions: DecisionsApi, asked: _Decided, by: DecidedBy, correlation_id: str) -> Decision:
+    articles = decisions.articles(correlation_id)
+    match asked:
+        case JoinArticles():
+            return articles.join(asked.article_id, asked.other_id, by)
+        case SplitArticle():
+            return articles.split(asked.article_id, asked.source, by)
+        case TakeOut():
+            return decisions.events.take_out(asked.article_id, by)
+        case MergeEvents():
+            return decisions.events.merge(asked.event_id, asked.other_id, by)
+        case Undo():
+            return undo(asked.decision_id, by, articles, decisions.events, decisions.reader)
+    raise AssertionError(asked)
+
+
+_TOPIC: Final = "Articles and events"
+OPERATIONS: Final = (
+    Operation(
+        method="GET",
+        path="/decisions",
+        name="listDecisions",
+        topic=_TOPIC,
+        summary="What people have decided of articles and events",
+        description="The newest first: who, when, why, and by which decision it was taken back. They are "
+        "kept for a year.",
+        handle=list_decisions,
+        query=DecisionParameters,
+        answers={200: "DecisionPage"},
+    ),
+    Operation(
+        method="POST",
+        path="/decisions/{action}",
+        name="decide",
+        topic=_TOPIC,
+        summary="Join or split articles, take one out of its event, merge events, or undo it",
+        description="`join_articles`: the article `other_id` answers with the other one from then on, and "
+        "what its sources say later goes there. `split_article`: the word of `source` gets an article of its "
+        "own, to which all goes that the source says later. `take_out`: the article leaves its event and is "
+        "put into none again. `merge_events`: the articles of `other_id` belong to `event_id`. `undo` takes "
+        "a decision back. Articles are analyzed anew. To decide the same again answers with the decision "
+        "that stands. 404 if an article, an event or a decision is not there, 409 if a decision does not fit "
+        "what is there; docs/articles.md says when.",
+        handle=decide,
+        access=Access.WRITE,
+        body=Body(forms=INPUTS),
+        answers={200: "Decision"},
+        problems=(404, 409),
+    ),
+)
