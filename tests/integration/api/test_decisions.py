@@ -28,9 +28,7 @@ def world(table: Table) -> World:
     quiet: Any = SimpleNamespace(announce=lambda _keys, _correlation: 0)
     part = DecisionsApi(DecisionReader(table), EventDecisions(table), lambda: quiet)
     api = Api(
-        access=AccessControl(TokenStore(table), public_read=False),
-        95:    api = Api(access, IdempotentRequests(table), {"uploads": uploads})=IdempotentRequests(table),
-        parts={"decisions": part},
+        AccessControl(TokenStore(table), public_read=False), IdempotentRequests(table), {"decisions": part}
     )
     return World(api, table, None, "")  # type: ignore[arg-type]
 
@@ -40,13 +38,13 @@ def test_articles_are_joined_listed_and_separated(world: World) -> None:
     one = store.store(word("wire")).dedup_key
     other = store.store(word("ledger", headline="Apple beats in the fourth quarter")).dedup_key
     joined = world.call(DECIDE, {"article_id": one, "other_id": other, **WHY}, action="join_articles")
-    assert (joined["status"], joined["body"]["about"]) == (200, [one, other])
-    assert joined["body"]["caller"]
+    assert (joined.status, joined.body["about"]) == (200, [one, other])
+    assert joined.body["caller"]
     again = world.call(DECIDE, {"article_id": other, "other_id": one, **WHY}, action="join_articles")
-    assert again["status"] == 409
-    undone = world.call(DECIDE, {"decision_id": joined["body"]["decision_id"], **WHY}, action="undo")
-    assert undone["body"]["undoes"] == joined["body"]["decision_id"]
-    listed = world.call("GET /decisions")["body"]["items"]
+    assert again.status == 409
+    undone = world.call(DECIDE, {"decision_id": joined.body["decision_id"], **WHY}, action="undo")
+    assert undone.body["undoes"] == joined.body["decision_id"]
+    listed = world.call("GET /decisions").body["items"]
     assert [item["action"] for item in listed] == ["undo", "join_articles"]
     assert listed[1]["undone_by"] == listed[0]["decision_id"]
 
@@ -67,4 +65,4 @@ def test_articles_are_joined_listed_and_separated(world: World) -> None:
 def test_what_is_not_there_or_not_said_is_refused(
     world: World, action: str, fields: dict[str, str], status: int
 ) -> None:
-    assert world.call(DECIDE, fields, action=action)["status"] == status
+    assert world.call(DECIDE, fields, action=action).status == status

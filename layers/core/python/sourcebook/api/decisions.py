@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from sourcebook.api.inputs import Input, expected, matching, text
 from sourcebook.api.operations import Access, Body, Operation
@@ -35,17 +35,25 @@ DecisionId = Annotated[
 ]
 
 
+_A, _B = "3b6fbc0e4a1d4e0f9b8a7c6d5e4f3a2b", "9c1e77d0b2645f3a9c1e77d0b2645f3a"
+
+
+def _example(**fields: str) -> ConfigDict:
+    said = {"decided_by": "Ada Lovelace", "reason": "Both tell of the recall in Ohio."}
+    return ConfigDict(json_schema_extra={"examples": [{**said, **fields}]})
+
+
 class _Decided(Input):
     """Who decides and why."""
 
-    decided_by: Annotated[str, text(200)] = Field(description="Who decides.", examples=["Ada Lovelace"])
-    reason: Annotated[str, text(1_000)] = Field(
-        description="Why, for those who come after.", examples=["Both tell of the recall in Ohio."]
-    )
+    decided_by: Annotated[str, text(200)] = Field(description="Who decides.")
+    reason: Annotated[str, text(1_000)] = Field(description="Why, for those who come after.")
 
 
 class JoinArticles(_Decided):
     """Two articles are one."""
+
+    model_config = _example(article_id=_A, other_id=_B)
 
     article_id: DedupKey = Field(description="The article that stays.")
     other_id: DedupKey = Field(description="The one that is joined to it.")
@@ -54,6 +62,8 @@ class JoinArticles(_Decided):
 class SplitArticle(_Decided):
     """The word of one source is another story."""
 
+    model_config = _example(article_id=_A, source="harbor-ledger")
+
     article_id: DedupKey = Field(description="The article.")
     source: Annotated[str, text(200)] = Field(description="The source, as the article names it.")
 
@@ -61,11 +71,15 @@ class SplitArticle(_Decided):
 class TakeOut(_Decided):
     """An article does not belong to its event."""
 
+    model_config = _example(article_id=_A)
+
     article_id: DedupKey = Field(description="The article.")
 
 
 class MergeEvents(_Decided):
     """Two events are one."""
+
+    model_config = _example(event_id=_A, other_id=_B)
 
     event_id: EventId = Field(description="The event that stays.")
     other_id: EventId = Field(description="The one that is merged into it.")
@@ -73,6 +87,8 @@ class MergeEvents(_Decided):
 
 class Undo(_Decided):
     """A decision is taken back."""
+
+    model_config = _example(decision_id="20261127T140302117Z-5a4fce02")
 
     decision_id: DecisionId = Field(description="The decision.")
 
@@ -170,7 +186,7 @@ def _decided(decisions: DecisionsApi, asked: _Decided, by: DecidedBy, correlatio
     raise AssertionError(asked)
 
 
-_TOPIC: Final = "Articles and events"
+_TOPIC: Final = "Decisions on articles and events"
 OPERATIONS: Final = (
     Operation(
         method="GET",

@@ -38,9 +38,9 @@ class _Mending:
         if self._subjects is None:
             self._subjects = frozenset(SubjectRegistry(self.table).list_ids())
         article = self.table.get(keys.article(dedup_key), consistent=True)
-        if article is None:
+        if article is None or (told := Article.of_item(article)).status == Status.JOINED:
             store.withdraw(dedup_key, self._subjects)
-        elif (told := Article.of_item(article)).status == Status.ANALYZED:
+        elif told.status == Status.ANALYZED:
             store.check(told, self._subjects)
         return True
 
