@@ -215,7 +215,7 @@ OPERATIONS: Final = (
         "what is there; docs/articles.md says when.",
         handle=decide,
         access=Access.WRITE,
-        body=Body(forms=INPUTS),
+        body=Body(forms=INPUTS, everywhere=True),
         answers={200: "Decision"},
         problems=(404, 409),
     ),

@@ -174,7 +174,7 @@ def _described(operation: Operation, names: Sequence[str]) -> Iterator[tuple[str
         yield operation.path.replace("+}", "}"), _operation(operation, operation.body, operation.name)
         return
     variable = re.findall(r"\{(\w+)\}", operation.path)[0]
-    for name in names:
+    for name in forms if operation.body and operation.body.everywhere else names:
         if name in forms:
             path = operation.path.replace(f"{{{variable}}}", name)
             yield (

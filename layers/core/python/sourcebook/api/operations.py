@@ -39,12 +39,14 @@ class Body:
         schema: the name of a schema in `sourcebook.api.schemas`, where the domain checks the fields.
         forms: one model for each value of the path's only variable.
         media_type: of the body.
+        everywhere: whether every stack takes all of `forms`, and not only those of its workflows.
     """
 
     form: type[Input] | None = None
     schema: str = ""
     forms: Mapping[str, type[Input]] = field(default_factory=dict)
     media_type: str = "application/json"
+    everywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
