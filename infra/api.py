@@ -184,17 +184,15 @@ class Api(Construct):
         for actions, partitions in (
             (
                 ["BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"],
-                [SOURCE_PARTITIONS],
+                # Members of events, by decisions of people.
+                [SOURCE_PARTITIONS, EVENT_PARTITIONS],
             ),
             (["DeleteItem", "PutItem", "UpdateItem"], [IDEMPOTENT_PARTITIONS]),
             (["DeleteItem", "PutItem"], [STARTED_PARTITIONS]),
             # A spectrum that is uploaded becomes a product of its nova.
-            (["PutItem", "UpdateItem"], [NOVA_PARTITIONS]),
-            (["PutItem"], [LOCATOR_PARTITIONS]),
-            # Decisions on articles and events are transactions; the marks have conclusions drawn anew.
-            (["PutItem", "UpdateItem"], [ARTICLE_PARTITIONS, DECISIONS]),
-            (["BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"], [EVENT_PARTITIONS]),
-            (["PutItem"], [UNGROUPED]),
+            # Decisions change articles and are recorded; their marks have conclusions drawn anew.
+            (["PutItem", "UpdateItem"], [NOVA_PARTITIONS, ARTICLE_PARTITIONS, DECISIONS]),
+            (["PutItem"], [LOCATOR_PARTITIONS, UNGROUPED]),
             (["UpdateItem"], [QUARANTINE_PARTITIONS]),
         ):
             self.function.role.add_to_principal_policy(

@@ -462,6 +462,7 @@ def test_the_api_deletes_and_adds_only_what_its_operations_make(aws: Assembly) -
             ("SOURCE#*", "BatchWriteItem DeleteItem PutItem UpdateItem"),
             ("IDEMPOTENT#*", "DeleteItem PutItem UpdateItem"),
             (keys.STARTED_PARTITIONS, "DeleteItem PutItem"),
+            (keys.EVENT_PARTITIONS, "BatchWriteItem DeleteItem PutItem UpdateItem"),
             (keys.ALERT_RULES, "DeleteItem PutItem UpdateItem"),
         )
     }

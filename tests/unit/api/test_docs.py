@@ -19,6 +19,7 @@ from sourcebook.api.schemas import EXAMPLES, SCHEMAS
 from sourcebook.api.workflows import INPUTS
 from sourcebook.records.article import Article
 from sourcebook.records.base import shown_names
+from sourcebook.records.decision import DecisionAction
 from sourcebook.records.source import Fetch
 
 ROOT = Path(__file__).parents[3]
@@ -42,7 +43,8 @@ def test_every_operation_is_described_and_named_once() -> None:
     }
     plain = {(o.path.replace("+}", "}"), o.method) for o in OPERATIONS if not (o.body and o.body.forms)}
     starts = {(f"/workflows/{name}/executions", "POST") for name in INPUTS}
-    assert described == plain | starts
+    decisions = {(f"/decisions/{action.value}", "POST") for action in DecisionAction}
+    assert described == plain | starts | decisions
     assert len({operation.name for operation in OPERATIONS}) == len(OPERATIONS)
 
 
