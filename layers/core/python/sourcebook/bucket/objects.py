@@ -19,6 +19,8 @@ from sourcebook.errors import SourcebookError
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+_CONDITIONS: Final = {"IfMatch": "If-Match", "IfNoneMatch": "If-None-Match"}
+"""Arguments of PutObject, by name, and the headers in which they are sent."""
 _CHANGED: Final = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409"})
 
 LINK_SECONDS: Final = 300
@@ -218,6 +220,8 @@ class Objects:
         metadata: Mapping[str, str] | None,
         condition: dict[str, Any],
     ) -> str:
+        if condition:
+            _send_conditions(self.client)
         try:
             answer = self.client.put_object(
                 Bucket=self.bucket,
@@ -234,3 +238,26 @@ class Objects:
         except BotoCoreError as error:
             raise bucket_error(error, key) from error
         return answer["ETag"]
+
+
+def _send_conditions(client: S3Client) -> None:
+    """Let a client send conditions with PutObject, also if its boto3 does not know them.
+
+    boto3 knows IfNoneMatch since August 2024 and IfMatch since November 2024, and Lambda's runtime may have
+    an older one. S3 goes by the headers, which are signed as all others are.
+    """
+    events = client.meta.events
+    events.register("before-parameter-build.s3.PutObject", _take_conditions, unique_id="take-conditions")
+    events.register("before-call.s3.PutObject", _add_conditions, unique_id="add-conditions")
+
+
+def _take_conditions(params: dict[str, Any], context: dict[str, Any], **_: object) -> None:
+    """Move the conditions from an operation's arguments, which boto3 checks, to the request's context."""
+    context["conditions"] = {
+        header: params.pop(name) for name, header in _CONDITIONS.items() if name in params
+    }
+
+
+def _add_conditions(params: dict[str, Any], context: dict[str, Any], **_: object) -> None:
+    """Add the conditions to the headers of a request."""
+    params["headers"].update(context["conditions"])
