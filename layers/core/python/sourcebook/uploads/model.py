@@ -58,7 +58,7 @@ CONTENT_TYPES: Final = {
 """The type that a file is sent with, by its kind and suffix."""
 _LARGEST: Final = {FileKind.PHOTOMETRY: MOST_BYTES, FileKind.SPECTRUM: LARGEST}
 
-_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"\S")]
 _Note = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 
