@@ -221,6 +221,25 @@ def test_a_process_that_dies_at_any_write_is_completed_by_asking_again(
     assert wrong(world) == []
 
 
+# The first write is the decision; then come the members and each article, or each article and the members.
+@pytest.mark.parametrize("writes", range(1, 4))
+@pytest.mark.parametrize("action", ["merge", "part"])
+def test_verify_finds_members_that_have_not_followed_and_lets_them_follow(
+    world: World, action: str, writes: int
+) -> None:
+    into, other, ours, theirs = two_events(world)
+    merged = world.people().merge(into, other, world.by()) if action == "part" else None
+    dying = world.people(DyingTable(world.table, writes))
+    with pytest.raises(Dying):
+        dying.undo(merged, world.by()) if merged else dying.merge(into, other, world.by())
+    assert [line for line in wrong(world, repair=True) if "event" in line or "missing" in line]
+    assert wrong(world) == []
+    rightful = into if action == "merge" else other
+    assert {world.article(key)["event_id"] for key in theirs} == {rightful}
+    assert {*theirs} <= members(world, rightful)
+    assert {*ours} <= members(world, into)
+
+
 class Overtaken(MotoTable):
     """A table on which a person decides right before a run of grouping writes for the n-th time."""
 

@@ -97,15 +97,15 @@ class World(News):
         return self.store.store(word(*args, **kwargs)).dedup_key
 
 
-def wrong(world: World) -> list[str]:
-    """Return what `sourcebook verify` finds of articles, events and decisions."""
+def wrong(world: World, *, repair: bool = False) -> list[str]:
+    """Return what `sourcebook verify` finds of articles, events and decisions, and repair it if asked to."""
     checks = [
         check
         for check in all_checks(world.table, lambda: world.now)
         if check.name in {"mentions", "articles-of-mentions", "aliases", "decisions", "indexes"}
     ]
     verifier = Verifier(world.table, checks, patience=0)
-    return [f"{report.finding.key}: {report.finding.problem}" for report in verifier.run()]
+    return [f"{report.finding.key}: {report.finding.problem}" for report in verifier.run(repair=repair)]
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from sourcebook.integrity.catalog import (
     SpectraStandWhereTheyAreDue,
     ValidSpectraHaveTheirFile,
 )
+from sourcebook.integrity.decisions import MembersFollowDecisions
 from sourcebook.integrity.indexes import (
     IndexesHoldWhatTheyAreFor,
     NovaeStandInTheirList,
@@ -47,6 +48,7 @@ def all_checks(table: Table, clock: Clock = utc_now, objects: S3Client | None = 
         ArticlesHaveTheirMentions(table, clock),
         MentionsHaveTheirArticle(table, clock),
         AliasesLeadToArticles(table, clock),
+        MembersFollowDecisions(table, clock),
         IndexesHoldWhatTheyAreFor(table),
         SourcesStandWhereTheyAreDue(table),
         SubjectsStandInTheirList(table),
