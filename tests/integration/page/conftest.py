@@ -25,7 +25,7 @@ from infra.page import PACKAGE, ROUTES, build
 from sourcebook.api.page import StaticFiles
 from sourcebook.api.tokens import TokenStore
 from sourcebook.bucket.objects import Objects
-from tests.browser import browser_path, check_accessibility, launched, new_page, open_page
+from tests.browser import browser_path, check_accessibility, expect, launched, new_page, open_page
 from tests.integration.api.conftest import HANDLER, Context
 from tests.integration.api.gateway import Gateway
 from tests.integration.page.world import World, fill
@@ -91,7 +91,9 @@ def serving(files: Callable[[], StaticFiles], port: int = 0) -> Iterator[Site]:
                 definition=json.dumps({"StartAt": "A", "States": {"A": {"Type": "Pass", "End": True}}}),
                 roleArn="arn:aws:iam::123456789012:role/a",
             )
+        sns = boto3.client("sns", region_name="us-east-1")
         for variable, value in {
+            "ARTICLE_TOPIC_ARN": sns.create_topic(Name="articles")["TopicArn"],
             "TABLE_NAME": name,
             "BUCKET_NAME": name,
             "WORKFLOW_ARN_PREFIX": _ARN,
@@ -184,6 +186,16 @@ class Look:
         """Enter the token in the dialog that is open."""
         self.page.get_by_label("Token", exact=True).fill(self.site.token)
         self.page.get_by_role("button", name="Use it").click()
+
+    def tab_to(self, name: str, role: str) -> None:
+        """Go on from control to control until the one of this name, as one does who sees the focus."""
+        wanted = self.page.get_by_role(role, name=name, exact=True)  # type: ignore[arg-type]
+        expect(wanted).to_be_visible()
+        for _ in range(60):
+            self.page.keyboard.press("Tab")
+            if wanted.evaluate("one => one === document.activeElement"):
+                return
+        raise AssertionError(f"no {role} {name} within 60 steps")
 
 
 @pytest.fixture

@@ -42,25 +42,14 @@ def test_negative_stories_of_one_company_in_the_last_day_are_found_and_followed(
 def test_deposits_of_six_months_are_compared_and_downloaded_by_keyboard_alone(look: Look) -> None:
     page = look.at("")
     press = page.keyboard.press
-
-    def tab_to(name: str, role: str) -> None:
-        """Go on from control to control until the one of this name, as one does who sees the focus."""
-        wanted = page.get_by_role(role, name=name)  # type: ignore[arg-type]
-        expect(wanted).to_be_visible()
-        for _ in range(60):
-            press("Tab")
-            if wanted.evaluate("one => one === document.activeElement"):
-                return
-        raise AssertionError(f"no {role} {name} within 60 steps")
-
-    tab_to("Rates", "link")
+    look.tab_to("Rates", "link")
     press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Rates")
     expect(page.locator(".waiting")).to_have_count(0)
-    tab_to("Series", "combobox")
+    look.tab_to("Series", "combobox")
     page.keyboard.type("Online")
     expect(page.get_by_label("Series")).to_have_value("deposit_online")
-    tab_to("6M", "button")
+    look.tab_to("6M", "button")
     press("Enter")
     expect(page.get_by_role("columnheader", name="6M")).to_have_attribute("aria-sort", "descending")
     expect(page.locator(".matrix tbody th").first).to_have_text("Bến Xuân")

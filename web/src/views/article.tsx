@@ -1,28 +1,63 @@
 /** One article: who reported it, why their reports are one, and what it mentions. */
 
 import type { JSX } from "preact";
-import { hashOf, useGet } from "../hooks";
-import { Chip, Empty, Facts, Feeling, Heading, Published, Shown, Table } from "../parts";
+import { useState } from "preact/hooks";
+import { go, hashOf, useGet } from "../hooks";
+import { Chip, Empty, Facts, Feeling, Heading, Opened, Published, Shown, Table } from "../parts";
+import { Decide, Decided, useDecided, type Decision } from "./decide";
 import { clean, Marks, told, Words, type Article } from "./story";
 
 export function One({ id }: { id: string }): JSX.Element {
   const answer = useGet<Article>(`/articles/${encodeURIComponent(id)}`);
+  const [turn, loadAnew] = useDecided(answer);
+  /** Go on with the article that stays, as it is now. */
+  const decided = ({ about: [stays = id] }: Decision): void => (stays === id ? loadAnew() : go("articles", stays));
   return (
     <Shown of={answer} heading="Article">
-      {(article) => <Read article={article} />}
+      {(article) => <Read key={turn} article={article} isOther={DEDUP_KEY.test(id) && article.dedup_key !== id} decided={decided} />}
     </Shown>
   );
 }
 
-function Read({ article }: { article: Article }): JSX.Element {
+const DEDUP_KEY = /^[0-9a-f]{32}$/;
+
+interface Reading {
+  article: Article;
+  /** Whether another one was asked for, for which this one answers. */
+  isOther: boolean;
+  decided: (decision: Decision) => void;
+}
+
+function Read({ article, isOther, decided }: Reading): JSX.Element {
+  const [splitting, setSplitting] = useState("");
   const words = told(article);
   const text = article.text_for_analysis ?? "";
   return (
     <article>
-      <Heading title={clean(article)} />
+      <Heading title={clean(article)}>{isOther ? "The article of this address was joined to this one." : null}</Heading>
       <Marks article={article} />
       <h2>{words.length === 1 ? "Told by one source" : `Told by ${words.length} sources`}</h2>
-      <Words article={article} />
+      <Words
+        article={article}
+        beside={(source) =>
+          words.length === 1 ? null : (
+            <button type="button" class="small" aria-label={`Split off ${source}`} onClick={() => setSplitting(source)}>
+              Split off
+            </button>
+          )
+        }
+      />
+      {splitting === "" ? null : (
+        <Decide
+          key={splitting}
+          action="split_article"
+          body={{ article_id: article.dedup_key, source: splitting }}
+          title={`Split off ${splitting}`}
+          follows="What it says here gets an article of its own, and so does all that it says of this later. Both are analyzed anew. It can be taken back."
+          focus
+          decided={decided}
+        />
+      )}
       {text === "" || text === article.headline ? null : (
         <>
           <h2>What they say</h2>
@@ -46,6 +81,17 @@ function Read({ article }: { article: Article }): JSX.Element {
           ))}
         </ul>
       )}
+      <Opened summary="Join another article">
+        <Decide
+          action="join_articles"
+          body={{ article_id: article.dedup_key }}
+          other="The article that tells the same"
+          title="Join another article to this one"
+          follows="What its sources say stands here, now and later, and its address leads here. This one is analyzed anew. It can be taken back."
+          decided={decided}
+        />
+      </Opened>
+      <Decided of={article.dedup_key} view="articles" decided={decided} />
     </article>
   );
 }

@@ -2,11 +2,11 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { sendAs, useDoing } from "../access";
+import { sendAs } from "../access";
 import { get, type Page } from "../api";
 import { go } from "../hooks";
-import { Choice, Field, Trouble } from "../parts";
-import { NAME } from "./review";
+import { Choice, Field } from "../parts";
+import { DecisionForm, type Said } from "./decide";
 
 const ACTIONS = [
   ["MERGE", "It is another nova, which is known"],
@@ -41,50 +41,20 @@ async function named(text: string): Promise<Known | string> {
 export function Curate({ nova, name, merged }: { nova: string; name: string; merged: boolean }): JSX.Element {
   const [action, setAction] = useState(merged ? "SPLIT" : "MERGE");
   const [into, setInto] = useState("");
-  const [wrong, setWrong] = useState("");
-  const [reason, setReason] = useState("");
-  const [who, setWho] = useState(() => sessionStorage.getItem(NAME) ?? "");
-  const [key] = useState(() => crypto.randomUUID());
-  const { busy, problem, act } = useDoing();
-  const send = (event: Event): void => {
-    event.preventDefault();
-    setWrong("");
-    void act("curate", async () => {
-      const other = action === "MERGE" ? await named(into.trim()) : null;
-      if (typeof other === "string" || other?.nova_id === nova) {
-        setWrong(typeof other === "string" ? other : `That is ${name} itself.`);
-        return;
-      }
-      sessionStorage.setItem(NAME, who);
-      const run = await sendAs<{ job_run_id: string }>("/workflows/curate_nova/executions", {
-        method: "POST",
-        key: `${key}-${action}-${other?.nova_id ?? ""}`,
-        body: { nova_id: nova, action, reason: reason.trim(), decided_by: who.trim(), ...(other === null ? {} : { into: other.nova_id }) },
-      });
-      go("runs", run.job_run_id);
-    });
+  const send = async (said: Said, key: (body: object) => string): Promise<string | void> => {
+    const other = action === "MERGE" ? await named(into.trim()) : null;
+    if (typeof other === "string") return other;
+    if (other?.nova_id === nova) return `That is ${name} itself.`;
+    const body = { nova_id: nova, action, ...said, ...(other === null ? {} : { into: other.nova_id }) };
+    const run = await sendAs<{ job_run_id: string }>("/workflows/curate_nova/executions", { method: "POST", key: key(body), body });
+    go("runs", run.job_run_id);
   };
   return (
-    <form class="review panel" onSubmit={send}>
-      <h2>Your decision on {name}</h2>
+    <DecisionForm title={`Your decision on ${name}`} follows={FOLLOWS[action]} send={send}>
       <Choice label="Decision" value={action} options={ACTIONS} onChange={setAction} />
       {action === "MERGE" ? (
         <Field label="The other nova, by any name" required value={into} onInput={setInto} placeholder="V1324 Sco" />
       ) : null}
-      {wrong === "" ? null : (
-        <p class="error" role="alert">
-          {wrong}
-        </p>
-      )}
-      <Field label="Your name" required value={who} onInput={setWho} />
-      <Field label="Why, for those who come after" required value={reason} onInput={setReason} />
-      <p class="good">
-        <strong>What will happen:</strong> {FOLLOWS[action]}
-      </p>
-      {problem === null ? null : <Trouble of={problem} />}
-      <button type="submit" disabled={busy !== ""}>
-        {busy === "" ? "Decide" : "Sending …"}
-      </button>
-    </form>
+    </DecisionForm>
   );
 }

@@ -1,8 +1,10 @@
 /** Events: articles that tell of the same in other words, and what may be concluded from them. */
 
 import type { JSX } from "preact";
-import { hashOf, useGet, useList, type Place } from "../hooks";
-import { Empty, Feeling, Heading, More, Published, Shown, Table, Time } from "../parts";
+import { useState } from "preact/hooks";
+import { go, hashOf, useGet, useList, type Place } from "../hooks";
+import { Empty, Feeling, Heading, More, Opened, Published, Shown, Table, Time } from "../parts";
+import { Decide, Decided, useDecided, type Decision } from "./decide";
 
 interface Idea {
   time: string;
@@ -71,34 +73,81 @@ function Newest(): JSX.Element {
   );
 }
 
+type Whole = Event & { members: Member[]; ideas: Idea[] };
+
 function One({ id }: { id: string }): JSX.Element {
-  const answer = useGet<Event & { members: Member[]; ideas: Idea[] }>(`/events/${encodeURIComponent(id)}`);
+  const answer = useGet<Whole>(`/events/${encodeURIComponent(id)}`);
+  const [turn, loadAnew] = useDecided(answer);
   return (
     <Shown of={answer} heading="Event">
       {(event) => (
-        <>
-          <Heading title={event.headline} />
-          <Table
-            caption="The articles of this event"
-            rows={event.members}
-            rowKey={(member) => member.dedup_key}
-            columns={[
-              { name: "Published", of: (member) => <Published at={member.published_at} exact /> },
-              { name: "Headline", of: (member) => <a href={hashOf("articles", member.dedup_key)}>{member.headline}</a> },
-              { name: "Sources", of: (member) => (member.sources ?? []).join(", ") },
-              { name: "Sentiment", of: (member) => <Feeling label={member.sentiment} score={member.score} /> },
-            ]}
-          />
-          <h2>What may be concluded</h2>
-          <ul>
-            {event.ideas.map((idea) => (
-              <li key={idea.time}>
-                <Time at={idea.time} exact />: {idea.why}
-              </li>
-            ))}
-          </ul>
-        </>
+        <Read
+          key={turn}
+          event={event}
+          decided={({ action, about: [first = ""] }) =>
+            // An event of one article is none: that article is what there is to see.
+            action === "take_out" && event.members.length <= 2 ? go("articles", first) : loadAnew()
+          }
+        />
       )}
     </Shown>
+  );
+}
+
+function Read({ event, decided }: { event: Whole; decided: (decision: Decision) => void }): JSX.Element {
+  const [leaving, setLeaving] = useState<Member | null>(null);
+  return (
+    <>
+      <Heading title={event.headline} />
+      <Table
+        caption="The articles of this event"
+        rows={event.members}
+        rowKey={(member) => member.dedup_key}
+        columns={[
+          { name: "Published", of: (member) => <Published at={member.published_at} exact /> },
+          { name: "Headline", of: (member) => <a href={hashOf("articles", member.dedup_key)}>{member.headline}</a> },
+          { name: "Sources", of: (member) => (member.sources ?? []).join(", ") },
+          { name: "Sentiment", of: (member) => <Feeling label={member.sentiment} score={member.score} /> },
+          {
+            name: "Not of it?",
+            of: (member) => (
+              <button type="button" class="small" aria-label={`Take out ${member.headline}`} onClick={() => setLeaving(member)}>
+                Take out
+              </button>
+            ),
+          },
+        ]}
+      />
+      {leaving === null ? null : (
+        <Decide
+          key={leaving.dedup_key}
+          action="take_out"
+          body={{ article_id: leaving.dedup_key }}
+          title={`Take out ${leaving.headline}`}
+          follows={`The article leaves this event and is put into none again. ${event.members.length > 2 ? "" : "An event of one article is none: this one is dissolved. "}It can be taken back.`}
+          focus
+          decided={decided}
+        />
+      )}
+      <h2>What may be concluded</h2>
+      <ul>
+        {event.ideas.map((idea) => (
+          <li key={idea.time}>
+            <Time at={idea.time} exact />: {idea.why}
+          </li>
+        ))}
+      </ul>
+      <Opened summary="Merge with another event">
+        <Decide
+          action="merge_events"
+          body={{ event_id: event.event_id }}
+          other="The event that is the same"
+          title="Merge another event into this one"
+          follows="Its articles belong to this event, now and later, and its address leads here. It can be taken back."
+          decided={decided}
+        />
+      </Opened>
+      <Decided of={event.event_id} view="events" decided={decided} />
+    </>
   );
 }

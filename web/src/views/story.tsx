@@ -1,6 +1,6 @@
 /** One story, as every list of articles shows it. */
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { hashOf } from "../hooks";
 import { Chip, Feeling, Outside, Published, Time } from "../parts";
 
@@ -48,7 +48,7 @@ function letters(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-export function Words({ article }: { article: Article }): JSX.Element {
+export function Words({ article, beside }: { article: Article; beside?: (source: string) => ComponentChildren }): JSX.Element {
   return (
     <ul class="words">
       {told(article).map(([source, word]) => (
@@ -58,7 +58,7 @@ export function Words({ article }: { article: Article }): JSX.Element {
             <Outside url={word.url}>{word.original_headline}</Outside>
           </blockquote>
           <p class="about">
-            published <Published at={word.published_at} exact />, seen <Time at={word.crawl_timestamp} />
+            published <Published at={word.published_at} exact />, seen <Time at={word.crawl_timestamp} /> {beside?.(source)}
           </p>
         </li>
       ))}
