@@ -136,7 +136,7 @@ else:
     )
 
 
-class Decision(Input):
+class ReviewerDecision(Input):
     """The decision of a reviewer, as it is sent."""
 
     model_config = ConfigDict(
@@ -252,7 +252,7 @@ def get_quarantined(catalog: CatalogApi, request: Request) -> Response:
 def review_quarantined(catalog: CatalogApi, request: Request) -> Response:
     """POST /quarantine/{quarantine_id}/review."""
     quarantine_id = request.path.get("quarantine_id", "")
-    made = Decision.read(request.json())
+    made = ReviewerDecision.read(request.json())
     try:
         case = catalog.desk.review(
             quarantine_id,
@@ -394,7 +394,7 @@ OPERATIONS: Final = (
         "workflow that was started. The same decision may be sent again; another one is refused with 409.",
         handle=review_quarantined,
         access=Access.WRITE,
-        body=Body(form=Decision),
+        body=Body(form=ReviewerDecision),
         answers={200: "ReviewedCase"},
         problems=(404,),
     ),
