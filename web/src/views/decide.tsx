@@ -20,6 +20,7 @@ export interface Decision extends Said {
   about: string[];
   source: string | null;
   decided_at: string;
+  undoes: string | null;
   undone_by: string | null;
 }
 
@@ -152,7 +153,7 @@ export function Decided({ of, view, decided }: { of: string; view: string; decid
               {items.map((one) => (
                 <li key={one.decision_id}>
                   <strong>{DONE[one.action]?.(one) ?? one.action}</strong> by {one.decided_by}, <Time at={one.decided_at} />: {one.reason}{" "}
-                  <Others one={one} of={of} view={view} />{" "}
+                  <Others one={one} was={items.find((other) => other.decision_id === one.undoes) ?? one} of={of} view={view} />{" "}
                   {one.undone_by !== null ? (
                     <span class="soft">It was taken back.</span>
                   ) : one.action === "undo" ? null : undoing === one.decision_id ? (
@@ -179,16 +180,17 @@ export function Decided({ of, view, decided }: { of: string; view: string; decid
   );
 }
 
-/** Ways to what else a decision was about. */
-function Others({ one, of, view }: { one: Decision; of: string; view: string }): JSX.Element {
+/** Ways to what else a decision was about; `was` is the one that it took back, where it did. */
+function Others({ one, was, of, view }: { one: Decision; was: Decision; of: string; view: string }): JSX.Element {
   return (
     <>
       {one.about.map((id, place) => {
         if (id === of) return null;
-        const there = one.action === "take_out" ? (["articles", "events"][place] ?? view) : view;
+        const there = was.action === "take_out" ? (["articles", "events"][place] ?? view) : view;
         return (
           <a key={id} href={hashOf(there, id)}>
-            {there === "events" ? "the event" : "the article"}
+            the {there === view ? "other " : ""}
+            {there === "events" ? "event" : "article"}
           </a>
         );
       })}
