@@ -206,8 +206,10 @@ def test_executions_in_flight_come_to_an_end_that_is_recorded(
         found = [str(client.describe_execution(executionArn=arn)["status"]) for arn in upgraded]
         return None if "RUNNING" in found else found
 
-    ended = wait_until(statuses, 600, "the end of the executions", interval=2)
-    assert set(ended or ()) == {"SUCCEEDED"}
+    ended = wait_until(statuses, 600, "the end of the executions", interval=2) or []
+    failed = [arn for arn, status in zip(upgraded, ended, strict=True) if status != "SUCCEEDED"]
+    causes = [client.describe_execution(executionArn=arn).get("cause") for arn in failed]
+    assert failed == [], causes
 
     def recorded() -> bool:
         items = checkout.items().values()
