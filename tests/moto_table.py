@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import and_
 from threading import Lock
+from typing import Any
 
 from boto3.dynamodb.conditions import Attr
 
@@ -44,3 +45,46 @@ class MotoTable(Table):
                 return self.create(item)
         except (TableBusy, TableRefused) as error:
             return error
+
+
+class WatchedTable(MotoTable):
+    """Hands each write to `_write` in place of making it; a creation is a put."""
+
+    def _write(self, write: Callable[[], Any]) -> Any:
+        raise NotImplementedError
+
+    def put(self, *args: Any, **kwargs: Any) -> None:
+        self._write(lambda: super(WatchedTable, self).put(*args, **kwargs))
+
+    def update(self, *args: Any, **kwargs: Any) -> Any:
+        return self._write(lambda: super(WatchedTable, self).update(*args, **kwargs))
+
+    def transact(self, *args: Any, **kwargs: Any) -> None:
+        self._write(lambda: super(WatchedTable, self).transact(*args, **kwargs))
+
+    def put_many(self, *args: Any, **kwargs: Any) -> None:
+        self._write(lambda: super(WatchedTable, self).put_many(*args, **kwargs))
+
+    def delete_many(self, *args: Any, **kwargs: Any) -> None:
+        self._write(lambda: super(WatchedTable, self).delete_many(*args, **kwargs))
+
+
+class Dying(Exception):
+    """The process is gone."""
+
+
+class DyingTable(WatchedTable):
+    """A table whose process dies at its n-th write, before it or right after it."""
+
+    def __init__(self, table: Table, writes: int, *, after: bool = False) -> None:
+        super().__init__(table.name, table.client)
+        self.left, self.after = writes, after
+
+    def _write(self, write: Callable[[], Any]) -> Any:
+        self.left -= 1
+        if self.left < 0 and not self.after:
+            raise Dying
+        done = write()
+        if self.left < 0:
+            raise Dying
+        return done

@@ -18,9 +18,9 @@ from sourcebook.records.decision import DecisionAction
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.incoming import NOON, word
-from tests.integration.articles.decisions.world import Dying, DyingTable, World, world, wrong
+from tests.integration.articles.decisions.world import World, world, wrong
 from tests.integration.articles.grouping.test_flow import EDITED, ELSEWHERE, STORY
-from tests.moto_table import MotoTable
+from tests.moto_table import Dying, DyingTable, MotoTable
 
 __all__ = ["world"]
 

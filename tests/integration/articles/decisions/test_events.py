@@ -14,9 +14,9 @@ from sourcebook.articles.decisions.undo import undo
 from sourcebook.records.decision import Decision
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.integration.articles.decisions.world import Dying, DyingTable, World, world, wrong
+from tests.integration.articles.decisions.world import World, world, wrong
 from tests.integration.articles.grouping.test_flow import EDITED, ELSEWHERE, STORY
-from tests.moto_table import MotoTable
+from tests.moto_table import Dying, DyingTable, WatchedTable
 
 __all__ = ["world"]
 
@@ -240,33 +240,18 @@ def test_verify_finds_members_that_have_not_followed_and_lets_them_follow(
     assert {*ours} <= members(world, into)
 
 
-class Overtaken(MotoTable):
+class Overtaken(WatchedTable):
     """A table on which a person decides right before a run of grouping writes for the n-th time."""
 
-    def __init__(self, table: Table, number: int, happens: Callable[[], Any]) -> None:
+    def __init__(self, table: Table, number: int, happens: Callable[[], object]) -> None:
         super().__init__(table.name, table.client)
         self.left, self.happens = number, happens
 
-    def _write(self) -> None:
+    def _write(self, write: Callable[[], Any]) -> Any:
         self.left -= 1
         if self.left == -1:
             self.happens()
-
-    def create(self, *args: Any, **kwargs: Any) -> Any:
-        self._write()
-        return super().create(*args, **kwargs)
-
-    def update(self, *args: Any, **kwargs: Any) -> Any:
-        self._write()
-        return super().update(*args, **kwargs)
-
-    def put_many(self, *args: Any, **kwargs: Any) -> None:
-        self._write()
-        super().put_many(*args, **kwargs)
-
-    def delete_many(self, *args: Any, **kwargs: Any) -> None:
-        self._write()
-        super().delete_many(*args, **kwargs)
+        return write()
 
 
 @pytest.mark.parametrize("number", [0, 1, 3, 5])

@@ -1,4 +1,4 @@
-"""Articles, events and the people who decide on them, on one table, with processes that die."""
+"""Articles, events and the people who decide on them, on one table."""
 
 from __future__ import annotations
 
@@ -17,43 +17,6 @@ from sourcebook.records.article import Article
 from sourcebook.table.client import Table
 from tests.incoming import word
 from tests.integration.articles.grouping.test_flow import News
-from tests.moto_table import MotoTable
-
-
-class Dying(Exception):
-    """The process is gone."""
-
-
-class DyingTable(MotoTable):
-    """A table whose process dies at its n-th write, before it or right after it."""
-
-    def __init__(self, table: Table, writes: int, *, after: bool = False) -> None:
-        super().__init__(table.name, table.client)
-        self.left, self.after = writes, after
-
-    def _write(self, write: Callable[[], Any]) -> Any:
-        self.left -= 1
-        if self.left < 0 and not self.after:
-            raise Dying
-        done = write()
-        if self.left < 0:
-            raise Dying
-        return done
-
-    def put(self, *args: Any, **kwargs: Any) -> None:
-        self._write(lambda: super(DyingTable, self).put(*args, **kwargs))
-
-    def update(self, *args: Any, **kwargs: Any) -> Any:
-        return self._write(lambda: super(DyingTable, self).update(*args, **kwargs))
-
-    def transact(self, *args: Any, **kwargs: Any) -> None:
-        self._write(lambda: super(DyingTable, self).transact(*args, **kwargs))
-
-    def put_many(self, *args: Any, **kwargs: Any) -> None:
-        self._write(lambda: super(DyingTable, self).put_many(*args, **kwargs))
-
-    def delete_many(self, *args: Any, **kwargs: Any) -> None:
-        self._write(lambda: super(DyingTable, self).delete_many(*args, **kwargs))
 
 
 class World(News):

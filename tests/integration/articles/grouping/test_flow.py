@@ -36,7 +36,7 @@ from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.incoming import NOON, word
-from tests.moto_table import MotoTable
+from tests.moto_table import Dying, DyingTable, MotoTable
 
 STORY = "Orbita wins lunar lander contract from Esrange"
 EDITED = "Orbita wins lunar lander contract from Esrange for $2bn"
@@ -184,39 +184,6 @@ def test_an_article_that_is_analyzed_again_stays_in_its_event_and_renews_the_ide
         news.analyzer.analyze([key])
         assert news.grouper().run("run-2").events == {event_id}
         assert news.article(key)["event_id"] == event_id
-
-
-class Dying(Exception):
-    """The process is gone."""
-
-
-class DyingTable(MotoTable):
-    """A table whose process dies at its n-th write."""
-
-    def __init__(self, table: Table, writes: int) -> None:
-        super().__init__(table.name, table.client)
-        self.left = writes
-
-    def _write(self) -> None:
-        self.left -= 1
-        if self.left < 0:
-            raise Dying
-
-    def put(self, *args: Any, **kwargs: Any) -> None:
-        self._write()
-        super().put(*args, **kwargs)
-
-    def update(self, *args: Any, **kwargs: Any) -> Any:
-        self._write()
-        return super().update(*args, **kwargs)
-
-    def put_many(self, *args: Any, **kwargs: Any) -> None:
-        self._write()
-        super().put_many(*args, **kwargs)
-
-    def delete_many(self, *args: Any, **kwargs: Any) -> None:
-        self._write()
-        super().delete_many(*args, **kwargs)
 
 
 # The log, the members, three articles, the event, the marks.
