@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
 
 from sourcebook.clock import isoformat, to_utc
-from sourcebook.schema import SCHEMA_VERSION
+from sourcebook.schema import DIGEST, SCHEMA_VERSION
 from sourcebook.validation import first_wrong
 
 UtcDatetime = Annotated[datetime, AfterValidator(to_utc), PlainSerializer(isoformat, return_type=str)]
@@ -43,11 +43,11 @@ class FetchRequested(QueueMessage):
 class ArticleCreated(QueueMessage):
     """fetch_sources → SNS → SQS → analyze_sentiment: this article waits for its analysis."""
 
-    dedup_key: str = Field(pattern=r"^[0-9a-f]{32}$")
+    dedup_key: str = Field(pattern=f"^{DIGEST}$")
 
 
-DedupKey = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-EventId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+DedupKey = Annotated[str, Field(pattern=f"^{DIGEST}$")]
+EventId = Annotated[str, Field(pattern=f"^{DIGEST}$")]
 
 
 class BusEvent(QueueMessage):
@@ -117,7 +117,7 @@ class AlertFired(BusEvent):
 
     alert_id: str = Field(pattern=r"^[0-9a-f]{16}$")
     alert_name: str
-    event_id: str = Field(pattern=r"^evt_[0-9a-f]{32}$")
+    event_id: str = Field(pattern=f"^evt_{DIGEST}$")
     kind: Literal["article", "sentiment", "rate", "best_rate", "source", "spectrum", "run", "test"]
     at: UtcDatetime
     facts: dict[str, str | int | float | bool | tuple[str, ...] | None]

@@ -21,13 +21,13 @@ from sourcebook.articles.decisions.model import DecidedBy, DecisionReader, DoesN
 from sourcebook.articles.decisions.undo import undo
 from sourcebook.errors import shorten
 from sourcebook.records.decision import Decision, DecisionAction
+from sourcebook.schema import DIGEST
 
 if TYPE_CHECKING:
     from sourcebook.articles.announce import Announcer
 
-_DIGEST: Final = r"[0-9a-f]{32}"
-DedupKey = Annotated[str, matching(_DIGEST, 32), expected("an article's dedup_key, 32 hexadecimal digits")]
-EventId = Annotated[str, matching(_DIGEST, 32), expected("an event's id, 32 hexadecimal digits")]
+DedupKey = Annotated[str, matching(DIGEST, 32), expected("an article's dedup_key, 32 hexadecimal digits")]
+EventId = Annotated[str, matching(DIGEST, 32), expected("an event's id, 32 hexadecimal digits")]
 DecisionId = Annotated[
     str,
     matching(r"\d{8}T\d{9}Z-[0-9a-f]{8}", 40),
@@ -108,7 +108,7 @@ class DecisionParameters(PageParameters):
 
     EXAMPLE: ClassVar[str] = "3b6fbc0e4a1d4e0f9b8a7c6d5e4f3a2b"
 
-    about: Annotated[str, matching(_DIGEST, 32)] | None = Field(
+    about: Annotated[str, matching(DIGEST, 32)] | None = Field(
         None, description="Only those about this article or event.", examples=[EXAMPLE]
     )
 

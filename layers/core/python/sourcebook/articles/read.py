@@ -25,6 +25,7 @@ from sourcebook.records.article import (
     status_of,
 )
 from sourcebook.records.base import Viewable
+from sourcebook.schema import DIGEST
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -46,7 +47,7 @@ SENTIMENTS: Final = tuple(sentiment.value for sentiment in Sentiment)
 
 AnyArticle: TypeAlias = Article | OlderArticle
 
-_DEDUP_KEY: Final = re.compile(r"(?:dedup:)?([0-9a-f]{32})", re.IGNORECASE | re.ASCII)
+_DEDUP_KEY: Final = re.compile(rf"(?:dedup:)?({DIGEST})", re.IGNORECASE | re.ASCII)
 _PARTITION_KEY_LIMIT: Final = 2_048
 _SPELLINGS: Final = 3
 """An article id that is itself a URL may arrive with up to two layers of URL encoding."""

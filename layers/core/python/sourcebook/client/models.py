@@ -795,13 +795,13 @@ class Decision(Record):
     source: str | None
     """The source whose word was split off."""
     reason: str
-    """Why."""
+    """The reason that was given."""
     decided_by: str
-    """Who decided."""
+    """The name of the person who decided."""
     caller: str | None
     """The token or signature that it came with."""
     decided_at: datetime
-    """When."""
+    """When it was decided."""
     undoes: str | None
     """The decision that this one took back."""
     undone_by: str | None
@@ -1091,7 +1091,7 @@ class NovaSearchItem(Record):
     ra_deg: float | None
     """Right ascension, from a resolver, never from a name."""
     dec_deg: float | None
-    """Declination."""
+    """Declination, from the same resolver."""
     coord_frame: str | None
     """Of the position: ICRS."""
     coord_epoch: str | None
@@ -1146,7 +1146,7 @@ class Nova(Record):
     ra_deg: float | None
     """Right ascension, from a resolver, never from a name."""
     dec_deg: float | None
-    """Declination."""
+    """Declination, from the same resolver."""
     coord_frame: str | None
     """Of the position: ICRS."""
     coord_epoch: str | None
@@ -1180,9 +1180,9 @@ class Reference(Record):
     published_at: str | None
     """As precise as is known."""
     title: str | None
-    """Its title."""
+    """Its title, shortened."""
     authors: list[str]
-    """The first ten."""
+    """Its first ten authors."""
     author_count: int | None
     """How many authors it has."""
     bibcode: str | None
@@ -1238,9 +1238,9 @@ class ProductFiles(Record):
     key: str
     """Its key in the bucket."""
     content_type: str
-    """Its media type."""
+    """The media type of its bytes."""
     byte_length: int | None
-    """Its bytes."""
+    """How many bytes it has."""
     etag: str | None
     """Of S3."""
     sha256: str | None

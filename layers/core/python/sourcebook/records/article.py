@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Final
 
 from sourcebook.messages import SchemaRule
 from sourcebook.records.base import NOT_SHOWN, EpochSeconds, LeftOut, Place, Record, Time, View
+from sourcebook.schema import DIGEST
 from sourcebook.table import keys
 from sourcebook.table.codec import Item
 
@@ -76,7 +77,7 @@ class Article(Record):
     source_id: Annotated[str, "`dedup:` and the dedup key, as the seed's model has it."]
     timestamp: Annotated[Time, "Orders articles: when it was published, or its crawl if that is earlier."]
     dedup_key: Annotated[
-        Annotated[str, SchemaRule({"pattern": "^[0-9a-f]{32}$"})],
+        Annotated[str, SchemaRule({"pattern": f"^{DIGEST}$"})],
         "Digest of the normalized headline and the day: the article's id.",
     ]
     headline: Annotated[str, "As its first source has it."]

@@ -47,10 +47,10 @@ class Decision(Record):
         "Articles or events; the one that stays or was split is first, an article before its event.",
     ]
     source: Annotated[str | None, "The source whose word was split off."] = None
-    reason: Annotated[str, "Why."]
-    decided_by: Annotated[str, "Who decided."]
+    reason: Annotated[str, "The reason that was given."]
+    decided_by: Annotated[str, "The name of the person who decided."]
     caller: Annotated[str | None, "The token or signature that it came with."] = None
-    decided_at: Annotated[Time, "When."]
+    decided_at: Annotated[Time, "When it was decided."]
     undoes: Annotated[str | None, "The decision that this one took back."] = None
     undone_by: Annotated[str | None, "The decision by which it was taken back."] = None
     before: Annotated[Mapping[str, object] | None, "What taking it back needs.", NOT_SHOWN] = None

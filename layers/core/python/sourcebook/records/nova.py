@@ -67,7 +67,7 @@ class ReferenceRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nova(Record):
-    """One nova."""
+    """A nova of the catalogue: its name, place, discovery and status."""
 
     PLACE: ClassVar = Place(keys.nova, "initialize_nova; curate_nova", (keys.ELIGIBILITY_INDEX,))
 
@@ -75,7 +75,7 @@ class Nova(Record):
     primary_name: Annotated[Name, "The name that it goes by."]
     primary_name_normalized: Annotated[Name, "By which the list of novae is ordered.", NOT_SHOWN]
     ra_deg: Annotated[RightAscension | None, "Right ascension, from a resolver, never from a name."] = None
-    dec_deg: Annotated[Declination | None, "Declination."] = None
+    dec_deg: Annotated[Declination | None, "Declination, from the same resolver."] = None
     coord_frame: Annotated[str | None, "Of the position: ICRS."] = None
     coord_epoch: Annotated[str | None, "Of the position: J2000."] = None
     discovery_date: Annotated[PartialDate | None, "Of the earliest publication; day 00 if not known."] = None
@@ -137,8 +137,8 @@ class Reference(Record):
         NOT_SHOWN,
     ]
     published_at: Annotated[PartialTime | None, "As precise as is known."] = None
-    title: Annotated[Annotated[str, SchemaRule({"maxLength": 500})] | None, "Its title."] = None
-    authors: Annotated[tuple[str, ...], "The first ten."] = ()
+    title: Annotated[Annotated[str, SchemaRule({"maxLength": 500})] | None, "Its title, shortened."] = None
+    authors: Annotated[tuple[str, ...], "Its first ten authors."] = ()
     author_count: Annotated[Count | None, "How many authors it has."] = None
     created_at: Annotated[datetime, "When it was stored.", NOT_SHOWN]
     updated_at: Annotated[datetime, "When it was last changed.", NOT_SHOWN]

@@ -40,8 +40,8 @@ class FileObject(Record):
     name: Annotated[Annotated[str, SchemaRule({"minLength": 1, "maxLength": 200})], "Its name in the role."]
     bucket: Annotated[str, "The bucket that it is in.", NOT_SHOWN]
     key: Annotated[str, "Its key in the bucket."]
-    content_type: Annotated[str, "Its media type."]
-    byte_length: Annotated[Count | None, "Its bytes."] = None
+    content_type: Annotated[str, "The media type of its bytes."]
+    byte_length: Annotated[Count | None, "How many bytes it has."] = None
     etag: Annotated[str | None, "Of S3."] = None
     sha256: Annotated[str | None, "The digest of its bytes."] = None
     created_by: Annotated[Mapping[str, str], "Workflow and run that made it.", NOT_SHOWN] = field(

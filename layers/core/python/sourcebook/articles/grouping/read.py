@@ -16,6 +16,7 @@ from sourcebook.articles.redirects import MOST_REDIRECTS
 from sourcebook.records.article import Article
 from sourcebook.records.base import View
 from sourcebook.records.event import ACTIVE, Event, EventMember, Idea
+from sourcebook.schema import DIGEST
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -23,7 +24,7 @@ from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_pag
 
 IDEAS_SHOWN: Final = 50
 
-_ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
+_ID: Final = re.compile(DIGEST, re.ASCII)
 _TIME_LIMIT: Final = 40
 
 
