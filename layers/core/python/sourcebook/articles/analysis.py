@@ -16,6 +16,7 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 
+from sourcebook.articles.conditions import has_status
 from sourcebook.articles.grouping.ungrouped import ungrouped_items
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable, SourcebookError, Terminal
@@ -276,8 +277,7 @@ def reopen_analyzed(table: Table, dedup_key: str) -> bool:
             keys.article(dedup_key),
             assign={"status": Status.PENDING.value},
             increment={"revision": 1},
-            condition=Attr("PK").exists()
-            & (Attr("status").not_exists() | Attr("status").eq(Status.ANALYZED.value)),
+            condition=Attr("PK").exists() & has_status(Status.ANALYZED),
         )
     except ConditionFailed as found:
         return found.item is not None and found.item.get("status") == Status.PENDING

@@ -12,26 +12,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from boto3.dynamodb.conditions import Attr, ConditionBase
+from boto3.dynamodb.conditions import Attr
 
+from sourcebook.articles.conditions import has_status
 from sourcebook.articles.decisions import changes as change
 from sourcebook.articles.decisions.events import EventDecisions
 from sourcebook.articles.decisions.model import (
-    RACES,
     DecidedBy,
-    DecisionContended,
     DecisionReader,
     DoesNotFit,
-    NotThere,
+    article_of,
+    decide_at_last,
     writes_of,
 )
 from sourcebook.articles.redirects import MOST_REDIRECTS, redirect
 from sourcebook.clock import Clock, utc_now
-from sourcebook.records.article import Article, ArticleAlias, Status
+from sourcebook.records.article import Article, ArticleAlias
 from sourcebook.records.base import changes
 from sourcebook.records.decision import Decision, DecisionAction
 from sourcebook.table import keys
-from sourcebook.table.client import ConditionFailed, Table, Write
+from sourcebook.table.client import Table, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ArticleDecisions:
         """
         if into == other:
             raise DoesNotFit("other_id", other, "another article than the one that it is joined to")
-        return self._again(lambda: self._join(into, other, by))
+        return decide_at_last(lambda: self._join(into, other, by))
 
     def split(self, article_id: str, source: str, by: DecidedBy) -> Decision:
         """Give the word of one source an article of its own.
@@ -66,7 +66,7 @@ class ArticleDecisions:
             DoesNotFit: if the source did not report it, or it alone did.
             DecisionContended: if others keep changing it; try again.
         """
-        return self._again(lambda: self._split(article_id, source, by))
+        return decide_at_last(lambda: self._split(article_id, source, by))
 
     def undo(self, decision: Decision, by: DecidedBy) -> Decision:
         """Take a join or a split back.
@@ -78,19 +78,11 @@ class ArticleDecisions:
         """
         first, second = decision.about
         if decision.action is DecisionAction.SPLIT_ARTICLE:
-            return self._again(lambda: self._join(first, second, by, undoes=decision))
-        return self._again(lambda: self._separate(decision, by))
-
-    def _again(self, decide: Callable[[], Decision]) -> Decision:
-        for _ in range(RACES):
-            try:
-                return decide()
-            except ConditionFailed:
-                continue
-        raise DecisionContended("others keep changing what this is about; decide again in a moment")
+            return decide_at_last(lambda: self._join(first, second, by, undoes=decision))
+        return decide_at_last(lambda: self._separate(decision, by))
 
     def _join(self, into_id: str, other_id: str, by: DecidedBy, undoes: Decision | None = None) -> Decision:
-        into, other = self._article("article_id", into_id), self._article("other_id", other_id)
+        into, other = article_of(self.table, into_id), article_of(self.table, other_id, "other_id")
         about = (into_id, other_id)
         if other.joined_into == into_id:
             done = undoes or DecisionReader(self.table).last(DecisionAction.JOIN_ARTICLES, about)
@@ -131,7 +123,7 @@ class ArticleDecisions:
         return kept
 
     def _split(self, article_id: str, source: str, by: DecidedBy) -> Decision:
-        article = self._article("article_id", article_id)
+        article = article_of(self.table, article_id)
         _refuse_joined("article_id", article)
         if source not in article.source_attribution:
             own = (article.split_off or {}).get(source)
@@ -159,8 +151,8 @@ class ArticleDecisions:
 
     def _separate(self, joining: Decision, by: DecidedBy) -> Decision:
         into_id, other_id = joining.about
-        other = self._article("other_id", other_id)
-        into = self._article("article_id", into_id)
+        other = article_of(self.table, other_id, "other_id")
+        into = article_of(self.table, into_id)
         if other.joined_into != into_id:
             raise DoesNotFit("decision_id", joining.decision_id, "a decision that still stands")
         _refuse_joined("article_id", into)
@@ -197,12 +189,6 @@ class ArticleDecisions:
         }
         return [source for source, key in aliases.items() if key == other.dedup_key]
 
-    def _article(self, field: str, key: str) -> Article:
-        item = self.table.get(keys.article(key), consistent=True)
-        if item is None:
-            raise NotThere(field, key, "the dedup_key of an article; they are kept for 30 days")
-        return Article.of_item(item)
-
 
 def _refuse_joined(field: str, article: Article) -> None:
     if article.joined_into:
@@ -213,8 +199,5 @@ def _refuse_joined(field: str, article: Article) -> None:
 
 def _change(before: Article, after: Article) -> list[Write]:
     """Return the write that makes an article another, unless anybody has changed it since it was read."""
-    status: ConditionBase = Attr("status").eq(before.status.value)
-    if before.status is Status.ANALYZED:
-        status |= Attr("status").not_exists()
-    as_read = Attr("revision").eq(before.revision) & status
+    as_read = Attr("revision").eq(before.revision) & has_status(before.status)
     return [Write(keys.article(before.dedup_key), assign=changes(before, after), condition=as_read)]

@@ -8,22 +8,22 @@ was about to write otherwise, and reads the decisions before it compares newcome
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.articles.decisions.model import (
-    RACES,
     DecidedBy,
-    DecisionContended,
     DecisionReader,
     DoesNotFit,
     NotThere,
+    article_of,
+    decide_at_last,
     writes_of,
 )
-from sourcebook.articles.grouping.groups import MOST_MEMBERS
+from sourcebook.articles.grouping.groups import MOST_MEMBERS, TICKERS_KEPT
 from sourcebook.articles.grouping.ungrouped import ungrouped_items
 from sourcebook.articles.redirects import MOST_REDIRECTS
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
@@ -33,8 +33,6 @@ from sourcebook.records.decision import Decision, DecisionAction
 from sourcebook.records.event import ACTIVE, DISSOLVED, MERGED, Event, EventMember
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table, Write
-
-_TICKERS_KEPT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class EventDecisions:
             DoesNotFit: if it is in no event.
             DecisionContended: if others keep changing them; try again.
         """
-        return self._again(lambda: self._take_out(article_id, by))
+        return decide_at_last(lambda: self._take_out(article_id, by))
 
     def merge(self, into_id: str, other_id: str, by: DecidedBy) -> Decision:
         """Merge an event into another.
@@ -62,7 +60,7 @@ class EventDecisions:
             DoesNotFit: if they are one, one is merged already, or they are too many articles.
             DecisionContended: if others keep changing them; try again.
         """
-        return self._again(lambda: self._merge(into_id, other_id, by))
+        return decide_at_last(lambda: self._merge(into_id, other_id, by))
 
     def undo(self, decision: Decision, by: DecidedBy) -> Decision:
         """Take a take-out or a merge back.
@@ -73,8 +71,8 @@ class EventDecisions:
             DecisionContended: if others keep changing them; try again.
         """
         if decision.action is DecisionAction.TAKE_OUT:
-            return self._again(lambda: self._put_back(decision, by))
-        return self._again(lambda: self._part(decision, by))
+            return decide_at_last(lambda: self._put_back(decision, by))
+        return decide_at_last(lambda: self._part(decision, by))
 
     def follow_up(self, decision: Decision) -> None:
         """Let the members follow what was decided of two events. It may be done again at any time."""
@@ -123,16 +121,8 @@ class EventDecisions:
         writes = [*_change(event, after, self.clock), Write(key, item=member.to_item(key))]
         return [*writes, *self._conclude_anew([member])], event.event_id
 
-    def _again(self, decide: Callable[[], Decision]) -> Decision:
-        for _ in range(RACES):
-            try:
-                return decide()
-            except ConditionFailed:
-                continue
-        raise DecisionContended("others keep changing what this is about; decide again in a moment")
-
     def _take_out(self, article_id: str, by: DecidedBy) -> Decision:
-        article = self._article(article_id)
+        article = article_of(self.table, article_id)
         if article.event_id is None:
             done = article.kept_alone and DecisionReader(self.table).get(article.kept_alone)
             if done and done.action is DecisionAction.TAKE_OUT:
@@ -157,7 +147,7 @@ class EventDecisions:
 
     def _put_back(self, taken_out: Decision, by: DecidedBy) -> Decision:
         article_id, event_id = taken_out.about
-        article = self._article(article_id)
+        article = article_of(self.table, article_id)
         if article.kept_alone != taken_out.decision_id:
             raise DoesNotFit("decision_id", taken_out.decision_id, "a decision that still stands")
         returning, event = self.returning(article, event_id)
@@ -252,12 +242,6 @@ class EventDecisions:
         )
         return [EventMember.of_item(row) for row in rows]
 
-    def _article(self, key: str) -> Article:
-        item = self.table.get(keys.article(key), consistent=True)
-        if item is None:
-            raise NotThere("article_id", key, "the dedup_key of an article; they are kept for 30 days")
-        return Article.of_item(item)
-
     def _event(self, event_id: str, field: str) -> Event:
         item = self.table.get(keys.event(event_id), consistent=True)
         if item is None:
@@ -309,7 +293,7 @@ def _of(event: Event, members: Iterable[EventMember]) -> Event:
     return replace(
         event,
         headline=first.headline,
-        tickers=tuple(tickers[:_TICKERS_KEPT]),
+        tickers=tuple(tickers[:TICKERS_KEPT]),
         member_count=len(ordered),
         members=tuple(sorted(known)),
         first_member=first.dedup_key,

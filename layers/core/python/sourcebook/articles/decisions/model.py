@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -12,9 +12,10 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import epoch_seconds, isoformat
 from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.records.article import Article
 from sourcebook.records.decision import KEPT, Decision, DecisionAction, id_begins
 from sourcebook.table import keys
-from sourcebook.table.client import Table, Write
+from sourcebook.table.client import ConditionFailed, Table, Write
 from sourcebook.table.pages import Listing, Page, fill_page, walk
 
 RACES: Final = 10
@@ -31,6 +32,32 @@ class DoesNotFit(InvalidInput):
 
 class DecisionContended(Retryable):
     """Others kept changing what the decision is about; the same may be decided again in a moment."""
+
+
+def decide_at_last(decide: Callable[[], Decision]) -> Decision:
+    """Return what was decided, made again as long as another writer was faster.
+
+    Raises:
+        DecisionContended: if others keep being faster.
+    """
+    for _ in range(RACES):
+        try:
+            return decide()
+        except ConditionFailed:
+            continue
+    raise DecisionContended("others keep changing what this is about; decide again in a moment")
+
+
+def article_of(table: Table, key: str, field: str = "article_id") -> Article:
+    """Return the article with a dedup key.
+
+    Raises:
+        NotThere: naming the field, if there is none.
+    """
+    item = table.get(keys.article(key), consistent=True)
+    if item is None:
+        raise NotThere(field, key, "the dedup_key of an article; they are kept for 30 days")
+    return Article.of_item(item)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -15,17 +15,21 @@ from sourcebook.table import keys
 from sourcebook.table.client import Table
 
 
-def window_of(log: GroupingLog, table: Table, now: datetime) -> Window:
-    """Return the window of a log as people have decided of its articles in the last days.
-
-    What stands on articles and events is respected in any case. Besides, newcomers are not compared with what
-    a person has taken out. A decision that was taken back is forgotten by reading the log again.
-    """
+def recent_decisions(table: Table, now: datetime) -> list[Decision]:
+    """Return what people have decided in the last days, the oldest first."""
     since = keys.decision(id_begins(now - 2 * WINDOW))["SK"]
     rows = table.query_all(
         KeyCondition("PK").eq(keys.DECISIONS) & KeyCondition("SK").gte(since), consistent=True
     )
-    decisions = [Decision.of_item(row) for row in rows]
+    return [Decision.of_item(row) for row in rows]
+
+
+def window_of(log: GroupingLog, decisions: Sequence[Decision]) -> Window:
+    """Return the window of a log as people have decided of its articles.
+
+    What stands on articles and events is respected in any case. Besides, newcomers are not compared with what
+    a person has taken out. A decision that was taken back is forgotten by reading the log again.
+    """
     undone = frozenset(one.decision_id for one in decisions if one.undone_by)
     window = log.window()
     if undone - window.undone:

@@ -16,8 +16,8 @@ from typing import Any, Final, TypeVar
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.articles.bus import IDS_IN_ONE, EventBus
-from sourcebook.articles.grouping.by_people import as_merged, window_of
-from sourcebook.articles.grouping.groups import Compared, Entry, Window
+from sourcebook.articles.grouping.by_people import as_merged, recent_decisions, window_of
+from sourcebook.articles.grouping.groups import TICKERS_KEPT, Compared, Entry, Window
 from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.grouping.ungrouped import ONE_LINE, Line, articles_of, waiting_marks
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
@@ -39,7 +39,6 @@ MOST_READ: Final = 2_000
 _RACES: Final = 25
 _RECORDING_RACES: Final = 100
 """Times that a run decides again because others were faster, which takes it some milliseconds each."""
-_TICKERS_KEPT: Final = 20
 _READ: Final = (
     "dedup_key",
     "timestamp",
@@ -161,9 +160,10 @@ class Grouper:
         Whoever is overtaken keeps what it has compared, so that it soon tries again.
         """
         compared: Compared = {}
+        decisions = recent_decisions(self.table, self.clock())
         made = {article.dedup_key: Entry.of(article) for article in articles}
         for _ in range(_RECORDING_RACES):
-            window = window_of(self.log, self.table, self.clock())
+            window = window_of(self.log, decisions)
             # An article that was analyzed again long after it was grouped stays in its event.
             settled = [a for a in articles if a.event_id and a.dedup_key not in window.entries]
             articles = [article for article in articles if article not in settled]
@@ -326,7 +326,7 @@ def with_members(event_id: str, existing: Event | None, entries: Sequence[Entry]
         members=members,
         member_count=len(members),
         status=ACTIVE if len(members) > 1 else known.status,
-        tickers=tuple(tickers[:_TICKERS_KEPT]),
+        tickers=tuple(tickers[:TICKERS_KEPT]),
         timestamp=timestamp,
         ttl_timestamp=epoch_seconds(parse_iso(timestamp) + RETENTION),
     )
