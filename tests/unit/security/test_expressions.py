@@ -52,21 +52,16 @@ def expressions() -> tuple[Found, ...]:
                 used[name_of(owner, path)].add(node.attr)
     found = []
     for path, tree in trees.items():
-        for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.keyword)
-                and node.arg == "pattern"
-                and isinstance(node.value, ast.Constant)
-                and isinstance(node.value.value, str)
-            ):
-                where = f"{path.relative_to(PACKAGE)}:{node.value.lineno}"
-                found.append(Found(where, re.compile(node.value.value), ("fullmatch",)))
         calls = [node for node in ast.walk(tree) if is_of_re(node)]
-        if not calls:
+        declared = [found for node in ast.walk(tree) for found in patterns_in(node)]
+        if not calls and not declared:
             continue
         module = importlib.import_module(
             ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
         )
+        for node, method in declared:
+            where = f"{path.relative_to(PACKAGE)}:{node.lineno}"
+            found.append(Found(where, re.compile(value(node, module, where)), (method,)))
         names = {
             id(node.value): target.id
             for node in ast.walk(tree)
@@ -101,6 +96,26 @@ def expressions() -> tuple[Found, ...]:
                 )
             )
     return tuple(found)
+
+
+def patterns_in(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    """Yield the expressions that a node declares under the name `pattern`, and how each is applied.
+
+    An argument is pydantic's, a key of a dictionary is a schema's. Names are of expressions found elsewhere.
+    """
+    if isinstance(node, ast.keyword) and node.arg == "pattern":
+        declared = [(node.value, "fullmatch")]
+    elif isinstance(node, ast.Dict):
+        named = zip(node.keys, node.values, strict=True)
+        declared = [(v, "search") for k, v in named if isinstance(k, ast.Constant) and k.value == "pattern"]
+    else:
+        return
+    yield from ((v, m) for v, m in declared if is_text(v))
+
+
+def is_text(node: ast.expr) -> bool:
+    """Return whether a node is a text as it is written, or one with parts that are named."""
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def name_of(name: str, path: Path) -> str:
