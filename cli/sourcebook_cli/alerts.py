@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sourcebook.alerts.rules import FIELDS, KINDS
 from sourcebook.errors import InvalidInput
+from sourcebook.records.alert import FIELDS, KINDS
 from sourcebook_cli.output import Style, Styled, say, say_json
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sourcebook.alerts.rules import AlertRule, RuleStore
+    from sourcebook.alerts.rules import RuleStore
+    from sourcebook.records.alert import AlertRule
 
 _STYLES: Final[dict[str, Style]] = {
     "DELIVERED": "green",
@@ -73,9 +74,9 @@ def list_(as_json: bool, aws: bool) -> None:
     found = _rules(Stack.connect(aws=aws)).all()
     for rule in found:
         if as_json:
-            say_json(rule.public())
+            say_json(rule.shown())
             continue
-        said = " ".join(f"{name}={value}" for name, value in rule.values.items())
+        said = " ".join(f"{name}={value}" for name, value in rule.rule.items())
         ways = " ".join(filter(None, (rule.webhook, rule.mail))) or "the bus alone"
         say(f"{rule.alert_id}  {rule.kind:<9}  {rule.name}  {said}  to {ways}")
     if not found and not as_json:
@@ -119,7 +120,7 @@ def log(alert_id: str, as_json: bool, aws: bool) -> None:
     rule = _rule(stack, alert_id)
     for one in DeliveryStore(stack.table).log(rule.alert_id):
         if as_json:
-            say_json(one.public())
+            say_json(one.shown())
             continue
         tried = f"{one.attempts} attempt{'' if one.attempts == 1 else 's'}"
         say(

@@ -8,8 +8,8 @@ from typing import get_args
 
 import jsonschema_rs
 
-from sourcebook.alerts.rules import FIELDS, KINDS
 from sourcebook.events import AlertFired, schemas
+from sourcebook.records.alert import FIELDS, KINDS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

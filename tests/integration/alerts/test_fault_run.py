@@ -22,11 +22,12 @@ from sourcebook.alerts.deliver import Delivered, Deliverer
 from sourcebook.alerts.deliveries import PAUSES, DeliveryStore
 from sourcebook.alerts.evaluate import Evaluator
 from sourcebook.alerts.mail import Mailer
-from sourcebook.alerts.rules import AlertRule, RuleStore, checked
+from sourcebook.alerts.rules import RuleStore, checked
 from sourcebook.articles.bus import EventBus
 from sourcebook.clock import isoformat
 from sourcebook.events import AlertFired
 from sourcebook.http import HttpPolicy, parse_networks
+from sourcebook.records.alert import AlertRule
 from sourcebook.search.read import SubjectNames
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.model import parse_spec
@@ -129,7 +130,7 @@ class World:
     def add(self, kind: str, *, mail: str = "", **values: Any) -> AlertRule:
         given = {"kind": kind, "webhook": f"{self.server.url}/hook", "mail": mail, **values}
         rule = self.store.add(checked(given, self.deliverer.policy, self.subjects))
-        self.receiver.secrets[rule.alert_id] = rule.secret
+        self.receiver.secrets[rule.alert_id] = rule.secret or ""
         return rule
 
     def records(self) -> list[Mapping[str, Any]]:

@@ -10,10 +10,11 @@ import pytest
 
 from infra.deployment import ROOT
 from sourcebook.alerts.deliveries import DeliveryStore
-from sourcebook.alerts.rules import FIELDS, KINDS, RuleStore
+from sourcebook.alerts.rules import RuleStore
 from sourcebook.clock import isoformat
 from sourcebook.exports.days import Exporter
 from sourcebook.exports.messages import ExportDays
+from sourcebook.records.alert import FIELDS, KINDS
 from tests.browser import check_accessibility, expect
 from tests.integration.page.conftest import Look
 from tests.integration.page.world import NOW
@@ -74,7 +75,7 @@ def test_every_kind_of_alert_has_its_form(look: Look, kind: str) -> None:
         look.enter_token()
         expect(page.get_by_text("is added.")).to_be_visible()
         (rule,) = RuleStore(look.site.world.table).all()
-        assert rule.values == {"subject": "halcyon", "change": 0.25}
+        assert rule.rule == {"subject": "halcyon", "change": 0.25}
 
 
 def test_an_export_is_started_and_its_files_are_taken_away(look: Look) -> None:

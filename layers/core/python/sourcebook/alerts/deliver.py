@@ -8,25 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sourcebook.alerts.deliveries import (
-    BUS,
-    CANCELLED,
-    DELIVERED,
-    GIVEN_UP,
-    MAIL,
-    PENDING,
-    WEBHOOK,
-    Delivery,
-    DeliveryStore,
-)
+from sourcebook.alerts.deliveries import DeliveryStore
 from sourcebook.alerts.mail import Mailer, NotTaken
-from sourcebook.alerts.rules import AlertRule, RuleStore
+from sourcebook.alerts.rules import RuleStore
 from sourcebook.alerts.webhook import AT_ONCE, EVENT_TYPE, signed_headers
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import Retryable
 from sourcebook.events import AlertFired
 from sourcebook.http import FetchError, HttpClient, HttpPolicy
 from sourcebook.http.errors import FetchCause
+from sourcebook.records.alert import AlertRule, Delivery, DeliveryState, Way
 
 if TYPE_CHECKING:
     from sourcebook.articles.bus import EventBus
@@ -45,9 +36,9 @@ class Delivered:
     given_up: int = 0
     cancelled: int = 0
 
-    def count(self, state: str) -> None:
+    def count(self, state: DeliveryState) -> None:
         """Add one to the count."""
-        name = {DELIVERED: "delivered", PENDING: "again", GIVEN_UP: "given_up", CANCELLED: "cancelled"}[state]
+        name = "again" if state is DeliveryState.PENDING else state.lower()
         setattr(self, name, getattr(self, name) + 1)
 
 
@@ -84,16 +75,16 @@ class Deliverer:
             await asyncio.gather(*map(one, self.deliveries.due(MOST)))
         return done
 
-    async def _deliver(self, client: HttpClient, delivery: Delivery) -> str:
+    async def _deliver(self, client: HttpClient, delivery: Delivery) -> DeliveryState:
         """Try one delivery, and return its state."""
         rule = self.store.get(delivery.alert_id)
         if rule is None:
             self.deliveries.cancel(delivery, "the rule was removed")
-            return CANCELLED
+            return DeliveryState.CANCELLED
         if not self.deliveries.claim(delivery):
-            return PENDING
+            return DeliveryState.PENDING
         event = AlertFired.model_validate_json(delivery.payload)
-        left: list[str] = []
+        left: list[Way] = []
         errors: list[str] = []
         final = True
         for way in delivery.todo:
@@ -105,24 +96,24 @@ class Deliverer:
                 final = final and refused.final
         return self.deliveries.note(delivery, left, "; ".join(errors) or None, final=bool(left) and final)
 
-    async def _by(self, way: str, client: HttpClient, rule: AlertRule, event: AlertFired) -> None:
-        if way == BUS:
+    async def _by(self, way: Way, client: HttpClient, rule: AlertRule, event: AlertFired) -> None:
+        if way is Way.BUS:
             try:
                 self.bus.tell([event])
             except Retryable as error:
                 raise NotTaken(str(error)) from error
         # A rule that has lost its address since then has nothing to be told by it.
-        if way == MAIL and rule.mail:
+        if way is Way.MAIL and rule.mail:
             self.mailer.send(rule.mail, event)
-        if way == WEBHOOK and rule.webhook:
-            await self._post(client, rule, event)
+        if way is Way.WEBHOOK and rule.webhook and rule.secret:
+            await self._post(client, rule.webhook, rule.secret, event)
 
-    async def _post(self, client: HttpClient, rule: AlertRule, event: AlertFired) -> None:
+    async def _post(self, client: HttpClient, webhook: str, secret: str, event: AlertFired) -> None:
         said = {"type": EVENT_TYPE, "timestamp": event.model_dump(mode="json")["at"], "data": None}
         body = json.dumps(said | {"data": event.model_dump(mode="json")}, ensure_ascii=False).encode()
-        headers = signed_headers(rule.secret, event.event_id, self.clock(), body)
+        headers = signed_headers(secret, event.event_id, self.clock(), body)
         try:
-            answer = await client.post(rule.webhook, body, headers=headers)
+            answer = await client.post(webhook, body, headers=headers)
         except FetchError as error:
             raise NotTaken(f"{error.cause.value}: {error.detail}", final=error.cause in _REFUSED) from error
         if answer.status == 410:

@@ -17,87 +17,16 @@ from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.alerts.happenings import Fact
-from sourcebook.alerts.rules import AlertRule
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
+from sourcebook.records.alert import AlertRule, Delivery, DeliveryState, Way
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
-from sourcebook.table.codec import Item
-
-BUS: Final = "bus"
-MAIL: Final = "mail"
-WEBHOOK: Final = "webhook"
-
-PENDING: Final = "PENDING"
-DELIVERED: Final = "DELIVERED"
-GIVEN_UP: Final = "GIVEN_UP"
-CANCELLED: Final = "CANCELLED"
 
 KEPT: Final = timedelta(days=40)
 """Longer than articles are kept, so that none fires twice for one."""
 PAUSES: Final = tuple(timedelta(minutes=m) for m in (1, 5, 15, 30, 60, 120, 240, 480, 480))
 """Between two attempts: a day in all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """A firing of a rule, and how far its delivery is.
-
-    Attributes:
-        payload: an `AlertFired` as JSON, sent the same at every attempt.
-        todo: ways by which it has not been delivered yet.
-        state: of `PENDING`, `DELIVERED`, `GIVEN_UP` and `CANCELLED`.
-        attempts: how often it was tried.
-        next_attempt_at: when it may be tried.
-        last_error: what went wrong last.
-    """
-
-    alert_id: str
-    event_id: str
-    kind: str
-    at: str
-    payload: str
-    todo: tuple[str, ...]
-    state: str
-    attempts: int
-    created_at: str
-    next_attempt_at: str
-    last_error: str | None = None
-    delivered_at: str | None = None
-
-    @classmethod
-    def of(cls, item: Item) -> Delivery:
-        """Read what the table has of it."""
-        return cls(
-            item["alert_id"],
-            item["event_id"],
-            item["kind"],
-            item["at"],
-            item["payload"],
-            tuple(item["todo"]),
-            item["state"],
-            int(item["attempts"]),
-            item["created_at"],
-            item["next_attempt_at"],
-            item.get("last_error"),
-            item.get("delivered_at"),
-        )
-
-    def public(self) -> dict[str, object]:
-        """Return it as it is served."""
-        return {
-            "event_id": self.event_id,
-            "kind": self.kind,
-            "at": self.at,
-            "state": self.state,
-            "waiting_for": list(self.todo),
-            "attempts": self.attempts,
-            "facts": json.loads(self.payload)["facts"],
-            "created_at": self.created_at,
-            "next_attempt_at": self.next_attempt_at if self.state == PENDING else None,
-            "delivered_at": self.delivered_at,
-            "last_error": self.last_error,
-        }
 
 
 def event_id_of(alert_id: str, kind: str, identity: str) -> str:
@@ -126,25 +55,21 @@ class DeliveryStore:
             "at": at,
             "facts": dict(facts),
         }
-        todo = [BUS, *([MAIL] if rule.mail else []), *([WEBHOOK] if rule.webhook else [])]
-        item = {
-            **keys.alert_delivery(rule.alert_id, event_id),
-            **keys.due_delivery(rule.alert_id, event_id, isoformat(now)),
-            "entity_type": "AlertDelivery",
-            "schema_version": SCHEMA_VERSION,
-            "alert_id": rule.alert_id,
-            "event_id": event_id,
-            "kind": kind,
-            "at": at,
-            "payload": json.dumps(payload, ensure_ascii=False, separators=(",", ":")),
-            "todo": todo,
-            "state": PENDING,
-            "attempts": 0,
-            "created_at": isoformat(now, "milliseconds"),
-            "next_attempt_at": isoformat(now),
-            "ttl_timestamp": epoch_seconds(now + KEPT),
-        }
-        return self.table.create(item) is None
+        todo = (Way.BUS, *([Way.MAIL] if rule.mail else []), *([Way.WEBHOOK] if rule.webhook else []))
+        made = Delivery(
+            alert_id=rule.alert_id,
+            event_id=event_id,
+            kind=kind,
+            at=at,
+            payload=json.dumps(payload, ensure_ascii=False, separators=(",", ":")),
+            todo=todo,
+            created_at=isoformat(now, "milliseconds"),
+            next_attempt_at=isoformat(now),
+            ttl_timestamp=epoch_seconds(now + KEPT),
+        )
+        key = keys.alert_delivery(rule.alert_id, event_id)
+        index = keys.due_delivery(rule.alert_id, event_id, isoformat(now))
+        return self.table.create(made.to_item(key, index)) is None
 
     def due(self, most: int) -> list[Delivery]:
         """Return what may be delivered now, what has waited longest first."""
@@ -153,9 +78,9 @@ class DeliveryStore:
         )
         page = self.table.query(condition, index=keys.ELIGIBILITY_INDEX, limit=most)
         wanted = [keys.Key(PK=item["PK"], SK=item["SK"]) for item in page.items]
-        found = [Delivery.of(item) for item in self.table.batch_get(wanted, consistent=True)]
+        found = [Delivery.of_item(item) for item in self.table.batch_get(wanted, consistent=True)]
         now = isoformat(self.clock())
-        waiting = [one for one in found if one.state == PENDING and one.next_attempt_at <= now]
+        waiting = [one for one in found if one.state is DeliveryState.PENDING and one.next_attempt_at <= now]
         return sorted(waiting, key=lambda one: (one.next_attempt_at, one.created_at))
 
     def claim(self, delivery: Delivery) -> bool:
@@ -172,13 +97,16 @@ class DeliveryStore:
                     **keys.due_delivery(delivery.alert_id, delivery.event_id, isoformat(again)),
                 },
                 increment={"attempts": 1},
-                condition=Attr("state").eq(PENDING) & Attr("attempts").eq(delivery.attempts),
+                condition=Attr("state").eq(DeliveryState.PENDING.value)
+                & Attr("attempts").eq(delivery.attempts),
             )
         except ConditionFailed:
             return False
         return True
 
-    def note(self, delivery: Delivery, left: Sequence[str], error: str | None, *, final: bool) -> str:
+    def note(
+        self, delivery: Delivery, left: Sequence[Way], error: str | None, *, final: bool
+    ) -> DeliveryState:
         """Keep what came of an attempt, and return the state of the delivery.
 
         Args:
@@ -187,33 +115,33 @@ class DeliveryStore:
             error: what went wrong.
             final: whether trying again is of no use.
         """
-        state = DELIVERED if not left else PENDING
+        state = DeliveryState.PENDING if left else DeliveryState.DELIVERED
         if left and (final or delivery.attempts >= len(PAUSES)):
-            state = GIVEN_UP
+            state = DeliveryState.GIVEN_UP
         self._end(delivery, state, left, error)
         return state
 
     def cancel(self, delivery: Delivery, reason: str) -> None:
         """Keep that it is not to be delivered any more."""
-        self._end(delivery, CANCELLED, delivery.todo, reason)
+        self._end(delivery, DeliveryState.CANCELLED, delivery.todo, reason)
 
     def log(self, alert_id: str) -> list[Delivery]:
         """Return what a rule has fired for in the last 40 days, the newest first."""
         condition = KeyCondition("PK").eq(keys.alert_partition(alert_id)) & KeyCondition("SK").begins_with(
             keys.DELIVERY_PREFIX
         )
-        found = map(Delivery.of, self.table.query_all(condition, consistent=True))
+        found = map(Delivery.of_item, self.table.query_all(condition, consistent=True))
         return sorted(found, key=lambda one: (one.created_at, one.event_id), reverse=True)
 
-    def _end(self, delivery: Delivery, state: str, left: Sequence[str], error: str | None) -> None:
-        place: dict[str, object] = {} if state == PENDING else {"GSI1PK": None, "GSI1SK": None}
+    def _end(self, delivery: Delivery, state: DeliveryState, left: Sequence[Way], error: str | None) -> None:
+        place: dict[str, object] = {} if state is DeliveryState.PENDING else {"GSI1PK": None, "GSI1SK": None}
         self.table.change(
             keys.alert_delivery(delivery.alert_id, delivery.event_id),
             assign={
-                "state": state,
-                "todo": list(left),
+                "state": state.value,
+                "todo": [way.value for way in left],
                 "last_error": None if error is None else error[:300],
-                "delivered_at": isoformat(self.clock()) if state == DELIVERED else None,
+                "delivered_at": isoformat(self.clock()) if state is DeliveryState.DELIVERED else None,
                 **place,
             },
             condition=Attr("PK").exists(),

@@ -13,22 +13,12 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.alerts.deliveries import DeliveryStore
 from sourcebook.alerts.happenings import Fact, Happening, happenings_of
 from sourcebook.alerts.matching import ArticleRules
-from sourcebook.alerts.rules import (
-    ARTICLE,
-    BEST_RATE,
-    RATE,
-    RUN,
-    SENTIMENT,
-    SOURCE,
-    SPECTRUM,
-    AlertRule,
-    RuleStore,
-    groups_of,
-)
+from sourcebook.alerts.rules import RuleStore, groups_of
 from sourcebook.clock import parse_iso
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.observations.canonical import candidates_of, ranked
 from sourcebook.observations.read import LOAN
+from sourcebook.records.alert import ARTICLE, BEST_RATE, RATE, RUN, SENTIMENT, SOURCE, SPECTRUM, AlertRule
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.search.read import SubjectNames
 from sourcebook.table import keys
@@ -122,7 +112,7 @@ class Evaluator:
             known.by_kind[rule.kind].append(rule)
             if rule.kind == ARTICLE:
                 try:
-                    known.articles.add(rule.alert_id, groups_of(str(rule.values["q"]), self.subjects))
+                    known.articles.add(rule.alert_id, groups_of(str(rule.rule["q"]), self.subjects))
                 except InvalidInput:
                     known.broken.append(rule.alert_id)
         return known
@@ -157,7 +147,7 @@ class Evaluator:
         """Fire if the average has moved since the rule fired last, or since it was first looked at."""
         facts = happening.facts
         tool_id, average = str(facts["tool_id"]), float(str(facts["average_sentiment"]))
-        if rule.values["subject"] != tool_id or int(str(facts["total_mentions"])) < rule.number("mentions"):
+        if rule.rule["subject"] != tool_id or int(str(facts["total_mentions"])) < rule.number("mentions"):
             return False
         key = keys.alert_base(rule.alert_id, tool_id)
         base = self.table.get(key, consistent=True)

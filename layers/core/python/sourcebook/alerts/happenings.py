@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from sourcebook.alerts.rules import ARTICLE, RATE, RUN, SENTIMENT, SOURCE, SPECTRUM
 from sourcebook.clock import isoformat, parse_iso
 from sourcebook.observations.canonical import Candidate, candidates_of, ranked
 from sourcebook.observations.terms import term_name
+from sourcebook.records.alert import ARTICLE, RATE, RUN, SENTIMENT, SOURCE, SPECTRUM
 from sourcebook.records.article import Article, is_analyzed
 from sourcebook.search.day import IndexedArticle
 from sourcebook.table import keys

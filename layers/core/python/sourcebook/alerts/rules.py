@@ -1,8 +1,4 @@
-"""The rules of alerts: what may be asked for, and where it is kept.
-
-A rule has a kind and the fields of that kind. `FIELDS` declares them once: the API's form, the command line
-and the check of a rule go by it.
-"""
+"""The rules of alerts: the check of a new one, and where they are kept."""
 
 from __future__ import annotations
 
@@ -10,176 +6,28 @@ import base64
 import re
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
+from sourcebook.records.alert import ARTICLE, FIELDS, KINDS, SENTIMENT, AlertRule
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.search.query import parse
 from sourcebook.search.read import SubjectNames, as_indexed
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
-from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
     from sourcebook.http.policy import HttpPolicy
-
-Value: TypeAlias = str | int | float
-"""Of one field of a rule."""
-
-ARTICLE: Final = "article"
-SENTIMENT: Final = "sentiment"
-RATE: Final = "rate"
-BEST_RATE: Final = "best_rate"
-SOURCE: Final = "source"
-SPECTRUM: Final = "spectrum"
-RUN: Final = "run"
-KINDS: Final = (ARTICLE, SENTIMENT, RATE, BEST_RATE, SOURCE, SPECTRUM, RUN)
 
 MOST_RULES: Final = 20_000
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - what a secret begins with
 _ADDRESS: Final = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}\.[^@\s.]{2,60}")
 _ID: Final = re.compile(r"[0-9a-f]{16}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldSpec:
-    """One field of a kind.
-
-    Attributes:
-        about: one sentence for the reference.
-        kinds: of the rules that may have it.
-        needed: whether a rule of these kinds must have it.
-        least: of a number; and `most`. A field without them is a text.
-        whole: whether a number must be a whole one.
-        words: the texts that there are; any where there is none.
-        default: what counts where it is not given.
-    """
-
-    about: str
-    kinds: tuple[str, ...]
-    needed: bool = False
-    least: float | None = None
-    most: float | None = None
-    integer: bool = False
-    words: tuple[str, ...] = ()
-    default: Value | None = None
-
-
-FIELDS: Final[Mapping[str, FieldSpec]] = {
-    "q": FieldSpec("What articles must match: a search without since: and until:.", (ARTICLE,), needed=True),
-    "subject": FieldSpec("Id, name, alias or ticker of the subject.", (SENTIMENT,), needed=True),
-    "change": FieldSpec(
-        "By how much the average of 24 hours must move, of -1 to 1.",
-        (SENTIMENT,),
-        least=0.01,
-        most=2.0,
-        default=0.3,
-    ),
-    "mentions": FieldSpec(
-        "Mentions that the average must have at least.",
-        (SENTIMENT,),
-        least=1,
-        most=100_000,
-        integer=True,
-        default=5,
-    ),
-    "series_code": FieldSpec("The series.", (RATE, BEST_RATE), needed=True),
-    "term": FieldSpec("Only this term, such as 6M; of every term without it.", (RATE, BEST_RATE)),
-    "bank_name": FieldSpec("Only this bank.", (RATE,)),
-    "change_pct": FieldSpec(
-        "By how many percentage points a rate must move.", (RATE,), least=0.0, most=100.0, default=0.0
-    ),
-    "source_id": FieldSpec("Only this source.", (SOURCE,)),
-    "errors": FieldSpec(
-        "Errors in a row from which a source fails.", (SOURCE,), least=1, most=100, integer=True, default=3
-    ),
-    "nova_id": FieldSpec("Only spectra of this nova.", (SPECTRUM,)),
-    "verdict": FieldSpec("Only spectra judged so.", (SPECTRUM,), words=("VALID", "QUARANTINED")),
-    "workflow_name": FieldSpec("Only runs of this workflow.", (RUN,)),
-}
-"""What a rule may say besides its kind, its name and where it delivers to."""
-
-
-@dataclass(frozen=True, slots=True)
-class AlertRule:
-    """A rule of alerts: what it fires for, and where it tells of it.
-
-    Attributes:
-        alert_id: 16 hexadecimal digits.
-        values: of `FIELDS`, those that were given.
-        webhook: where to send what it fires for; empty for nowhere.
-        mail: address to write to; empty for none.
-        secret: signs what goes to the webhook.
-    """
-
-    alert_id: str
-    kind: str
-    name: str
-    values: Mapping[str, Value]
-    webhook: str = ""
-    mail: str = ""
-    secret: str = field(default="", repr=False)
-    created_at: str = ""
-
-    def value(self, name: str) -> Value | None:
-        """Return a field, or what counts where it was not given."""
-        return self.values.get(name, FIELDS[name].default)
-
-    def number(self, name: str) -> float:
-        """Return a field that is a number."""
-        return float(self.value(name) or 0)
-
-    def wants(self, name: str, value: object) -> bool:
-        """Whether something with this value is looked for."""
-        wanted = self.value(name)
-        return wanted is None or wanted == value
-
-    def item(self) -> dict[str, object]:
-        """Return what the table has of it."""
-        return {
-            **keys.alert_rule(self.alert_id),
-            "entity_type": "AlertRule",
-            "schema_version": SCHEMA_VERSION,
-            "alert_id": self.alert_id,
-            "kind": self.kind,
-            "name": self.name,
-            "rule": dict(self.values),
-            "webhook": self.webhook or None,
-            "mail": self.mail or None,
-            "secret": self.secret or None,
-            "created_at": self.created_at,
-        }
-
-    @classmethod
-    def of(cls, item: Item) -> AlertRule:
-        """Read what the table has of it."""
-        return cls(
-            item["alert_id"],
-            item["kind"],
-            item["name"],
-            item["rule"],
-            item.get("webhook", ""),
-            item.get("mail", ""),
-            item.get("secret", ""),
-            item["created_at"],
-        )
-
-    def public(self) -> dict[str, object]:
-        """Return it as it is served: without its secret."""
-        return {
-            "alert_id": self.alert_id,
-            "kind": self.kind,
-            "name": self.name,
-            **{name: self.value(name) for name in FIELDS},
-            "webhook": self.webhook or None,
-            "mail": self.mail or None,
-            "created_at": self.created_at,
-        }
 
 
 def checked(values: Mapping[str, object], policy: HttpPolicy, subjects: SubjectNames) -> AlertRule:
@@ -212,7 +60,15 @@ def checked(values: Mapping[str, object], policy: HttpPolicy, subjects: SubjectN
         if len(ids) != 1:
             raise InvalidInput("subject", read["subject"], "the id, a name or the ticker of one subject")
         (read["subject"],) = ids
-    return AlertRule("", kind, name, read, webhook, mail)
+    return AlertRule(
+        alert_id="",
+        kind=kind,
+        name=name,
+        rule=read,
+        webhook=webhook or None,
+        mail=mail or None,
+        created_at="",
+    )
 
 
 def groups_of(q: str, subjects: SubjectNames) -> tuple[tuple[Any, ...], ...]:
@@ -227,7 +83,7 @@ def groups_of(q: str, subjects: SubjectNames) -> tuple[tuple[Any, ...], ...]:
     return tuple(tuple(as_indexed(term, subjects) for term in group) for group in query.groups)
 
 
-def _value(name: str, value: object, kind: str) -> Value:
+def _value(name: str, value: object, kind: str) -> object:
     spec = FIELDS.get(name)
     if spec is None or kind not in spec.kinds:
         known = ", ".join(one for one, other in FIELDS.items() if kind in other.kinds)
@@ -237,7 +93,7 @@ def _value(name: str, value: object, kind: str) -> Value:
         right = isinstance(value, int) or (isinstance(value, float) and not spec.integer)
         if not right or isinstance(value, bool) or not spec.least <= float(str(value)) <= spec.most:
             raise InvalidInput(name, value, f"{what} from {spec.least:g} to {spec.most:g}")
-        return value  # type: ignore[return-value]
+        return value
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= 400:
         raise InvalidInput(name, value, "a text of 1 to 400 characters")
     if spec.words and value.strip().upper() not in spec.words:
@@ -293,9 +149,9 @@ class RuleStore:
         """
         if len(self.all()) >= MOST_RULES:
             raise InvalidInput("kind", rule.kind, f"at most {MOST_RULES:,} rules: remove one first")
-        secret = SECRET_PREFIX + base64.b64encode(self.random(24)).decode() if rule.webhook else ""
+        secret = SECRET_PREFIX + base64.b64encode(self.random(24)).decode() if rule.webhook else None
         made = replace(rule, alert_id=self.random(8).hex(), secret=secret, created_at=isoformat(self.clock()))
-        self.table.put(made.item(), Attr("PK").not_exists())
+        self.table.put(made.to_item(keys.alert_rule(made.alert_id)), Attr("PK").not_exists())
         self._changed()
         return made
 
@@ -304,13 +160,13 @@ class RuleStore:
         if not _ID.fullmatch(alert_id):
             return None
         item = self.table.get(keys.alert_rule(alert_id), consistent=True)
-        return None if item is None else AlertRule.of(item)
+        return None if item is None else AlertRule.of_item(item)
 
     def all(self) -> list[AlertRule]:
         """Return all rules, the newest last."""
         condition = KeyCondition("PK").eq(keys.ALERT_RULES) & KeyCondition("SK").begins_with("RULE#")
         found = self.table.query_all(condition, consistent=True)
-        return sorted(map(AlertRule.of, found), key=lambda rule: (rule.created_at, rule.alert_id))
+        return sorted(map(AlertRule.of_item, found), key=lambda rule: (rule.created_at, rule.alert_id))
 
     def remove(self, alert_id: str) -> bool:
         """Remove a rule; what it has not delivered yet is not delivered. Return whether there was one."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import ConfigDict, Field, create_model
 
 from sourcebook.alerts.deliveries import DeliveryStore
-from sourcebook.alerts.rules import FIELDS, KINDS, AlertRule, FieldSpec, RuleStore, checked
+from sourcebook.alerts.rules import RuleStore, checked
 from sourcebook.alerts.webhook import webhook_policy
 from sourcebook.api.inputs import Input, OneOf, text
 from sourcebook.api.operations import Access, Body, Operation
@@ -18,6 +18,8 @@ from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.http.policy import HttpPolicy
+from sourcebook.records.alert import FIELDS, KINDS, AlertRule, FieldSpec
+from sourcebook.records.base import View
 from sourcebook.search.read import SubjectNames
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table.pages import Listing, Page, bad_cursor
@@ -63,7 +65,7 @@ def make(dependencies: Dependencies) -> AlertsApi:
 
 def list_alerts(alerts: AlertsApi, request: Request) -> Response:
     """GET /alerts."""
-    rules = [rule.public() for rule in alerts.rules.all()]
+    rules = [rule.shown() for rule in alerts.rules.all()]
     return listed(_page(rules, "alert_id", "alerts", request))
 
 
@@ -74,7 +76,7 @@ def create_alert(alerts: AlertsApi, request: Request) -> Response:
     if rule.mail:
         alerts.subscribe(rule.mail)
     made = alerts.rules.add(rule)
-    answer = {**made.public(), "secret": made.secret or None}
+    answer = {**made.shown(), "secret": made.secret}
     return Response(answer, 201, headers={"location": f"/alerts/{made.alert_id}"})
 
 
@@ -89,11 +91,11 @@ def remove_alert(alerts: AlertsApi, request: Request) -> Response:
 def list_deliveries(alerts: AlertsApi, request: Request) -> Response:
     """GET /alerts/{alert_id}/deliveries."""
     rule = _rule(alerts, request)
-    rows = [one.public() for one in alerts.deliveries.log(rule.alert_id)]
+    rows = [one.shown() for one in alerts.deliveries.log(rule.alert_id)]
     return listed(_page(rows, "event_id", f"deliveries of {rule.alert_id}", request))
 
 
-def _page(rows: list[dict[str, object]], key: str, name: str, request: Request) -> Page[dict[str, object]]:
+def _page(rows: list[View], key: str, name: str, request: Request) -> Page[View]:
     """Return the page of a list that is read whole: a rule and what it has fired for are few."""
     asked = PageParameters.of(request)
     listing, cursor = Listing.of(name, {}), asked.cursor

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final
 
-from sourcebook.alerts.rules import FIELDS, KINDS, FieldSpec
 from sourcebook.columns import ColumnKind
 from sourcebook.exports.manifest import FileFormat as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
 from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
+from sourcebook.records.alert import FIELDS, AlertRule, Delivery, FieldSpec, Way
 from sourcebook.records.article import Article, Sentiment
 from sourcebook.records.decision import Decision
 from sourcebook.records.event import Event, EventMember, Idea
@@ -156,15 +156,7 @@ def _new_upload() -> Schema:
 
 
 def _alert() -> dict[str, Schema]:
-    return {
-        "alert_id": TEXT,
-        "kind": one_of(*KINDS),
-        "name": TEXT,
-        **{name: nullable(_alert_field(spec)) for name, spec in FIELDS.items()},
-        "webhook": nullable(TEXT),
-        "mail": nullable(TEXT),
-        "created_at": TIME,
-    }
+    return shown_fields(AlertRule) | {name: nullable(_alert_field(spec)) for name, spec in FIELDS.items()}
 
 
 def _alert_field(spec: FieldSpec) -> Schema:
@@ -554,18 +546,11 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         **_alert(), secret={**nullable(TEXT), "description": "Signs what the webhook gets; told this once."}
     ),
     "RemovedAlert": object_of(alert_id=TEXT, deleted={"const": True}),
-    "Delivery": object_of(
-        event_id=TEXT,
-        kind=TEXT,
-        at=TIME,
-        state=one_of("PENDING", "DELIVERED", "GIVEN_UP", "CANCELLED"),
-        waiting_for=list_of(one_of("bus", "mail", "webhook")),
-        attempts=COUNT,
-        facts={**OBJECT, "description": "What happened; docs/alerts.md has the facts of each kind."},
-        created_at=TIME,
+    "Delivery": shown(
+        Delivery,
         next_attempt_at=nullable(TIME),
-        delivered_at=nullable(TIME),
-        last_error=nullable(TEXT),
+        waiting_for=list_of(one_of(*Way)),
+        facts={**OBJECT, "description": "What happened; docs/alerts.md has the facts of each kind."},
     ),
     "DeliveryPage": page_of("Delivery"),
     "NewUpload": _new_upload(),

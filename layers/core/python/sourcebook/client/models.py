@@ -812,9 +812,17 @@ class Alert(Record):
     """`Alert` of the API's description."""
 
     alert_id: str
+    """16 hexadecimal digits."""
     kind: str
-    """One of article, sentiment, rate, best_rate, source, spectrum, run."""
+    """What it looks for. One of article, sentiment, rate, best_rate, source, spectrum, run."""
     name: str
+    """What it is called."""
+    webhook: str | None
+    """An https address that events are sent to."""
+    mail: str | None
+    """An address that is written to."""
+    created_at: datetime
+    """When it was made."""
     q: str | None
     subject: str | None
     change: float | None
@@ -828,18 +836,23 @@ class Alert(Record):
     nova_id: str | None
     verdict: str | None
     workflow_name: str | None
-    webhook: str | None
-    mail: str | None
-    created_at: datetime
 
 
 class CreatedAlert(Record):
     """`CreatedAlert` of the API's description."""
 
     alert_id: str
+    """16 hexadecimal digits."""
     kind: str
-    """One of article, sentiment, rate, best_rate, source, spectrum, run."""
+    """What it looks for. One of article, sentiment, rate, best_rate, source, spectrum, run."""
     name: str
+    """What it is called."""
+    webhook: str | None
+    """An https address that events are sent to."""
+    mail: str | None
+    """An address that is written to."""
+    created_at: datetime
+    """When it was made."""
     q: str | None
     subject: str | None
     change: float | None
@@ -853,9 +866,6 @@ class CreatedAlert(Record):
     nova_id: str | None
     verdict: str | None
     workflow_name: str | None
-    webhook: str | None
-    mail: str | None
-    created_at: datetime
     secret: str | None
     """Signs what the webhook gets; told this once."""
 
@@ -871,18 +881,25 @@ class Delivery(Record):
     """`Delivery` of the API's description."""
 
     event_id: str
+    """The same for the same happening."""
     kind: str
+    """What happened."""
     at: datetime
+    """When it happened."""
     state: str
-    """One of PENDING, DELIVERED, GIVEN_UP, CANCELLED."""
-    waiting_for: list[str]
+    """How far it is. One of PENDING, DELIVERED, GIVEN_UP, CANCELLED."""
     attempts: int
-    facts: dict[str, Any]
-    """What happened; docs/alerts.md has the facts of each kind."""
+    """How often it was tried."""
     created_at: datetime
+    """When the rule fired."""
     next_attempt_at: datetime | None
     delivered_at: datetime | None
+    """When it was delivered."""
     last_error: str | None
+    """What went wrong last."""
+    waiting_for: list[str]
+    facts: dict[str, Any]
+    """What happened; docs/alerts.md has the facts of each kind."""
 
 
 class UploadCounts(Record):

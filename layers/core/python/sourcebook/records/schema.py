@@ -52,7 +52,7 @@ def shown_fields(kind: type[Record]) -> dict[str, Schema]:
 
 def shown(kind: type[Record], **more: Schema) -> Schema:
     """Return the schema of a record as the API shows it, with what it shows besides."""
-    return object_of(**shown_fields(kind), **more)
+    return object_of(**shown_fields(kind) | more)
 
 
 def _described(kind: object, meaning: str) -> Schema:
