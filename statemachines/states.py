@@ -113,6 +113,12 @@ _OF_A_FUNCTION: Final = retried(
     *("Lambda.ClientExecutionTimeoutException", "Lambda.TooManyRequestsException", "Lambda.Unknown"),
     "Sandbox.Timedout",
 )
+_OF_A_START: Final = retried(
+    "Errors of a function's start: a deployment updates its code first, then its layers and environment",
+    *("MissingSetting", "Runtime.ImportModuleError", "Runtime.HandlerNotFound"),
+    rate=2,
+    attempts=6,
+)
 _OF_STEP_FUNCTIONS: Final = retried(
     "Transient errors of Step Functions; the name of the execution keeps it from running twice",
     *("StepFunctions.SdkClientException", "StepFunctions.ServiceUnavailableException"),
@@ -164,7 +170,7 @@ def task(
         "Resource": integration("lambda:invoke"),
         "Arguments": {"FunctionName": f"${{{function}_arn}}", "Payload": whole},
         "TimeoutSeconds": seconds,
-        "Retry": (_OF_A_FUNCTION,),
+        "Retry": (_OF_A_FUNCTION, _OF_A_START),
         "Catch": catches,
         **_assigning(assign, ending),
         "Output": output,

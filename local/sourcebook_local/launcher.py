@@ -7,6 +7,7 @@ Mended, each only if what it replaces or relies on is where the pinned version h
 
 * An exception of a Python handler is reported with its class name as ``errorType``, as on AWS.
   MiniStack says ``Runtime.HandlerError`` for all, so Retry and Catch by class never match.
+* An update of a function kills its processes with the calls in them, which AWS lets finish: they do here too.
 * With TLS on and the right to do so, MiniStack would also take port 443: it gets its own port only.
 * Each process of a function would unpack all layers anew, in the one thread that serves, and compile what it
   imports of them: a minute of work on two cores until the sample nova is there. Each layer is unpacked once.
@@ -51,7 +52,7 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, TypeAlias
@@ -65,7 +66,9 @@ PINNED_VERSION = "1.5.33"
 PATIENCE_SECONDS = 4.0
 
 HANDLER_ERROR = "Runtime.HandlerError"
-"""What MiniStack says of every exception of a handler."""
+"""The type of every exception of a handler to MiniStack."""
+START_ERROR = "Worker init failed"
+"""The beginning of MiniStack's message of a module that cannot be imported."""
 _TRACEBACK = "Traceback (most recent call last):"
 _CLASS = re.compile(r"[\s|]*(?:[\w<>]+\.)*(?P<name>\w+)")
 LAYERS_FOLDER = "SOURCEBOOK_LAYERS"
@@ -105,7 +108,11 @@ def attribute(module: ModuleType, name: str) -> object:
 
 
 def report_exception_classes(service: ModuleType) -> None:
-    """Give an error the class of its exception as its type: the log of the call ends with the traceback."""
+    """Give an error the class of its exception as its type: the log of the call ends with the traceback.
+
+    A module that cannot be imported has the type that AWS gives an ImportError, whatever it has raised: its
+    class is not known here.
+    """
     name = "_execute_function_warm"
     execute = attribute(service, name)
     if not isinstance(execute, FunctionType) or HANDLER_ERROR not in str(execute.__code__.co_consts):
@@ -115,11 +122,44 @@ def report_exception_classes(service: ModuleType) -> None:
     def with_class(func: object, event: object, request_id: str) -> dict[str, Any]:
         answer: dict[str, Any] = execute(func, event, request_id)
         body = answer.get("body")
-        if answer.get("error") and isinstance(body, dict) and body.get("errorType") == HANDLER_ERROR:
-            body["errorType"] = class_in(str(answer.get("log")), str(body["errorMessage"])) or HANDLER_ERROR
+        if answer.get("error") and isinstance(body, dict):
+            message = str(body.get("errorMessage"))
+            if message.startswith(START_ERROR):
+                body["errorType"] = "Runtime.ImportModuleError"
+            elif body.get("errorType") == HANDLER_ERROR:
+                body["errorType"] = class_in(str(answer.get("log")), message) or HANDLER_ERROR
         return answer
 
     service._execute_function_warm = with_class  # type: ignore[attr-defined]
+
+
+def finish_calls(runtime: ModuleType) -> None:
+    """Let a process finish its call before it is ended: MiniStack ends those of a function that is updated.
+
+    Raises:
+        UnexpectedError: if MiniStack ends processes in another way than the pinned version.
+    """
+    end, worker = attribute(runtime, "kill_workers"), attribute(runtime, "Worker")
+    invalidate, invoke = attribute(runtime, "invalidate_worker"), getattr(worker, "invoke", None)
+    used = {invalidate: "kill_workers", invoke: "_lock"}
+    if not isinstance(end, FunctionType) or not all(
+        isinstance(function, FunctionType) and name in function.__code__.co_names
+        for function, name in used.items()
+    ):
+        raise UnexpectedError("invalidate_worker does not use kill_workers, or Worker.invoke takes no _lock")
+
+    def end_after_its_call(worker: Any) -> None:  # noqa: ANN401 - a worker of MiniStack
+        with worker._lock:
+            end([worker])
+
+    @functools.wraps(end)
+    def end_when_idle(workers: Collection[Any]) -> None:
+        in_a_call = [worker for worker in workers if worker._lock.locked()]
+        for worker in in_a_call:
+            threading.Thread(target=end_after_its_call, args=(worker,), daemon=True).start()
+        end([worker for worker in workers if worker not in in_a_call])
+
+    runtime.kill_workers = end_when_idle  # type: ignore[attr-defined]
 
 
 def class_in(log: str, message: str) -> str:
@@ -625,6 +665,7 @@ def main() -> None:
         runtime = importlib.import_module("ministack.core.lambda_runtime")
         service = importlib.import_module("ministack.services.lambda_svc")
         report_exception_classes(service)
+        finish_calls(runtime)
         if layers:
             unpack_layers_once(runtime, service, Path(layers))
         register_sessions_in_turn(importlib.import_module("ministack.services.sts"))

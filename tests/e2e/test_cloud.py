@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import botocore.config
@@ -40,6 +41,18 @@ def handler(event, context):
         table = boto3.resource("dynamodb").Table("things")
         table.put_item(Item={"PK": event["put"], "pid": os.getpid()})
     return {"pid": os.getpid()}
+"""
+
+WAITING = """
+import time
+import boto3
+
+def handler(event, context):
+    table = boto3.resource("dynamodb").Table("things")
+    table.put_item(Item={"PK": "begun"})
+    while "Item" not in table.get_item(Key={"PK": "updated"}):
+        time.sleep(0.2)
+    return "as it was"
 """
 
 
@@ -79,17 +92,21 @@ def make_function(cloud: LocalCloud, name: str, actions: list[str], code: str = 
             PolicyName="rights",
             PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [allowed]}),
         )
-    package = io.BytesIO()
-    with zipfile.ZipFile(package, "w") as archive:
-        archive.writestr("handler.py", code)
     session.client("lambda").create_function(
         FunctionName=name,
         Runtime="python3.13",
         Handler="handler.handler",
         Role=role,
-        Code={"ZipFile": package.getvalue()},
+        Code={"ZipFile": package_of(code)},
         Timeout=60,
     )
+
+
+def package_of(code: str) -> bytes:
+    package = io.BytesIO()
+    with zipfile.ZipFile(package, "w") as archive:
+        archive.writestr("handler.py", code)
+    return package.getvalue()
 
 
 def items(cloud: LocalCloud) -> set[str]:
@@ -145,6 +162,23 @@ def test_a_state_machine_retries_and_catches_by_class_name(cloud: LocalCloud) ->
     history = client.get_execution_history(executionArn=execution)["events"]
     failures = [e for e in history if e["type"] in ("LambdaFunctionFailed", "TaskFailed")]
     assert len(failures) == 2
+
+
+def test_a_call_is_finished_by_the_process_that_began_it_while_its_function_is_updated(
+    cloud: LocalCloud,
+) -> None:
+    make_function(cloud, "updated", ["dynamodb:PutItem", "dynamodb:GetItem"], WAITING)
+    client = cloud.session().client("lambda")
+    with ThreadPoolExecutor(1) as threads:
+        call = threads.submit(invoke, cloud.session(), "updated", {})
+        wait_until(lambda: "begun" in items(cloud), 60, "the beginning of the call")
+        client.update_function_code(FunctionName="updated", ZipFile=package_of("import no_layer_has_this"))
+        cloud.session().resource("dynamodb").Table("things").put_item(Item={"PK": "updated"})
+        assert call.result() == "as it was"
+    wait_until(lambda: not cloud.worker_pids("updated"), 60, "the end of the process")
+    with pytest.raises(FunctionError, match="no_layer_has_this") as caught:
+        invoke(cloud.session(), "updated", {})
+    assert caught.value.kind == "Runtime.ImportModuleError"
 
 
 def test_a_function_may_do_only_what_its_role_allows(cloud: LocalCloud) -> None:

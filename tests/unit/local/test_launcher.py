@@ -111,6 +111,58 @@ def test_what_is_no_exception_of_a_handler_keeps_its_type(kind: str, log: str) -
     assert service._execute_function_warm({}, {}, "id")["body"]["errorType"] == kind
 
 
+def test_a_module_that_cannot_be_imported_is_reported_as_on_aws() -> None:
+    body = {"errorMessage": "Worker init failed: No module named 'x'", "errorType": "RuntimeError"}
+    service = a_service({"body": body, "error": True, "log": ""})
+    launcher.report_exception_classes(service)
+    assert service._execute_function_warm({}, {}, "id")["body"]["errorType"] == "Runtime.ImportModuleError"
+
+
+class WorkerInACall:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def invoke(self) -> None:
+        self._lock.acquire()
+
+
+def pool(*, invalidate: str = "kill_workers(workers)", worker: type = WorkerInACall) -> ModuleType:
+    """Return a module that ends workers as MiniStack does, but for what is changed."""
+    runtime = ModuleType("runtime")
+    source = f"""
+ended = []
+
+def kill_workers(workers):
+    ended.extend(workers)
+
+def invalidate_worker(workers):
+    {invalidate}
+"""
+    exec(source, runtime.__dict__)  # noqa: S102
+    runtime.__dict__["Worker"] = worker
+    return runtime
+
+
+def test_a_worker_is_ended_when_its_call_is() -> None:
+    runtime = pool()
+    launcher.finish_calls(runtime)
+    idle, busy = WorkerInACall(), WorkerInACall()
+    busy.invoke()
+    others = set(threading.enumerate())
+    runtime.invalidate_worker([idle, busy])
+    assert runtime.ended == [idle]
+    busy._lock.release()
+    for thread in set(threading.enumerate()) - others:
+        thread.join()
+    assert runtime.ended == [idle, busy]
+
+
+@pytest.mark.parametrize("changed", [{"invalidate": "workers.clear()"}, {"worker": object}])
+def test_another_way_to_end_workers_is_refused(changed: dict[str, Any]) -> None:
+    with pytest.raises(launcher.UnexpectedError, match="does not use kill_workers, or Worker"):
+        launcher.finish_calls(pool(**changed))
+
+
 def test_a_service_that_says_something_else_of_exceptions_is_refused_and_left_alone() -> None:
     service = ModuleType("service")
     exec("def _execute_function_warm(func, event, request_id): return {}", service.__dict__)  # noqa: S102

@@ -127,7 +127,8 @@ def test_a_task_is_recorded_repeated_by_one_word_and_told_of_its_run(name: str) 
     for _, state in every_state(states_of(name)):
         if not state.get("Resource", "").endswith("lambda:invoke"):
             continue
-        (retry,) = state["Retry"]
+        retry, of_a_start = state["Retry"]
+        assert {"MissingSetting", "Runtime.ImportModuleError"} <= set(of_a_start["ErrorEquals"])
         assert "Retryable" in retry["ErrorEquals"]
         assert (retry["IntervalSeconds"], retry["BackoffRate"], retry["MaxAttempts"]) == (2, 5, 3)
         assert (retry["MaxDelaySeconds"], retry["JitterStrategy"]) == (30, "FULL")

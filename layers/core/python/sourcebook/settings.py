@@ -1,4 +1,4 @@
-"""What a function is told by its environment, read once when it starts."""
+"""The settings of a function: environment variables, read once when it starts."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sourcebook.errors import InvalidInput
+from sourcebook.errors import Retryable
 
-_UNSET = "a value; the stack sets it, so deploy the function with `cdk deploy`"
+
+class MissingSetting(Retryable):
+    """An environment variable of the function is unset or empty.
+
+    A deployment updates a function's code before its environment, so that a call between the two may succeed
+    later. Workflows retry it by this name.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} is not set; the stack sets it, so deploy the function with `cdk deploy`")
 
 
 def required(name: str, environ: Mapping[str, str] = os.environ) -> str:
     """Return an environment variable.
 
     Raises:
-        InvalidInput: if it is unset or empty.
+        MissingSetting: if it is unset or empty.
     """
     value = environ.get(name, "")
     if not value:
-        raise InvalidInput(name, value, _UNSET)
+        raise MissingSetting(name)
     return value
 
 
@@ -39,11 +48,7 @@ class FetchSettings:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> FetchSettings:
-        """Return the settings; raise InvalidInput if one is missing or wrong.
-
-        Raises:
-            InvalidInput: if one is missing.
-        """
+        """Return the settings; raise MissingSetting if one is not set."""
         return cls(
             table_name=required("TABLE_NAME", environ),
             article_topic_arn=required("ARTICLE_TOPIC_ARN", environ),
@@ -61,9 +66,5 @@ class DispatchSettings:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> DispatchSettings:
-        """Return the settings; raise InvalidInput if one is missing or wrong.
-
-        Raises:
-            InvalidInput: if one is missing.
-        """
+        """Return the settings; raise MissingSetting if one is not set."""
         return cls(required("TABLE_NAME", environ), required("FETCH_QUEUE_URL", environ))

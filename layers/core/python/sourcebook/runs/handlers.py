@@ -35,7 +35,7 @@ class Task:
 
     @classmethod
     def connect(cls) -> Task:
-        """Return the task of this function; raise InvalidInput if its environment is wrong."""
+        """Return the task of this function; raise MissingSetting if its table is not set."""
         return cls(Table.connect(required("TABLE_NAME")), Logger())
 
     def handler(self, asked: type[AskedT], task: Callable[[AskedT, TaskRun], Answer]) -> Handler:
