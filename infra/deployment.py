@@ -16,6 +16,7 @@ from constructs import Node
 from sourcebook.errors import InvalidInput
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sentiment.engines.loading import COMPREHEND, ENGINES, MODEL
+from sourcebook.table.keys import MOST_SHARDS, Shards
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 """The checkout: where lambdas/, layers/ and statemachines/ lie."""
@@ -50,6 +51,9 @@ class Deployment:
         fetch_concurrency: how many fetch_sources run at once, at most.
         analyze_concurrency: how many analyze_sentiment run at once, at most.
         grouping_lines: how many group_headlines decide side by side (docs/decisions/0335).
+        index_shards: over how many partitions of an index the items of one value are spread
+            (docs/decisions/0350).
+        index_shards_before: how many it were when it was more, until `sourcebook migrate` has run; 0 if not.
         acquire_concurrency: how many spectra a sweep acquires at once, at most.
         sentiment_engine: what labels articles; one of ENGINES.
         traces: whether X-Ray records each run of functions and workflows (docs/decisions/0272).
@@ -68,12 +72,19 @@ class Deployment:
     fetch_concurrency: int
     analyze_concurrency: int
     grouping_lines: int
+    index_shards: int
+    index_shards_before: int
     acquire_concurrency: int
     sentiment_engine: str
     traces: bool
     tns_bot: str
     feeds: FeedSettings
     bytecode: str
+
+    @property
+    def shards(self) -> Shards:
+        """The shards of indexes, as functions and the command line are told of them."""
+        return Shards(self.index_shards, self.index_shards_before)
 
     @property
     def is_local(self) -> bool:
@@ -99,6 +110,8 @@ class Deployment:
             fetch_concurrency=_concurrency(node, "fetch_concurrency", default=3 if local else 50),
             analyze_concurrency=_concurrency(node, "analyze_concurrency", default=2 if local else 20),
             grouping_lines=_concurrency(node, "grouping_lines", default=1, least=1, most=32),
+            index_shards=_concurrency(node, "index_shards", default=1, least=1, most=MOST_SHARDS),
+            index_shards_before=_shards_before(node),
             # Step Functions runs up to 40 items of an inline map at once.
             acquire_concurrency=_concurrency(
                 node, "acquire_concurrency", default=3 if local else 10, most=40
@@ -273,6 +286,18 @@ def _feeds(node: Node) -> FeedSettings:
                 f"context feeds={value!r}: expected an object of settings such as "
                 """{"max_refresh_interval_minutes": 30}"""
             )
+
+
+def _shards_before(node: Node) -> int:
+    """Return the larger number of shards of before; one that is not larger says nothing, and is a mistake."""
+    before = _concurrency(node, "index_shards_before", default=0, least=2, most=MOST_SHARDS)
+    now = _concurrency(node, "index_shards", default=1, least=1, most=MOST_SHARDS)
+    if before and before <= now:
+        raise ValueError(
+            f"context index_shards_before={before}: expected more than index_shards, which is {now}, "
+            "or nothing where there never were more"
+        )
+    return before
 
 
 def _concurrency(node: Node, name: str, *, default: int, least: int = 2, most: int = 1000) -> int:

@@ -25,6 +25,7 @@ from infra.roles import put_policies_into_roles
 from infra.search import Search
 from infra.sentiment import Sentiment
 from infra.workflows import DeclaredWorkflows, RunClosing, Workflow
+from sourcebook.table.keys import ONE_SHARD, SHARDS_VARIABLE
 
 
 class PipelineStack(cdk.Stack):
@@ -75,6 +76,10 @@ class PipelineStack(cdk.Stack):
         api.add_workflows(part for part in self.node.find_all() if isinstance(part, Workflow))
         works = {"fetch": ingestion.work, "analyze": analysis.work, **news.queues}
         api.add_dead_letters({name: work.dead_letters for name, work in works.items()})
+        if deployment.shards != ONE_SHARD:
+            for part in self.node.find_all():
+                if isinstance(part, PythonFunction):
+                    part.function.add_environment(SHARDS_VARIABLE, str(deployment.shards))
         if deployment.traces:
             for part in self.node.find_all():
                 if isinstance(part, PythonFunction | Workflow):
@@ -106,6 +111,7 @@ class PipelineStack(cdk.Stack):
             "ApiUrl": api.api.api_endpoint,
             "TableName": data.table.table_name,
             "BucketName": data.bucket.bucket_name,
+            "IndexShards": str(deployment.shards),
             "FetchQueueUrl": ingestion.work.queue.queue_url,
             "FetchDeadLetterQueueUrl": ingestion.work.dead_letters.queue_url,
             "AnalyzeQueueUrl": analysis.work.queue.queue_url,

@@ -10,7 +10,7 @@ from typing import Any
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.table.client import Change, ConditionFailed, Table, TableBusy, TableRefused
+from sourcebook.table.client import Change, ConditionFailed, Table, TableBusy, TableRefused, in_any_shard
 from sourcebook.table.codec import Item
 
 _ONE_AT_A_TIME = Lock()
@@ -29,7 +29,10 @@ class MotoTable(Table):
         return [self._change_one(change) for change in changes]
 
     def _change_one(self, change: Change) -> bool | TableBusy | TableRefused:
-        holds = [Attr("PK").exists(), *(Attr(name).eq(value) for name, value in change.expected.items())]
+        holds = [
+            Attr("PK").exists(),
+            *(in_any_shard(name, value) for name, value in change.expected.items()),
+        ]
         try:
             with _ONE_AT_A_TIME:
                 self.change(change.key, assign=change.assign, condition=reduce(and_, holds))
@@ -77,7 +80,7 @@ class DyingTable(WatchedTable):
     """A table whose process dies at its n-th write, before it or right after it."""
 
     def __init__(self, table: Table, writes: int, *, after: bool = False) -> None:
-        super().__init__(table.name, table.client)
+        super().__init__(table.name, table.client, shards=table.shards)
         self.left, self.after = writes, after
 
     def _write(self, write: Callable[[], Any]) -> Any:

@@ -101,7 +101,13 @@ class Stack:
     @cached_property
     def table(self) -> Table:
         """Return the table."""
-        return Table(self.outputs["TableName"], self.session.client("dynamodb", config=aws_config()))
+        client = self.session.client("dynamodb", config=aws_config())
+        return Table(self.outputs["TableName"], client, shards=self.shards)
+
+    @property
+    def shards(self) -> keys.Shards:
+        """Return over how many partitions the functions of this stack spread what they write."""
+        return keys.Shards.parse(self.outputs.get("IndexShards", "1"))
 
     @cached_property
     def objects(self) -> Objects:

@@ -66,7 +66,7 @@ def verify(
     set right. It may run beside everything else. docs/reliability.md lists the checks.
     """
     stack = Stack.connect(aws=aws)
-    table = Table(name, stack.table.client) if name else stack.table
+    table = Table(name, stack.table.client, shards=stack.shards) if name else stack.table
     s3 = stack.session.client("s3", config=aws_config()) if objects else None
     checks = chosen(all_checks(table, objects=s3), names)
     verifier = Verifier(table, checks, patience)

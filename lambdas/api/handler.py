@@ -22,6 +22,7 @@ from sourcebook.api.routes import Api, failure
 from sourcebook.api.tokens import TokenStore
 from sourcebook.settings import required
 from sourcebook.table.client import Table, aws_config
+from sourcebook.table.keys import Shards
 
 if TYPE_CHECKING:
     from sourcebook.bucket.objects import Objects
@@ -57,7 +58,8 @@ def objects() -> Objects:
 @cache
 def api() -> Api:
     """Return what answers; it is made when the function starts."""
-    table = Table(required("TABLE_NAME"), boto3.client("dynamodb", config=config))
+    client = boto3.client("dynamodb", config=config)
+    table = Table(required("TABLE_NAME"), client, shards=Shards.from_environment())
     dependencies = Dependencies(
         table=table,
         start=start,

@@ -77,6 +77,11 @@ def test_an_empty_list_of_networks_closes_loopback_too() -> None:
             {"analyze_concurrency": "many"},
             "analyze_concurrency='many': expected a whole number from 2 to 1000",
         ),
+        ({"index_shards": "65"}, "index_shards='65': expected a whole number from 1 to 64"),
+        (
+            {"index_shards": "8", "index_shards_before": "8"},
+            "index_shards_before=8: expected more than index_shards, which is 8, or nothing where",
+        ),
         ({"grouping_lines": "0"}, "grouping_lines='0': expected a whole number from 1 to 32"),
         (
             {"sentiment_engine": "finbert"},

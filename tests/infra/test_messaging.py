@@ -124,7 +124,13 @@ def test_the_embedded_cloud_runs_few_at_once(local: Assembly, name: str, most: i
 
 
 def test_concurrency_is_the_operators_choice(tmp_path: Path, aws: Assembly) -> None:
-    chosen = synthesize(tmp_path, DeploymentTarget.LAMBDA, fetch_concurrency="7", grouping_lines="8")
+    context = {
+        "fetch_concurrency": "7",
+        "grouping_lines": "8",
+        "index_shards": "8",
+        "index_shards_before": "16",
+    }
+    chosen = synthesize(tmp_path, DeploymentTarget.LAMBDA, **context)
     assert _mapping(chosen, "fetch_sources")["ScalingConfig"] == {"MaximumConcurrency": 7}
     for synthesized, lines, most, batch in ((aws, "1", 2, 10), (chosen, "8", 8, 1)):
         grouping = _mapping(synthesized, "group_headlines")
@@ -132,6 +138,12 @@ def test_concurrency_is_the_operators_choice(tmp_path: Path, aws: Assembly) -> N
         assert grouping["BatchSize"] == batch
         asks = synthesized.function("trigger_grouping")["Environment"]["Variables"]
         assert asks["GROUPING_LINES"] == lines
+    for synthesized, shards in ((aws, None), (chosen, "8,16")):
+        functions = synthesized.properties("AWS::Lambda::Function")
+        variables = [function["Environment"]["Variables"] for function in functions]
+        knowing = [one for one in variables if "TABLE_NAME" in one]
+        assert len(knowing) > 20
+        assert {one.get("INDEX_SHARDS") for one in knowing} == {shards}
 
 
 def test_new_articles_reach_the_analysis_unwrapped(aws: Assembly) -> None:

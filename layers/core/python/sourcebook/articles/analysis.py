@@ -226,7 +226,7 @@ class Analyzer:
                 self.table.update(
                     keys.article(article.dedup_key),
                     assign=changes(article, done),
-                    condition=Attr("status").eq(Status.PENDING) & Attr("revision").eq(article.revision),
+                    condition=has_status(Status.PENDING) & Attr("revision").eq(article.revision),
                 )
             except ConditionFailed as failed:
                 now = None if failed.item is None else Article.of_item(failed.item)
@@ -260,7 +260,7 @@ class Analyzer:
             self.table.update(
                 keys.article(article.dedup_key),
                 assign={"status": Status.ERROR.value, "error_reason": str(failure)[:300]},
-                condition=Attr("status").eq(Status.PENDING),
+                condition=has_status(Status.PENDING),
             )
         except ConditionFailed:
             return  # somebody else has concluded it, well or badly

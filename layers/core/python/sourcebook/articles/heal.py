@@ -13,9 +13,10 @@ from datetime import timedelta
 from itertools import islice
 from typing import Final
 
-from boto3.dynamodb.conditions import Attr, Key
+from boto3.dynamodb.conditions import Key
 
 from sourcebook.articles.announce import Announcer
+from sourcebook.articles.conditions import has_status
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.records.article import Status
 from sourcebook.table import keys
@@ -69,7 +70,7 @@ def retry_failed(table: Table, dedup_key: str) -> bool:
         table.update(
             keys.article(dedup_key),
             assign={"status": Status.PENDING.value, "error_reason": None},
-            condition=Attr("status").eq(Status.ERROR.value),
+            condition=has_status(Status.ERROR),
         )
     except ConditionFailed:
         return False

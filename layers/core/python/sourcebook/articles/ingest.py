@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from boto3.dynamodb.conditions import Attr
 
+from sourcebook.articles.conditions import has_status
 from sourcebook.articles.merge import merged, new_article
 from sourcebook.articles.model import ATTRIBUTIONS_KEPT, IncomingArticle
 from sourcebook.articles.normalize import HeadlineIdentity, identify, neighbouring_keys
@@ -326,7 +327,7 @@ class ArticleStore:
                 self.table.delete_in_favour_of(
                     keys.article(neighbour.dedup_key),
                     keys.article(result.dedup_key),
-                    Attr("revision").eq(1) & Attr("status").eq(Status.PENDING),
+                    Attr("revision").eq(1) & has_status(Status.PENDING),
                 )
             except ConditionFailed:
                 continue  # the other gave way, or this one has gained another source's word

@@ -18,7 +18,7 @@ from sourcebook.runs.read import STATUSES
 from sourcebook.sentiment.subjects import from_item
 from sourcebook.spectra.products import SPECTRA
 from sourcebook.table import keys
-from sourcebook.table.client import Table
+from sourcebook.table.client import Table, in_any_shard
 from sourcebook.table.codec import Item
 
 _SPECTRUM: Final = f"DataProduct {SPECTRA}"
@@ -90,7 +90,7 @@ class IndexesHoldWhatTheyAreFor:
                 stray.add(second if first == "status" and _kind(item) in _STATUS_OF_THEIR_OWN else first)
         unchanged: ConditionBase = Attr("PK").exists()
         for name in sorted(stray):
-            unchanged = unchanged & Attr(name).eq(item[name])
+            unchanged = unchanged & in_any_shard(name, item[name])
         self.table.change(finding.key, remove=sorted(stray), condition=unchanged)
         return True
 

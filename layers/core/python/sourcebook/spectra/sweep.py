@@ -22,7 +22,7 @@ from sourcebook.spectra.discovery_messages import Claimed, ClaimedSpectrum
 from sourcebook.spectra.load import LEASE
 from sourcebook.spectra.products import ELIGIBLE_STATUS, read_spectrum_sort_key
 from sourcebook.table import keys
-from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.client import ConditionFailed, Table, in_any_shard
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class SpectraClaimer:
             item = self.table.update(
                 {"PK": row["PK"], "SK": row["SK"]},
                 assign={"timestamp": isoformat(now + LEASE), "claimed_at": isoformat(now)},
-                condition=Attr("status").eq(ELIGIBLE_STATUS) & Attr("timestamp").eq(row["timestamp"]),
+                condition=in_any_shard("status", ELIGIBLE_STATUS) & Attr("timestamp").eq(row["timestamp"]),
             )
         except ConditionFailed:
             # The index shows late what has changed: it is claimed, or has come to its end.

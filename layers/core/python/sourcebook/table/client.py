@@ -16,8 +16,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.direct import with_direct_calls
 from sourcebook.errors import Retryable, SourcebookError, Terminal
-from sourcebook.table.codec import Item, decode_item, encode, encode_item
-from sourcebook.table.keys import Key
+from sourcebook.table.codec import Item, decode_item, decode_key, encode, encode_item
+from sourcebook.table.keys import ONE_SHARD, Key, Shards, is_sharded
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -97,6 +97,15 @@ class ConditionFailed(SourcebookError):
         super().__init__("the item is not in the state that this write was made for")
 
 
+def in_any_shard(attribute: str, value: object) -> ConditionBase:
+    """Return the condition that an attribute has a value, in whatever shard if it is spread over some.
+
+    Which one that is depends on when it was written, and by a function of which deployment.
+    """
+    # No other value begins with one that is spread.
+    return Attr(attribute).begins_with(value) if is_sharded(attribute, value) else Attr(attribute).eq(value)
+
+
 def aws_config(**overrides: Any) -> Config:  # noqa: ANN401 - botocore's own options
     """Return the botocore configuration that every client of this project uses."""
     options: dict[str, Any] = {
@@ -115,7 +124,8 @@ class Change:
     Attributes:
         key: of the item.
         assign: values by `Path`; None removes what is there, so that no null reaches an index.
-        expected: values that attributes must have; when one has another, nothing is changed.
+        expected: values that attributes must have, in whatever shard; when one has another, nothing is
+            changed.
     """
 
     key: Key
@@ -146,20 +156,38 @@ class Table:
 
     Every method raises `TableBusy` when DynamoDB is not able to answer now, and `TableRefused` when it
     never will.
+
+    What is spread over shards is spread here and nowhere else: an item that is written, whole or in part,
+    gets the value of its shard, and an item that is read has the value itself. Conditions and keys of an
+    index are taken as they are: `in_any_shard` and `Shards.read` make those that are meant.
+
+    Attributes:
+        shards: over how many partitions what is written is spread.
     """
 
     name: str
     client: DynamoDBClient
     sleep: Callable[[float], None] = field(default=time.sleep)
+    shards: Shards = ONE_SHARD
 
     @classmethod
     def connect(cls, name: str) -> Table:
-        """Return the table with this name in the account and region of the environment."""
+        """Return the table with this name in the account and region of the environment.
+
+        Raises:
+            InvalidInput: if the environment names no number of shards.
+        """
         # botocore would check every value of every request again, which takes it a fifth of its CPU time;
         # `codec` gives no value that DynamoDB has no type for, and DynamoDB itself refuses the rest.
-        return cls(
-            name, with_direct_calls(boto3.client("dynamodb", config=aws_config(parameter_validation=False)))
-        )
+        client = with_direct_calls(boto3.client("dynamodb", config=aws_config(parameter_validation=False)))
+        return cls(name, client, shards=Shards.from_environment())
+
+    def _stored(self, item: Mapping[str, object]) -> dict[str, Any]:
+        """Return the typed form of an item that is written, in its shards."""
+        if self.shards.number > 1:
+            own = str(item["PK"])
+            item = {name: self.shards.stored(name, value, own) for name, value in item.items()}
+        return encode_item(item)
 
     def get(self, key: Key, *, consistent: bool = False) -> Item | None:
         """Return an item, or None if there is none."""
@@ -206,7 +234,7 @@ class Table:
         Raises:
             ConditionFailed: if `condition` does not hold.
         """
-        request: dict[str, object] = {"TableName": self.name, "Item": encode_item(item)}
+        request: dict[str, object] = {"TableName": self.name, "Item": self._stored(item)}
         if condition is not None:
             expression = _Expression()
             request["ConditionExpression"] = expression.condition(condition)
@@ -255,7 +283,7 @@ class Table:
 
     def _insert(self, items: Sequence[Mapping[str, object]]) -> dict[int, TableBusy | TableRefused]:
         """Insert up to 25 items, and return what became of those that were not."""
-        statements = [_insertion(self.name, encode_item(item)) for item in items]
+        statements = [_insertion(self.name, self._stored(item)) for item in items]
         return {
             n: _Duplicate("the key is taken") if isinstance(error, str) else error
             for n, error in self._execute(statements, "DuplicateItem").items()
@@ -272,7 +300,7 @@ class Table:
         results: list[bool | TableBusy | TableRefused] = [True] * len(changes)
         for start in range(0, len(changes), _BATCH_WRITE_LIMIT):
             chunk = changes[start : start + _BATCH_WRITE_LIMIT]
-            statements = [_alteration(self.name, one) for one in chunk]
+            statements = [_alteration(self.name, one, self.shards) for one in chunk]
             try:
                 errors = self._execute(statements, "ConditionalCheckFailed")
             except (TableBusy, TableRefused) as refusal:
@@ -360,7 +388,8 @@ class Table:
         condition: ConditionBase | None,
     ) -> dict[str, object]:
         expression = _Expression()
-        values = dict(assign or {})
+        own = key["PK"]
+        values = {path: self.shards.stored(path, value, own) for path, value in (assign or {}).items()}
         gone = [*remove, *(path for path, value in values.items() if value is None)]
         clauses = [
             (
@@ -429,7 +458,7 @@ class Table:
             request["ConditionExpression"] = expression.condition(write.condition)
             request |= expression.placeholders()
         if write.item is not None:
-            return {"Put": {**request, "Item": encode_item(write.item)}}
+            return {"Put": {**request, "Item": self._stored(write.item)}}
         request["Key"] = encode_item(write.key)
         return {"Delete" if write.delete else "ConditionCheck": request}
 
@@ -437,7 +466,7 @@ class Table:
         """Write whole items without conditions, 25 a request. Their keys must differ."""
         for start in range(0, len(items), _BATCH_WRITE_LIMIT):
             chunk = items[start : start + _BATCH_WRITE_LIMIT]
-            self._batch_write([{"PutRequest": {"Item": encode_item(item)}} for item in chunk])
+            self._batch_write([{"PutRequest": {"Item": self._stored(item)}} for item in chunk])
 
     def delete_many(self, keys: Sequence[Key]) -> None:
         """Delete items without conditions, 25 a request; those that are not there are no error."""
@@ -491,7 +520,7 @@ class Table:
         request |= expression.placeholders()
         answer = _call(self.client.query, request)
         last = answer.get("LastEvaluatedKey")
-        return QueryPage([decode_item(item) for item in answer["Items"]], decode_item(last) if last else None)
+        return QueryPage([decode_item(item) for item in answer["Items"]], decode_key(last) if last else None)
 
     def scan(
         self,
@@ -517,7 +546,7 @@ class Table:
             request["Limit"] = limit
         answer = _call(self.client.scan, request)
         last = answer.get("LastEvaluatedKey")
-        return QueryPage([decode_item(item) for item in answer["Items"]], decode_item(last) if last else None)
+        return QueryPage([decode_item(item) for item in answer["Items"]], decode_key(last) if last else None)
 
     def query_all(
         self,
@@ -574,12 +603,18 @@ def _insert_statement(table: str, names: tuple[str, ...]) -> str:
     return f'INSERT INTO "{table}" VALUE {{{fields}}}'
 
 
-def _alteration(table: str, change: Change) -> dict[str, object]:
-    values = {path: value for path, value in change.assign.items() if value is not None}
+def _alteration(table: str, change: Change, shards: Shards) -> dict[str, object]:
+    own = change.key["PK"]
+    values = {
+        path: shards.stored(path, value, own) for path, value in change.assign.items() if value is not None
+    }
     verbs = [f"SET {_quoted(path)} = ?" for path in values]
     verbs += [f"REMOVE {_quoted(path)}" for path in change.assign if path not in values]
     holds = {**change.key, **change.expected}
-    where = " AND ".join(f'"{name}" = ?' for name in holds)
+    where = " AND ".join(
+        f'begins_with("{name}", ?)' if is_sharded(name, value) else f'"{name}" = ?'
+        for name, value in holds.items()
+    )
     return {
         "Statement": f'UPDATE "{table}" {" ".join(verbs)} WHERE {where}',
         "Parameters": [encode(value) for value in (*values.values(), *holds.values())],

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from sourcebook.table.keys import SHARDED, without_shard
+
 Item: TypeAlias = dict[str, Any]
 """An item or part of one as plain Python values."""
 
@@ -82,8 +84,17 @@ def decode(value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the type is in th
 
 
 def decode_item(item: Mapping[str, Mapping[str, object]]) -> Item:
-    """Return an item as plain Python values."""
-    return {name: decode(value) for name, value in item.items()}
+    """Return an item as plain Python values; of a value that is spread over shards, the value itself."""
+    found = decode_key(item)
+    for name in SHARDED:
+        if name in found:
+            found[name] = without_shard(name, found[name])
+    return found
+
+
+def decode_key(key: Mapping[str, Mapping[str, object]]) -> Item:
+    """Return a key of an index as it stands there, shard and all, so that a query can start after it."""
+    return {name: decode(value) for name, value in key.items()}
 
 
 def _number(text: str) -> int | float:

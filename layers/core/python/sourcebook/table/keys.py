@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, TypedDict
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Self, TypedDict
+from zlib import crc32
+
+from sourcebook.errors import InvalidInput
 
 ELIGIBILITY_INDEX: Final = "EligibilityIndex"
 STATUS_INDEX: Final = "by_status"
@@ -92,6 +98,111 @@ EVENT_PARTITIONS: Final = "EVENT#*"
 """Pattern of the partition keys of `event`, for policies."""
 GROUPING_LOG: Final = "GROUPING#LOG"
 """PK of grouping's log of decisions."""
+
+SHARDED: Final[Mapping[str, frozenset[str]]] = {
+    "status": frozenset({"pending", "error", "active", "ACQUIRE"}),
+    "sentiment": frozenset({"positive", "neutral", "negative"}),
+}
+"""Keys of indexes, and their values under which more items come and go than one partition may take."""
+MOST_SHARDS: Final = 64
+SHARDS_VARIABLE: Final = "INDEX_SHARDS"
+_SHARD_MARK: Final = "#"
+
+
+class InShard(str):
+    """A value of `SHARDED` as it was read from an item: equal to the value, and knows where the item stands.
+
+    Attributes:
+        shard: the number of the item's partition in the index.
+    """
+
+    __slots__ = ("shard",)
+    shard: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """Over how many partitions of an index the items of one value of `SHARDED` are spread.
+
+    Shard 0 is the value as it is, shard n is ``<value>#n``. So what was written before there were shards
+    stands in the first of them.
+
+    Attributes:
+        number: what is written stands in one of so many.
+        before: there may be items in so many, since there were more once; 0 if there never were.
+    """
+
+    number: int = 1
+    before: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the shards that a setting names: their number, or ``8,16`` where there were more before.
+
+        Raises:
+            InvalidInput: if it names none.
+        """
+        numbers = text.split(",")
+        if len(numbers) > 2 or not all(one.isdecimal() and 1 <= int(one) <= MOST_SHARDS for one in numbers):
+            raise InvalidInput("shards", text, f"one or two whole numbers from 1 to {MOST_SHARDS}")
+        return cls(*map(int, numbers))
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Self:
+        """Return the shards of this deployment, which its functions have where it is more than one.
+
+        Raises:
+            InvalidInput: if the variable names none.
+        """
+        return cls.parse(environ.get(SHARDS_VARIABLE) or "1")
+
+    def __str__(self) -> str:
+        return f"{self.number},{self.before}" if self.before else str(self.number)
+
+    def of(self, partition_key: str) -> int:
+        """Return the shard of an item by its PK."""
+        return crc32(partition_key.encode()) % self.number if self.number > 1 else 0
+
+    def stored(self, attribute: object, value: object, partition_key: str) -> object:
+        """Return what an item with this PK has as the value of an attribute."""
+        if self.number == 1 or not is_sharded(attribute, value):
+            return value
+        return in_shard(str(value), self.of(partition_key))
+
+    def read(self, value: str) -> Iterator[str]:
+        """Yield the partitions of an index in which the items of a value of `SHARDED` stand."""
+        return (in_shard(value, shard) for shard in range(max(self.number, self.before)))
+
+
+ONE_SHARD: Final = Shards()
+"""What a deployment has that has chosen no other number."""
+
+
+def is_sharded(attribute: object, value: object) -> bool:
+    """Return whether the items that have this value of an attribute are spread over shards."""
+    return isinstance(value, str) and isinstance(attribute, str) and value in SHARDED.get(attribute, ())
+
+
+def in_shard(value: str, shard: int) -> str:
+    """Return how a value is spelled in a shard."""
+    return f"{value}{_SHARD_MARK}{shard}" if shard else value
+
+
+def without_shard(attribute: str, stored: object) -> object:
+    """Return the value of an attribute of `SHARDED`, whatever the shard that an item stands in."""
+    if not isinstance(stored, str):
+        return stored
+    value, mark, shard = stored.rpartition(_SHARD_MARK)
+    if not mark or value not in SHARDED[attribute] or not shard.isdecimal():
+        return stored
+    found = InShard(value)
+    found.shard = int(shard)
+    return found
+
+
+def shard_in(value: str) -> int:
+    """Return the shard in which the item stands that a value of `SHARDED` was read from."""
+    return value.shard if isinstance(value, InShard) else 0
 
 
 class Key(TypedDict):
