@@ -45,10 +45,11 @@ from sourcebook.direct import with_direct_calls
 from sourcebook.events import SourceDue
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import HttpClient
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.engines.loading import load_engine
 from sourcebook.sentiment.read import SentimentReader
 from sourcebook.sentiment.refresh import Refresher
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import Poller
 from sourcebook.sources.registry import SourceRegistry

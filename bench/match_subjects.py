@@ -18,8 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.figures import Figure, save
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.matching import Matcher
-from sourcebook.sentiment.subjects import TOOL_ID, Subject, default_subjects
+from sourcebook.sentiment.subjects import TOOL_ID, default_subjects
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("SOURCEBOOK_SHARED", ROOT.parent / "shared")) / "data" / "sentiment"

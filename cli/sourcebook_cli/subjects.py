@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from sourcebook.errors import InvalidInput
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.subjects import (
-    PUBLIC_FIELDS,
     RegistrationOutcome,
-    Subject,
     SubjectRegistry,
     default_subjects,
     parse_subjects,
@@ -59,7 +58,7 @@ def list_subjects(aws: bool, as_json: bool) -> None:
     found = registry.get_many(ids)
     for subject in (found[id_] for id_ in ids if id_ in found):
         if as_json:
-            say_json({name: getattr(subject, name) for name in PUBLIC_FIELDS})
+            say_json(subject.shown())
         else:
             state = "" if subject.active else " (retired)"
             say(f"{subject.tool_id:<24} {subject.kind:<8} {subject.name}{state}")

@@ -31,7 +31,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from sourcebook.clock import epoch_seconds, to_utc
-from sourcebook.sentiment.subjects import Subject
+from sourcebook.records.subject import Subject
 from sourcebook.sources.model import SourceSpec
 
 FOLDER: Final = Path(__file__).parent / "samples"

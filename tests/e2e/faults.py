@@ -42,8 +42,8 @@ from sourcebook.events import (
     read_message,
 )
 from sourcebook.records.source import Source
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.engines import SentimentEngine
-from sourcebook.sentiment.subjects import Subject
 from sourcebook.sources.model import SourceSpec
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import httpx
 
 from sourcebook.clock import isoformat
-from sourcebook.sentiment.subjects import Subject
+from sourcebook.records.subject import Subject
 from sourcebook.sources.model import SourceSpec
 from sourcebook.table.client import aws_config
 from sourcebook_cli import stack as command_line

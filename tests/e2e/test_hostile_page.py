@@ -17,8 +17,9 @@ import pytest
 from sourcebook.clock import isoformat
 from sourcebook.feeds.manage import FeedManager
 from sourcebook.records.article import Article
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.mentions import mention_items
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.model import SourceSpec
 from sourcebook.table import keys
 from sourcebook_local.folder import start_server, stop_servers

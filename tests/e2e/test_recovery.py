@@ -17,7 +17,8 @@ from boto3.dynamodb.conditions import Key
 from click.testing import CliRunner
 
 from sourcebook.clock import parse_iso, utc_now
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.records.subject import Subject
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
 from sourcebook.table.codec import decode_item

@@ -15,7 +15,8 @@ import pytest
 from boto3.dynamodb.conditions import Key
 
 from sourcebook.clock import isoformat, utc_now
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.records.subject import Subject
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook_local.folder import feeds_in, start_server, stop_servers

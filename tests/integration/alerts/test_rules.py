@@ -20,7 +20,8 @@ from sourcebook.api.tokens import TokenStore
 from sourcebook.client import Client, Forbidden, Invalid, NotFound
 from sourcebook.http import HttpPolicy
 from sourcebook.records.alert import KINDS
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.records.subject import Subject
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table.client import Table
 from sourcebook_cli.main import main
 from sourcebook_cli.stack import Stack as DeployedStack

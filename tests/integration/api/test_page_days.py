@@ -15,8 +15,9 @@ import pytest
 
 from infra.page import PACKAGE, ROUTES, build
 from sourcebook.api.page import StaticFiles
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.rollups import DirtyHours
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sentiment.windows import hour_name
 from sourcebook.table.client import Table
 from tests.browser import expect, launched, needs_browser, new_page, open_page

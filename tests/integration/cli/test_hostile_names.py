@@ -18,7 +18,8 @@ from click.testing import CliRunner
 from sourcebook.api.tokens import TokenStore
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.printable import is_printable
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.records.subject import Subject
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.model import parse_spec
 from sourcebook_cli.main import main
 from sourcebook_cli.stack import Stack

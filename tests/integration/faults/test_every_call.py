@@ -34,9 +34,10 @@ from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
 from sourcebook.integrity.walk import pages_of
 from sourcebook.records.article import status_of
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.sentiment.refresh import Refresher
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import Poller
 from sourcebook.sources.registry import SourceRegistry

@@ -23,10 +23,11 @@ from sourcebook.errors import InvalidInput
 from sourcebook.integrity.checks import all_checks, chosen
 from sourcebook.integrity.verify import Mended, Report, Verifier
 from sourcebook.integrity.walk import pages_of
-from sourcebook.sentiment.cache import aggregate
+from sourcebook.records.subject import Subject
+from sourcebook.sentiment.cache import sentiment_of
 from sourcebook.sentiment.refresh import Refresher
 from sourcebook.sentiment.rollups import Counts
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table, TableBusy
 from sourcebook_cli import verify as command
@@ -177,8 +178,9 @@ def _alias_to_nothing(world: Healthy) -> keys.Key:
 
 
 def _cache_of_another_count(world: Healthy) -> keys.Key:
-    counts = aggregate(Counts(positive=7, polarity=7_000_000))
-    return _change(world, keys.cache_entry("quartzon", "DAY_7"), **counts)
+    now = world.clock()
+    other = sentiment_of("quartzon", Counts(positive=7, polarity=7_000_000), now, now)
+    return _change(world, keys.cache_entry("quartzon", "DAY_7"), **other.figures())
 
 
 def _terminal_and_eligible(world: Healthy) -> keys.Key:

@@ -22,11 +22,12 @@ from sourcebook.novae.store import NovaStore
 from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadValid
 from sourcebook.photometry.table import TableRebuilder
 from sourcebook.photometry.upload import UploadValidator
+from sourcebook.records.subject import Subject
 from sourcebook.runs.errors import Held
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.search.days import Days
 from sourcebook.search.index import Indexer
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.spectra.products import (
     AcquisitionStatus,
     Eligibility,

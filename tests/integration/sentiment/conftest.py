@@ -16,11 +16,12 @@ from moto import mock_aws
 from sourcebook.articles.analysis import Analyzer
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.clock import isoformat
-from sourcebook.sentiment.cache import aggregate
+from sourcebook.records.subject import Subject
+from sourcebook.sentiment.cache import sentiment_of
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.sentiment.refresh import Refresher
 from sourcebook.sentiment.rollups import Counts
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sentiment.windows import PERIODS
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -129,7 +130,8 @@ class World:
     def counted(self, tool_id: str, start: datetime, end: datetime) -> dict[str, Any]:
         """What a count over each single mention of [start, end) gives."""
         first, last = isoformat(start), isoformat(end)
-        return aggregate(Counts.of(m for m in self.mentions(tool_id) if first <= m["timestamp"] < last))
+        counts = Counts.of(m for m in self.mentions(tool_id) if first <= m["timestamp"] < last)
+        return sentiment_of(tool_id, counts, start, end).figures()
 
     def check_cache(self, tool_ids: Sequence[str] = ("quartzon", "MRBL")) -> None:
         """Each entry equals a count over the mentions of its own window."""

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment import ranking
 from sourcebook.sentiment.ranking import SubjectRanking
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from tests.integration.sentiment.conftest import World
 from tests.integration.sentiment.test_refresh import mention
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from sourcebook.errors import InvalidInput
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.cache import CacheCounters, SentimentCache
-from sourcebook.sentiment.read import SERIES_FIELDS, SentimentReader
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.read import SentimentReader
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sentiment.windows import PERIODS
 from sourcebook.table import keys
 from sourcebook.table.client import Table, TableBusy
@@ -146,7 +147,6 @@ def test_a_series_has_every_bucket_of_its_time(
     found = reader.series("quartzon", hours, bucket)
     assert found is not None
     assert len(found) == buckets
-    assert all(tuple(item) == SERIES_FIELDS for item in found)
     assert [item["start"] for item in found] == sorted(item["start"] for item in found)
     first = NOON.fromisoformat(found[0]["start"])
     wanted = world.counted("quartzon", first, world.now + timedelta(days=1))
@@ -200,7 +200,7 @@ def test_the_caches_health_is_told_by_the_age_of_the_last_refresh(
     assert reader.cache_health()["status"] == "degraded"
 
 
-def pages(reader: SentimentReader, limit: int) -> Iterator[dict[str, Any]]:
+def pages(reader: SentimentReader, limit: int) -> Iterator[Subject]:
     cursor: str | None = None
     while True:
         page = reader.subjects(limit=limit, cursor=cursor)
@@ -217,7 +217,7 @@ def test_subjects_are_listed_page_by_page_the_retired_ones_last(
     SubjectRegistry(world.table, world.clock).register(
         [Subject(f"s{n}", f"Subject {n}", active=n % 2 == 0) for n in range(6)]
     )
-    found = [item["tool_id"] for item in pages(reader, limit)]
+    found = [item.tool_id for item in pages(reader, limit)]
     assert found == ["MRBL", "quartzon", "s0", "s2", "s4", "s1", "s3", "s5"]
 
 

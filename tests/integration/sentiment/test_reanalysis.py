@@ -14,11 +14,12 @@ from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.integrity.articles import ArticlesHaveTheirMentions
 from sourcebook.records.article import is_analyzed
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.catalog import NO_SUBJECTS
 from sourcebook.sentiment.engines import Label
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.sentiment.engines.model import ModelEngine
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
 from tests.incoming import NOON, word
 from tests.integration.sentiment.conftest import World

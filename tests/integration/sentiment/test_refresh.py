@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from sourcebook.errors import InvalidInput
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.cache import CacheHealth, SentimentCache
 from sourcebook.sentiment.catalog import SubjectCatalog
 from sourcebook.sentiment.refresh import Refresher, RefreshFailed, read_refresh_request
 from sourcebook.sentiment.rollups import DirtyHours
-from sourcebook.sentiment.subjects import RegistrationOutcome, Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import RegistrationOutcome, SubjectRegistry
 from sourcebook.sentiment.windows import PERIODS
 from sourcebook.table import keys
 from sourcebook.table.client import Table, TableBusy
@@ -45,7 +47,7 @@ def test_windows_begin_and_end_to_the_second(world: World) -> None:
     world.check_cache()
     entry = SentimentCache(world.table).get("quartzon", "HOUR_1")
     assert entry is not None
-    assert entry["total_mentions"] == 5  # three at its beginning, two before its end
+    assert entry.total_mentions == 5  # three at its beginning, two before its end
 
 
 def test_an_entry_slides_along_without_anything_being_counted_again(world: World) -> None:
@@ -66,10 +68,8 @@ def test_a_subject_without_mentions_has_zeros(world: World) -> None:
     for period in PERIODS:
         entry = SentimentCache(world.table).get("MRBL", period)
         assert entry is not None
-        assert entry["total_mentions"] == 0
-        assert (
-            entry["positive_percentage"] == entry["neutral_percentage"] == entry["average_sentiment"] == 0.0
-        )
+        assert entry.total_mentions == 0
+        assert entry.positive_percentage == entry.neutral_percentage == entry.average_sentiment == 0.0
 
 
 class Unreadable(Table):
@@ -97,13 +97,13 @@ def test_a_subject_that_fails_keeps_its_entries_and_harms_no_other(world: World)
     assert "ThrottlingException" in report.failed["quartzon"]
     assert SentimentCache(world.table).get("quartzon", "HOUR_24") == before
     health = CacheHealth(world.table, world.clock).read()
-    assert (health["error_count_24h"], health["tools_refreshed"]) == (1, ["MRBL"])
+    assert (health.error_count_24h, health.tools_refreshed) == (1, ("MRBL",))
 
 
 def test_a_refresh_in_which_all_fail_fails(world: World) -> None:
     with pytest.raises(RefreshFailed, match="none of 2"):
         world.refresh(Unreadable(world.table, {"quartzon", "MRBL"}))
-    assert CacheHealth(world.table, world.clock).read()["last_refresh_ts"] is None
+    assert CacheHealth(world.table, world.clock).read().last_refresh_ts is None
 
 
 def test_what_there_was_no_time_for_comes_first_next_time(world: World) -> None:
@@ -118,11 +118,11 @@ def test_what_there_was_no_time_for_comes_first_next_time(world: World) -> None:
 def test_a_refresh_records_what_it_did(world: World) -> None:
     world.refresh()
     health = CacheHealth(world.table, world.clock).read()
-    assert health["id"] == "metadata"
-    assert health["last_refresh_ts"] == int(world.now.timestamp())
-    assert health["last_refresh_duration_ms"] >= 0
-    assert health["total_entries"] == 8
-    assert health["tools_refreshed"] == ["MRBL", "quartzon"]
+    assert health.id == "metadata"
+    assert health.last_refresh_ts == int(world.now.timestamp())
+    assert (health.last_refresh_duration_ms or 0) >= 0
+    assert health.total_entries == 8
+    assert health.tools_refreshed == ("MRBL", "quartzon")
 
 
 def test_a_newer_entry_is_not_replaced_by_an_older_one(world: World) -> None:
@@ -130,7 +130,7 @@ def test_a_newer_entry_is_not_replaced_by_an_older_one(world: World) -> None:
     world.refresh()
     newer = cache.get("quartzon", "HOUR_1")
     assert newer is not None
-    older = newer | {"last_updated_ts": newer["last_updated_ts"] - 5, "total_mentions": 7}
+    older = replace(newer, last_updated_ts=newer.last_updated_ts - 5, total_mentions=7)
     assert cache.put(older) == newer
     assert cache.get("quartzon", "HOUR_1") == newer
 
@@ -181,4 +181,4 @@ def test_entries_that_a_refresh_has_not_reached_are_counted_too(world: World) ->
     world.refresh()
     left = iter([100.0, 1.0])
     Refresher(world.table, world.clock, workers=1, seconds_left=lambda: next(left)).run()
-    assert CacheHealth(world.table, world.clock).read()["total_entries"] == 8
+    assert CacheHealth(world.table, world.clock).read().total_entries == 8

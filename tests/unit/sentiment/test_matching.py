@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from sourcebook.records.article import Article
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.matching import SUBJECTS_AT_MOST, Matcher, subjects_in, text_of
-from sourcebook.sentiment.subjects import Subject, default_subjects, parse_subjects
+from sourcebook.sentiment.subjects import default_subjects, parse_subjects
 
 DATA = Path(__file__).parent / "data"
 MORE = parse_subjects(json.loads((DATA / "more_subjects.json").read_text("utf-8")))

@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 
 from sourcebook.errors import InvalidInput
-from sourcebook.sentiment.subjects import Subject, from_item, parse_subject, parse_subjects
+from sourcebook.records.subject import Subject
+from sourcebook.sentiment.subjects import parse_subject, parse_subjects
 
 GOOD = {"tool_id": "quartzon", "name": "Quartzon", "kind": "tool", "aliases": ["QZ One"], "ticker": "QZN"}
 
 
 def test_a_subject_is_the_same_after_its_way_through_an_item() -> None:
     subject = parse_subject(GOOD)
-    assert from_item(subject.item()) == subject
+    assert Subject.of_item(subject.item()) == subject
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.matching import Matcher
-from sourcebook.sentiment.subjects import Subject, default_subjects
+from sourcebook.sentiment.subjects import default_subjects
 
 CASES = Path(__file__).parents[4] / "shared" / "cases" / "headline-tickers" / "headlines.txt"
 COMPANIES = dict(

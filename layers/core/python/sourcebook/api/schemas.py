@@ -25,6 +25,7 @@ from sourcebook.records.quarantine import QuarantineCase
 from sourcebook.records.run import Attempt, JobRun
 from sourcebook.records.schema import Schema, nullable, object_of, one_of, shown, shown_fields
 from sourcebook.records.source import AnySource, Fetch, Source
+from sourcebook.records.subject import CacheMetadata, SentimentBucket, SentimentCacheEntry, Subject
 from sourcebook.sentiment.read import BUCKETS
 from sourcebook.sources.read import HEALTHS
 from sourcebook.uploads.model import FileKind, FileState, NewUpload
@@ -82,20 +83,6 @@ _WINDOW: Final[Mapping[str, Schema]] = {"start": TIME, "end": TIME, "left_out": 
 _INGESTED: Final[Mapping[str, Schema]] = dict.fromkeys(
     ("articles_fetched", "articles_stored", "collisions_detected"), COUNT
 )
-
-
-def _mentions() -> dict[str, Schema]:
-    percentage: Schema = {"type": "number", "minimum": 0, "maximum": 100}
-    return {
-        "total_mentions": COUNT,
-        "positive_count": COUNT,
-        "negative_count": COUNT,
-        "neutral_count": COUNT,
-        "positive_percentage": percentage,
-        "negative_percentage": percentage,
-        "neutral_percentage": percentage,
-        "average_sentiment": {"type": "number", "minimum": -1, "maximum": 1},
-    }
 
 
 def _feed() -> dict[str, Schema]:
@@ -438,55 +425,13 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         problems=list_of(object_of(line=COUNT, message=TEXT)),
         mended=nullable(TEXT),
     ),
-    "Subject": object_of(
-        tool_id=TEXT,
-        name=TEXT,
-        kind=TEXT,
-        aliases=nullable(list_of(TEXT)),
-        ticker=nullable(TEXT),
-        active=FLAG,
-    ),
+    "Subject": shown(Subject),
     "SubjectPage": page_of("Subject"),
-    "Sentiment": object_of(
-        id=nullable(TEXT),
-        tool_id=TEXT,
-        period=nullable(TEXT),
-        **_mentions(),
-        period_start_ts=INTEGER,
-        period_end_ts=INTEGER,
-        last_updated_ts=INTEGER,
-        _ts=nullable(INTEGER),
-        hours=INTEGER,
-        is_stale=FLAG,
-        is_cached=FLAG,
-        cached_at=nullable(TIME),
+    "Sentiment": shown(
+        SentimentCacheEntry, hours=INTEGER, is_stale=FLAG, is_cached=FLAG, cached_at=nullable(TIME)
     ),
-    "SentimentSeries": listing(
-        object_of(
-            start=TIME,
-            total_mentions=COUNT,
-            positive_count=COUNT,
-            negative_count=COUNT,
-            neutral_count=COUNT,
-            average_sentiment=NUMBER,
-        ),
-        tool_id=TEXT,
-        hours=INTEGER,
-        bucket=one_of(*BUCKETS),
-    ),
-    "SentimentCacheHealth": object_of(
-        status=one_of("waiting", "healthy", "degraded"),
-        id=TEXT,
-        last_refresh_ts=nullable(INTEGER),
-        last_refresh_duration_ms=nullable(INTEGER),
-        total_entries=COUNT,
-        cache_hits_24h=COUNT,
-        cache_misses_24h=COUNT,
-        cache_hit_rate=nullable(NUMBER),
-        error_count_24h=COUNT,
-        tools_refreshed=list_of(TEXT),
-        _ts=nullable(INTEGER),
-    ),
+    "SentimentSeries": listing(shown(SentimentBucket), tool_id=TEXT, hours=INTEGER, bucket=one_of(*BUCKETS)),
+    "SentimentCacheHealth": shown(CacheMetadata, status=one_of("waiting", "healthy", "degraded")),
     "Latest": listing(
         object_of(
             bank_name=TEXT,

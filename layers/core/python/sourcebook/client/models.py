@@ -600,31 +600,52 @@ class Subject(Record):
     """`Subject` of the API's description."""
 
     tool_id: str
+    """Its id."""
     name: str
+    """For people."""
     kind: str
-    aliases: list[str] | None
+    """tool, company or topic: which words count as context for an ambiguous name."""
+    aliases: list[str]
+    """Names by which articles call it, besides `name`."""
     ticker: str | None
+    """Its symbol, as sources of market news give it."""
     active: bool
+    """Whether it is looked for in articles and its sentiment kept up to date."""
 
 
 class Sentiment(Record):
     """`Sentiment` of the API's description."""
 
-    id: str | None
-    tool_id: str
-    period: str | None
     total_mentions: int
+    """All of them."""
     positive_count: int
+    """The positive ones."""
     negative_count: int
+    """The negative ones."""
     neutral_count: int
-    positive_percentage: float
-    negative_percentage: float
-    neutral_percentage: float
+    """The neutral ones."""
     average_sentiment: float
+    """Their mean polarity, from -1 to 1; 0 without mentions."""
+    positive_percentage: float
+    """To a tenth: the three sum to 100."""
+    negative_percentage: float
+    """To a tenth."""
+    neutral_percentage: float
+    """To a tenth."""
+    id: str | None
+    """Subject and period; null of hours that are no period."""
+    tool_id: str
+    """The subject."""
+    period: str | None
+    """HOUR_1, HOUR_24, DAY_7 or DAY_30; null of other hours."""
     period_start_ts: int
+    """When it begins, in seconds since 1970."""
     period_end_ts: int
+    """When it ends, excluded."""
     last_updated_ts: int
+    """When it was computed."""
     ts: int | None = Field(alias="_ts")
+    """The same; null of hours that are no period."""
     hours: int
     is_stale: bool
     is_cached: bool
@@ -634,12 +655,18 @@ class Sentiment(Record):
 class SentimentSeriesItem(Record):
     """`SentimentSeriesItems` of the API's description."""
 
-    start: datetime
     total_mentions: int
+    """All of them."""
     positive_count: int
+    """The positive ones."""
     negative_count: int
+    """The negative ones."""
     neutral_count: int
+    """The neutral ones."""
     average_sentiment: float
+    """Their mean polarity, from -1 to 1; 0 without mentions."""
+    start: datetime
+    """When it begins."""
 
 
 class SentimentSeries(RowTable):
@@ -657,18 +684,28 @@ class SentimentSeries(RowTable):
 class SentimentCacheHealth(Record):
     """`SentimentCacheHealth` of the API's description."""
 
+    id: str
+    """metadata."""
+    last_refresh_ts: int | None
+    """When the last one ended, in seconds since 1970."""
+    last_refresh_duration_ms: int | None
+    """How long it took."""
+    total_entries: int
+    """Entries that there are."""
+    cache_hits_24h: int
+    """Answers from the cache."""
+    cache_misses_24h: int
+    """Answers that had to be computed."""
+    cache_hit_rate: float
+    """Of all answers, from 0 to 1."""
+    error_count_24h: int
+    """Computations that failed."""
+    tools_refreshed: list[str]
+    """Subjects that the last refresh wrote."""
+    ts: int | None = Field(alias="_ts")
+    """As `last_refresh_ts`."""
     status: str
     """One of waiting, healthy, degraded."""
-    id: str
-    last_refresh_ts: int | None
-    last_refresh_duration_ms: int | None
-    total_entries: int
-    cache_hits_24h: int
-    cache_misses_24h: int
-    cache_hit_rate: float | None
-    error_count_24h: int
-    tools_refreshed: list[str]
-    ts: int | None = Field(alias="_ts")
 
 
 class LatestItemsSourcesConsidered(Record):

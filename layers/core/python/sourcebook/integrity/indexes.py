@@ -14,8 +14,8 @@ from sourcebook.novae.relist import place_of, relist
 from sourcebook.records.article import Sentiment, Status
 from sourcebook.records.event import ACTIVE, DISSOLVED, MERGED
 from sourcebook.records.quarantine import PENDING, REVIEWED
+from sourcebook.records.subject import Subject
 from sourcebook.runs.read import STATUSES
-from sourcebook.sentiment.subjects import from_item
 from sourcebook.spectra.products import SPECTRA
 from sourcebook.table import keys
 from sourcebook.table.client import Table, in_any_shard
@@ -148,7 +148,7 @@ class SubjectsStandInTheirList:
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield subjects that stand elsewhere or nowhere."""
         for item in items:
-            if is_of(item, "Tool") and (problem := _misplaced(item, _place_of_subject(item))):
+            if is_of(item, "Tool") and (problem := _misplaced(item, Subject.of_item(item).place)):
                 yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
 
     def mend(self, finding: IntegrityFinding) -> bool:
@@ -158,15 +158,10 @@ class SubjectsStandInTheirList:
             return False
         self.table.change(
             finding.key,
-            assign=dict(_place_of_subject(item)),
+            assign=dict(Subject.of_item(item).place),
             condition=Attr("active").eq(item["active"]),
         )
         return True
-
-
-def _place_of_subject(item: Item) -> keys.EligibilityKey:
-    subject = from_item(item)
-    return (keys.active_subject if subject.active else keys.retired_subject)(subject.tool_id)
 
 
 @dataclass(frozen=True, slots=True)

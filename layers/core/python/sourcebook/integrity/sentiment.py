@@ -13,7 +13,8 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
-from sourcebook.sentiment.cache import aggregate, broken_rule
+from sourcebook.records.subject import SentimentCacheEntry
+from sourcebook.sentiment.cache import broken_rule, sentiment_of
 from sourcebook.sentiment.rollups import NONE, Counts, DirtyHours, HourCounts
 from sourcebook.sentiment.windows import (
     DAY,
@@ -126,9 +127,7 @@ class RollupsAgreeWithMentions:
 def _disagreement(row: Item | None, expected: Counts, minutes: str | None = None) -> str:
     if row is None:
         return f"there is none, and the subject has {expected.total} mentions then" if expected.total else ""
-    stored = Counts(
-        row["positive_count"], row["neutral_count"], row["negative_count"], row["polarity_millionths"]
-    )
+    stored = Counts.stored_in(row)
     if stored != expected:
         return f"it has {_told(stored)}, and a count of the mentions {_told(expected)}"
     if row["total_mentions"] != stored.total:
@@ -149,17 +148,29 @@ def _told(counts: Counts) -> str:
 class _Window:
     """A cached entry, and the mentions of the window that it states."""
 
-    entry: Item
+    entry: SentimentCacheEntry
+    key: keys.Key
     start: str
     end: str
     counts: Counts = field(default=NONE)
 
     @classmethod
-    def of(cls, entry: Item) -> _Window:
+    def of(cls, entry: SentimentCacheEntry, key: keys.Key) -> _Window:
         start, end = (
-            datetime.fromtimestamp(entry[name], UTC) for name in ("period_start_ts", "period_end_ts")
+            datetime.fromtimestamp(moment, UTC) for moment in (entry.period_start_ts, entry.period_end_ts)
         )
-        return cls(entry, isoformat(start), isoformat(end))
+        return cls(entry, key, isoformat(start), isoformat(end))
+
+    def wrong(self) -> str:
+        """Return in words which figures are not those of the mentions."""
+        moment = datetime.fromtimestamp(self.entry.period_end_ts, UTC)
+        wanted = sentiment_of(self.entry.tool_id, self.counts, moment, moment).figures()
+        stored = self.entry.figures()
+        return ", ".join(
+            f"{name} {stored[name]} instead of {wanted[name]}"
+            for name in wanted
+            if stored[name] != wanted[name]
+        )
 
     def is_dirty(self, hours: Mapping[str, Item]) -> bool:
         """Whether an hour of it is to be counted again, so that nobody says that it is right now."""
@@ -190,11 +201,12 @@ class CacheAgreesWithMentions:
         now = self.clock()
         cached: Any = (keys.cache_entry(tool_id, period) for period in PERIODS)
         windows: list[_Window] = []
-        for entry in self.table.batch_get(cached, consistent=True):
+        for item in self.table.batch_get(cached, consistent=True):
+            entry = SentimentCacheEntry.of_item(item)
             if rule := broken_rule(entry, now):
-                yield self._finding(subject, entry, rule)
+                yield self._finding(subject, key_of(item), rule)
             else:
-                windows.append(_Window.of(entry))
+                windows.append(_Window.of(entry, key_of(item)))
         if not windows:
             return
         for mention in _mentions(self.table, tool_id, _first(windows)):
@@ -204,17 +216,15 @@ class CacheAgreesWithMentions:
                     window.counts += one
         dirty = _rows(self.table, tool_id, keys.DIRTY_PREFIX)
         for window in windows:
-            wanted = aggregate(window.counts)
-            wrong = {name: window.entry[name] for name in wanted if window.entry[name] != wanted[name]}
-            gone = window.entry["total_mentions"] - window.counts.total
+            wrong = window.wrong()
+            gone = window.entry.total_mentions - window.counts.total
             may_have_expired = gone > 0 and window.start < isoformat(_kept(now))
             if wrong and not may_have_expired and not window.is_dirty(dirty):
-                told = ", ".join(f"{name} {value} instead of {wanted[name]}" for name, value in wrong.items())
-                problem = f"of the mentions from {window.start} to before {window.end} it says {told}"
-                yield self._finding(subject, window.entry, problem)
+                problem = f"of the mentions from {window.start} to before {window.end} it says {wrong}"
+                yield self._finding(subject, window.key, problem)
 
-    def _finding(self, subject: Item, entry: Item, problem: str) -> IntegrityFinding:
-        return IntegrityFinding(self.name, key_of(entry), problem, repairable=True, about=key_of(subject))
+    def _finding(self, subject: Item, key: keys.Key, problem: str) -> IntegrityFinding:
+        return IntegrityFinding(self.name, key, problem, repairable=True, about=key_of(subject))
 
     def mend(self, finding: IntegrityFinding) -> bool:
         """Delete the entry: it is computed when it is next asked for, and by the next refresh."""

@@ -16,11 +16,12 @@ from sourcebook.articles.read import SENTIMENTS, ArticleFilter, article_weight
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, to_utc, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.records.article import Article
+from sourcebook.records.subject import Subject
 from sourcebook.search.day import Day, Hit, IndexedArticle, by_rank, folded, holds, needs_text
 from sourcebook.search.days import Days, day_of
 from sourcebook.search.query import Query, SearchTerm
 from sourcebook.search.sqlite import DamagedIndex
-from sourcebook.sentiment.subjects import Subject, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,12 +12,12 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, epoch_seconds, utc_now
 from sourcebook.errors import SourcebookError, Terminal
+from sourcebook.records.subject import CacheMetadata, SentimentCacheEntry
 from sourcebook.sentiment import SCHEMA_VERSION
 from sourcebook.sentiment.rollups import Counts, Ledger
 from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, floor_hour, floor_second, hour_name
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
-from sourcebook.table.codec import Item
 
 TTL: Final = timedelta(minutes=30)
 """An entry is stale when it is older. It stays, to be served when no newer one can be computed."""
@@ -26,33 +26,6 @@ _TENTHS: Final = 1_000
 _FLUSH_AFTER: Final = 10
 _FLUSH_EVERY: Final = timedelta(seconds=30)
 _COUNTERS_KEPT: Final = 3 * DAY
-
-ENTRY_FIELDS: Final = (
-    "id",
-    "tool_id",
-    "period",
-    "total_mentions",
-    "positive_count",
-    "negative_count",
-    "neutral_count",
-    "positive_percentage",
-    "negative_percentage",
-    "neutral_percentage",
-    "average_sentiment",
-    "period_start_ts",
-    "period_end_ts",
-    "last_updated_ts",
-    "_ts",
-)
-"""Fields of a SentimentCacheEntry that are stored; `is_stale` is told when it is read."""
-
-
-_FRACTIONS: Final = ("positive_percentage", "negative_percentage", "neutral_percentage", "average_sentiment")
-
-
-def public_entry(made: Item) -> dict[str, object]:
-    """Return an entry as it is answered. DynamoDB makes 0 of 0.0: fractions are fractions again."""
-    return {name: float(made[name]) if name in _FRACTIONS else made[name] for name in ENTRY_FIELDS}
 
 
 class InvalidCacheEntry(Terminal):
@@ -78,69 +51,65 @@ def percentages(counts: Counts) -> tuple[float, float, float]:
     return positive, negative, neutral
 
 
-def aggregate(counts: Counts) -> Item:
-    """Return counts, percentages and average as the data model names them."""
+def sentiment_of(
+    tool_id: str, counts: Counts, start: datetime, end: datetime, period: str | None = None
+) -> SentimentCacheEntry:
+    """Return what the mentions of [start, end) feel, both whole seconds."""
     positive, negative, neutral = percentages(counts)
-    return {
-        "total_mentions": counts.total,
-        "positive_count": counts.positive,
-        "negative_count": counts.negative,
-        "neutral_count": counts.neutral,
-        "positive_percentage": positive,
-        "negative_percentage": negative,
-        "neutral_percentage": neutral,
-        "average_sentiment": counts.average,
-    }
+    return SentimentCacheEntry(
+        id=f"{tool_id}:{period}" if period else None,
+        tool_id=tool_id,
+        period=period,
+        total_mentions=counts.total,
+        positive_count=counts.positive,
+        negative_count=counts.negative,
+        neutral_count=counts.neutral,
+        positive_percentage=positive,
+        negative_percentage=negative,
+        neutral_percentage=neutral,
+        average_sentiment=counts.average,
+        period_start_ts=epoch_seconds(start),
+        period_end_ts=epoch_seconds(end),
+        last_updated_ts=epoch_seconds(end),
+        _ts=epoch_seconds(end) if period else None,
+    )
 
 
-def entry(tool_id: str, period: str, counts: Counts, now: datetime) -> Item:
+def entry(tool_id: str, period: str, counts: Counts, now: datetime) -> SentimentCacheEntry:
     """Return the cache entry of a subject for the period that ends at `now`, a whole second.
 
     Raises:
         InvalidCacheEntry: if it would break a rule of the data model.
     """
-    end = epoch_seconds(now)
-    made: Item = {
-        **keys.cache_entry(tool_id, period),
-        "entity_type": "SentimentCacheEntry",
-        "schema_version": SCHEMA_VERSION,
-        "id": f"{tool_id}:{period}",
-        "tool_id": tool_id,
-        "period": period,
-        **aggregate(counts),
-        "period_start_ts": end - PERIODS[period] * 3_600,
-        "period_end_ts": end,
-        "last_updated_ts": end,
-        "_ts": end,
-    }
+    made = sentiment_of(tool_id, counts, now - PERIODS[period] * HOUR, now, period)
     if broken := broken_rule(made, now):
         raise InvalidCacheEntry(
-            f"{made['id']}: {broken}; it is not stored. This is a mistake of ours: report it"
+            f"{made.id}: {broken}; it is not stored. This is a mistake of ours: report it"
         )
     return made
 
 
-def broken_rule(made: Item, now: datetime) -> str | None:
+def broken_rule(made: SentimentCacheEntry, now: datetime) -> str | None:
     """Return the first of the data model's validation rules that an entry breaks, or None."""
-    classes = ("positive", "negative", "neutral")
-    counts = [made[f"{name}_count"] for name in classes]
-    shares = [round(made[f"{name}_percentage"] * 10) for name in classes]
+    counts = (made.positive_count, made.negative_count, made.neutral_count)
+    percents = (made.positive_percentage, made.negative_percentage, made.neutral_percentage)
+    shares = [round(percent * 10) for percent in percents]
     rules = {
         "a count is negative": min(counts) < 0,
-        "total_mentions is not the sum of the counts": made["total_mentions"] != sum(counts),
+        "total_mentions is not the sum of the counts": made.total_mentions != sum(counts),
         "the percentages do not sum to 100": sum(shares) != (_TENTHS if sum(counts) else 0),
         "a percentage is not within 0 and 100": not all(0 <= share <= _TENTHS for share in shares),
-        "average_sentiment is not within -1 and 1": not -1 <= made["average_sentiment"] <= 1,
-        "the period ends before it begins": made["period_start_ts"] >= made["period_end_ts"],
-        "last_updated_ts lies in the future": made["last_updated_ts"] > now.timestamp(),
-        "the period is unknown": made["period"] not in PERIODS,
+        "average_sentiment is not within -1 and 1": not -1 <= made.average_sentiment <= 1,
+        "the period ends before it begins": made.period_start_ts >= made.period_end_ts,
+        "last_updated_ts lies in the future": made.last_updated_ts > now.timestamp(),
+        "the period is unknown": made.period not in PERIODS,
     }
     return next((rule for rule, is_broken in rules.items() if is_broken), None)
 
 
-def is_stale(made: Item, now: datetime) -> bool:
+def is_stale(made: SentimentCacheEntry, now: datetime) -> bool:
     """Whether an entry is older than `TTL`."""
-    return bool(now.timestamp() - made["last_updated_ts"] > TTL.total_seconds())
+    return now.timestamp() - made.last_updated_ts > TTL.total_seconds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,19 +119,20 @@ class SentimentCache:
     table: Table
     clock: Clock = utc_now
 
-    def get(self, tool_id: str, period: str) -> Item | None:
+    def get(self, tool_id: str, period: str) -> SentimentCacheEntry | None:
         """Return an entry, or None if there is none: one request, half a read unit."""
-        return self.table.get(keys.cache_entry(tool_id, period))
+        item = self.table.get(keys.cache_entry(tool_id, period))
+        return SentimentCacheEntry.of_item(item) if item else None
 
-    def put(self, made: Item) -> Item:
+    def put(self, made: SentimentCacheEntry) -> SentimentCacheEntry:
         """Store an entry, unless there is a newer one; return the one that is there then."""
         try:
             self.table.put(
-                made,
-                Attr("last_updated_ts").not_exists() | Attr("last_updated_ts").lte(made["last_updated_ts"]),
+                made.to_item(keys.cache_entry(made.tool_id, made.period or "")),
+                Attr("last_updated_ts").not_exists() | Attr("last_updated_ts").lte(made.last_updated_ts),
             )
         except ConditionFailed as found:
-            return found.item or made
+            return SentimentCacheEntry.of_item(found.item) if found.item else made
         return made
 
     def count(self, tool_ids: Iterable[str]) -> int:
@@ -174,7 +144,7 @@ class SentimentCache:
         wanted = (keys.cache_entry(tool_id, period) for tool_id in tool_ids for period in PERIODS)
         return sum(1 for _ in self.table.batch_get(wanted))
 
-    def compute(self, ledger: Ledger, period: str) -> Item:
+    def compute(self, ledger: Ledger, period: str) -> SentimentCacheEntry:
         """Return the entry that a ledger gives for a period; it is not stored.
 
         Raises:
@@ -254,7 +224,7 @@ class CacheHealth:
     table: Table
     clock: Clock = utc_now
 
-    def read(self) -> Item:
+    def read(self) -> CacheMetadata:
         """Return the metadata, with the counts of the last 24 hours: this one and the 23 before.
 
         Raises:
@@ -267,32 +237,23 @@ class CacheHealth:
         counted = {name: sum(row.get(name, 0) for row in hours) for name in ("hits", "misses", "errors")}
         last = next((row for row in rows if row["SK"] == key["SK"]), {})
         reads = counted["hits"] + counted["misses"]
-        return {
-            "id": "metadata",
-            "last_refresh_ts": last.get("last_refresh_ts"),
-            "last_refresh_duration_ms": last.get("last_refresh_duration_ms"),
-            "total_entries": last.get("total_entries", 0),
-            "cache_hits_24h": counted["hits"],
-            "cache_misses_24h": counted["misses"],
-            "cache_hit_rate": round(counted["hits"] / reads, 4) if reads else 0.0,
-            "error_count_24h": counted["errors"],
-            "tools_refreshed": last.get("tools_refreshed", []),
-            "_ts": last.get("_ts"),
-        }
+        return replace(
+            CacheMetadata.of_item(last),
+            cache_hits_24h=counted["hits"],
+            cache_misses_24h=counted["misses"],
+            cache_hit_rate=round(counted["hits"] / reads, 4) if reads else 0.0,
+            error_count_24h=counted["errors"],
+        )
 
     def refreshed(self, tools: list[str], *, entries: int, duration_ms: int) -> None:
         """Record a refresh that succeeded."""
         now = epoch_seconds(floor_second(self.clock()))
-        self.table.put(
-            {
-                **keys.cache_metadata(),
-                "entity_type": "CacheMetadata",
-                "schema_version": SCHEMA_VERSION,
-                **self.read(),
-                "last_refresh_ts": now,
-                "last_refresh_duration_ms": max(0, duration_ms),
-                "total_entries": entries,
-                "tools_refreshed": tools,
-                "_ts": now,
-            }
+        made = replace(
+            self.read(),
+            last_refresh_ts=now,
+            last_refresh_duration_ms=max(0, duration_ms),
+            total_entries=entries,
+            tools_refreshed=tuple(tools),
+            _ts=now,
         )
+        self.table.put(made.to_item(keys.cache_metadata()))

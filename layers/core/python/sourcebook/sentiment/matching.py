@@ -28,9 +28,9 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from sourcebook.records.article import Article
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment import _context as context
 from sourcebook.sentiment._symbols import listed
-from sourcebook.sentiment.subjects import Subject
 
 SUBJECTS_AT_MOST: Final = 10
 """Subjects of one article, in the order of their first appearance; each is an item of its own."""

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
+from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import SourcebookError
+from sourcebook.records.base import View
+from sourcebook.records.subject import SentimentBucket, SentimentCacheEntry, Subject
 from sourcebook.sentiment.cache import (
     TTL,
     CacheCounters,
     CacheHealth,
     SentimentCache,
-    aggregate,
     is_stale,
-    public_entry,
+    sentiment_of,
 )
 from sourcebook.sentiment.rollups import Ledger
-from sourcebook.sentiment.subjects import PUBLIC_FIELDS, TOOL_ID, SubjectRegistry
+from sourcebook.sentiment.subjects import TOOL_ID, SubjectRegistry
 from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, floor_day, floor_hour, floor_second
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -28,16 +29,6 @@ from sourcebook.table.codec import Item
 from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page, walk
 
 BUCKETS: Final = ("hour", "day")
-SERIES_FIELDS: Final = (
-    "start",
-    "total_mentions",
-    "positive_count",
-    "negative_count",
-    "neutral_count",
-    "average_sentiment",
-)
-"""Fields of one bucket of a series."""
-
 _PERIOD_OF: Final = {hours: period for period, hours in PERIODS.items()}
 
 
@@ -59,7 +50,7 @@ class SentimentReader:
         """Return a reader of a table."""
         return cls(table, SentimentCache(table, clock), CacheCounters(table, clock), clock)
 
-    def subjects(self, *, limit: int, cursor: str | None = None) -> Page[dict[str, object]]:
+    def subjects(self, *, limit: int, cursor: str | None = None) -> Page[Subject]:
         """Return one page of the subjects: the active ones, then the retired ones, each by id.
 
         Raises:
@@ -84,10 +75,10 @@ class SentimentReader:
             )
         )
 
-        def load(found: list[Item]) -> list[dict[str, object] | None]:
+        def load(found: list[Item]) -> list[Subject | None]:
             wanted = [keys.Key(PK=item["PK"], SK=item["SK"]) for item in found]
-            by_key = {item["PK"]: item for item in self.table.batch_get(wanted)}
-            return [_public(by_key[item["PK"]]) if item["PK"] in by_key else None for item in found]
+            by_key = {item["PK"]: Subject.of_item(item) for item in self.table.batch_get(wanted)}
+            return [by_key.get(item["PK"]) for item in found]
 
         return fill_page(
             entries,
@@ -97,7 +88,7 @@ class SentimentReader:
             limit=limit,
         )
 
-    def sentiment(self, tool_id: str, hours: int) -> dict[str, object] | None:
+    def sentiment(self, tool_id: str, hours: int) -> View | None:
         """Return a subject's sentiment in the last `hours`, or None if there is no such subject.
 
         The four periods come from the cache. A missing or stale entry is computed and stored; if that
@@ -127,7 +118,7 @@ class SentimentReader:
         self.counters.miss()
         return _answer(stored, hours, now, is_cached=False)
 
-    def series(self, tool_id: str, hours: int, bucket: str) -> list[dict[str, Any]] | None:
+    def series(self, tool_id: str, hours: int, bucket: str) -> list[View] | None:
         """Return a subject's mentions in whole hours or days, oldest first; None if there is no such subject.
 
         The last bucket is the present, unfinished one. Those that cover the last `hours` are returned, also
@@ -147,50 +138,43 @@ class SentimentReader:
             else ledger.days_between(floor_day(begin), floor_day(now) + DAY)
         )
         return [
-            {
-                "start": isoformat(start),
-                "total_mentions": counts.total,
-                "positive_count": counts.positive,
-                "negative_count": counts.negative,
-                "neutral_count": counts.neutral,
-                "average_sentiment": counts.average,
-            }
+            SentimentBucket(
+                start=isoformat(start),
+                total_mentions=counts.total,
+                positive_count=counts.positive,
+                negative_count=counts.negative,
+                neutral_count=counts.neutral,
+                average_sentiment=counts.average,
+            ).shown()
             for start, counts in counted
         ]
 
-    def cache_health(self) -> dict[str, object]:
+    def cache_health(self) -> View:
         """Return the metadata of the cache and whether it is kept up to date.
 
         Raises:
             TableBusy: if the table is not able to answer now.
         """
         self.counters.flush()
-        found = CacheHealth(self.table, self.clock).read()
         registry = SubjectRegistry(self.table)
         # Entries are also made by whoever asks first, and by refreshes that reached only some subjects.
-        found["total_entries"] = self.cache.count(
+        entries = self.cache.count(
             tool_id for active in (True, False) for tool_id in registry.list_ids(active=active)
         )
-        last = found["last_refresh_ts"]
+        found = replace(CacheHealth(self.table, self.clock).read(), total_entries=entries)
+        last = found.last_refresh_ts
         if last is None:
             status = "waiting"
         else:
             status = "healthy" if self.clock().timestamp() - last <= TTL.total_seconds() else "degraded"
-        return {"status": status, **found}
+        return {"status": status, **found.shown()}
 
-    def _computed(self, tool_id: str, hours: int) -> dict[str, object]:
+    def _computed(self, tool_id: str, hours: int) -> View:
         now = floor_second(self.clock())
         start = now - hours * HOUR
         counts = Ledger.open(self.table, tool_id, now, hours=hours).window(start, now)
         return {
-            "id": None,
-            "tool_id": tool_id,
-            "period": None,
-            **aggregate(counts),
-            "period_start_ts": epoch_seconds(start),
-            "period_end_ts": epoch_seconds(now),
-            "last_updated_ts": epoch_seconds(now),
-            "_ts": None,
+            **sentiment_of(tool_id, counts, start, now).shown(),
             "hours": hours,
             "is_stale": False,
             "is_cached": False,
@@ -201,18 +185,14 @@ class SentimentReader:
         return self.table.get(keys.subject(tool_id)) is not None
 
 
-def _answer(entry: Item, hours: int, now: datetime, *, is_cached: bool) -> dict[str, object]:
+def _answer(entry: SentimentCacheEntry, hours: int, now: datetime, *, is_cached: bool) -> View:
     return {
-        **public_entry(entry),
+        **entry.shown(),
         "hours": hours,
         "is_stale": is_stale(entry, now),
         "is_cached": is_cached,
-        "cached_at": isoformat(datetime.fromtimestamp(entry["last_updated_ts"], UTC)),
+        "cached_at": isoformat(datetime.fromtimestamp(entry.last_updated_ts, UTC)),
     }
-
-
-def _public(item: Item) -> dict[str, object]:
-    return {name: item.get(name) for name in PUBLIC_FIELDS}
 
 
 def _position(listing: Listing, cursor: str, partitions: list[str]) -> Position:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
@@ -66,7 +66,7 @@ class Refresher:
         cache = SentimentCache(self.table, self.clock)
         health = CacheHealth(self.table, self.clock)
         wanted = list(SubjectRegistry(self.table).list_ids() if tool_ids is None else tool_ids)
-        wanted = _missed_first(wanted, health.read()["tools_refreshed"] if tool_ids is None else [])
+        wanted = _missed_first(wanted, health.read().tools_refreshed if tool_ids is None else ())
         with ThreadPoolExecutor(max(1, min(self.workers, len(wanted)))) as pool:
             results = dict(zip(wanted, pool.map(lambda id_: self._one(cache, id_), wanted), strict=True))
         refreshed = [id_ for id_, result in results.items() if isinstance(result, int)]
@@ -114,6 +114,6 @@ def read_refresh_request(event: Mapping[str, object]) -> list[str] | None:
     return list(dict.fromkeys(tool_ids))
 
 
-def _missed_first(tool_ids: list[str], refreshed_last: list[str]) -> list[str]:
+def _missed_first(tool_ids: list[str], refreshed_last: Sequence[str]) -> list[str]:
     had_a_turn = set(refreshed_last)
     return sorted(tool_ids, key=lambda id_: (id_ in had_a_turn, id_))

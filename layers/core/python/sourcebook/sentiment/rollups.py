@@ -78,6 +78,13 @@ class Counts:
         )
 
     @classmethod
+    def stored_in(cls, row: Item) -> Counts:
+        """Return the counts of a roll-up."""
+        return cls(
+            row["positive_count"], row["neutral_count"], row["negative_count"], row["polarity_millionths"]
+        )
+
+    @classmethod
     def of(cls, mentions: Iterable[Item]) -> Counts:
         """Return the counts of mentions."""
         numbers = {"positive": 0, "neutral": 0, "negative": 0}
@@ -259,7 +266,7 @@ class Ledger:
         )
         for row in rows:
             if row["SK"].startswith(keys.DAY_PREFIX):
-                self._days[row["SK"].removeprefix(keys.DAY_PREFIX)] = _counts(row)
+                self._days[row["SK"].removeprefix(keys.DAY_PREFIX)] = Counts.stored_in(row)
             else:
                 self._marks.append(row)
         oldest = hour_name(since)
@@ -350,12 +357,6 @@ class Ledger:
             self.table.delete(keys.Key(PK=mark["PK"], SK=mark["SK"]), Attr("token").eq(mark["token"]))
         except ConditionFailed:
             return  # it was made anew, or is gone
-
-
-def _counts(row: Item) -> Counts:
-    return Counts(
-        row["positive_count"], row["neutral_count"], row["negative_count"], row["polarity_millionths"]
-    )
 
 
 def _runs(hours: Iterable[str]) -> Iterator[list[str]]:

@@ -18,12 +18,13 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput
+from sourcebook.messages import field_names
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment import SCHEMA_VERSION
 from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.windows import hour_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook.table.codec import Item
 
 KINDS: Final = ("tool", "company", "topic")
 ALIASES_AT_MOST: Final = 50
@@ -35,55 +36,6 @@ _INDEX_SETTLES: Final = timedelta(minutes=1)
 """An index shows what was written a moment ago, not at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Something that articles speak of.
-
-    Attributes:
-        tool_id: its id; also the tag that its mentions carry. A company's is its ticker, since that is the
-            tag under which sources of market news already speak of it.
-        name: for people.
-        kind: one of `KINDS`; it decides which words count as context for an ambiguous name.
-        aliases: names by which articles call it, besides `name`.
-        ticker: its symbol, as sources of market news give it.
-        ambiguous: those of its names that also mean something else, so that they count in context only.
-            Common words among the names do so without being listed.
-        cues: words that are context for its ambiguous names.
-        excluded: phrases that contain one of its names and mean something else.
-        active: whether it is looked for in articles and its sentiment kept up to date.
-    """
-
-    tool_id: str
-    name: str
-    kind: str = "topic"
-    aliases: tuple[str, ...] = ()
-    ticker: str | None = None
-    ambiguous: tuple[str, ...] = ()
-    cues: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
-    active: bool = True
-
-    def item(self) -> Item:
-        """Return the item that holds it."""
-        index = keys.active_subject(self.tool_id) if self.active else keys.retired_subject(self.tool_id)
-        return {
-            **keys.subject(self.tool_id),
-            **index,
-            "entity_type": "Tool",
-            "schema_version": SCHEMA_VERSION,
-            **{name: list(v) if isinstance(v, tuple) else v for name, v in self._fields() if v is not None},
-        }
-
-    def _fields(self) -> Iterator[tuple[str, object]]:
-        return ((name, getattr(self, name)) for name in _FIELDS)
-
-
-_FIELDS: Final = ("tool_id", "name", "kind", "aliases", "ticker", "ambiguous", "cues", "excluded", "active")
-
-PUBLIC_FIELDS: Final = ("tool_id", "name", "kind", "aliases", "ticker", "active")
-"""Fields of a subject as the API serves it."""
-
-
 def parse_subject(values: object) -> Subject:
     """Check a declared subject.
 
@@ -92,8 +44,9 @@ def parse_subject(values: object) -> Subject:
     """
     if not isinstance(values, Mapping):
         raise InvalidInput("subject", values, "a mapping with tool_id, name and, if it has some, aliases")
-    if unknown := sorted(set(map(str, values)) - set(_FIELDS)):
-        raise InvalidInput(unknown[0], values[unknown[0]], f"only the fields {', '.join(_FIELDS)}")
+    fields = field_names(Subject)
+    if unknown := sorted(set(map(str, values)) - set(fields)):
+        raise InvalidInput(unknown[0], values[unknown[0]], f"only the fields {', '.join(fields)}")
     tool_id = values.get("tool_id")
     if not isinstance(tool_id, str) or not TOOL_ID.fullmatch(tool_id):
         raise InvalidInput("tool_id", tool_id, "1 to 80 letters, digits, dots, hyphens or underscores")
@@ -159,21 +112,6 @@ def default_subjects() -> list[Subject]:
     """Return the subjects that every installation starts with: AI coding tools and large US companies."""
     text = files(__package__).joinpath("default_subjects.json").read_text("utf-8")
     return parse_subjects(json.loads(text))
-
-
-def from_item(item: Item) -> Subject:
-    """Return the subject that an item holds."""
-    return Subject(
-        tool_id=item["tool_id"],
-        name=item["name"],
-        kind=item["kind"],
-        aliases=tuple(item.get("aliases", ())),
-        ticker=item.get("ticker"),
-        ambiguous=tuple(item.get("ambiguous", ())),
-        cues=tuple(item.get("cues", ())),
-        excluded=tuple(item.get("excluded", ())),
-        active=item.get("active", True),
-    )
 
 
 class RegistrationOutcome(StrEnum):
@@ -242,12 +180,12 @@ class SubjectRegistry:
     def get(self, tool_id: str) -> Subject | None:
         """Return a subject, or None if there is none with this id."""
         item = self.table.get(keys.subject(tool_id))
-        return from_item(item) if item else None
+        return Subject.of_item(item) if item else None
 
     def get_many(self, tool_ids: Iterable[str]) -> dict[str, Subject]:
         """Return those among these subjects that there are, by id."""
         items = self.table.batch_get((keys.subject(id_) for id_ in tool_ids), consistent=True)
-        return {item["tool_id"]: from_item(item) for item in items}
+        return {item["tool_id"]: Subject.of_item(item) for item in items}
 
     def list_ids(self, *, active: bool = True) -> Iterator[str]:
         """Yield the ids of the active subjects, or of the retired ones, in their order."""
