@@ -196,4 +196,5 @@ def test_the_pipeline_says_where_its_parts_are(aws: Assembly) -> None:
         "ReanalyzeSubjectArn",
         "RebuildCanonicalArn",
         "ExportPeriodArn",
+        "IndexShards",
     }
