@@ -117,6 +117,15 @@ def test_the_first_source_gives_the_headline_and_each_keeps_its_own() -> None:
     assert attributions["tiingo"]["original_headline"] == "Harbour reopens after the storm!"
 
 
+@pytest.mark.parametrize("at", [1, 5])
+def test_the_headline_has_no_entities_and_its_source_keeps_them(at: int) -> None:
+    encoded = "Storm &amp;amp; surf close the harbour, says Kov&aacute;cs &#8217;&amp"
+    item = deliver([word("finnhub", 3), word("tiingo", at, headline=encoded), word("harbor-ledger", 9)])
+    first = "Storm & surf close the harbour, says Kovács \u2019&amp"
+    assert item["headline"] == (first if at == 1 else "Harbour reopens after the storm")
+    assert item["source_attribution"]["tiingo"]["original_headline"] == encoded
+
+
 def test_an_edited_headline_replaces_the_sources_own_word_and_keeps_its_first_crawl() -> None:
     item = deliver([word("tiingo"), word("tiingo", 9, headline="Harbour reopens two days after the storm")])
     attribution = item["source_attribution"]["tiingo"]

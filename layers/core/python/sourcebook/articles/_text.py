@@ -79,10 +79,7 @@ def clean(text: str) -> str:
     """
     if len(text) > MAX_CHARACTERS:
         text = " ".join(text.split())[:MAX_CHARACTERS]
-    if "&" in text:
-        text = _decode(text)
-        if "&" in text:  # encoded twice, as feeds made from feeds are
-            text = _decode(text)
+    text = without_entities(text)
     if "<" in text:
         text = _BLOCK_TAG.sub(" ", _INLINE_TAG.sub("", text))
     if not text.isascii():
@@ -90,8 +87,13 @@ def clean(text: str) -> str:
     return " ".join(text.lower().split())[:MAX_CHARACTERS].rstrip()
 
 
-def _decode(text: str) -> str:
-    return _ENTITY.sub(lambda entity: html.unescape(entity.group()), text)
+def without_entities(text: str) -> str:
+    """Return text with its entities decoded; those encoded twice too, as of feeds made from feeds."""
+    for _ in range(2):
+        if "&" not in text:
+            break
+        text = _ENTITY.sub(lambda entity: html.unescape(entity.group()), text)
+    return text
 
 
 def has_word(text: str) -> bool:

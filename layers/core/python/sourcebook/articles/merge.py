@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from sourcebook.articles._text import without_entities
 from sourcebook.articles.model import ATTRIBUTIONS_KEPT, TAGS_KEPT, IncomingArticle
 from sourcebook.articles.normalize import HeadlineIdentity
 from sourcebook.clock import epoch_seconds, isoformat, parse_iso
@@ -37,7 +38,7 @@ def new_article(article: IncomingArticle, identity: HeadlineIdentity, dedup_key:
         source_id=keys.article(dedup_key)["PK"],
         timestamp=ordering_time(article),
         dedup_key=dedup_key,
-        headline=article.headline,
+        headline=without_entities(article.headline),
         normalized_headline=identity.normalized,
         signature=identity.signature or None,
         sources=(article.source,),
@@ -71,7 +72,7 @@ def merged(existing: Article, article: IncomingArticle) -> Article:
         existing,
         source_attribution=words,
         sources=tuple(sources),
-        headline=first.original_headline,
+        headline=without_entities(first.original_headline),
         created_at=first.crawl_timestamp,
         ttl_timestamp=epoch_seconds(parse_iso(first.crawl_timestamp) + RETENTION),
         matched_tickers=tuple(sorted({*existing.matched_tickers, *article.tickers})),

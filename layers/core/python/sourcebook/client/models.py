@@ -71,7 +71,7 @@ class Article(Record):
     dedup_key: str = ""
     """Digest of the normalized headline and the day: the article's id."""
     headline: str = ""
-    """As its first source has it."""
+    """As its first source has it, entities decoded."""
     normalized_headline: str = ""
     """What equal stories have in common."""
     sources: list[str] = Field(default_factory=list)

@@ -80,7 +80,7 @@ class Article(Record):
         Annotated[str, SchemaRule({"pattern": f"^{DIGEST}$"})],
         "Digest of the normalized headline and the day: the article's id.",
     ]
-    headline: Annotated[str, "As its first source has it."]
+    headline: Annotated[str, "As its first source has it, entities decoded."]
     normalized_headline: Annotated[str, "What equal stories have in common."]
     signature: Annotated[str | None, "Numbers and names that need their punctuation.", NOT_SHOWN] = None
     sources: Annotated[tuple[str, ...], "Ids of its sources, the earliest crawl first."]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from sourcebook.articles._text import without_entities
 from sourcebook.articles.merge import combined
 from sourcebook.articles.model import ATTRIBUTIONS_KEPT, TAGS_KEPT
 from sourcebook.clock import epoch_seconds, parse_iso
@@ -170,7 +171,7 @@ def _told_by(article: Article, words: Words, others: Iterable[Article] = ()) -> 
         article,
         source_attribution=dict(words),
         sources=tuple(source for source, _ in ordered),
-        headline=first.original_headline,
+        headline=without_entities(first.original_headline),
         timestamp=min(first.published_at or first.crawl_timestamp, first.crawl_timestamp),
         created_at=first.crawl_timestamp,
         ttl_timestamp=epoch_seconds(parse_iso(first.crawl_timestamp) + RETENTION),
