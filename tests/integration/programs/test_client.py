@@ -336,7 +336,14 @@ def test_rows_are_data_frames(client: Client, sample: Sample) -> None:
 
 
 def test_what_a_newer_api_has_besides_is_kept(client: Client, server: Served) -> None:
-    subject = {"tool_id": "a", "name": "A", "kind": "tool", "aliases": [], "ticker": None, "active": True}
+    subject: dict[str, object] = {
+        "tool_id": "a",
+        "name": "A",
+        "kind": "tool",
+        "aliases": [],
+        "ticker": None,
+        "active": True,
+    }
     body = json.dumps({"items": [{**subject, "mood": 3}], "next_cursor": None}).encode()
     server.faults.append(Fault("answer", 200, {"content-type": "application/json"}, body))
     frame = client.subjects().to_pandas()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,8 @@ ROOT = Path(__file__).parents[3]
 PACKAGE = "layers/core/python/sourcebook"
 
 FIELD = '    reading_minutes: Annotated[int, "How long its text takes to read."] = 3\n'
-AFTER = '    headline: Annotated[str, "As its first source has it."]\n'
+AFTER = re.compile(r"^    headline: .*\n", re.MULTILINE)
+"""A field in one line; the article's headline is the first."""
 STORED_AND_LISTED = """
 import json, runpy, sys
 from sourcebook.api.openapi import description
@@ -57,8 +59,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     shutil.copytree(ROOT / PACKAGE, place, ignore=shutil.ignore_patterns("__pycache__"))
     module = place / "records/article.py"
     text = module.read_text("utf-8")
-    assert text.count(AFTER) == 1
-    module.write_text(text.replace(AFTER, AFTER + FIELD), "utf-8")
+    declared = AFTER.findall(text)[0]
+    module.write_text(text.replace(declared, declared + FIELD), "utf-8")
     answered = subprocess.run(
         [sys.executable, "-c", STORED_AND_LISTED],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(place.parent), str(ROOT)])},
