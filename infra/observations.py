@@ -12,7 +12,7 @@ from infra.layers import Layers
 from infra.monitoring import Monitoring
 from infra.nag import accept
 from infra.workflows import Workflow
-from sourcebook.bucket.snapshots import PREFIX
+from sourcebook.observations.adapters.poll import PAGES
 
 
 class Observations(Construct):
@@ -57,13 +57,13 @@ class Observations(Construct):
 
     def add_fetching(self, fetch: PythonFunction) -> None:
         """Let fetch_sources keep the pages, and read what it has to mend."""
-        fetch.allow(["s3:PutObject"], self._data.bucket.arn_for_objects(f"{PREFIX}*"))
+        fetch.allow(["s3:PutObject"], self._data.bucket.arn_for_objects(f"{PAGES}*"))
         fetch.allow(["dynamodb:Query"], self._data.table.table_arn)
         accept(
             fetch.role.node.find_child("DefaultPolicy"),
             "AwsSolutions-IAM5",
             "Pages are kept under the hash of their content, which is not known before; a prefix bounds it.",
-            applies_to=(f"Resource::<{BUCKET_LOGICAL_ID}.Arn>/{PREFIX}*",),
+            applies_to=(f"Resource::<{BUCKET_LOGICAL_ID}.Arn>/{PAGES}*",),
         )
 
     def add_monitoring(self, monitoring: Monitoring, fetch: PythonFunction) -> None:

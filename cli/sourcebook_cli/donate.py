@@ -95,7 +95,7 @@ def _donated(
     stack: Stack, name: str, files: tuple[Path, ...], said: dict[str, str | None]
 ) -> Iterator[dict[str, Any]]:
     """Upload files and make products of them; yield what became of each, also of those that failed."""
-    from sourcebook.bucket.documents import Documents
+    from sourcebook.bucket.objects import Objects
     from sourcebook.novae.resolvers.archive import ArchiveStatus
     from sourcebook.novae.store import NovaStore
     from sourcebook.spectra.discover import Registered, SpectraDiscoverer
@@ -106,8 +106,8 @@ def _donated(
 
     store = NovaStore(stack.table)
     nova = _nova(store, name)
-    documents = Documents(stack.session.client("s3", config=aws_config()), stack.outputs["BucketName"])
-    donations = Donations(documents, nova.nova_id)
+    objects = Objects(stack.session.client("s3", config=aws_config()), stack.outputs["BucketName"])
+    donations = Donations(objects, nova.nova_id)
     discoverer = SpectraDiscoverer(store, _log)
     for path in files:
         result: dict[str, Any] = {"file": str(path), "nova_id": nova.nova_id}

@@ -6,21 +6,21 @@ from sourcebook.runs.handlers import Task
 
 import asyncio
 
-from sourcebook.bucket.files import Files
+from sourcebook.bucket.objects import Objects
 from sourcebook.http import HttpClient
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.acquire import Acquirer, acquisition_policy
 from sourcebook.spectra.messages import AcquireSpectrum, Acquisition
 
 task = Task.connect()
-files = Files.connect()
+objects = Objects.connect()
 policy = acquisition_policy()
 
 
 async def acquire(asked: AcquireSpectrum, run: TaskRun) -> Acquisition:
     """Ask the provider, and return what it answered."""
     async with HttpClient(policy) as http:
-        return await Acquirer(task.table, files, http).acquire(asked, run)
+        return await Acquirer(task.table, objects, http).acquire(asked, run)
 
 
 handler = task.handler(AcquireSpectrum, lambda asked, run: asyncio.run(acquire(asked, run)))

@@ -6,7 +6,7 @@ from sourcebook.runs.handlers import Task
 
 import asyncio
 
-from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.objects import Objects
 from sourcebook.http import HttpClient
 from sourcebook.novae.resolvers.archive import archive_policy
 from sourcebook.novae.store import NovaStore
@@ -15,7 +15,7 @@ from sourcebook.spectra.discovery_messages import DiscoverSpectra, ProviderAnswe
 from sourcebook.spectra.providers.registry import open_provider, provider_spec
 
 task = Task.connect()
-documents = Documents.connect()
+objects = Objects.connect()
 discoverer = SpectraDiscoverer(NovaStore(task.table), task.logger)
 
 
@@ -23,9 +23,7 @@ async def discover(asked: DiscoverSpectra) -> ProviderAnswered:
     """Ask the provider, and return what it answered."""
     spec = provider_spec(task.table, asked.provider)
     async with HttpClient(archive_policy()) as http:
-        provider = open_provider(
-            spec, http=http, table=task.table, documents=documents, nova_id=asked.nova_id
-        )
+        provider = open_provider(spec, http=http, table=task.table, objects=objects, nova_id=asked.nova_id)
         return await discoverer.discover(asked.nova_id, spec, provider)
 
 

@@ -8,7 +8,7 @@ import asyncio
 
 import boto3
 
-from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.objects import Objects
 from sourcebook.http import HttpClient
 from sourcebook.novae.reference_messages import FetchReferences, ReferencesFetched
 from sourcebook.novae.references import ReferenceFetcher
@@ -22,7 +22,7 @@ from sourcebook.table.client import aws_config
 
 task = Task.connect()
 secrets = Secrets(boto3.client("secretsmanager", config=aws_config()))
-fetcher = ReferenceFetcher(NovaStore(task.table), Documents.connect())
+fetcher = ReferenceFetcher(NovaStore(task.table), Objects.connect())
 
 
 async def fetch(asked: FetchReferences, run: TaskRun) -> ReferencesFetched:

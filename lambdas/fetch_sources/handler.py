@@ -38,7 +38,7 @@ from sourcebook.sources.report import failed_records, log_round, measure_process
 from sourcebook.table.client import CONNECTIONS, Table, aws_config
 
 if TYPE_CHECKING:
-    from sourcebook.bucket.snapshots import Snapshots
+    from sourcebook.bucket.objects import Objects
     from sourcebook.sources.secrets import Secrets
 
 loop = OneLoop()
@@ -72,11 +72,11 @@ def secrets() -> Secrets:
 
 
 @cache
-def snapshots() -> Snapshots:
-    """Return where pages of figures are kept."""
-    from sourcebook.bucket.snapshots import Snapshots
+def pages() -> Objects:
+    """Return the bucket that keeps pages of figures; its client is made when the first page is kept."""
+    from sourcebook.bucket.objects import Objects
 
-    return Snapshots(required("BUCKET_NAME"), lambda: boto3.client("s3", config=aws_config()))
+    return Objects(on_demand(lambda: boto3.client("s3", config=aws_config())), required("BUCKET_NAME"))
 
 
 def news_api(kind: str, http: HttpClient, intake: Intake) -> SourceAdapter:
@@ -91,7 +91,7 @@ def observations(http: HttpClient) -> SourceAdapter:
     """Return the adapter of pages of figures."""
     from sourcebook.observations.adapters.poll import ObservationAdapter
 
-    return ObservationAdapter(http, table, snapshots())
+    return ObservationAdapter(http, table, pages())
 
 
 async def fetch(

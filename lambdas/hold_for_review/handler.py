@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.objects import Objects
 from sourcebook.novae.messages import HoldForReview
 from sourcebook.novae.quarantine import Quarantiner
 
 task = Task.connect()
-quarantiner = Quarantiner.connect(task.table, Documents.connect(), task.logger)
+quarantiner = Quarantiner.connect(task.table, Objects.connect(), task.logger)
 handler = task.handler(HoldForReview, lambda asked, run: quarantiner.hold_failed_task(run, asked.retry_input))

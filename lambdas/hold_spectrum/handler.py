@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.bucket.documents import Documents
-from sourcebook.bucket.files import Files
+from sourcebook.bucket.objects import Objects
 from sourcebook.novae.quarantine import Quarantiner
 from sourcebook.spectra.hold import SpectrumHolder
 from sourcebook.spectra.messages import HoldSpectrum
 
 task = Task.connect()
-documents = Documents.connect()
-quarantiner = Quarantiner.connect(task.table, documents, task.logger)
-holder = SpectrumHolder(quarantiner, Files(documents.client, documents.bucket))
+objects = Objects.connect()
+quarantiner = Quarantiner.connect(task.table, objects, task.logger)
+holder = SpectrumHolder(quarantiner, objects)
 handler = task.handler(HoldSpectrum, holder.hold)

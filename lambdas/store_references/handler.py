@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.objects import Objects
 from sourcebook.novae.quarantine import Quarantiner
 from sourcebook.novae.reference_messages import StoreReferences
 from sourcebook.novae.references import ReferenceStore
 from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
-documents = Documents.connect()
-quarantiner = Quarantiner.connect(task.table, documents, task.logger)
-references = ReferenceStore(NovaStore(task.table), documents, quarantiner)
+objects = Objects.connect()
+quarantiner = Quarantiner.connect(task.table, objects, task.logger)
+references = ReferenceStore(NovaStore(task.table), objects, quarantiner)
 handler = task.handler(
     StoreReferences, lambda asked, run: references.store_chunk(asked.nova_id, asked.key, run)
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.bucket.files import Files
+from sourcebook.bucket.objects import Objects
 from sourcebook.fits.artifacts import artifacts
 from sourcebook.fits.check import check
 from sourcebook.spectra.messages import ExamineSpectrum
 from sourcebook.spectra.validate import SpectrumValidator
 
 task = Task.connect()
-validator = SpectrumValidator(task.table, Files.connect(), check, artifacts)
+validator = SpectrumValidator(task.table, Objects.connect(), check, artifacts)
 handler = task.handler(ExamineSpectrum, validator.validate)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.objects import Objects
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.products import data_product_id_for
 from sourcebook.spectra.providers.donation import Donations
@@ -240,7 +240,7 @@ def test_a_donation_is_found_like_any_other_product(catalogue: Catalogue) -> Non
     nova_id = settled(catalogue, "LPBK 10")
     session = catalogue.stack.session
     bucket = catalogue.stack.outputs.bucket_name
-    Donations(Documents(session.client("s3"), bucket), nova_id).give(
+    Donations(Objects(session.client("s3"), bucket), nova_id).give(
         "mine.fits", b"SIMPLE  =                    T", donor="Ada"
     )
     run = catalogue.run(WORKFLOW, {"nova_id": nova_id})

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from sourcebook.bucket.files import FITS, Files
+from sourcebook.bucket.objects import Objects
+from sourcebook.bucket.stored import FITS
 from sourcebook.fits.artifacts import artifacts
 from sourcebook.fits.check import check
 from sourcebook.novae.establish import NovaEstablisher
@@ -248,19 +249,19 @@ def acquired_spectrum(observatory: Observatory, body: bytes) -> str:
         store.active(nova_id), provider, Search(ArchiveStatus.OK, (found,))
     )
     product_id = data_product_id_for(provider, f"provider_product_id:{observatory.name}")
-    files = Files(stack.session.client("s3"), observatory.bucket)
-    stored = files.put(f"raw/spectra/{nova_id}/{product_id}/primary.fits", body, FITS)
+    objects = Objects(stack.session.client("s3"), observatory.bucket)
+    stored = objects.store(f"raw/spectra/{nova_id}/{product_id}/primary.fits", body, FITS)
     acquired = Acquired(
         key=stored.key, byte_length=stored.byte_length, etag=stored.etag, sha256=stored.sha256
     )
     run = TaskRun("acquire_and_validate_spectra", product_id, "test", "arn:test", nova_id, "A task", 1)
     Fingerprints(store.table).note(find_spectrum(store.table, nova_id, product_id, provider), stored.sha256)
     about = {"nova_id": nova_id, "data_product_id": product_id, "provider": provider}
-    examination = SpectrumValidator(store.table, files, check, artifacts).validate(
+    examination = SpectrumValidator(store.table, objects, check, artifacts).validate(
         ExamineSpectrum(**about, acquisition=acquired), run
     )
     found_ = Found(acquisition=acquired, examination=examination)
-    SpectrumRecorder(store.table, files.bucket).record(RecordSpectrum(**about, found=found_), run)
+    SpectrumRecorder(store.table, objects.bucket).record(RecordSpectrum(**about, found=found_), run)
     return product_id
 
 

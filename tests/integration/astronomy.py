@@ -12,7 +12,7 @@ import boto3
 import pytest
 from aws_lambda_powertools import Logger
 
-from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.objects import Objects
 from sourcebook.http import HttpClient, HttpPolicy, parse_networks
 from sourcebook.novae.quarantine import Quarantiner
 from sourcebook.novae.resolvers.archive import set_addresses
@@ -92,10 +92,10 @@ def store(table: Table, clock: Clock) -> NovaStore:
 
 
 @pytest.fixture
-def documents(aws: None) -> Documents:
+def objects(aws: None) -> Objects:
     s3 = boto3.client("s3")
     s3.create_bucket(Bucket=BUCKET)
-    return Documents(s3, BUCKET)
+    return Objects(s3, BUCKET)
 
 
 @pytest.fixture
@@ -115,8 +115,8 @@ def notices(aws: None) -> tuple[str, Any]:
 
 
 @pytest.fixture
-def quarantiner(table: Table, documents: Documents, notices: tuple[str, Any], clock: Clock) -> Quarantiner:
-    return Quarantiner(table, documents, boto3.client("sns"), notices[0], Logger(service="test"), clock)
+def quarantiner(table: Table, objects: Objects, notices: tuple[str, Any], clock: Clock) -> Quarantiner:
+    return Quarantiner(table, objects, boto3.client("sns"), notices[0], Logger(service="test"), clock)
 
 
 def task_run(

@@ -1,5 +1,5 @@
 """The played archives and the stores of the astronomy rooms."""
 
-from tests.integration.astronomy import archives, clock, documents, http, notices, quarantiner, store
+from tests.integration.astronomy import archives, clock, http, notices, objects, quarantiner, store
 
-__all__ = ("archives", "clock", "documents", "http", "notices", "quarantiner", "store")
+__all__ = ("archives", "clock", "http", "notices", "objects", "quarantiner", "store")

@@ -15,8 +15,8 @@ import boto3
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.bucket.files import FITS, Files
 from sourcebook.bucket.objects import Objects
+from sourcebook.bucket.stored import FITS
 from sourcebook.curation.curate import Curator, NovaBusy
 from sourcebook.curation.messages import Action, Curated, CurateNova
 from sourcebook.errors import InvalidInput, SourcebookError
@@ -151,7 +151,7 @@ class World:
         data_product_id = data_product_id_for("LOOP", f"provider_product_id:{product}")
         nova_id = IDS[name]
         found = find_spectrum(self.table, nova_id, data_product_id, "LOOP")
-        stored = Files(self.objects.client, BUCKET).put(f"raw/spectra/x/{product}", product.encode(), FITS)
+        stored = self.objects.store(f"raw/spectra/x/{product}", product.encode(), FITS)
         Fingerprints(self.table, self.clock).note(found, stored.sha256)
         acquired = Acquired(
             key=stored.key, byte_length=stored.byte_length, etag=stored.etag, sha256=stored.sha256

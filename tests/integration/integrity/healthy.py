@@ -14,9 +14,8 @@ from sourcebook.articles.grouping.grouper import Grouper
 from sourcebook.articles.grouping.ideas import IdeaWriter, WeighingEngine
 from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.normalize import identify
-from sourcebook.bucket.documents import Documents
-from sourcebook.bucket.files import FITS, Files
 from sourcebook.bucket.objects import Objects
+from sourcebook.bucket.stored import FITS
 from sourcebook.clock import Clock, isoformat
 from sourcebook.fits.artifacts import artifacts
 from sourcebook.fits.check import check
@@ -101,10 +100,10 @@ def build(table: Table, session: boto3.session.Session) -> Healthy:
         Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.72458, -32.62236, "No*"),
     )
     assert made.nova_id is not None
-    spectra = _spectra(store, Files(s3, BUCKET), made.nova_id)
+    spectra = _spectra(store, Objects(s3, BUCKET), made.nova_id)
     _photometry(store, Objects(s3, BUCKET), made.nova_id)
     _runs(table, made.nova_id, now)
-    _case(table, Documents(s3, BUCKET), session.client("sns"), clock)
+    _case(table, Objects(s3, BUCKET), session.client("sns"), clock)
     story = identify(STORY, NOON).dedup_key
     return Healthy(table, now, s3, story, made.nova_id, spectra)
 
@@ -168,7 +167,7 @@ def _figures(table: Table) -> None:
     figures.sql.close()
 
 
-def _spectra(store: NovaStore, files: Files, nova_id: str) -> dict[str, str]:
+def _spectra(store: NovaStore, objects: Objects, nova_id: str) -> dict[str, str]:
     discoverer = SpectraDiscoverer(store, logging.getLogger("test"), store.clock)
     found = [
         FoundProduct(
@@ -182,24 +181,24 @@ def _spectra(store: NovaStore, files: Files, nova_id: str) -> dict[str, str]:
         name: data_product_id_for("LOOP", f"provider_product_id:{name}")
         for name in ("valid", "waiting", "ended")
     }
-    _acquire(store, files, nova_id, ids["valid"], fits_spectrum())
-    _acquire(store, files, nova_id, ids["ended"], fits_spectrum(all_nan=True))
+    _acquire(store, objects, nova_id, ids["valid"], fits_spectrum())
+    _acquire(store, objects, nova_id, ids["ended"], fits_spectrum(all_nan=True))
     return ids
 
 
-def _acquire(store: NovaStore, files: Files, nova_id: str, data_product_id: str, body: bytes) -> None:
+def _acquire(store: NovaStore, objects: Objects, nova_id: str, data_product_id: str, body: bytes) -> None:
     """Do what the workflow does once the bytes have come."""
     run = task_run(f"run-{data_product_id}", workflow="acquire_and_validate_spectra", record=nova_id)
-    stored = files.put(f"raw/spectra/{nova_id}/{data_product_id}/primary.fits", body, FITS)
+    stored = objects.store(f"raw/spectra/{nova_id}/{data_product_id}/primary.fits", body, FITS)
     acquired = Acquired(
         key=stored.key, byte_length=stored.byte_length, etag=stored.etag, sha256=stored.sha256
     )
     product = find_spectrum(store.table, nova_id, data_product_id, "LOOP")
     Fingerprints(store.table, store.clock).note(product, stored.sha256)
-    validator = SpectrumValidator(store.table, files, check, artifacts, store.clock)
+    validator = SpectrumValidator(store.table, objects, check, artifacts, store.clock)
     about = {"nova_id": nova_id, "data_product_id": data_product_id, "provider": "LOOP"}
     examination = validator.validate(ExamineSpectrum(**about, acquisition=acquired), run)
-    recorder = SpectrumRecorder(store.table, files.bucket, store.clock)
+    recorder = SpectrumRecorder(store.table, objects.bucket, store.clock)
     found = Found(acquisition=acquired, examination=examination)
     recorder.record(RecordSpectrum(**about, found=found), run)
 
@@ -243,9 +242,9 @@ def put_run(table: Table, nova_id: str, run_id: str, status: str, started: datet
     return key
 
 
-def _case(table: Table, documents: Documents, sns: SNSClient, clock: Clock) -> None:
+def _case(table: Table, objects: Objects, sns: SNSClient, clock: Clock) -> None:
     """Hold something for review."""
     topic = sns.create_topic(Name="quarantined")["TopicArn"]
     held = Held("AMBIGUOUS_NAME", "two stars are near", {"candidates": 2})
-    quarantiner = Quarantiner(table, documents, sns, topic, logging.getLogger("test"), clock)  # type: ignore[arg-type]
+    quarantiner = Quarantiner(table, objects, sns, topic, logging.getLogger("test"), clock)  # type: ignore[arg-type]
     quarantiner.hold(task_run(), held, subject="V2 Test", nova_id=None, retry_input={"name": "V2 Test"})

@@ -18,7 +18,6 @@ from sourcebook.records.nova import ReferenceRole
 from tests.integration.astronomy import task_run
 
 if TYPE_CHECKING:
-    from sourcebook.bucket.documents import Documents
     from sourcebook.novae.store import NovaStore
     from tests.integration.astronomy import Clock
 
@@ -84,14 +83,13 @@ def test_a_paper_keeps_the_role_that_it_has(store: NovaStore, clock: Clock, nova
 )
 def test_an_upload_that_names_its_paper_links_it(
     store: NovaStore,
-    documents: Documents,
+    objects: Objects,
     clock: Clock,
     nova_id: str,
     *,
     upload: str,
     expected: dict[str, str],
 ) -> None:
-    objects = Objects(documents.client, documents.bucket)
     key = "raw/photometry/1/night.csv"
     objects.write(key, upload.encode(), "text/plain")
     told = UploadValidator(store, objects, clock).validate(nova_id, key).to_json()

@@ -21,7 +21,7 @@ from sourcebook_local.astronomy.services import ADS_TOKEN, addresses
 from tests.integration.astronomy import task_run
 
 if TYPE_CHECKING:
-    from sourcebook.bucket.documents import Documents
+    from sourcebook.bucket.objects import Objects
     from sourcebook.http import HttpClient
     from sourcebook.novae.quarantine import Quarantiner
     from sourcebook.novae.store import NovaStore
@@ -46,13 +46,13 @@ def ads(http: HttpClient, table: Table, archives: Archives, clock: Clock) -> Ads
 
 
 async def refresh(
-    nova_id: str, store: NovaStore, documents: Documents, quarantiner: Quarantiner, ads: Ads
+    nova_id: str, store: NovaStore, objects: Objects, quarantiner: Quarantiner, ads: Ads
 ) -> dict[str, Any]:
     run = task_run(workflow="refresh_references", record=nova_id)
-    fetched = await ReferenceFetcher(store, documents).fetch(nova_id, run, ads)
+    fetched = await ReferenceFetcher(store, objects).fetch(nova_id, run, ads)
     counts: dict[str, int] = {}
     for key in fetched.chunks:
-        chunk = ReferenceStore(store, documents, quarantiner, store.clock).store_chunk(nova_id, key, run)
+        chunk = ReferenceStore(store, objects, quarantiner, store.clock).store_chunk(nova_id, key, run)
         counts = {name: counts.get(name, 0) + number for name, number in asdict(chunk).items()}
     return asdict(fetched) | counts | asdict(DiscoveryDater(store, store.clock).date(nova_id))
 
@@ -63,29 +63,29 @@ def items(table: Table, nova_id: str) -> list[dict[str, Any]]:
 
 async def test_every_page_is_read_and_a_second_time_changes_nothing(
     store: NovaStore,
-    documents: Documents,
+    objects: Objects,
     quarantiner: Quarantiner,
     ads: Ads,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sourcebook.novae.resolvers.ads.ROWS_A_PAGE", 20)
     nova_id = nova(store, "V1324 Sco")
-    first = await refresh(nova_id, store, documents, quarantiner, ads)
+    first = await refresh(nova_id, store, objects, quarantiner, ads)
     assert (first["found"], first["created"], first["truncated"]) == (63, 63, False)
     assert len(first["chunks"]) == 3
     assert (first["discovery_date"], first["changed"]) == ("2012-06-00", True)
     before = items(store.table, nova_id)
     assert sum(item["SK"].startswith("NOVAREF#") for item in before) == 63
-    again = await refresh(nova_id, store, documents, quarantiner, ads)
+    again = await refresh(nova_id, store, objects, quarantiner, ads)
     assert (again["created"], again["unchanged"], again["changed"]) == (0, 63, False)
     assert items(store.table, nova_id) == before
 
 
 async def test_a_bad_one_is_set_aside_and_the_others_go_on(
-    store: NovaStore, documents: Documents, quarantiner: Quarantiner, ads: Ads, notices: tuple[str, Any]
+    store: NovaStore, objects: Objects, quarantiner: Quarantiner, ads: Ads, notices: tuple[str, Any]
 ) -> None:
     nova_id = nova(store, "V339 Del")
-    counts = await refresh(nova_id, store, documents, quarantiner, ads)
+    counts = await refresh(nova_id, store, objects, quarantiner, ads)
     assert (counts["created"], counts["quarantined"]) == (9, 1)
     (notice,) = notices[1]()
     assert (notice["reason"], notice["workflow"]) == ("BAD_REFERENCE", "refresh_references")
@@ -93,7 +93,7 @@ async def test_a_bad_one_is_set_aside_and_the_others_go_on(
 
 
 async def test_the_date_of_discovery_only_moves_back(
-    store: NovaStore, documents: Documents, quarantiner: Quarantiner, ads: Ads
+    store: NovaStore, objects: Objects, quarantiner: Quarantiner, ads: Ads
 ) -> None:
     nova_id = nova(store, "V1324 Sco")
     key = keys.nova(nova_id)
@@ -103,13 +103,13 @@ async def test_the_date_of_discovery_only_moves_back(
         ("2012-07-01", "2012-06-00"),
     ):
         store.table.update(key, assign={"discovery_date": known})
-        assert (await refresh(nova_id, store, documents, quarantiner, ads))["discovery_date"] == kept
+        assert (await refresh(nova_id, store, objects, quarantiner, ads))["discovery_date"] == kept
 
 
 async def test_ads_says_no_in_its_own_ways(
-    store: NovaStore, documents: Documents, ads: Ads, archives: Archives
+    store: NovaStore, objects: Objects, ads: Ads, archives: Archives
 ) -> None:
-    fetcher = ReferenceFetcher(store, documents)
+    fetcher = ReferenceFetcher(store, objects)
     run = task_run()
     nova_id = nova(store, "V1324 Sco")
     with pytest.raises(NoSuchNova):

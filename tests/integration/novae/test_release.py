@@ -32,7 +32,6 @@ from tests.votables import needs_stilts, read_strictly, votlint
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sourcebook.bucket.documents import Documents
     from sourcebook.novae.store import NovaStore
     from tests.integration.astronomy import Clock
 
@@ -71,11 +70,6 @@ def fill(store: NovaStore, objects: Objects, clock: Clock) -> str:
     nothing: Any = None
     Client(nothing, store.table, objects, nova.nova_id).valid_spectrum(spectra_made.eso())
     return nova.nova_id
-
-
-@pytest.fixture
-def objects(documents: Documents) -> Objects:
-    return Objects(documents.client, documents.bucket)
 
 
 @pytest.fixture

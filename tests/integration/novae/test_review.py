@@ -19,7 +19,7 @@ from sourcebook.runs.tasks import TaskRecorder
 from tests.integration.astronomy import task_run
 
 if TYPE_CHECKING:
-    from sourcebook.bucket.documents import Documents
+    from sourcebook.bucket.objects import Objects
     from sourcebook.novae.store import NovaStore
     from sourcebook.table.client import Table
     from tests.integration.astronomy import Clock
@@ -73,16 +73,14 @@ def hold(quarantiner: Quarantiner, held: Held, job_run_id: str = "run-1") -> Hel
 
 
 def test_a_case_is_kept_with_its_context_and_announced_once(
-    desk: ReviewDesk, case: str, documents: Documents, notices: tuple[str, Any], quarantiner: Quarantiner
+    desk: ReviewDesk, case: str, objects: Objects, notices: tuple[str, Any], quarantiner: Quarantiner
 ) -> None:
     (listed,) = desk.page(limit=10).items
     assert listed["quarantine_id"] == case
     assert listed["manual_review_status"] == "PENDING"
     assert listed["context"]["candidates"][0]["primary_name"] == "AA 1"
-    keys_there = documents.client.list_objects_v2(
-        Bucket=documents.bucket, Prefix="quarantine/initialize_nova/"
-    )
-    context = documents.get(keys_there["Contents"][0]["Key"])
+    keys_there = objects.client.list_objects_v2(Bucket=objects.bucket, Prefix="quarantine/initialize_nova/")
+    context = objects.read_json(keys_there["Contents"][0]["Key"])
     assert context["context"]["identity"]["main_name"] == "BB 1"
     again = hold(quarantiner, Held("COORDINATES_UNSURE", "again"), "run-2")
     assert again == HeldCase(quarantine_id=case, reason_code="COORDINATES_UNSURE", new=False)
@@ -93,12 +91,10 @@ def test_a_case_is_kept_with_its_context_and_announced_once(
     assert {"workflow", "identifier", "correlation_id", "error_fingerprint", "reason"} <= set(notice)
 
 
-def test_a_notice_that_fails_fails_nothing(
-    table: Table, documents: Documents, quarantiner: Quarantiner
-) -> None:
+def test_a_notice_that_fails_fails_nothing(table: Table, objects: Objects, quarantiner: Quarantiner) -> None:
     nowhere = Quarantiner(
         table,
-        documents,
+        objects,
         quarantiner.sns,
         "arn:aws:sns:us-east-1:123456789012:gone",
         quarantiner.logger,

@@ -13,7 +13,7 @@ import pytest
 from boto3.dynamodb.conditions import ConditionBase
 from moto import mock_aws
 
-from sourcebook.bucket.snapshots import Snapshots
+from sourcebook.bucket.objects import Objects
 from sourcebook.events import SourceDue
 from sourcebook.http import HttpClient
 from sourcebook.observations.adapters.poll import ObservationAdapter
@@ -104,7 +104,7 @@ class Scene:
     async def _poll(self, source: Source) -> PollReport:
         async with HttpClient(LOOPBACK) as http:
             adapter = ObservationAdapter(
-                http, self.table, Snapshots(BUCKET, lambda: self.s3), lambda: self.now, workers=1
+                http, self.table, Objects(self.s3, BUCKET), lambda: self.now, workers=1
             )
             poller = Poller(self.registry, {source.kind: adapter}, lambda: self.now)
             due = SourceDue(source_id=source.source_id, kind=source.kind, due_at=source.next_fetch_time)

@@ -10,7 +10,6 @@ from typing import Any
 import boto3
 from aws_lambda_powertools import Logger
 
-from sourcebook.bucket.documents import Documents
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import isoformat
 from sourcebook.fits.artifacts import artifacts
@@ -242,7 +241,7 @@ def _product(table: Table, nova_id: str, provider: str, **fields: Any) -> Spectr
 def _quarantiner(table: Table, objects: Objects) -> Quarantiner:
     sns = boto3.client("sns", region_name="us-east-1")
     topic = sns.create_topic(Name="quarantine")["TopicArn"]
-    return Quarantiner(table, Documents(objects.client, objects.bucket), sns, topic, Logger(service="page"))
+    return Quarantiner(table, objects, sns, topic, Logger(service="page"))
 
 
 def _run_of(workflow: str) -> TaskRun:

@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.bucket.documents import BucketBusy, DocumentRefused
-from sourcebook.bucket.objects import ObjectChanged, Objects
+from sourcebook.bucket.objects import BucketBusy, DocumentRefused, ObjectChanged, Objects
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.parquet import NotATable, read_table
 from sourcebook.lightcurves.series import Series

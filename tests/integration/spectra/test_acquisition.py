@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.bucket.documents import DocumentRefused
-from sourcebook.bucket.files import Files
+from sourcebook.bucket.objects import DocumentRefused, Objects
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.fits.artifacts import artifacts
@@ -66,7 +65,7 @@ from tests.unit.fits import made
 from tests.unit.http.servers import Exchange, Server, serve
 
 if TYPE_CHECKING:
-    from sourcebook.bucket.documents import Documents
+    from sourcebook.bucket.objects import Objects
     from sourcebook.messages import Answer
     from sourcebook.novae.quarantine import Quarantiner
     from sourcebook.table.client import Table
@@ -119,7 +118,7 @@ class Workflow:
     """The tasks in the order of the state machine, without it."""
 
     table: Table
-    files: Files
+    objects: Objects
     http: HttpClient
     clock: Clock
     quarantiner: Quarantiner
@@ -152,7 +151,7 @@ class Workflow:
         )
 
     async def acquire(self, product: SpectrumProduct, run: TaskRun) -> Acquisition:
-        acquirer = Acquirer(self.table, self.files, self.http, self.clock, self.largest)
+        acquirer = Acquirer(self.table, self.objects, self.http, self.clock, self.largest)
         return await acquirer.acquire(AcquireSpectrum(**_about(product)), run)
 
     async def run(self, product: SpectrumProduct, *, quarantine_id: str | None = None) -> dict[str, Any]:
@@ -176,16 +175,16 @@ class Workflow:
             acquisition = NotAcquired(failure=failure)
         found["acquisition"] = self.handed_on(acquisition)
         if isinstance(acquisition, Acquired):
-            validator = SpectrumValidator(self.table, self.files, check, artifacts, self.clock)
+            validator = SpectrumValidator(self.table, self.objects, check, artifacts, self.clock)
             asked = ExamineSpectrum.of_json({**about, **found})
             found["examination"] = self.handed_on(validator.validate(asked, run))
         if (
             isinstance(acquisition, Unsure)
             or found.get("examination", {}).get("verdict", {}).get("outcome") == "QUARANTINED"
         ):
-            holder = SpectrumHolder(self.quarantiner, self.files)
+            holder = SpectrumHolder(self.quarantiner, self.objects)
             found["hold"] = self.handed_on(holder.hold(HoldSpectrum.of_json({**about, "found": found}), run))
-        recorder = SpectrumRecorder(self.table, self.files.bucket, self.clock)
+        recorder = SpectrumRecorder(self.table, self.objects.bucket, self.clock)
         to_record = RecordSpectrum.of_json({**about, "found": found})
         outcome = recorder.record(to_record, run)
         assert recorder.record(to_record, run).outcome is outcome.outcome, "twice is once"
@@ -218,7 +217,7 @@ class Workflow:
 
 @pytest.fixture
 async def workflow(
-    table: Table, documents: Documents, quarantiner: Quarantiner, clock: Clock, provider: Provider
+    table: Table, objects: Objects, quarantiner: Quarantiner, clock: Clock, provider: Provider
 ) -> AsyncIterator[Workflow]:
     policy = HttpPolicy(
         allowed_networks=parse_networks("127.0.0.0/8"),
@@ -227,7 +226,7 @@ async def workflow(
         max_bytes=2_000_000,
     )
     async with HttpClient(policy, clock=clock) as http:
-        yield Workflow(table, Files(documents.client, documents.bucket), http, clock, quarantiner, provider)
+        yield Workflow(table, objects, http, clock, quarantiner, provider)
 
 
 async def test_a_valid_spectrum_is_kept_with_all_that_is_made_of_it(workflow: Workflow) -> None:
@@ -249,12 +248,12 @@ async def test_a_valid_spectrum_is_kept_with_all_that_is_made_of_it(workflow: Wo
     }
     raw = f"raw/spectra/{NOVA}/{product.data_product_id}/"
     derived = f"derived/spectra/{NOVA}/{product.data_product_id}/"
-    assert workflow.files.read(f"{raw}primary.fits", 10**6) == VALID
-    source = json.loads(workflow.files.read(f"{raw}source.json", 10**6))
+    assert workflow.objects.read(f"{raw}primary.fits", 10**6).body == VALID
+    source = json.loads(workflow.objects.read(f"{raw}source.json", 10**6).body)
     assert source["answer"]["headers"]["content-type"] == "application/fits"
     assert source["received"] == {"byte_length": len(VALID), "sha256": sha256}
-    assert workflow.files.read(f"{derived}preview.png", 10**6).startswith(b"\x89PNG")
-    assert b"em.wl" in workflow.files.read(f"{derived}spectrum.ecsv", 10**6)
+    assert workflow.objects.read(f"{derived}preview.png", 10**6).body.startswith(b"\x89PNG")
+    assert b"em.wl" in workflow.objects.read(f"{derived}spectrum.ecsv", 10**6).body
     rows = workflow.table.query_all(Key("PK").eq(NOVA) & Key("SK").begins_with("FILE#SPECTRA#"))
     files = {(row["role"], row["name"]): row for row in rows}
     assert set(files) == {
@@ -266,7 +265,7 @@ async def test_a_valid_spectrum_is_kept_with_all_that_is_made_of_it(workflow: Wo
     }
     assert files["RAW_FITS", "primary.fits"]["sha256"] == sha256
     for row in files.values():
-        content = workflow.files.read(row["key"], 10**6)
+        content = workflow.objects.read(row["key"], 10**6).body
         assert (row["byte_length"], row["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
         assert row["created_by"] == {"workflow": "acquire_and_validate_spectra", "job_run_id": "run-1"}
     assert workflow.table.get(keys.fingerprint(sha256, product.data_product_id)) is not None
@@ -283,11 +282,11 @@ async def test_what_is_valid_is_never_touched_again(workflow: Workflow) -> None:
     # A task that comes late, as Lambda may call it twice.
     late = workflow.task_run()
     assert await workflow.acquire(product, late) == AlreadyValid()
-    recorder = SpectrumRecorder(workflow.table, workflow.files.bucket, workflow.clock)
+    recorder = SpectrumRecorder(workflow.table, workflow.objects.bucket, workflow.clock)
     asked = RecordSpectrum(**_about(product), found=Found(acquisition=AlreadyValid()))
     assert recorder.record(asked, late).outcome is RunOutcome.SKIPPED_DUPLICATE
     assert workflow.item(product) == before
-    assert workflow.files.read(before["raw_s3_key"], 10**6) == VALID
+    assert workflow.objects.read(before["raw_s3_key"], 10**6).body == VALID
 
 
 async def test_an_execution_that_began_before_an_upgrade_ends_all_the_same(workflow: Workflow) -> None:
@@ -373,7 +372,9 @@ async def test_a_spectrum_without_a_unit_waits_for_a_person_who_says_it(
         "MISSING_CRITICAL_METADATA",
     )
     prefix = f"quarantine/spectra/{NOVA}/{product.data_product_id}/"
-    listed = workflow.files.client.list_objects_v2(Bucket=workflow.files.bucket, Prefix=prefix)["Contents"]
+    listed = workflow.objects.client.list_objects_v2(Bucket=workflow.objects.bucket, Prefix=prefix)[
+        "Contents"
+    ]
     assert sorted(entry["Key"].rpartition("/")[2] for entry in listed) == ["context.json", "primary.fits"]
     assert (await workflow.run(product))["outcome"] == "NOT_ELIGIBLE", "nothing leaves quarantine by itself"
 
@@ -602,7 +603,7 @@ async def test_what_is_not_what_was_announced_is_asked_for_again(
     outcome = await workflow.run(product)
     assert (outcome["outcome"], outcome["reason"]) == ("FAILED_RETRYABLE", reason)
     with pytest.raises(DocumentRefused):
-        workflow.files.read(f"raw/spectra/{NOVA}/{product.data_product_id}/primary.fits", 10**6)
+        workflow.objects.read(f"raw/spectra/{NOVA}/{product.data_product_id}/primary.fits", 10**6)
 
 
 async def test_what_is_larger_than_is_read_is_final(workflow: Workflow) -> None:
@@ -636,7 +637,7 @@ async def test_no_mirror_is_asked_when_the_function_would_not_live_to_hear_its_a
     product = workflow.product("a", locators=locators)
     times = iter([0.0, 100.0])
     acquirer = Acquirer(
-        workflow.table, workflow.files, workflow.http, workflow.clock, monotonic=lambda: next(times)
+        workflow.table, workflow.objects, workflow.http, workflow.clock, monotonic=lambda: next(times)
     )
     answer = await acquirer.acquire(AcquireSpectrum(**_about(product)), workflow.task_run())
     assert isinstance(answer, NotAcquired)
@@ -645,8 +646,8 @@ async def test_no_mirror_is_asked_when_the_function_would_not_live_to_hear_its_a
 
 
 async def test_what_was_handed_in_is_read_from_its_folder_and_from_no_other(workflow: Workflow) -> None:
-    workflow.files.put("raw/donations/x/s.fits", VALID, "application/fits")
-    workflow.files.put("derived/secret.fits", VALID, "application/fits")
+    workflow.objects.store("raw/donations/x/s.fits", VALID, "application/fits")
+    workflow.objects.store("derived/secret.fits", VALID, "application/fits")
     good = Locator(kind=LocatorKind.S3, value="raw/donations/x/s.fits")
     bad = Locator(kind=LocatorKind.S3, value="derived/secret.fits")
     assert (await workflow.run(workflow.product("a", locators=(good,))))["outcome"] == "VALIDATED"
@@ -671,8 +672,8 @@ async def test_the_bytes_that_are_examined_are_those_that_were_acquired(workflow
     run = workflow.task_run()
     acquired = await workflow.acquire(product, run)
     assert isinstance(acquired, Acquired)
-    workflow.files.put(acquired.key, EMPTY_FLUX, "application/fits")
-    validator = SpectrumValidator(workflow.table, workflow.files, check, artifacts, workflow.clock)
+    workflow.objects.store(acquired.key, EMPTY_FLUX, "application/fits")
+    validator = SpectrumValidator(workflow.table, workflow.objects, check, artifacts, workflow.clock)
     with pytest.raises(FileChanged):
         validator.validate(ExamineSpectrum(**_about(product), acquisition=acquired), run)
 

@@ -49,7 +49,7 @@ from sourcebook.table import keys
 from sourcebook_local.astronomy.sample import sample_providers
 
 if TYPE_CHECKING:
-    from sourcebook.bucket.documents import Documents
+    from sourcebook.bucket.objects import Objects
     from sourcebook.http import HttpClient
     from sourcebook.novae.store import NovaStore
     from sourcebook.table.client import Table
@@ -67,7 +67,7 @@ def discoverer(store: NovaStore, clock: Clock) -> SpectraDiscoverer:
 
 @pytest.fixture
 def discover(
-    discoverer: SpectraDiscoverer, http: HttpClient, documents: Documents, archives: Archives, clock: Clock
+    discoverer: SpectraDiscoverer, http: HttpClient, objects: Objects, archives: Archives, clock: Clock
 ) -> Discover:
     table = discoverer.store.table
     set_providers(table, sample_providers(archives.url))
@@ -78,7 +78,7 @@ def discover(
             spec,
             http=http,
             table=table,
-            documents=documents,
+            objects=objects,
             nova_id=nova_id,
             clock=clock,
             sleep=archives.sleep,
@@ -438,17 +438,17 @@ def test_a_nova_without_a_position_says_so(store: NovaStore) -> None:
 
 
 async def test_a_donation_is_a_product_with_its_provenance(
-    store: NovaStore, discover: Discover, documents: Documents, clock: Clock
+    store: NovaStore, discover: Discover, objects: Objects, clock: Clock
 ) -> None:
     here = nova(store)
-    donations = Donations(documents, here.nova_id, clock)
+    donations = Donations(objects, here.nova_id, clock)
     given = donations.give("../my spectrum (1).fits", b"SIMPLE", donor="Ada", license="CC0", note=None)
     assert given.file_name == "my_spectrum_1_.fits"
     counts = await discover(here.nova_id, DONATION)
     assert (counts.created, counts.eligible) == (1, 1)
     (product,) = products(store.table, here.nova_id)
     assert product.locators[0].kind is LocatorKind.S3
-    stored = boto3.client("s3").get_object(Bucket=documents.bucket, Key=product.locators[0].value)
+    stored = boto3.client("s3").get_object(Bucket=objects.bucket, Key=product.locators[0].value)
     assert stored["Body"].read() == b"SIMPLE"
     assert product.expected_sha256 == given.sha256
     assert product.provenance == {
@@ -463,18 +463,18 @@ async def test_a_donation_is_a_product_with_its_provenance(
 
 
 async def test_a_donation_that_is_not_whole_is_passed_over(
-    store: NovaStore, discover: Discover, documents: Documents, clock: Clock
+    store: NovaStore, discover: Discover, objects: Objects, clock: Clock
 ) -> None:
     here, other = nova(store), nova(store, "LPBK 10", 15.0, -70.0)
     s3 = boto3.client("s3")
     folder = f"raw/donations/spectra/{here.nova_id}/{'a' * 64}/"
-    s3.put_object(Bucket=documents.bucket, Key=f"{folder}broken-off.fits", Body=b"SIMPLE")
-    s3.put_object(Bucket=documents.bucket, Key=f"{folder}provenance.json", Body=b"{not json")
-    foreign = Donations(documents, other.nova_id, clock).give("x.fits", b"X", donor="Ada")
-    documents.put(
+    s3.put_object(Bucket=objects.bucket, Key=f"{folder}broken-off.fits", Body=b"SIMPLE")
+    s3.put_object(Bucket=objects.bucket, Key=f"{folder}provenance.json", Body=b"{not json")
+    foreign = Donations(objects, other.nova_id, clock).give("x.fits", b"X", donor="Ada")
+    objects.write_json(
         f"raw/donations/spectra/{here.nova_id}/{'b' * 64}/provenance.json", foreign.model_dump(mode="json")
     )
-    Donations(documents, here.nova_id, clock).give("good.fits", b"GOOD", donor="Ada")
+    Donations(objects, here.nova_id, clock).give("good.fits", b"GOOD", donor="Ada")
     counts = await discover(here.nova_id, DONATION)
     assert (counts.created, counts.left_out) == (1, {"unreadable": 2})
 
@@ -484,16 +484,16 @@ async def test_a_donation_that_is_not_whole_is_passed_over(
     [(b"", {"donor": "Ada"}, "byte_length"), (b"x", {"donor": ""}, "donor"), (b"x", {}, "donor")],
 )
 def test_what_cannot_be_a_donation_is_refused_before_it_is_stored(
-    documents: Documents, body: bytes, said: dict[str, str], field: str
+    objects: Objects, body: bytes, said: dict[str, str], field: str
 ) -> None:
     nova_id = "4e9b0e88-5d2b-4d1a-9a1a-4a4f6f0cb9b1"
     with pytest.raises(InvalidInput, match=field):
-        Donations(documents, nova_id).give("x.fits", body, **said)
-    assert boto3.client("s3").list_objects_v2(Bucket=documents.bucket)["KeyCount"] == 0
+        Donations(objects, nova_id).give("x.fits", body, **said)
+    assert boto3.client("s3").list_objects_v2(Bucket=objects.bucket)["KeyCount"] == 0
 
 
-async def test_a_bucket_that_is_not_there_is_trouble_of_one_provider(documents: Documents) -> None:
-    missing = dataclasses.replace(documents, bucket="no-such-bucket")
+async def test_a_bucket_that_is_not_there_is_trouble_of_one_provider(objects: Objects) -> None:
+    missing = dataclasses.replace(objects, bucket="no-such-bucket")
     search = await Donations(missing, "4e9b0e88-5d2b-4d1a-9a1a-4a4f6f0cb9b1").search(Position(1, 1), 0.1)
     assert search.status is ArchiveStatus.REJECTED
     assert "NoSuchBucket" in search.detail

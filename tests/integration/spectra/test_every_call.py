@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.bucket.documents import Documents
-from sourcebook.bucket.files import Files
+from sourcebook.bucket.objects import Objects
 from sourcebook.errors import SourcebookError
 from sourcebook.http import HttpClient, HttpPolicy, parse_networks
 from sourcebook.integrity.checks import all_checks
@@ -51,7 +50,7 @@ class World:
     """
 
     clean: Table
-    documents: Documents
+    objects: Objects
     quarantiner: Quarantiner
     clock: Clock
     provider: Provider
@@ -65,17 +64,15 @@ class World:
     async def course(self, products: dict[str, SpectrumProduct]) -> None:
         """Run the workflow for each spectrum that is still to be acquired; each may end badly."""
         client: Any = FaultyClient(self.clean.client, self._draw)
-        bucket: Any = FaultyBucket(self.documents.client, self._draw)
+        bucket: Any = FaultyBucket(self.objects.client, self._draw)
         table = MotoTable(self.clean.name, client, sleep=lambda _: None)
-        documents = Documents(bucket, self.documents.bucket)
-        quarantiner = replace(self.quarantiner, table=table, documents=documents)
+        objects = Objects(bucket, self.objects.bucket)
+        quarantiner = replace(self.quarantiner, table=table, objects=objects)
         policy = HttpPolicy(
             allowed_networks=parse_networks("127.0.0.0/8"), total_timeout=5.0, max_bytes=2_000_000
         )
         async with HttpClient(policy, clock=self.clock) as http:
-            workflow = Workflow(
-                table, Files(bucket, documents.bucket), http, self.clock, quarantiner, self.provider
-            )
+            workflow = Workflow(table, objects, http, self.clock, quarantiner, self.provider)
             for product in products.values():
                 with suppress(Crash, SourcebookError):
                     await workflow.run(product)
@@ -91,7 +88,7 @@ class World:
         """Return what must not depend on what has failed."""
         rows = list(self.clean.query_all(Key("PK").eq(NOVA), consistent=True))
         spectra = [row for row in rows if row["SK"].startswith("PRODUCT#SPECTRA#")]
-        listed = self.documents.client.list_objects_v2(Bucket=self.documents.bucket).get("Contents", [])
+        listed = self.objects.client.list_objects_v2(Bucket=self.objects.bucket).get("Contents", [])
         recorded = {row["key"] for row in rows if row["entity_type"] == "FileObject"}
         items = [item for page in pages_of(self.clean, segments=1) for item in page]
         return {
@@ -114,9 +111,9 @@ class World:
 
 @pytest.fixture
 def new_world(
-    table: Table, documents: Documents, quarantiner: Quarantiner, clock: Clock, provider: Provider
+    table: Table, objects: Objects, quarantiner: Quarantiner, clock: Clock, provider: Provider
 ) -> Callable[[], World]:
-    return lambda: World(table, documents, quarantiner, clock, provider)
+    return lambda: World(table, objects, quarantiner, clock, provider)
 
 
 WANTED = {

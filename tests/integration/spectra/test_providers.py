@@ -17,7 +17,7 @@ from sourcebook_local.astronomy.sample import sample_providers
 from sourcebook_local.astronomy.services import votable_error
 
 if TYPE_CHECKING:
-    from sourcebook.bucket.documents import Documents
+    from sourcebook.bucket.objects import Objects
     from sourcebook.http import HttpClient
     from sourcebook.spectra.providers.provider import Provider
     from sourcebook.table.client import Table
@@ -33,14 +33,14 @@ PATHS = {"ESO": "/astronomy/eso/*", "MAST": "/astronomy/mast/*", "BESS": "/astro
 
 
 @pytest.fixture
-def provider(http: HttpClient, table: Table, documents: Documents, archives: Archives, clock: Clock) -> Any:
+def provider(http: HttpClient, table: Table, objects: Objects, archives: Archives, clock: Clock) -> Any:
     def make(name: str, **changes: Any) -> Provider:
         spec = next(spec for spec in sample_providers(archives.url) if spec.provider == name)
         return open_provider(
             spec.model_copy(update=changes),
             http=http,
             table=table,
-            documents=documents,
+            objects=objects,
             nova_id=NOVA_ID,
             clock=clock,
             sleep=archives.sleep,
@@ -263,8 +263,8 @@ async def test_a_recorded_dataset_table_without_utypes_of_ssa_is_read_by_what_it
 
 
 def test_a_further_service_of_a_known_protocol_is_an_entry_and_no_code(
-    table: Table, documents: Documents, http: HttpClient
+    table: Table, objects: Objects, http: HttpClient
 ) -> None:
     spec = ProviderSpec(provider="ELODIE", protocol=Protocol.SSA, addresses=("https://ssa.example/q",))
-    made = open_provider(spec, http=http, table=table, documents=documents, nova_id=NOVA_ID)
+    made = open_provider(spec, http=http, table=table, objects=objects, nova_id=NOVA_ID)
     assert type(made).__name__ == "Ssa"

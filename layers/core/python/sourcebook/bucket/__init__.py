@@ -1,1 +1,1 @@
-"""The bucket: documents, files and objects that are replaced with care."""
+"""The bucket."""

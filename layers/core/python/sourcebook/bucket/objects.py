@@ -1,32 +1,53 @@
-"""Objects in the bucket that are replaced only if nobody has replaced them meanwhile.
+"""Objects in the bucket: bytes, files and JSON, in one request each, so that what is there is always whole.
 
-S3 compares and writes in one step (conditional writes: If-Match, If-None-Match), so that of two writers at
-once one is told to read again. Nothing here needs s3:ListBucket, without which S3 says "forbidden" of what is
-not there: whoever does not know whether an object exists tries to create it.
+An object can be replaced only if nobody has replaced it meanwhile. S3 compares and writes in one step
+(conditional writes: If-Match, If-None-Match), so that of two writers at once one gets an error and reads
+again. Only `keys_below` and `etags` need s3:ListBucket, without which S3 answers "forbidden" for what is not
+there: whoever does not know whether an object exists tries to create it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
+import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sourcebook.bucket.documents import DocumentRefused, bucket_error, own_bucket
-from sourcebook.errors import SourcebookError
+from sourcebook.bucket.stored import StoredObject
+from sourcebook.errors import Retryable, SourcebookError, Terminal
+from sourcebook.settings import required
+from sourcebook.table.client import aws_config
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+    from sourcebook.http import Sink
 
 _CONDITIONS: Final = {"IfMatch": "If-Match", "IfNoneMatch": "If-None-Match"}
 """Arguments of PutObject, by name, and the headers in which they are sent."""
 _CHANGED: Final = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409"})
 
+_BUSY: Final = frozenset({"SlowDown", "RequestTimeout", "Throttling"})
+_LARGEST_JSON: Final = 20_000_000
+_PIECE: Final = 1 << 18
+
 LINK_SECONDS: Final = 300
 """How long a signed link holds: long enough to begin a download, and no longer."""
 UPLOAD_SECONDS: Final = 3600
 """How long a link for an upload holds: long enough to send fifty files over a slow line."""
+
+
+class BucketBusy(Retryable):
+    """S3 did not answer, or throttles."""
+
+
+class DocumentRefused(Terminal):
+    """S3 refused the call, or the object is too long or no JSON."""
 
 
 class ObjectChanged(SourcebookError):
@@ -39,7 +60,7 @@ class Content:
 
     Attributes:
         etag: as S3 gives it, with its quotation marks.
-        metadata: what its writer said of it.
+        metadata: from its writer.
     """
 
     body: bytes
@@ -91,8 +112,8 @@ class Objects:
 
     @classmethod
     def connect(cls) -> Self:
-        """Return those of this function's bucket. Raise InvalidInput if its environment names none."""
-        return cls(*own_bucket())
+        """Return the objects of this function's bucket. Raise MissingSetting if it has none."""
+        return cls(boto3.client("s3", config=aws_config()), required("BUCKET_NAME"))
 
     def read(self, key: str, largest: int) -> Content:
         """Return an object.
@@ -100,24 +121,40 @@ class Objects:
         Raises:
             DocumentRefused: if it is longer than `largest` bytes.
         """
-        try:
+        with errors_of_s3(key):
             answer = self.client.get_object(Bucket=self.bucket, Key=key)
-            if answer["ContentLength"] > largest:
-                raise DocumentRefused(
-                    f"s3 {key}: {answer['ContentLength']} bytes, at most {largest} are read"
-                )
+            _check_length(key, answer["ContentLength"], largest)
             return Content(answer["Body"].read(), answer["ETag"], answer["Metadata"])
-        except (ClientError, BotoCoreError) as error:
-            raise bucket_error(error, key) from error
+
+    def read_json(self, key: str) -> Any:  # noqa: ANN401 - JSON
+        """Return a JSON document. Raise DocumentRefused if it is none, or too long."""
+        try:
+            return json.loads(self.read(key, _LARGEST_JSON).body)
+        except ValueError as error:
+            raise DocumentRefused(f"s3 {key}: not JSON ({error})") from error
+
+    def copy_to(self, key: str, sink: Sink, largest: int) -> tuple[int, str]:
+        """Write an object's content to `sink`; return its length and SHA-256.
+
+        Raises:
+            DocumentRefused: if it is longer than `largest` bytes.
+        """
+        digest, length = hashlib.sha256(), 0
+        with errors_of_s3(key):
+            answer = self.client.get_object(Bucket=self.bucket, Key=key)
+            _check_length(key, answer["ContentLength"], largest)
+            for piece in answer["Body"].iter_chunks(_PIECE):
+                digest.update(piece)
+                length += len(piece)
+                sink.write(piece)
+        return length, digest.hexdigest()
 
     def beginning(self, key: str, most: int) -> Beginning:
         """Return the first bytes of an object, `most` of them at most."""
-        try:
+        with errors_of_s3(key):
             answer = self.client.get_object(Bucket=self.bucket, Key=key, Range=f"bytes=0-{most - 1}")
             whole = int(answer.get("ContentRange", "").rpartition("/")[2] or answer["ContentLength"])
             return Beginning(answer["Body"].read(), whole)
-        except (ClientError, BotoCoreError) as error:
-            raise bucket_error(error, key) from error
 
     def signed_link(self, key: str, name: str) -> SignedLink:
         """Return a link to an object, which is saved under a name; nothing is asked of S3."""
@@ -153,32 +190,65 @@ class Objects:
     def byte_length(self, key: str) -> int | None:
         """Return how many bytes an object has; None if it is not there, or this function may not see it."""
         try:
-            return self.client.head_object(Bucket=self.bucket, Key=key)["ContentLength"]
-        except (ClientError, BotoCoreError) as error:
-            refused = bucket_error(error, key)
-            if isinstance(refused, DocumentRefused):
-                return None
-            raise refused from error
+            with errors_of_s3(key):
+                return self.client.head_object(Bucket=self.bucket, Key=key)["ContentLength"]
+        except DocumentRefused:
+            return None
 
     def state(self, key: str) -> tuple[str, Mapping[str, str]]:
         """Return an object's ETag and metadata."""
-        try:
+        with errors_of_s3(key):
             answer = self.client.head_object(Bucket=self.bucket, Key=key)
-        except (ClientError, BotoCoreError) as error:
-            raise bucket_error(error, key) from error
-        return answer["ETag"], answer["Metadata"]
+            return answer["ETag"], answer["Metadata"]
 
     def etags(self, prefix: str) -> dict[str, str]:
-        """Return the ETags of the objects below a prefix, by key. This one needs s3:ListBucket."""
-        found: dict[str, str] = {}
-        try:
-            for page in self.client.get_paginator("list_objects_v2").paginate(
-                Bucket=self.bucket, Prefix=prefix
-            ):
-                found |= {one["Key"]: one["ETag"] for one in page.get("Contents", ())}
-        except (ClientError, BotoCoreError) as error:
-            raise bucket_error(error, prefix) from error
-        return found
+        """Return the ETags of the objects below a prefix, by key."""
+        return dict(self._below(prefix))
+
+    def keys_below(self, prefix: str) -> Iterator[str]:
+        """Yield the keys of the objects below a prefix."""
+        for key, _ in self._below(prefix):
+            yield key
+
+    def _below(self, prefix: str) -> Iterator[tuple[str, str]]:
+        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
+        with errors_of_s3(prefix):
+            for page in pages:
+                for one in page.get("Contents", ()):
+                    yield one["Key"], one["ETag"]
+
+    def store(self, key: str, body: bytes | IO[bytes], content_type: str) -> StoredObject:
+        """Write an object, whatever is there, and return what it is known by.
+
+        A file is sent from its beginning.
+        """
+        digest, length = hashlib.sha256(), 0
+        if isinstance(body, bytes):
+            digest.update(body)
+            length = len(body)
+        else:
+            body.seek(0)
+            while piece := body.read(_PIECE):
+                digest.update(piece)
+                length += len(piece)
+            body.seek(0)
+        with errors_of_s3(key):
+            answer = self.client.put_object(
+                Bucket=self.bucket, Key=key, Body=body, ContentLength=length, ContentType=content_type
+            )
+        return StoredObject(key, length, content_type, answer["ETag"], digest.hexdigest())
+
+    def write_json(self, key: str, content: object) -> None:
+        """Write a JSON document, whatever is there."""
+        body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+        self.write(key, body, "application/json")
+
+    def duplicate(self, source: str, target: str) -> None:
+        """Copy an object within the bucket."""
+        with errors_of_s3(source):
+            self.client.copy_object(
+                Bucket=self.bucket, Key=target, CopySource={"Bucket": self.bucket, "Key": source}
+            )
 
     def write(
         self, key: str, body: bytes, content_type: str, *, metadata: Mapping[str, str] | None = None
@@ -222,22 +292,44 @@ class Objects:
     ) -> str:
         if condition:
             _send_conditions(self.client)
-        try:
-            answer = self.client.put_object(
-                Bucket=self.bucket,
-                Key=key,
-                Body=body,
-                ContentType=content_type,
-                Metadata=dict(metadata or {}),
-                **condition,
-            )
-        except ClientError as error:
-            if condition and error.response.get("Error", {}).get("Code", "") in _CHANGED:
-                raise ObjectChanged(f"s3 {key}: it was written meanwhile") from error
-            raise bucket_error(error, key) from error
-        except BotoCoreError as error:
-            raise bucket_error(error, key) from error
+        with errors_of_s3(key):
+            try:
+                answer = self.client.put_object(
+                    Bucket=self.bucket,
+                    Key=key,
+                    Body=body,
+                    ContentType=content_type,
+                    Metadata=dict(metadata or {}),
+                    **condition,
+                )
+            except ClientError as error:
+                if condition and error.response.get("Error", {}).get("Code", "") in _CHANGED:
+                    raise ObjectChanged(f"s3 {key}: it was written meanwhile") from error
+                raise
         return answer["ETag"]
+
+
+@contextmanager
+def errors_of_s3(key: str) -> Iterator[None]:
+    """Raise BucketBusy or DocumentRefused for errors of boto3."""
+    try:
+        yield
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "")
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        if status >= 500 or code in _BUSY:
+            raise BucketBusy(f"s3 {key}: {code}: try again later") from error
+        raise DocumentRefused(
+            f"s3 {key}: {code}; see whether the function may use it and it exists"
+        ) from error
+    except BotoCoreError as error:
+        raise BucketBusy(f"s3 {key}: no answer ({type(error).__name__})") from error
+
+
+def _check_length(key: str, length: int, largest: int) -> None:
+    """Raise DocumentRefused if an object is too long."""
+    if length > largest:
+        raise DocumentRefused(f"s3 {key}: {length} bytes, at most {largest} are read")
 
 
 def _send_conditions(client: S3Client) -> None:

@@ -1,10 +1,15 @@
-"""What a written object is known by. Free of pydantic and boto3, since messages of workflows hold it."""
+"""The description of a written object. Free of pydantic and boto3, since messages of workflows hold it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from sourcebook.messages import Message
+
+FITS: Final = "application/fits"
+LARGEST_FILE: Final = 64 * 1024 * 1024
+"""Bytes of a spectrum's file, as it comes and unpacked; a million samples with their errors have a third."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ from boto3.dynamodb.conditions import Attr, ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 from pydantic import Field
 
-from sourcebook.bucket.documents import DocumentRefused
-from sourcebook.bucket.objects import Objects
+from sourcebook.bucket.objects import DocumentRefused, Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.curation.messages import Action, Curated, CurateNova, CurationOutcome
 from sourcebook.errors import InvalidInput, Retryable

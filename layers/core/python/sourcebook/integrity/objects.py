@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
-from sourcebook.bucket.documents import bucket_error
+from sourcebook.bucket.objects import errors_of_s3
 from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.table.codec import Item
 
@@ -38,14 +38,13 @@ class FilesAreInTheBucket:
                     )
 
     def _problem(self, file: Item) -> str:
-        try:
-            answer = self.client.head_object(Bucket=file["bucket"], Key=file["key"])
-        except ClientError as error:
-            if error.response.get("Error", {}).get("Code") in _ABSENT:
+        with errors_of_s3(file["key"]):
+            try:
+                answer = self.client.head_object(Bucket=file["bucket"], Key=file["key"])
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") not in _ABSENT:
+                    raise
                 return f"its object {file['key']} is not in the bucket"
-            raise bucket_error(error, file["key"]) from error
-        except BotoCoreError as error:
-            raise bucket_error(error, file["key"]) from error
         length = file.get("byte_length")
         if length is not None and length != answer["ContentLength"]:
             return f"its object {file['key']} has {answer['ContentLength']} bytes instead of {length}"

@@ -11,7 +11,7 @@ import boto3
 from boto3.dynamodb.conditions import Attr
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.messages import HeldCase
@@ -42,17 +42,17 @@ class Quarantiner:
     """
 
     table: Table
-    documents: Documents
+    objects: Objects
     sns: SNSClient
     topic_arn: str
     logger: Logger
     clock: Clock = utc_now
 
     @classmethod
-    def connect(cls, table: Table, documents: Documents, logger: Logger) -> Self:
+    def connect(cls, table: Table, objects: Objects, logger: Logger) -> Self:
         """Return one with this function's topic. Raise InvalidInput if its environment names none."""
         sns = boto3.client("sns", config=aws_config())
-        return cls(table, documents, sns, required("QUARANTINE_TOPIC_ARN"), logger)
+        return cls(table, objects, sns, required("QUARANTINE_TOPIC_ARN"), logger)
 
     def hold_failed_task(self, run: TaskRun, retry_input: Mapping[str, str]) -> HeldCase:
         """Open a case for what the last task of a run could not decide, as its attempt has it.
@@ -96,7 +96,7 @@ class Quarantiner:
         moment = isoformat(now, "milliseconds")
         own_folder = f"quarantine/{run.workflow_name}/{case}/{moment.replace(':', '')}/"
         context_key = f"{own_folder if folder is None else folder}context.json"
-        self.documents.put(
+        self.objects.write_json(
             context_key,
             {
                 "workflow_name": run.workflow_name,
@@ -122,7 +122,7 @@ class Quarantiner:
             message=str(held),
             error_fingerprint=error_fingerprint(held, f"Held.{reason.value}"),
             context=held.context if len(json.dumps(held.context)) <= _CONTEXT_LIMIT else {},
-            context_s3_bucket=self.documents.bucket,
+            context_s3_bucket=self.objects.bucket,
             context_s3_key=context_key,
             retry_input={name: value for name, value in retry_input.items() if name != "quarantine_id"},
             timestamp=moment,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.novae.model import reference_id_for
@@ -40,7 +40,7 @@ class ReferenceFetcher:
     """Fetches what ADS has on a nova, and leaves it in the bucket in chunks."""
 
     store: NovaStore
-    documents: Documents
+    objects: Objects
 
     async def fetch(self, nova_id: str, run: TaskRun, ads: Ads) -> ReferencesFetched:
         """Fetch the publications, and return where they are.
@@ -55,7 +55,7 @@ class ReferenceFetcher:
         chunks = []
         for start in range(0, len(published.documents), A_CHUNK):
             key = f"raw/references/{nova.nova_id}/{run.job_run_id}/{start // A_CHUNK:03d}.json"
-            self.documents.put(key, published.documents[start : start + A_CHUNK])
+            self.objects.write_json(key, published.documents[start : start + A_CHUNK])
             chunks.append(key)
         return ReferencesFetched(chunks=tuple(chunks), found=published.found, truncated=published.truncated)
 
@@ -65,7 +65,7 @@ class ReferenceStore:
     """Keeps publications; one that cannot be read is set aside and the others go on."""
 
     store: NovaStore
-    documents: Documents
+    objects: Objects
     quarantiner: Quarantiner
     clock: Clock = utc_now
 
@@ -75,7 +75,7 @@ class ReferenceStore:
         Raises:
             DocumentRefused, BucketBusy: if the chunk cannot be read.
         """
-        content = self.documents.get(key)
+        content = self.objects.read_json(key)
         counts: Counter[str] = Counter()
         for document in content:
             try:

@@ -16,7 +16,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Final
 
-from sourcebook.bucket.files import FITS, LARGEST_FILE, Files
+from sourcebook.bucket.objects import Objects
+from sourcebook.bucket.stored import FITS, LARGEST_FILE
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable, SourcebookError
 from sourcebook.http import (
@@ -118,7 +119,7 @@ class Acquirer:
     """
 
     table: Table
-    files: Files
+    objects: Objects
     http: HttpClient
     clock: Clock = utc_now
     largest: int = LARGEST_FILE
@@ -177,7 +178,7 @@ class Acquirer:
         if locator.kind is LocatorKind.URL:
             return await self._download(locator.value, file)
         if locator.kind is LocatorKind.S3 and locator.value.startswith(DONATIONS):
-            length, sha256 = self.files.copy_to(locator.value, file, self.largest)
+            length, sha256 = self.objects.copy_to(locator.value, file, self.largest)
             return _Body(file, length, sha256, {"key": locator.value})
         raise _not_acquired(
             FailureKind.TERMINAL,
@@ -231,7 +232,7 @@ class Acquirer:
         if (owner := fingerprints.valid_owner(sha256, product.data_product_id)) is not None:
             return Duplicate(duplicate_of=owner, byte_length=length, sha256=sha256)
         folder = _folder(product)
-        stored = self.files.put(f"{folder}primary.fits", unpacked.file, FITS)
+        stored = self.objects.store(f"{folder}primary.fits", unpacked.file, FITS)
         source: Mapping[str, object] = {
             "nova_id": product.nova_id,
             "data_product_id": product.data_product_id,
@@ -249,7 +250,7 @@ class Acquirer:
             **({"provenance": dict(product.provenance)} if product.provenance else {}),
         }
         text = json.dumps(source, ensure_ascii=False, indent=1).encode()
-        noted = self.files.put(f"{folder}source.json", text, "application/json")
+        noted = self.objects.store(f"{folder}source.json", text, "application/json")
         fingerprints.note(product, sha256)
         return Acquired(
             key=stored.key,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sourcebook.bucket.files import Files
+from sourcebook.bucket.objects import Objects
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.quarantine import Quarantiner
@@ -22,7 +22,7 @@ class SpectrumHolder:
     """Quarantines spectra."""
 
     quarantiner: Quarantiner
-    files: Files
+    objects: Objects
 
     def hold(self, asked: HoldSpectrum, run: TaskRun) -> HeldSpectrum:
         """Open a case for a spectrum, or count the one that is open; return the case."""
@@ -34,7 +34,7 @@ class SpectrumHolder:
         moment = isoformat(self.quarantiner.clock(), "milliseconds").replace(":", "")
         prefix = f"quarantine/spectra/{asked.nova_id}/{asked.data_product_id}/{moment}/"
         if isinstance(acquisition, Acquired):
-            self.files.duplicate(acquisition.key, f"{prefix}primary.fits")
+            self.objects.duplicate(acquisition.key, f"{prefix}primary.fits")
         case = self.quarantiner.hold(
             run,
             _held(asked, spectrum),

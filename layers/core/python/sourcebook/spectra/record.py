@@ -13,8 +13,7 @@ from typing import Final, TypeVar
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.bucket.files import FITS
-from sourcebook.bucket.stored import StoredObject
+from sourcebook.bucket.stored import FITS, StoredObject
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.fits.model import SpectrumOutcome, Verdict

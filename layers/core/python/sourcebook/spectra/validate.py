@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from sourcebook.bucket.files import LARGEST_FILE, Files
+from sourcebook.bucket.objects import Objects
+from sourcebook.bucket.stored import LARGEST_FILE
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.fits.model import OVERRIDES, SpectrumOutcome, Verdict
@@ -56,7 +57,7 @@ class SpectrumValidator:
     """
 
     table: Table
-    files: Files
+    objects: Objects
     check: Check
     artifacts: Artifacts
     clock: Clock = utc_now
@@ -72,7 +73,7 @@ class SpectrumValidator:
         spectrum = acquired.spectrum or read_about(
             self.table, asked.nova_id, asked.data_product_id, asked.provider
         )
-        body = self.files.read(acquired.key, LARGEST_FILE)
+        body = self.objects.read(acquired.key, LARGEST_FILE).body
         if hashlib.sha256(body).hexdigest() != acquired.sha256:
             raise FileChanged(f"{acquired.key}: another run has replaced the file")
         overrides = {name: text for name, text in spectrum.overrides.items() if name in OVERRIDES}
@@ -105,7 +106,7 @@ class SpectrumValidator:
         }
         kept = []
         for name, (content, content_type) in self.artifacts(checked, source=source).items():
-            stored = self.files.put(f"{prefix}{name}", content, content_type)
+            stored = self.objects.store(f"{prefix}{name}", content, content_type)
             kept.append(
                 Artifact(
                     name=name,

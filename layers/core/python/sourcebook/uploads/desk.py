@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from sourcebook.bucket.documents import DocumentRefused, Documents
-from sourcebook.bucket.objects import ObjectChanged, Objects
+from sourcebook.bucket.objects import DocumentRefused, ObjectChanged, Objects
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.novae.model import NAMESPACE
@@ -157,7 +156,7 @@ class UploadDesk:
     def _take_spectrum(self, upload: Upload, file: UploadedFile) -> UploadedFile:
         """Make a product of a spectrum, as the provider of donations does, and start its acquisition."""
         provenance = upload.provenance(file)
-        Documents(self.objects.client, self.objects.bucket).put(
+        self.objects.write_json(
             f"{provenance.folder}{PROVENANCE}", provenance.model_dump(mode="json", exclude_none=True)
         )
         store = NovaStore(self.table)

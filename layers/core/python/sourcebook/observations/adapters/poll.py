@@ -10,7 +10,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Final
 
-from sourcebook.bucket.snapshots import Snapshots
+from sourcebook.bucket.objects import BucketBusy, DocumentRefused, Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
@@ -28,6 +28,8 @@ from sourcebook.sources.poll import PollResult, PollVerdict, Rejected
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 
+PAGES: Final = "snapshots/"
+"""Prefix of the keys of fetched pages."""
 _VERDICTS: Final = {
     Severity.TRANSIENT: PollVerdict.FAILED,
     Severity.SOFT: PollVerdict.BROKEN,
@@ -48,7 +50,7 @@ class ObservationAdapter:
 
     http: HttpClient
     table: Table
-    snapshots: Snapshots
+    objects: Objects
     clock: Clock = utc_now
     workers: int = 8
 
@@ -89,9 +91,7 @@ class ObservationAdapter:
             )
         scrape = Scrape(source.source_id, isoformat(moment, "milliseconds"), day, digest[:16])
         if response.body and source.body_hash != digest[:32]:
-            await asyncio.to_thread(
-                self.snapshots.keep, source.source_id, digest, response.body, response.content_type
-            )
+            await asyncio.to_thread(self._keep, source.source_id, digest, response)
         read = partial(parse_document, source, response.body, charset=response.charset)
         try:
             parsed = await read_document(read, len(response.body))
@@ -109,6 +109,18 @@ class ObservationAdapter:
             )
         except InvalidInput as error:
             return PollResult(PollVerdict.BROKEN, "invalid_options", message=str(error))
+
+    def _keep(self, source_id: str, digest: str, response: HttpResponse) -> None:
+        """Write a page into the bucket, under its digest.
+
+        Raises:
+            BucketBusy: if S3 does not take it, also if it refuses it: the figures wait.
+        """
+        key, kind = f"{PAGES}{source_id}/{digest}", response.content_type or "application/octet-stream"
+        try:
+            self.objects.write(key, response.body, kind)
+        except DocumentRefused as error:
+            raise BucketBusy(f"the page of {source_id} could not be kept: {error}") from error
 
     def _take_in(
         self,

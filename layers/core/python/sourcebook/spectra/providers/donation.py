@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sourcebook.bucket.documents import DocumentRefused, Documents, bucket_error
+from sourcebook.bucket.objects import DocumentRefused, Objects
+from sourcebook.bucket.stored import FITS
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.events import UtcDatetime
@@ -30,7 +30,7 @@ from sourcebook.spectra.providers.provider import PRODUCTS_AT_MOST, FoundProduct
 from sourcebook.validation import first_wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 PREFIX: Final = "raw/donations/spectra/"
 """Where donations lie in the bucket."""
@@ -93,7 +93,7 @@ class Provenance(BaseModel):
 class Donations:
     """What was handed in for one nova."""
 
-    documents: Documents
+    objects: Objects
     nova_id: str
     clock: Clock = utc_now
 
@@ -102,11 +102,13 @@ class Donations:
         products: list[FoundProduct] = []
         left_out: Counter[str] = Counter()
         try:
-            for key in self._provenances():
+            for key in self.objects.keys_below(f"{PREFIX}{self.nova_id}/"):
+                if not key.endswith(f"/{PROVENANCE}"):
+                    continue
                 if len(products) >= PRODUCTS_AT_MOST:
                     return Search(ArchiveStatus.TRUNCATED, tuple(products), left_out)
                 try:
-                    products.append(read_provenance(self.documents.get(key), self.nova_id).product())
+                    products.append(read_provenance(self.objects.read_json(key), self.nova_id).product())
                 except (InvalidInput, DocumentRefused):
                     left_out["unreadable"] += 1
         except Retryable as error:
@@ -140,33 +142,11 @@ class Donations:
             )
         except ValidationError as error:
             raise first_wrong(error, "donation") from error
-        client, bucket = self.documents.client, self.documents.bucket
-        try:
-            client.put_object(Bucket=bucket, Key=provenance.key, Body=body, ContentType="application/fits")
-        except (ClientError, BotoCoreError) as error:
-            raise bucket_error(error, provenance.key) from error
-        self.documents.put(
+        self.objects.write(provenance.key, body, FITS)
+        self.objects.write_json(
             f"{provenance.folder}{PROVENANCE}", provenance.model_dump(mode="json", exclude_none=True)
         )
         return provenance
-
-    def _provenances(self) -> Iterator[str]:
-        """Yield the keys of what says where a file comes from.
-
-        Raises:
-            BucketBusy, DocumentRefused: if the bucket cannot be listed.
-        """
-        prefix = f"{PREFIX}{self.nova_id}/"
-        pages = self.documents.client.get_paginator("list_objects_v2").paginate(
-            Bucket=self.documents.bucket, Prefix=prefix
-        )
-        try:
-            for page in pages:
-                for entry in page.get("Contents", ()):
-                    if entry["Key"].endswith(f"/{PROVENANCE}"):
-                        yield entry["Key"]
-        except (ClientError, BotoCoreError) as error:
-            raise bucket_error(error, prefix) from error
 
 
 def plain_name(file_name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from sourcebook.bucket.documents import Documents
+from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.http import HttpClient
@@ -172,14 +172,14 @@ def open_provider(
     *,
     http: HttpClient,
     table: Table,
-    documents: Documents,
+    objects: Objects,
     nova_id: str,
     clock: Clock = utc_now,
     **archive: Any,  # noqa: ANN401 - what Archive takes besides
 ) -> Provider:
     """Return what speaks to a provider, for one nova."""
     if spec.protocol is Protocol.DONATION:
-        return Donations(documents, nova_id, clock)
+        return Donations(objects, nova_id, clock)
     asked = Archive(spec.provider.lower(), http, table, clock, **archive)
     if spec.protocol is Protocol.ESO:
         return Eso(asked, spec.addresses, str(spec.files), clock)
