@@ -1,4 +1,4 @@
-"""Feeds: one, the list by due time, the history."""
+"""Feeds: one, the list, the history."""
 
 from __future__ import annotations
 
@@ -33,16 +33,30 @@ def read_all(reader: FeedReader, limit: int, health: str | None = None) -> list[
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
-def test_feeds_come_by_due_time_and_the_disabled_ones_last(
+def test_feeds_come_by_the_day_on_which_they_are_due_then_by_id_and_the_disabled_ones_last(
     table: Table, reader: FeedReader, limit: int
 ) -> None:
+    put_source(table, "another-day", "2026-11-28T00:10:00Z")
     put_source(table, "late", "2026-11-27T21:30:00Z")
     put_source(table, "early", "2026-11-27T21:10:00Z")
-    put_source(table, "same-time", "2026-11-27T21:10:00Z")
+    put_source(table, "same-day", "2026-11-27T21:20:00Z")
     put_source(table, "rates", "2026-11-27T21:00:00Z", kind="page")
     put_source(table, "gone", "2026-11-27T20:00:00Z", enabled=False)
+    put_source(table, "dead", "2026-11-27T20:30:00Z", enabled=False)
 
-    assert read_all(reader, limit) == ["early", "same-time", "late", "gone"]
+    assert read_all(reader, limit) == ["early", "late", "same-day", "another-day", "gone", "dead"]
+
+
+def test_a_feed_that_is_polled_between_pages_keeps_its_place(table: Table, reader: FeedReader) -> None:
+    for name in ("a", "b", "c", "d"):
+        put_source(table, name, "2026-11-27T21:00:00Z")
+    page = reader.page(limit=2)
+    for name in ("a", "b", "d"):
+        put_source(table, name, "2026-11-27T21:15:00Z")
+
+    rest = reader.page(limit=10, cursor=page.next_cursor)
+
+    assert [feed["feed_id"] for feed in (*page.items, *rest.items)] == ["a", "b", "c", "d"]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])

@@ -109,6 +109,20 @@ def test_the_last_success_is_found_however_many_feeds_there_are(
     assert check(table)[1]["active_feeds"] == 3
 
 
+def test_the_longest_due_is_told_by_dispatch_where_there_are_more_than_are_looked_at(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, minutes in (("a", 3), ("b", 2), ("waiting", 40)):
+        put_source(table, name, isoformat(NOW - timedelta(minutes=minutes)))
+    put_tick(table, timedelta(seconds=20))
+    assert check(table)[1]["overdue"] == 40 * 60
+    monkeypatch.setattr(health, "COUNTED", 2)
+    assert check(table)[1]["overdue"] == 3 * 60
+    put_tick(table, timedelta(seconds=20), longest_due=isoformat(NOW - timedelta(minutes=40)))
+    ok, checks = check(table)
+    assert (ok, checks["overdue"], checks["active_feeds"]) == (False, 40 * 60, 2)
+
+
 def test_a_tick_from_a_clock_that_is_ahead_counts_as_now(table: Table) -> None:
     put_tick(table, timedelta(seconds=-3))
     ok, checks = check(table)

@@ -79,7 +79,7 @@ def test_a_new_feed_is_due_at_once_with_the_id_of_its_url(manager: FeedManager, 
         "feed",
         15,
     )
-    assert item["GSI1SK"] == f"{isoformat(NOW)}#{ID}"
+    assert item["GSI1SK"] == keys.due(ID, isoformat(NOW))["GSI1SK"]
 
 
 def test_adding_a_feed_again_changes_nothing(manager: FeedManager, table: Table, clock: Clock) -> None:
@@ -256,7 +256,8 @@ def test_one_that_errors_have_disabled_can_be_switched_off_and_on_by_a_person(
     assert enabled is not None
     assert (enabled.enabled, enabled.consecutive_errors) == (True, 0)
     there = state(table)
-    assert (there["GSI1PK"], there["GSI1SK"]) == (keys.DUE_SOURCES, f"{isoformat(clock.now)}#{ID}")
+    assert there["next_fetch_time"] == isoformat(clock.now)
+    assert {name: there[name] for name in ("GSI1PK", "GSI1SK")} == keys.due(ID, isoformat(clock.now))
 
 
 def test_enabling_what_is_enabled_does_not_make_it_due(
@@ -455,7 +456,8 @@ def test_a_feed_that_has_moved_keeps_its_id_and_is_fetched_at_once_as_if_for_the
         name for name, value in item.items() if value is not None
     }
     assert (item["priority"], item["fetch_count"], item["consecutive_errors"]) == (3, 9, 0)
-    assert item["GSI1SK"] == f"{isoformat(clock.now)}#{ID}"
+    assert item["next_fetch_time"] == isoformat(clock.now)
+    assert item["GSI1SK"] == keys.due(ID, isoformat(clock.now))["GSI1SK"]
     assert manager.add({"url": URL}).feed_id == ID, "it is known by its old address"
 
     clock.now += timedelta(hours=1)

@@ -291,6 +291,12 @@ BREAKAGES = (
         "it stands nowhere in EligibilityIndex and should at SOURCE, ",
     ),
     Breakage(
+        "a source that dispatch finds a day late",
+        "due-sources",
+        lambda w: _change(w, keys.source("wire"), **keys.due("wire", "2026-12-05T00:00:00Z")),
+        "it stands at SOURCE, 2026-12-05#wire in EligibilityIndex and should at SOURCE, 2026-",
+    ),
+    Breakage(
         "a disabled source among those polled",
         "due-sources",
         lambda w: _change(w, keys.source("silent"), **keys.due("silent", "2026-11-27T00:00:00Z")),
@@ -576,6 +582,14 @@ def test_what_somebody_else_changes_while_it_is_mended_is_left_to_them(
     (report,) = verify(world, repair=True)
     assert report.mended is Mended.CHANGED
     assert "GSI1PK" not in (world.table.get(keys.source("wire")) or {})
+
+
+def test_a_source_that_an_earlier_version_has_polled_stands_where_dispatch_finds_it(world: Healthy) -> None:
+    source = world.table.get(keys.source("wire")) or {}
+    _change(world, keys.source("wire"), **keys.due_to_the_second("wire", source["next_fetch_time"]))
+    assert verify(world) == []
+    _change(world, keys.source("wire"), **keys.due_to_the_second("wire", "2026-11-27T00:00:00Z"))
+    assert [report.finding.check for report in verify(world)] == ["due-sources"]
 
 
 def test_a_table_that_does_not_answer_ends_the_run(world: Healthy, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,15 @@ def source(**state: Any) -> Source:
 def test_a_source_that_answered_is_due_after_its_interval() -> None:
     changes = state_changes(source(interval_minutes=5), OK, NOON)
     assert changes["next_fetch_time"] == "2026-11-27T12:05:00Z"
-    assert changes["GSI1SK"] == "2026-11-27T12:05:00Z#harbor"
+    assert changes["GSI1SK"] == "2026-11-27#harbor"
+
+
+def test_a_source_moves_in_the_index_of_what_is_due_when_the_day_does() -> None:
+    places = [
+        state_changes(source(interval_minutes=15), OK, NOON + timedelta(hours=hours))["GSI1SK"]
+        for hours in range(24)
+    ]
+    assert places == ["2026-11-27#harbor"] * 12 + ["2026-11-28#harbor"] * 12
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ OVERDUE: Final = timedelta(minutes=30)
 SILENT: Final = timedelta(hours=25)
 """No source is asked less often than daily. After this long without one success, all of them fail."""
 COUNTED: Final = 20_000
-"""Sources that are looked at, those that have been due longest first."""
+"""Sources that are looked at, those due on the earliest days first."""
 _PAGE: Final = 5_000
 
 
@@ -68,7 +68,10 @@ class HealthCheck:
             }
             return self._health(now, ok=False, checks=checks, cause=error)
         last_run = tick.get("ticked_at")
-        overdue = _since(active[0]["next_fetch_time"], now) if active else timedelta(0)
+        due = [item["next_fetch_time"] for item in active]
+        if len(active) == COUNTED and "longest_due" in tick:  # the one due longest may not be among them
+            due.append(tick["longest_due"])
+        overdue = _since(min(due), now) if due else timedelta(0)
         last_success = max(filter(None, (item.get("last_success_at") for item in active)), default=None)
         checks = {
             "table": "ok",
@@ -92,7 +95,7 @@ class HealthCheck:
         return HealthReport(ok, answer, cause)
 
     def _active(self) -> Iterator[Item]:
-        """Yield the sources that are polled, the one that has been due longest first."""
+        """Yield the sources that are polled, by the day on which they are due."""
         seen, start = 0, None
         while seen < COUNTED:
             page = self.table.query(

@@ -112,7 +112,11 @@ def _is_stray(item: Item, index: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SourcesStandWhereTheyAreDue:
-    """A source stands in EligibilityIndex at its due time: among those polled, or the disabled ones."""
+    """A source stands in EligibilityIndex where it is due: among those polled, or the disabled ones.
+
+    One that is polled stands at its day, or at the second, where an earlier version has put it; dispatch
+    finds both, and the next poll replaces the second.
+    """
 
     table: Table
     name: str = "due-sources"
@@ -120,7 +124,9 @@ class SourcesStandWhereTheyAreDue:
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield sources that dispatch would not find, or would send though they are disabled."""
         for item in items:
-            if is_of(item, "Source") and (problem := _misplaced(item, _place_of_source(item))):
+            if not is_of(item, "Source") or _is_due_to_the_second(item):
+                continue
+            if problem := _misplaced(item, _place_of_source(item)):
                 yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
 
     def mend(self, finding: IntegrityFinding) -> bool:
@@ -136,6 +142,11 @@ class SourcesStandWhereTheyAreDue:
 def _place_of_source(item: Item) -> keys.EligibilityKey:
     place = keys.due if item["enabled"] else keys.disabled
     return place(item["source_id"], item["next_fetch_time"])
+
+
+def _is_due_to_the_second(item: Item) -> bool:
+    place = keys.due_to_the_second(item["source_id"], item["next_fetch_time"])
+    return bool(item["enabled"]) and not _misplaced(item, place)
 
 
 @dataclass(frozen=True, slots=True)

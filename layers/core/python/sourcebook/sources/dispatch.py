@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from boto3.dynamodb.conditions import Key
+from boto3.dynamodb.conditions import Attr, Key
 
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.messages import Answer, Asked
@@ -79,6 +79,7 @@ class Dispatcher:
     queue: SQSClient
     queue_url: str
     clock: Clock = utc_now
+    most: int = MOST_PER_DISPATCH
     most_queued: int = MOST_QUEUED
 
     def dispatch(self, asked: DispatchSources, correlation_id: str) -> DispatchCounts:
@@ -92,20 +93,34 @@ class Dispatcher:
 
         What the queue has no room for is still due a minute later.
         """
-        # '$' is the character after '#', so this includes the sources due at this very second.
-        until = f"{isoformat(self.clock())}$"
-        due = [
-            _due(item)
-            for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES)  # disabled ones are probed, rarely
-            for item in self.registry.table.query_all(
-                Key("GSI1PK").eq(partition) & Key("GSI1SK").lt(until),
-                index=keys.ELIGIBILITY_INDEX,
-                most=MOST_PER_DISPATCH,
-            )
-        ]
+        due = self._due_now()
         sent, refused = self._send(due, correlation_id, most=max(0, self.most_queued - self._queued()))
-        self._tick()
+        self._tick(due[0].due_at if due else None)
         return DispatchCounts(due=len(due), messages=sent, refused=refused)
+
+    def _due_now(self) -> list[_Due]:
+        """Return the sources that are due, those first that have been so longest.
+
+        The index tells the day of a source in its key and the time in an attribute. DynamoDB reads all that
+        is due today and returns what is due by now. When there is more than one dispatch sends, the rest of
+        the index is only asked for what has been due longer.
+        """
+        now = isoformat(self.clock())
+        longest = _LongestDue(self.most, now)
+        for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES):  # disabled ones are probed, rarely
+            condition = Key("GSI1PK").eq(partition) & Key("GSI1SK").lt(keys.end_of_day(now))
+            start: Item | None = None
+            while True:
+                page = self.registry.table.query(
+                    condition,
+                    index=keys.ELIGIBILITY_INDEX,
+                    where=Attr("next_fetch_time").lte(longest.until),
+                    start=start,
+                )
+                longest.add(map(_due, page.items))
+                if (start := page.next_key) is None:
+                    break
+        return longest.sources()
 
     def _queued(self) -> int:
         """Return about how many messages wait for their fetch."""
@@ -114,14 +129,15 @@ class Dispatcher:
         )
         return int(answer["Attributes"]["ApproximateNumberOfMessages"])
 
-    def _tick(self) -> None:
-        """Write the time of this dispatch, by which the health check knows that the schedule runs."""
+    def _tick(self, longest_due: str | None) -> None:
+        """Write for the health check when this dispatch was, and since when a source had been due then."""
         self.registry.table.put(
             {
                 **keys.dispatch_tick(),
                 "entity_type": "DispatchTick",
                 "schema_version": SCHEMA_VERSION,
                 "ticked_at": isoformat(self.clock()),
+                **({} if longest_due is None else {"longest_due": longest_due}),
             }
         )
 
@@ -151,6 +167,29 @@ class Dispatcher:
             sent += len(answer.get("Successful", ()))
             refused += len(answer.get("Failed", ()))
         return sent, refused
+
+
+class _LongestDue:
+    """Keeps those of many due sources that have been due longest.
+
+    Attributes:
+        until: only what was due by then can still be among them.
+    """
+
+    def __init__(self, most: int, now: str) -> None:
+        self.until = now
+        self._most = most
+        self._kept: list[_Due] = []
+
+    def add(self, due: Iterable[_Due]) -> None:
+        self._kept += due
+        if len(self._kept) >= 2 * self._most:
+            self._kept = self.sources()
+            self.until = self._kept[-1].due_at
+
+    def sources(self) -> list[_Due]:
+        """Return them, those first that have been due longest."""
+        return sorted(self._kept, key=lambda source: source.due_at)[: self._most]
 
 
 def chunks_by_host(due: Sequence[_Due], size: int = SOURCES_PER_MESSAGE) -> Iterator[list[_Due]]:

@@ -209,7 +209,7 @@ class SourceRegistry:
                 return found
 
     def list_ids(self) -> Iterator[str]:
-        """Yield the ids of all sources: first those polled, by due time, then the disabled ones."""
+        """Yield the ids of all sources: first those polled, then the disabled ones."""
         for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES):
             for item in self.table.query_all(Key("GSI1PK").eq(partition), index=keys.ELIGIBILITY_INDEX):
                 yield item["source_id"]

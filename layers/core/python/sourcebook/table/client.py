@@ -490,6 +490,7 @@ class Table:
         condition: ConditionBase,
         *,
         index: str | None = None,
+        where: ConditionBase | None = None,
         newest_first: bool = False,
         limit: int | None = None,
         start: Mapping[str, object] | None = None,
@@ -498,8 +499,9 @@ class Table:
     ) -> QueryPage:
         """Return one page of a query.
 
-        `start` is the `next_key` of the page before; `limit` counts items read. An index cannot be read
-        consistently.
+        `start` is the `next_key` of the page before; `limit` counts items read. Of what was read, only the
+        items for which `where` holds are returned: a page may be empty and yet not be the last. An index
+        cannot be read consistently.
         """
         expression = _Expression()
         request: dict[str, object] = {
@@ -507,6 +509,8 @@ class Table:
             "KeyConditionExpression": expression.condition(condition, is_key=True),
             "ScanIndexForward": not newest_first,
         }
+        if where is not None:
+            request["FilterExpression"] = expression.condition(where)
         if consistent:
             request["ConsistentRead"] = True
         if index:
@@ -645,7 +649,7 @@ class _Expression:
 
     def condition(self, condition: ConditionBase, *, is_key: bool = False) -> str:
         built = self._conditions.build_expression(condition, is_key_condition=is_key)
-        self._condition_names = built.attribute_name_placeholders
+        self._condition_names = {**self._condition_names, **built.attribute_name_placeholders}
         self._values |= {name: encode(value) for name, value in built.attribute_value_placeholders.items()}
         return built.condition_expression
 
