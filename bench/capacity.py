@@ -330,7 +330,10 @@ class Workloads:
         self._bus = EventBus(self._meter.watch(with_direct_calls(events, session)), "capacity")
         self._store = ArticleStore(self.table)
         self._analyzer = Analyzer.of(self.table, load_engine().engine)
-        self._now = datetime.now(UTC)
+        begun = datetime.now(UTC)
+        # Not over midnight: a feed moves in the index once a day, which is no part of an unchanged poll.
+        self._behind = timedelta(hours=1) if begun.hour == 23 else timedelta(0)
+        self._now = self._clock()
         SubjectRegistry(self.table).register([Subject(SUBJECT, "Harborline")])
 
     def run(self) -> Iterator[Cost]:
@@ -384,8 +387,11 @@ class Workloads:
                 f"<description>Edition {edition}</description>{items}</channel></rss>"
             )
 
+    def _clock(self) -> datetime:
+        return datetime.now(UTC) - self._behind
+
     def _poll(self, source_ids: list[str]) -> None:
-        registry = SourceRegistry(self.table)
+        registry = SourceRegistry(self.table, self._clock)
         due = [
             SourceDue(source_id=s.source_id, kind=s.kind, due_at=s.next_fetch_time)
             for s in self._sources(source_ids)
@@ -395,7 +401,8 @@ class Workloads:
         async def round_() -> None:
             async with HttpClient(policy) as http:
                 intake = Intake(self._store, self._announcer, "capacity", self._bus)
-                report = await Poller(registry, {"feed": FeedAdapter(http, self.table, intake)}).run(due)
+                adapter = FeedAdapter(http, self.table, intake, self._clock)
+                report = await Poller(registry, {"feed": adapter}, self._clock).run(due)
                 assert not report.failures, report.failures
                 assert len(report.polls) == len(due)
                 causes = {poll.result.cause for poll in report.polls}
@@ -475,7 +482,7 @@ def figures_of(costs: Mapping[str, Cost]) -> list[Figure]:
         units("new article with one mention, stored and analysed", new, 8.4),
         units(WORKLOADS["merge"], found["merge"].writes, 4),
         units("new article joined to an event", found["group"].writes),
-        units(WORKLOADS["poll"], found["poll"].writes, 3),
+        units(WORKLOADS["poll"], found["poll"].writes, 2.1),
         units(WORKLOADS["read"], found["read"].reads, 0.5, "read"),
         units(WORKLOADS["list"], found["list"].reads, None, "read"),
     ]

@@ -14,7 +14,7 @@ MOST = {
     "new article: fetched and stored": (3.6, 2.4, 0.7),
     "new article: analysed, one mention": (5.1, 1.2, 1.3),
     "new article: looked at for grouping": (2.2, 1.2, 1.3),
-    "unchanged poll (304)": (3.0, 0.6, 0.4),
+    "unchanged poll (304)": (2.1, 0.6, 0.4),
     "re-seen entry of a changed document": (0.2, 0.15, 0.15),
     "same article from another source": (3.6, 1.3, 0.5),
     "cached sentiment read": (0.0, 0.5, 1.0),

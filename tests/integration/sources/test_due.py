@@ -90,7 +90,7 @@ def test_what_is_due_at_this_second_is_sent_and_what_is_due_a_second_later_is_no
 
 def test_sources_of_both_forms_of_the_key_are_found(dispatch: Dispatch) -> None:
     """No pause at an upgrade, when all stand as the version before has left them."""
-    expected = {}
+    expected: dict[str, str] = {}
     for name, minutes in (("a", -10), ("b", -1), ("c", 0), ("d", 5)):
         put_source(dispatch.table, f"new-{name}", due(minutes))
         put_source(

@@ -48,6 +48,7 @@ class MemoryTable(Table):
         condition: ConditionBase,
         *,
         index: str | None = None,
+        where: ConditionBase | None = None,
         newest_first: bool = False,
         limit: int | None = None,
         start: Mapping[str, object] | None = None,
@@ -68,8 +69,9 @@ class MemoryTable(Table):
             after = place(start)
             members = [i for i in members if (place(i) < after if newest_first else place(i) > after)]
         taken = members[:limit]
+        returned = [item for item in taken if where is None or holds(where, item)]
         projected = {partition, sort, "PK", "SK"} if index in KEYS_ONLY else None
-        items = [{n: v for n, v in item.items() if projected is None or n in projected} for item in taken]
+        items = [{n: v for n, v in item.items() if projected is None or n in projected} for item in returned]
         stopped = limit is not None and len(taken) == limit
         last = {name: taken[-1][name] for name in (partition, sort, "PK", "SK")} if stopped else None
         return QueryPage(items, last)

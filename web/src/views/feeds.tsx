@@ -84,7 +84,7 @@ function EveryFeed({ health }: { health: string }): JSX.Element {
             </Empty>
           ) : (
             <Table
-              caption="Feeds by the time of their next poll"
+              caption="Feeds by the day of their next poll"
               rows={feeds}
               rowKey={(feed) => feed.feed_id}
               columns={[
@@ -128,7 +128,7 @@ function EverySource({ health }: { health: string }): JSX.Element {
             <Empty>There is no such source.</Empty>
           ) : (
             <Table
-              caption="Sources of all kinds by the time of their next poll"
+              caption="Sources of all kinds by the day of their next poll"
               rows={sources}
               rowKey={(source) => source.source_id}
               columns={[

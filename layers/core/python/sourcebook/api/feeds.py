@@ -231,11 +231,11 @@ OPERATIONS: Final = (
         path="/feeds",
         name="listFeeds",
         topic=_TOPIC,
-        summary="Feeds, by the time they are due",
-        description="Those that are polled, then the disabled ones by the time they are probed. A feed that "
-        "is fetched while you page moves to its new due time and may come again: tell feeds apart by "
-        "`feed_id`, the name under which an article's `sources` have it. `last_cause` says in one word how "
-        "the last fetch ended.",
+        summary="Feeds, by the day on which they are due",
+        description="Those that are polled, by the day in UTC on which they are due and then by `feed_id`; "
+        "then the disabled ones by the time they are probed. A feed whose fetch moves it to another day "
+        "while you page may come again: tell feeds apart by `feed_id`, the name under which an article's "
+        "`sources` have it. `last_cause` says in one word how the last fetch ended.",
         handle=list_feeds,
         query=FeedParameters,
         answers={200: "FeedPage"},

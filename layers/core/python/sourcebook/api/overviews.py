@@ -119,8 +119,8 @@ OPERATIONS: Final = (
         name="listSources",
         topic=_TOPIC,
         summary="The sources of every kind, and how they do",
-        description="Feeds, news APIs, and the pages and files of figures: those polled by the time they are "
-        "due, then the disabled ones. `articles` is how many its fetches brought: new ones, and those that "
+        description="Feeds, news APIs, and the pages and files of figures: those polled by the day on which "
+        "they are due, then the disabled ones. `articles` is how many its fetches brought: new ones, and those that "
         "another source had brought already.",
         handle=list_sources,
         query=SourceParameters,

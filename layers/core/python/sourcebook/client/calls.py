@@ -405,7 +405,7 @@ def export(export_id: str) -> One[models.Export]:
 
 
 def feeds(*, health: str | None = None, size: int = _FULL) -> Many[models.Feed]:
-    """List the feeds, by the time they are due."""
+    """List the feeds, by the day on which they are due."""
     query = {"health": health, "limit": size}
     return Many(operation="listFeeds", path="/feeds", query=query, model=models.Feed)
 

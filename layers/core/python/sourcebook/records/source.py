@@ -72,7 +72,8 @@ class AnySource(Record):
 class Source(AnySource):
     """A source with the state that polling keeps.
 
-    Its item is kept below 1 kB, so that an unchanged poll costs one write unit and one move in the index.
+    Its item is kept below 1 kB, so that an unchanged poll costs two write units: one for it, and one for its
+    entry in the index, which stays in its place until the day of the next fetch is another one.
     """
 
     PLACE: ClassVar = Place(

@@ -1,4 +1,4 @@
-"""Reading feeds: one, a list of them by due time, and the history of one."""
+"""Reading feeds: one, a list of them, and the history of one."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ class FeedReader:
         return Source.of_item(item).shown() if item else None
 
     def page(self, *, health: str | None = None, limit: int, cursor: str | None = None) -> Page[View]:
-        """Return one page of the feeds: those polled by due time, then the disabled ones by probe time.
+        """Return one page of the feeds: those polled by the day they are due, then the disabled ones.
 
-        A feed that is polled between two pages moves to its new due time and may be met again there.
+        Those of one day are in the order of their ids, and the disabled ones in that of their probes. A feed
+        that is polled between two pages is met again if that moves it to another day.
 
         Args:
             health: one of `HEALTHS`, or None for all.
