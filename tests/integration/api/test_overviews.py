@@ -41,7 +41,7 @@ def all_sources(table: Table, limit: int, **filters: Any) -> list[dict[str, Any]
 @pytest.mark.parametrize("limit", [1, 2, 100])
 def test_sources_of_every_kind_are_listed_with_what_they_brought(table: Table, limit: int) -> None:
     put_source(table, "wire", "2026-11-27T22:00:00Z", created_total=7, merged_total=3, fetch_count=2)
-    put_source(table, "rates", "2026-11-27T22:01:00Z", kind="html_table", consecutive_errors=2)
+    put_source(table, "rates", "2026-11-28T00:01:00Z", kind="html_table", consecutive_errors=2)
     put_source(table, "off", "2026-11-27T22:02:00Z", kind="csv", enabled=False)
     found = all_sources(table, limit)
     assert [(s["source_id"], s["kind"], s["articles"], s["health"]) for s in found] == [
