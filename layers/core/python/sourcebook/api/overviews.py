@@ -120,8 +120,8 @@ OPERATIONS: Final = (
         topic=_TOPIC,
         summary="The sources of every kind, and how they do",
         description="Feeds, news APIs, and the pages and files of figures: those polled by the day on which "
-        "they are due, then the disabled ones. `articles` is how many its fetches brought: new ones, and those "
-        "that another source had brought already.",
+        "they are due, then the disabled ones. `articles` is how many its fetches brought: new ones, and "
+        "those that another source had brought already.",
         handle=list_sources,
         query=SourceParameters,
         answers={200: "SourcePage"},
