@@ -123,9 +123,9 @@ class Compiler:
         Raises:
             ValueError: if it is not an interpreter of Lambda's Python, whose bytecode alone Lambda reads.
         """
-        told = "import sys; print(sys.implementation.cache_tag, sys.version.split()[0])"
+        script = "import sys; print(sys.implementation.cache_tag, sys.version.split()[0])"
         try:
-            finished = subprocess.run([command, "-c", told], capture_output=True, text=True, check=False)
+            finished = subprocess.run([command, "-c", script], capture_output=True, text=True, check=False)
         except OSError as error:
             found = str(error)
         else:
@@ -393,10 +393,10 @@ def _install(name: str, requirements: str, target: DeploymentTarget, place: Path
             env={key: value for key, value in os.environ.items() if key not in {"PIP_USER", "PIP_PREFIX"}},
         )
     if finished.returncode:
-        said = "\n".join(line for line in finished.stderr.splitlines() if line.startswith("ERROR"))
+        errors = "\n".join(line for line in finished.stderr.splitlines() if line.startswith("ERROR"))
         raise ValueError(
             f"layer {name} for target {target}: pip could not install layers/{name}/requirements.txt\n"
-            f"{said or finished.stderr}\n"
+            f"{errors or finished.stderr}\n"
             "Every requirement needs a wheel for the target; after changing requirements.in run `make lock`."
         )
 

@@ -18,7 +18,7 @@ _PRODUCT = asl.members("$product", "nova_id data_product_id provider")
 _ID = "{'data_product_id': $product.data_product_id}"
 _OUTCOME = f"{asl.ANSWER}.outcome"
 _AGAIN = asl.is_(spectra.RunOutcome.FAILED_RETRYABLE, _OUTCOME)
-_SAID = f"{asl.ANSWER}.message"
+_MESSAGE = f"{asl.ANSWER}.message"
 _CAME, _VERDICT = "$states.input.acquisition", "$states.input.examination.verdict.outcome"
 _RECORD, _HOLD = "Record the outcome", "Hold for a person"
 
@@ -111,7 +111,7 @@ _STEPS: asl.States = {
             "ending": f"$merge([{{'status': {_AGAIN} ? 'FAILED' : 'SUCCEEDED', "
             f"'outcome': {_OUTCOME}, 'nova_id': $product.nova_id, 'result': $merge([{_ID}, {asl.ANSWER}])}}, "
             f"{_AGAIN} ? {{'error_type': 'AcquisitionFailed', 'error_message': "
-            f"$exists({_SAID}) ? {_SAID} : 'the provider did not send the file'}} : {{}}])"
+            f"$exists({_MESSAGE}) ? {_MESSAGE} : 'the provider did not send the file'}} : {{}}])"
         },
     ),
 }

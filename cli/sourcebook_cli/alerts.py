@@ -76,9 +76,9 @@ def list_(as_json: bool, aws: bool) -> None:
         if as_json:
             say_json(rule.shown())
             continue
-        said = " ".join(f"{name}={value}" for name, value in rule.rule.items())
+        conditions = " ".join(f"{name}={value}" for name, value in rule.rule.items())
         ways = " ".join(filter(None, (rule.webhook, rule.mail))) or "the bus alone"
-        say(f"{rule.alert_id}  {rule.kind:<9}  {rule.name}  {said}  to {ways}")
+        say(f"{rule.alert_id}  {rule.kind:<9}  {rule.name}  {conditions}  to {ways}")
     if not found and not as_json:
         say("No rules. Make one: sourcebook alerts add KIND")
 

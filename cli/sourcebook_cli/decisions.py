@@ -26,7 +26,7 @@ _BY = click.option("--by", "decided_by", help="Who decides; the user of this mac
 _JSON = click.option("--json", "as_json", is_flag=True)
 
 
-def _said(command: F) -> F:
+def _decision_options(command: F) -> F:
     """Add the options of every decision."""
     return _REASON(_BY(_JSON(on_aws(command))))
 
@@ -34,22 +34,22 @@ def _said(command: F) -> F:
 @click.command()
 @click.argument("article")
 @click.argument("other")
-@_said
-def join(article: str, other: str, **said: Any) -> None:  # noqa: ANN401 - click's own
+@_decision_options
+def join(article: str, other: str, **options: Any) -> None:  # noqa: ANN401 - click's own
     """Join the article OTHER to ARTICLE: they are one. Both are dedup keys.
 
     OTHER answers with ARTICLE from then on, and what its sources say later goes there.
     """
-    _decide(lambda stack, by: _articles(stack).join(article, other, by), **said)
+    _decide(lambda stack, by: _articles(stack).join(article, other, by), **options)
 
 
 @click.command()
 @click.argument("article")
 @click.option("--source", required=True, help="The source whose word is another story.")
-@_said
-def split(article: str, source: str, **said: Any) -> None:  # noqa: ANN401 - click's own
+@_decision_options
+def split(article: str, source: str, **options: Any) -> None:  # noqa: ANN401 - click's own
     """Give the word of one source of ARTICLE (a dedup key) an article of its own, and all it says later."""
-    _decide(lambda stack, by: _articles(stack).split(article, source, by), **said)
+    _decide(lambda stack, by: _articles(stack).split(article, source, by), **options)
 
 
 @click.group()
@@ -59,23 +59,23 @@ def events() -> None:
 
 @events.command()
 @click.argument("article")
-@_said
-def remove(article: str, **said: Any) -> None:  # noqa: ANN401 - click's own
+@_decision_options
+def remove(article: str, **options: Any) -> None:  # noqa: ANN401 - click's own
     """Take ARTICLE (a dedup key) out of its event; grouping puts it into none again."""
     from sourcebook.articles.decisions.events import EventDecisions
 
-    _decide(lambda stack, by: EventDecisions(stack.table).take_out(article, by), **said)
+    _decide(lambda stack, by: EventDecisions(stack.table).take_out(article, by), **options)
 
 
 @events.command()
 @click.argument("event")
 @click.argument("other")
-@_said
-def merge(event: str, other: str, **said: Any) -> None:  # noqa: ANN401 - click's own
+@_decision_options
+def merge(event: str, other: str, **options: Any) -> None:  # noqa: ANN401 - click's own
     """Merge the event OTHER into EVENT: the articles of both belong to it. Both are ids."""
     from sourcebook.articles.decisions.events import EventDecisions
 
-    _decide(lambda stack, by: EventDecisions(stack.table).merge(event, other, by), **said)
+    _decide(lambda stack, by: EventDecisions(stack.table).merge(event, other, by), **options)
 
 
 @click.group()
@@ -101,8 +101,8 @@ def list_(about: str | None, limit: int, as_json: bool, aws: bool) -> None:
 
 @decisions.command()
 @click.argument("decision")
-@_said
-def undo(decision: str, **said: Any) -> None:  # noqa: ANN401 - click's own
+@_decision_options
+def undo(decision: str, **options: Any) -> None:  # noqa: ANN401 - click's own
     """Take DECISION (its id) back."""
     from sourcebook.articles.decisions.events import EventDecisions
     from sourcebook.articles.decisions.model import DecisionReader
@@ -112,7 +112,7 @@ def undo(decision: str, **said: Any) -> None:  # noqa: ANN401 - click's own
         lambda stack, by: take_back(
             decision, by, _articles(stack), EventDecisions(stack.table), DecisionReader(stack.table)
         ),
-        **said,
+        **options,
     )
 
 

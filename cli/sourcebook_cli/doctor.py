@@ -207,14 +207,14 @@ def _python() -> Diagnosis:
     return Diagnosis("Python", "wrong", shown, f"install {wanted}, remove .venv and run `make install`")
 
 
-def _node(said: str | None) -> Diagnosis:
+def _node(version: str | None) -> Diagnosis:
     """Judge what ``node --version`` said."""
-    number = re.match(r"v?(\d+)\.", said or "")
+    number = re.match(r"v?(\d+)\.", version or "")
     if number is None:
         return Diagnosis("Node", "wrong", "not found", f"install Node {OLDEST_NODE} or newer, with npm")
     if int(number[1]) < OLDEST_NODE:
-        return Diagnosis("Node", "wrong", str(said), f"install Node {OLDEST_NODE} or newer")
-    return Diagnosis("Node", "ok", str(said))
+        return Diagnosis("Node", "wrong", str(version), f"install Node {OLDEST_NODE} or newer")
+    return Diagnosis("Node", "ok", str(version))
 
 
 def _packages(lock: str, installed: Callable[[str], str | None]) -> Diagnosis:

@@ -60,11 +60,11 @@ def donate(
     other becomes a spectrum and is examined. The same file handed in twice is taken once.
     """
     stack = Stack.connect(aws=aws)
-    said = {"donor": donor, "observer": observer, "license": license_, "note": note}
+    provenance = {"donor": donor, "observer": observer, "license": license_, "note": note}
     curves = [file for file in files if _is_photometry(file)]
     spectra = tuple(file for file in files if file not in curves)
     results, failed = [], False
-    for result in (*_donated(stack, nova, spectra, said), *hand_in(stack, nova, curves, timeout=None)):
+    for result in (*_donated(stack, nova, spectra, provenance), *hand_in(stack, nova, curves, timeout=None)):
         if wait and (arn := result.get("execution_arn")):
             try:
                 result["outcome"] = ended(stack, arn, timeout)["outcome"]
@@ -92,7 +92,7 @@ def _line(result: dict[str, Any]) -> str:
 
 
 def _donated(
-    stack: Stack, name: str, files: tuple[Path, ...], said: dict[str, str | None]
+    stack: Stack, name: str, files: tuple[Path, ...], provenance: dict[str, str | None]
 ) -> Iterator[dict[str, Any]]:
     """Upload files and make products of them; yield what became of each, also of those that failed."""
     from sourcebook.bucket.objects import Objects
@@ -112,7 +112,7 @@ def _donated(
     for path in files:
         result: dict[str, Any] = {"file": str(path), "nova_id": nova.nova_id}
         try:
-            found = donations.give(path.name, path.read_bytes(), **said).product()
+            found = donations.give(path.name, path.read_bytes(), **provenance).product()
             registered = discoverer.register(nova, DONATION, Search(ArchiveStatus.OK, (found,)))
         except (SourcebookError, OSError) as error:
             # One file that cannot be taken does not lose the others.

@@ -110,8 +110,8 @@ def _ways(state: asl.Fields) -> Iterator[tuple[str, str]]:
     rules = cast("list[Mapping[str, str]]", state.get("Choices", ()))
     for target in dict.fromkeys(rule["Next"] for rule in rules):
         same = [rule for rule in rules if rule["Next"] == target]
-        said = " or ".join(rule.get("Comment") or _condition(rule) for rule in same)
-        yield f'-- "{_quoted(said)}" -->', target
+        label = " or ".join(rule.get("Comment") or _condition(rule) for rule in same)
+        yield f'-- "{_quoted(label)}" -->', target
     for catch in cast("list[Mapping[str, list[str]]]", state.get("Catch", ())):
         target = str(catch["Next"])
         if target != asl.FAILURE:

@@ -38,11 +38,11 @@ def outcome(
         Terminal: if it fails, with its cause.
     """
     client = stack.session.client("stepfunctions", config=aws_config())
-    told: dict[str, Any] = {}
+    noted: dict[str, Any] = {}
     while (found := client.describe_execution(executionArn=execution))["status"] == "RUNNING":
-        if note is not None and (answer := _last_answer(client, execution)) not in ({}, told):
+        if note is not None and (answer := _last_answer(client, execution)) not in ({}, noted):
             note(answer)
-            told = answer
+            noted = answer
         time.sleep(_LOOK_EVERY)
     if found["status"] != "SUCCEEDED":
         raise Terminal(f"{found['status']}: {found.get('cause') or found.get('error') or execution}")

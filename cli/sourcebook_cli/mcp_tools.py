@@ -43,7 +43,7 @@ Points = Annotated[int, Field(ge=10, le=300)]
 NovaName = Annotated[str, Field(description="Any name of the nova, or its nova_id.")]
 
 
-def _told(
+def _as_text(
     tool: Callable[Concatenate[Tools, P], Awaitable[Row]],
 ) -> Callable[Concatenate[Tools, P], Awaitable[str]]:
     """Let a tool answer as text, and tell the model what the API refused."""
@@ -65,7 +65,7 @@ class Tools:
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
 
-    @_told
+    @_as_text
     async def search_articles(
         self,
         query: Annotated[
@@ -83,28 +83,33 @@ class Tools:
         found = self._client.articles(query or None, order=order, size=limit)
         return {"articles": [_short(article) for article in await found.take(limit)]}
 
-    @_told
+    @_as_text
     async def article(self, key: Annotated[str, Field(description="`key` of an article found.")]) -> Row:
         """Tell all of one article: what each source said, its sentiment, and the event it belongs to."""
         found = await self._client.article(key)
-        told = [
-            _row(said, source=source, dropped=("article_id", "source_name"))
-            for source, said in found.source_attribution.items()
+        attributions = [
+            _row(attribution, source=source, dropped=("article_id", "source_name"))
+            for source, attribution in found.source_attribution.items()
         ]
-        return {**_short(found), "text": found.text_for_analysis, "event_id": found.event_id, "said": told}
+        return {
+            **_short(found),
+            "text": found.text_for_analysis,
+            "event_id": found.event_id,
+            "said": attributions,
+        }
 
-    @_told
+    @_as_text
     async def events(self, limit: Limit = 10) -> Row:
         """List what several articles tell of, the newest first, with what their sentiment points to."""
         return {"events": [_row(event) for event in await self._client.events(size=limit).take(limit)]}
 
-    @_told
+    @_as_text
     async def subjects(self, hours: Hours = 24, order: Literal["mentions", "change"] = "mentions") -> Row:
         """Rank companies and products by mentions, or by change of sentiment against as many hours before."""
         found = await self._client.subject_ranking(hours=hours, order=order)
         return {"start": found.start, "end": found.end, "subjects": [_row(item) for item in found.items[:50]]}
 
-    @_told
+    @_as_text
     async def sentiment(
         self,
         subject: Annotated[str, Field(description="Id, name, alias or ticker.")],
@@ -114,17 +119,17 @@ class Tools:
         """Tell how a subject is spoken of, from -1 to 1, and how that went by hour or day."""
         tool_id = await self._subject(subject)
         found = await self._client.sentiment(tool_id, hours=hours)
-        told = _row(found, dropped=("id", "ts", "period", "cached_at", "is_cached", "last_updated_ts"))
+        row = _row(found, dropped=("id", "ts", "period", "cached_at", "is_cached", "last_updated_ts"))
         if course != "none":
             series = await self._client.sentiment_series(tool_id, hours=hours, bucket=course)
-            told["course"] = [
+            row["course"] = [
                 {"start": item.start, "mentions": item.total_mentions, "average": item.average_sentiment}
                 for item in series.items
                 if item.total_mentions
             ]
-        return told
+        return row
 
-    @_told
+    @_as_text
     async def best_rates(
         self, series: Annotated[str, Field(description="Code; all without it.")] = ""
     ) -> Row:
@@ -132,7 +137,7 @@ class Tools:
         found = await self._client.best_rates(series or None)
         return {"rates": [_row(item) for item in found.items]}
 
-    @_told
+    @_as_text
     async def rates(
         self,
         series: Annotated[str, Field(description="Code, such as those of best_rates.")],
@@ -144,16 +149,16 @@ class Tools:
         latest = self._client.latest(series, term_months=term_months, bank_name=bank or None)
         moves = await self._client.rate_moves(series, days=days)
         dropped = ("sources_considered", "raw_value", "parse_warnings", "rate_min_pct", "rate_max_pct")
-        told: Row = {
+        row: Row = {
             "now": [_row(item, dropped=dropped) for item in await latest.take(50)],
             "moved": [_row(item) for item in moves.items if bank in {"", item.bank_name}][:50],
         }
         if bank:
             history = self._client.rate_history(bank, series, term_months, first_day=moves.first_day)
-            told["history"] = [_row(item, dropped=dropped) for item in await history.take(400)]
-        return told
+            row["history"] = [_row(item, dropped=dropped) for item in await history.take(400)]
+        return row
 
-    @_told
+    @_as_text
     async def find_novae(
         self,
         name: str = "",
@@ -165,22 +170,22 @@ class Tools:
         found = await self._client.novae(name or None, ra=ra_deg, dec=dec_deg, radius=radius_deg)
         return {"match": found.match, "novae": [_row(item) for item in found.items]}
 
-    @_told
+    @_as_text
     async def nova(self, nova: NovaName) -> Row:
         """Tell all of one nova: names, place, how many spectra, and its photometry by band."""
         nova_id = await self._nova(nova)
-        told = _row(await self._client.nova(nova_id))
+        row = _row(await self._client.nova(nova_id))
         products = await self._client.products(nova_id).take(500)
         spectra = [one for one in products if one.product_type == "SPECTRA"]
-        told["spectra"] = _counted(one.validation_status for one in spectra)
-        told["photometry"] = [
+        row["spectra"] = _counted(one.validation_status for one in spectra)
+        row["photometry"] = [
             _row(one, dropped=("data_product_id", "nova_id", "product_type", "created_at"))
             for one in products
             if one.product_type != "SPECTRA"
         ]
-        return told
+        return row
 
-    @_told
+    @_as_text
     async def light_curve(
         self,
         nova: NovaName,
@@ -206,7 +211,7 @@ class Tools:
             ],
         }
 
-    @_told
+    @_as_text
     async def spectra(
         self,
         nova: NovaName,
@@ -222,7 +227,7 @@ class Tools:
             "spectra": [_row(one, dropped=("nova_id", "product_type", "sha256", "hints")) for one in found]
         }
 
-    @_told
+    @_as_text
     async def sources(self) -> Row:
         """Tell how the sources do: how many are healthy, and all of those that are not."""
         found = await self._client.sources().take(2_000)
@@ -234,26 +239,26 @@ class Tools:
             "not_healthy": [_row(one, dropped=dropped) for one in ill[:50]],
         }
 
-    async def _subject(self, said: str) -> str:
-        wanted = said.strip().casefold()
+    async def _subject(self, name: str) -> str:
+        wanted = name.strip().casefold()
         known = await self._client.subjects().take(2_000)
         for called in known:
             names = (called.tool_id, called.name, called.ticker or "", *(called.aliases or ()))
             if wanted in {name.casefold() for name in names}:
                 return called.tool_id
         raise ToolError(
-            f"There is no subject {said!r}; there are {', '.join(one.name for one in known[:50])}"
+            f"There is no subject {name!r}; there are {', '.join(one.name for one in known[:50])}"
         )
 
-    async def _nova(self, said: str) -> str:
+    async def _nova(self, name: str) -> str:
         """Return the id of a nova."""
-        if re.fullmatch(UUID, said.strip()):
-            return said.strip()
-        found = (await self._client.novae(said)).items
+        if re.fullmatch(UUID, name.strip()):
+            return name.strip()
+        found = (await self._client.novae(name)).items
         if len(found) == 1:
             return found[0].nova_id
         names = ", ".join(f"{one.primary_name} ({one.nova_id})" for one in found)
-        raise ToolError(f"{said!r} may be {names}: ask by id" if found else f"There is no nova {said!r}")
+        raise ToolError(f"{name!r} may be {names}: ask by id" if found else f"There is no nova {name!r}")
 
 
 def server(client: AsyncClient) -> MCPServer[dict[str, object]]:
@@ -289,7 +294,9 @@ def _row(record: Record, *, dropped: Iterable[str] = (), **more: object) -> Row:
 
 def _short(article: Article) -> Row:
     """Return an article as one of many."""
-    url = next((said.url for said in article.source_attribution.values() if said.url), None)
+    url = next(
+        (attribution.url for attribution in article.source_attribution.values() if attribution.url), None
+    )
     return {
         "key": article.dedup_key or article.source_id,
         "time": article.timestamp.isoformat(),

@@ -103,8 +103,8 @@ def rebuild(nova: str, *, without: tuple[str, ...], aws: bool) -> None:
     stack = Stack.connect(aws=aws)
     store = NovaStore(stack.table)
     objects = Objects(stack.session.client("s3", config=aws_config()), stack.outputs["BucketName"])
-    told = TableRebuilder(store, objects).remake(_nova_id(store, nova), without=without)
-    say(f"{told.table_rows} measurements of {told.ingestion_count} uploads")
+    remade = TableRebuilder(store, objects).remake(_nova_id(store, nova), without=without)
+    say(f"{remade.table_rows} measurements of {remade.ingestion_count} uploads")
 
 
 def hand_in(stack: Stack, nova: str, files: Sequence[Path], *, timeout: float | None) -> list[dict[str, Any]]:

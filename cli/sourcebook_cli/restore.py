@@ -40,10 +40,10 @@ def restore(*, table: str, only_missing: bool, dry_run: bool, yes: bool, segment
     if not (yes or dry_run):
         what = "Put back into" if only_missing else "Change"
         confirm(f"{what} {stack.table.name} by what {table} has?", err=True)
-    say(_told(restorer.run(segments=segments), only_missing=only_missing, dry=dry_run))
+    say(_summary(restorer.run(segments=segments), only_missing=only_missing, dry=dry_run))
 
 
-def _told(counts: Restored, *, only_missing: bool, dry: bool) -> str:
+def _summary(counts: Restored, *, only_missing: bool, dry: bool) -> str:
     missing = f"{counts.missing} items {'are missing' if dry else 'put back'}"
     differing = f"{counts.differing} {'differ' if dry else 'set back'}"
     new = f"{counts.new} {'are new' if dry else 'removed'}"

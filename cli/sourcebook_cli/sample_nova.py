@@ -113,10 +113,10 @@ def _hand_in_light_curve(stack: Stack, nova_id: str) -> str:
     from sourcebook_cli.photometry import hand_in
     from sourcebook_local.astronomy.light_curve import SAMPLE_LIGHT_CURVE
 
-    (told,) = hand_in(stack, nova_id, [SAMPLE_LIGHT_CURVE], timeout=None)
-    if "error" in told:
-        raise WorkflowFailed(f"its light curve: {told['error']}")
-    return str(told["execution_arn"])
+    (result,) = hand_in(stack, nova_id, [SAMPLE_LIGHT_CURVE], timeout=None)
+    if "error" in result:
+        raise WorkflowFailed(f"its light curve: {result['error']}")
+    return str(result["execution_arn"])
 
 
 def _show_light_curve(stack: Stack, nova_id: str, arn: str, timeout: float) -> None:
@@ -126,13 +126,13 @@ def _show_light_curve(stack: Stack, nova_id: str, arn: str, timeout: float) -> N
         WorkflowFailed: if their ingestion fails, or takes longer than `timeout` seconds.
     """
     with working("Its light curve is ingested …"):
-        told = ended(stack, arn, timeout)
-    if told["outcome"] == "SKIPPED_DUPLICATE":
+        result = ended(stack, arn, timeout)
+    if result["outcome"] == "SKIPPED_DUPLICATE":
         say("Its light curve is there already")
     else:
         say(
-            f"Its light curve: {told['accepted']} measurements of {told['rows']} rows, {told['rejected']} of "
-            f"another star, {told['duplicates']} sent twice"
+            f"Its light curve: {result['accepted']} measurements of {result['rows']} rows, "
+            f"{result['rejected']} of another star, {result['duplicates']} sent twice"
         )
     say(f"  plotted   GET /novae/{nova_id}/photometry?band=V, see docs/photometry.md")
 

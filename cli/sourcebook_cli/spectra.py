@@ -48,10 +48,10 @@ def check(files: tuple[Path, ...], overrides: tuple[str, ...], folder: Path | No
     """
     from sourcebook.fits.check import check as examine
 
-    said = _overrides(overrides)
+    given = _overrides(overrides)
     rows = []
     for file in files:
-        checked = examine(file.read_bytes(), name=file.name, overrides=said)
+        checked = examine(file.read_bytes(), name=file.name, overrides=given)
         rows.append(_row(file, checked.verdict))
         if folder is not None and checked.spectrum is not None:
             from sourcebook.fits.artifacts import artifacts
@@ -109,9 +109,9 @@ def _show(row: dict[str, Any]) -> None:
         parts.append(f"{row['orders']} x {row['samples']}")
     if row["wavelength_min"] is not None:
         parts.append(f"{row['wavelength_min'] * 1e9:.3f} to {row['wavelength_max'] * 1e9:.3f} nm")
-    said = ", ".join(parts)
+    summary = ", ".join(parts)
     valid = row["outcome"] == SpectrumOutcome.VALID
-    say(f"{row['file']}: ", Styled(said, "green") if valid else Styled(said, "yellow"))
+    say(f"{row['file']}: ", Styled(summary, "green") if valid else Styled(summary, "yellow"))
     if row["reason"]:
         say(f"    {row['reason']}: {row['message']}")
     for note in row["notes"]:

@@ -53,10 +53,10 @@ class Chosen:
 def chosen() -> Chosen:
     """Return what was said before the command that runs now."""
     context = click.get_current_context(silent=True)
-    said = context.find_root().obj if context else None
-    if not isinstance(said, dict):
+    given = context.find_root().obj if context else None
+    if not isinstance(given, dict):
         return Chosen()
-    profile, stack = said.get("profile"), said.get("stack")
+    profile, stack = given.get("profile"), given.get("stack")
     return Chosen(profile, stack or PIPELINE_STACK, aws=bool(profile or stack))
 
 
@@ -78,11 +78,11 @@ class Stack:
         Raises:
             NotDeployed: if there is none.
         """
-        said = chosen()
-        if aws or said.aws:
+        selected = chosen()
+        if aws or selected.aws:
             try:
-                session = boto3.session.Session(profile_name=said.profile)
-                return cls(session, _outputs(session, said.stack))
+                session = boto3.session.Session(profile_name=selected.profile)
+                return cls(session, _outputs(session, selected.stack))
             except BotoCoreError as error:
                 raise NotDeployed(
                     f"AWS cannot be asked: {error}; `sourcebook doctor --aws` says more"

@@ -19,7 +19,7 @@ from sourcebook_cli.stack import Stack, on_aws
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SAID: Final = {
+_OUTCOMES: Final = {
     Mended.NOT_TRIED: "",
     Mended.MENDED: "mended",
     Mended.NOT_POSSIBLE: "cannot be mended from the table",
@@ -94,9 +94,9 @@ def _tell(report: Report, *, as_json: bool) -> None:
     if as_json:
         say_json({**finding.public(), "outcome": report.mended.value})
         return
-    said = _SAID[report.mended]
+    outcome = _OUTCOMES[report.mended]
     say(Styled(f"{finding.key['PK']}  {finding.key['SK']}", "bold"))
-    say(f"  {finding.check}: {finding.problem}{f' — {said}' if said else ''}")
+    say(f"  {finding.check}: {finding.problem}{f' — {outcome}' if outcome else ''}")
 
 
 def _summary(summary: dict[str, Any], names: Sequence[str], *, repair: bool) -> str:

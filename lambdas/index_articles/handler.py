@@ -80,18 +80,18 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  #
     asked = alerts.begin()
     changes = stream.read(LONGEST, alerts.notice)
     run = indexer.take_keys(changes.articles)
-    told = alerts.run()
+    alerted = alerts.run()
     if changes.records or changes.forgotten:
         stream.note(changes)
     if changes.forgotten:
         logger.error("stream_forgotten", extra={"action": "sourcebook search rebuild"})
     for key, reason in run.left_out.items():
         logger.error("article_not_indexed", extra={"dedup_key": key, "reason": reason})
-    for identity, reason in told.left_out.items():
+    for identity, reason in alerted.left_out.items():
         logger.error("alert_not_judged", extra={"identity": identity, "reason": reason})
-    metrics.add_metric("AlertsFired", MetricUnit.Count, told.fired)
+    metrics.add_metric("AlertsFired", MetricUnit.Count, alerted.fired)
     counts = {"records": changes.records, "articles": run.articles, "changed": run.changed, "days": run.days}
-    counts |= {"rules": asked, "happenings": told.happenings, "fired": told.fired}
+    counts |= {"rules": asked, "happenings": alerted.happenings, "fired": alerted.fired}
     metrics.add_metric("ArticlesIndexed", MetricUnit.Count, run.changed)
     metrics.add_metric("ArticlesNotIndexed", MetricUnit.Count, len(run.left_out))
     logger.info("articles_indexed", extra=counts)

@@ -31,14 +31,14 @@ trigger = GroupingTrigger(
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
     """Look at what waits. What the messages say stands in the table, so none of them has to be read."""
-    told = trigger.check(context.aws_request_id)
-    metrics.add_metric("GroupingsTriggered", MetricUnit.Count, len(told))
+    triggered = trigger.check(context.aws_request_id)
+    metrics.add_metric("GroupingsTriggered", MetricUnit.Count, len(triggered))
     logger.info(
         "grouping_checked",
         extra={
-            "trigger_reason": told[0].trigger_reason if told else None,
-            "ungrouped_count": told[0].ungrouped_count if told else 0,
-            "lines": [event.line for event in told],
+            "trigger_reason": triggered[0].trigger_reason if triggered else None,
+            "ungrouped_count": triggered[0].ungrouped_count if triggered else 0,
+            "lines": [event.line for event in triggered],
         },
     )
     return {"batchItemFailures": []}

@@ -54,7 +54,7 @@ _STOP_SECONDS = 60.0
 _NO_PROGRESS_SECONDS = 60.0
 _WORKERS_GRACE_SECONDS = 1.5
 _START_SECONDS = 40.0
-_TOLD = 10
+_NAMED = 10
 _REQUIREMENTS = ROOT / "requirements" / "cloud.txt"
 _LAUNCHED = (
     "launcher",
@@ -434,7 +434,7 @@ class LocalCloud:
                 self._note_kill()
             return True
         identity = str(self._read(self._pid_file)["identity"])
-        written, seen, told = self._log_size(), (0, 0), time.time()
+        written, seen, asked_at = self._log_size(), (0, 0), time.time()
         deadline = time.monotonic() + _STOP_SECONDS
         process.send(pid, signal.SIGKILL if discard else signal.SIGTERM)
         graceful = process.wait_until_gone(pid, identity, _WORKERS_GRACE_SECONDS)
@@ -444,7 +444,7 @@ class LocalCloud:
             self._end_workers(signal.SIGKILL)
             graceful = process.wait_until_gone(pid, identity, 0.5)
             if not graceful:
-                self._check_saved(since=told)
+                self._check_saved(since=asked_at)
             if (now := self._snapshots.progress()) != seen:
                 seen, deadline = now, max(deadline, time.monotonic() + _NO_PROGRESS_SECONDS)
         if not graceful:
@@ -501,10 +501,10 @@ class LocalCloud:
         _, saved = self._content(newest)
         found = damages(folder, saved, stopped=stopped and not damaged)
         set_aside(folder, found, aside)
-        for damage in found[:_TOLD]:
+        for damage in found[:_NAMED]:
             self._say(f"An object of S3 is lost: {damage.path} {damage.reason}.")
-        if len(found) > _TOLD:
-            self._say(f"So are {len(found) - _TOLD} more.")
+        if len(found) > _NAMED:
+            self._say(f"So are {len(found) - _NAMED} more.")
         if found:
             self._say(f"What is left of them is in {aside}.")
 

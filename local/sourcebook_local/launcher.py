@@ -229,9 +229,9 @@ def unpack_layers_once(runtime: ModuleType, service: ModuleType, folder: Path) -
     spawn = getattr(worker, "_spawn", None)
     if not isinstance(spawn, FunctionType) or not isinstance(content_of, FunctionType):
         raise UnexpectedError("Worker._spawn or _resolve_layer_zip is not a function")
-    said = [*spawn.__code__.co_names, *map(str, spawn.__code__.co_consts)]
+    names = [*spawn.__code__.co_names, *map(str, spawn.__code__.co_consts)]
     expected = {"config", "Layers", "Environment", "Variables", WHERE_LAYERS_ARE, "environ"}
-    if missing := expected - set(said):
+    if missing := expected - set(names):
         raise UnexpectedError(f"Worker._spawn says nothing of {', '.join(sorted(missing))}")
     if WHERE_LAYERS_ARE not in str(script) or WHERE_LAYERS_ARE in reserved:  # type: ignore[operator]
         raise UnexpectedError(f"a worker does not read {WHERE_LAYERS_ARE} of its function's environment")
@@ -633,21 +633,21 @@ def end_in_time(
         # Not sys.exit: threads that serve Lambda calls would be waited for.
         os._exit(0)
 
-    async def serve_until_told(application: Application, config: object) -> None:
-        loop, told = asyncio.get_running_loop(), asyncio.Event()
+    async def serve_until_stopped(application: Application, config: object) -> None:
+        loop, stopping = asyncio.get_running_loop(), asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, told.set)
+            loop.add_signal_handler(number, stopping.set)
         saving = loop.create_task(state.save_now_and_then(save_every))
 
-        async def until_told() -> None:
-            await told.wait()
+        async def until_stopped() -> None:
+            await stopping.wait()
             saving.cancel()
             loop.call_later(PATIENCE_SECONDS, end)
 
-        await serve(before(application), config, shutdown_trigger=until_told)  # type: ignore[operator]
+        await serve(before(application), config, shutdown_trigger=until_stopped)  # type: ignore[operator]
 
     app.save_all = save_and_note  # type: ignore[attr-defined]
-    server.serve = serve_until_told  # type: ignore[attr-defined]
+    server.serve = serve_until_stopped  # type: ignore[attr-defined]
 
 
 def main() -> None:

@@ -337,13 +337,13 @@ def _payload(request: Incoming, body: bytes, claim: Claim) -> str:
         RefusedError: if it is not the digest of the body.
     """
     digest = hashlib.sha256(body).hexdigest()
-    said = request.header("x-amz-content-sha256")
-    if said is None:
+    declared = request.header("x-amz-content-sha256")
+    if declared is None:
         return "UNSIGNED-PAYLOAD" if claim.presigned and claim.service == "s3" else digest
-    if said != digest and not (claim.service == "s3" and said in _UNSIGNED):
-        kind = "is not that of the body" if _SHA256.fullmatch(said) else "cannot be checked here"
+    if declared != digest and not (claim.service == "s3" and declared in _UNSIGNED):
+        kind = "is not that of the body" if _SHA256.fullmatch(declared) else "cannot be checked here"
         raise RefusedError(f"the digest of the body {kind}")
-    return said
+    return declared
 
 
 class _Chosen:

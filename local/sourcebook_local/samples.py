@@ -225,25 +225,25 @@ def expected(*, tiingo: Sequence[str] = (), finnhub: Sequence[str] = ()) -> Expe
         tiingo: tickers that are asked of the sample Tiingo, each in a call of its own; none: not asked.
         finnhub: the same for Finnhub.
     """
-    told = [(entry["source_id"], story) for entry in _catalogue() for story in stories_of(entry["file"])]
+    reports = [(entry["source_id"], story) for entry in _catalogue() for story in stories_of(entry["file"])]
     for kind, tickers in (("tiingo", tiingo), ("finnhub", finnhub)):
-        told += [
+        reports += [
             (kind, item["_story"])
             for ticker in tickers
             for item in _api_template(kind)
             if ticker.upper() in {known.upper() for known in item.get("_symbols", item.get("tickers", ()))}
         ]
     carriers: defaultdict[str, set[str]] = defaultdict(set)
-    for source_id, story in told:
+    for source_id, story in reports:
         carriers[story].add(source_id)
-    pairs = len(set(told))
+    pairs = len(set(reports))
     return Expected(
-        entries=len(told),
+        entries=len(reports),
         articles=len(carriers),
         merges=pairs - len(carriers),
-        repeats=len(told) - pairs,
+        repeats=len(reports) - pairs,
         multi_source_articles=sum(len(sources) > 1 for sources in carriers.values()),
-        per_source=dict(Counter(source_id for source_id, _ in told)),
+        per_source=dict(Counter(source_id for source_id, _ in reports)),
         carriers={story: frozenset(sources) for story, sources in carriers.items()},
     )
 
@@ -261,10 +261,10 @@ def stories_of(name: str) -> list[str]:
         # The templates are this project's own files, not something that came from outside.
         entries = ET.fromstring(template).iter()  # noqa: S314
         stories = [e.get("story") for e in entries if e.tag.rpartition("}")[2] in {"item", "entry"}]
-    told = [story for story in stories if story]
-    if len(told) != len(stories):
-        raise ValueError(f"{name}: {len(stories) - len(told)} entries name no story; give each a story id")
-    return told
+    named = [story for story in stories if story]
+    if len(named) != len(stories):
+        raise ValueError(f"{name}: {len(stories) - len(named)} entries name no story; give each a story id")
+    return named
 
 
 def _catalogue() -> list[dict[str, Any]]:

@@ -114,11 +114,11 @@ def _is_as_described(path: Path) -> bool:
     name = path.name.removesuffix(DESCRIPTION)
     content, description = path.with_name(name), path.with_name(f"{name}{DESCRIPTION}")
     try:
-        said = json.loads(description.read_text())
-        if said.get("is_delete_marker") or "size" not in said:
+        metadata = json.loads(description.read_text())
+        if metadata.get("is_delete_marker") or "size" not in metadata:
             return True
-        etag = str(said.get("etag", "")).strip('"')
-        whole = content.stat().st_size == said["size"]
+        etag = str(metadata.get("etag", "")).strip('"')
+        whole = content.stat().st_size == metadata["size"]
         # An object of several parts has no digest of the whole.
         return whole and ("-" in etag or not etag or _digest(content, "md5") == etag)
     except FileNotFoundError:

@@ -46,9 +46,9 @@ class VotableField:
             "utype": self.utype,
             "ref": self.ref,
         }
-        told = " ".join(f"{key}={_quoted(value)}" for key, value in attributes.items() if value)
+        written = " ".join(f"{key}={_quoted(value)}" for key, value in attributes.items() if value)
         about = f"<DESCRIPTION>{_text(self.description)}</DESCRIPTION>" if self.description else ""
-        return f"<FIELD {told}>{about}</FIELD>"
+        return f"<FIELD {written}>{about}</FIELD>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,15 +77,15 @@ def _reader(partition: str, sort: str) -> Any:  # noqa: ANN401 - one of the func
 def _article(old: Item, new: Item) -> Happening | None:  # noqa: ARG001 - as all of them
     if not is_analyzed(new) or "dedup_key" not in new:
         return None
-    said = new.get("source_attribution") or {}
+    attributions = new.get("source_attribution") or {}
     facts: dict[str, Fact] = {
         "dedup_key": new["dedup_key"],
         "headline": new["headline"],
         "published_at": new["timestamp"],
         "sentiment": new.get("sentiment"),
         "score": new.get("score"),
-        "sources": sorted(said),
-        "url": next((one["url"] for one in said.values() if one.get("url")), None),
+        "sources": sorted(attributions),
+        "url": next((one["url"] for one in attributions.values() if one.get("url")), None),
     }
     # A rule fires once for an article, however often it is merged or analyzed anew.
     return Happening(
@@ -128,8 +128,8 @@ def _rate(old: Item, new: Item) -> Happening | None:
         "observed_day": second.item.observed_day,
         "source_id": second.source_id,
     }
-    told = f"{first.item.rate_pct}|{second.item.rate_pct}|{second.scraped_at}"
-    return Happening(RATE, f"{bank}|{series}|{term}|{told}", second.scraped_at, facts)
+    rates = f"{first.item.rate_pct}|{second.item.rate_pct}|{second.scraped_at}"
+    return Happening(RATE, f"{bank}|{series}|{term}|{rates}", second.scraped_at, facts)
 
 
 def _standing(item: Item) -> Candidate | None:

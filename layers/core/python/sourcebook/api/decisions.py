@@ -39,8 +39,8 @@ _A, _B = "3b6fbc0e4a1d4e0f9b8a7c6d5e4f3a2b", "9c1e77d0b2645f3a9c1e77d0b2645f3a"
 
 
 def _example(**fields: str) -> ConfigDict:
-    said = {"decided_by": "Ada Lovelace", "reason": "Both tell of the recall in Ohio."}
-    return ConfigDict(json_schema_extra={"examples": [{**said, **fields}]})
+    common = {"decided_by": "Ada Lovelace", "reason": "Both tell of the recall in Ohio."}
+    return ConfigDict(json_schema_extra={"examples": [{**common, **fields}]})
 
 
 class _Decided(Input):

@@ -119,8 +119,8 @@ def _names(article: Article) -> list[str]:
 
 
 def _title(request: Request) -> str:
-    said = [value if name == "q" else f"{name}:{value}" for name, value in _kept(request)]
-    return f"Sourcebook: {' '.join(said)}" if said else "Sourcebook"
+    terms = [value if name == "q" else f"{name}:{value}" for name, value in _kept(request)]
+    return f"Sourcebook: {' '.join(terms)}" if terms else "Sourcebook"
 
 
 def _kept(request: Request) -> list[tuple[str, str]]:

@@ -163,7 +163,7 @@ def cone_search(api: ObservatoryApi, request: Request) -> Response:
         infos = [Info("QUERY_STATUS", "OVERFLOW")] if overflow else ()
         return votable(_CONE, rows, name="novae", about="Novae around a place", infos=infos, version="1.1")
 
-    return _said(
+    return _response(
         answer,
         lambda error: votable(
             (), (), name="novae", about="", infos=[Info("Error", str(error), ident="Error")], version="1.1"
@@ -194,7 +194,7 @@ def spectral_access(api: ObservatoryApi, request: Request) -> Response:
             _SPECTRA, shown, name="spectra", about="Valid spectra of novae around a place", infos=infos
         )
 
-    return _said(
+    return _response(
         answer,
         lambda error: votable(
             (), (), name="spectra", about="", infos=[Info("QUERY_STATUS", "ERROR", str(error))]
@@ -257,7 +257,7 @@ def _position(text: str) -> Position:
         raise InvalidInput("POS", text, "two decimal degrees such as 267.72458,-32.62236") from error
 
 
-def _said(answer: Callable[[], str], refusal: Callable[[InvalidInput], str]) -> Response:
+def _response(answer: Callable[[], str], refusal: Callable[[InvalidInput], str]) -> Response:
     try:
         text = answer()
     except InvalidInput as error:

@@ -102,8 +102,8 @@ def unpaged(items: Sequence[Mapping[str, object]], **about: object) -> Response:
 
 def redirect(link: SignedLink, *, only_tell: bool = False) -> Response:
     """Return the answer that leads to a signed link, or that only tells it."""
-    told = {"url": link.url, "seconds": link.seconds}
-    return Response(told) if only_tell else Response(told, 302, headers={"location": link.url})
+    body = {"url": link.url, "seconds": link.seconds}
+    return Response(body) if only_tell else Response(body, 302, headers={"location": link.url})
 
 
 def entity_tag(body: bytes) -> str:

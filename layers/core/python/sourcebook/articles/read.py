@@ -99,7 +99,7 @@ class ArticleFilter:
         if article.get("status") == Status.JOINED:
             return False
         asked = ((status_of(article), self.status), (article.get("sentiment"), self.sentiment))
-        if any(wanted is not None and said != wanted for said, wanted in asked):
+        if any(wanted is not None and value != wanted for value, wanted in asked):
             return False
         if self.sentiments and article.get("sentiment") not in self.sentiments:
             return False

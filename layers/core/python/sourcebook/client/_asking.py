@@ -156,11 +156,11 @@ def trouble_of(
     if not httpx.codes.is_error(status):
         kind = headers.get("content-type", "no content type")
         return Unreadable(f"an answer of status {status} and {kind}: is this the address of the API?")
-    said = _problem(content)
+    problem = _problem(content)
     return kind_of(status)(
         status,
-        str(said.get("detail") or said.get("message") or httpx.codes.get_reason_phrase(status)),
-        parameter=str(said["parameter"]) if said.get("parameter") else None,
+        str(problem.get("detail") or problem.get("message") or httpx.codes.get_reason_phrase(status)),
+        parameter=str(problem["parameter"]) if problem.get("parameter") else None,
         correlation_id=headers.get("x-correlation-id"),
         retry_after=_seconds(headers.get("retry-after"), now),
     )
@@ -168,10 +168,10 @@ def trouble_of(
 
 def _problem(content: bytes) -> Mapping[str, object]:
     try:
-        said = json.loads(content)
+        body = json.loads(content)
     except ValueError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return body if isinstance(body, dict) else {}
 
 
 def _seconds(text: str | None, now: datetime) -> float | None:
@@ -205,8 +205,8 @@ def page_of(content: bytes, model: type[T]) -> tuple[list[T], str | None]:
         Unreadable: if it is no page of these.
     """
 
-    def read(said: dict[str, Any]) -> tuple[list[T], str | None]:
-        return [model.model_validate(item) for item in said["items"]], said["next_cursor"]
+    def read(page: dict[str, Any]) -> tuple[list[T], str | None]:
+        return [model.model_validate(item) for item in page["items"]], page["next_cursor"]
 
     return _read(content, read, f"page of {model.__name__}")
 

@@ -234,7 +234,7 @@ class Curator:
     def _begin_split(self, decision: CurateNova, record: MergedNova, run: TaskRun | None) -> MergedNova:
         changing = _token(record.merged_nova_id, record.nova_id)
         free = Attr("changing").not_exists() | Attr("changing").eq(changing)
-        said = {
+        decided = {
             "state": MergeState.SPLITTING.value,
             "reason": decision.reason,
             "decided_by": decision.decided_by,
@@ -255,7 +255,7 @@ class Curator:
             ),
             Write(
                 keys.merged_nova(record.nova_id, record.merged_nova_id),
-                assign=said,
+                assign=decided,
                 condition=Attr("state").eq(record.state.value),
             ),
         )
@@ -372,8 +372,8 @@ class Curator:
         ]
         first = min(dated)[2] if dated else None
         for row in self._rows(nova_id, keys.NOVA_REFERENCE_PREFIX):
-            is_first, told = row["reference_id"] == first, row["role"] == ReferenceRole.DISCOVERY
-            if is_first == told:
+            is_first, is_discovery = row["reference_id"] == first, row["role"] == ReferenceRole.DISCOVERY
+            if is_first == is_discovery:
                 continue
             role = ReferenceRole.DISCOVERY if is_first else ReferenceRole.OTHER
             self.store.table.change(

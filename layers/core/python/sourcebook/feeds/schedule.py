@@ -227,7 +227,7 @@ def next_fetch(
     wanted = min(settings.target_articles_per_fetch, room)
     if source.last_success_at is None:
         interval = min(longest, first)
-        reasons = [f"it is new, and new feeds start at {_said(interval)}"]
+        reasons = [f"it is new, and new feeds start at {_span(interval)}"]
     else:
         interval = _time_for(wanted, rhythm, now, longest, weekly=weekly)
         busy = rhythm.factor(now, weekly=weekly)
@@ -235,21 +235,21 @@ def next_fetch(
             (
                 f"it brings {rhythm.rate:.2f} new entries an hour on average, {busy:.1f} times that at this "
                 f"hour of the {'week' if weekly else 'day'}: {_number(wanted)} more are expected within "
-                f"{_said(interval)}"
+                f"{_span(interval)}"
             )
         ]
         if interval >= longest:
-            reasons.append(f"its longest interval is {_said(longest)}")
+            reasons.append(f"its longest interval is {_span(longest)}")
         elapsed = now - source.last_success_at
         if fresh > wanted and timedelta(0) <= elapsed * (wanted / fresh) < interval:
             interval = elapsed * (wanted / fresh)
-            reasons.append(f"just now it brought {fresh}, {_number(wanted)} every {_said(interval)}")
+            reasons.append(f"just now it brought {fresh}, {_number(wanted)} every {_span(interval)}")
     ends = (now, now + min(interval, _HOUR)) if source.last_success_at else ()
     lately, spare = _headroom(rhythm, room, longest, ends=ends, weekly=weekly)
     if spare < interval:
         interval = spare
         reasons.append(
-            f"it brings {lately:.1f} an hour at this time or did lately, {_number(room)} every {_said(spare)}"
+            f"it brings {lately:.1f} an hour at this time or did lately, {_number(room)} every {_span(spare)}"
         )
     if room == wanted:
         come = f", and they come {_number(rhythm.together)} at a time" if rhythm.together >= 1.5 else ""
@@ -264,7 +264,7 @@ def next_fetch(
     interval = min(max(interval, settings.shortest), longest)
     if hints.at_least > interval:
         interval = min(hints.at_least, longest)
-        reasons.append(f"its server asks for {_said(hints.at_least)} at least")
+        reasons.append(f"its server asks for {_span(hints.at_least)} at least")
     due = now + interval
     awake = _awake(due, hints, now + longest)
     if awake != due:
@@ -284,7 +284,7 @@ def explain(source: Source, now: datetime, *, settings: FeedSettings) -> list[st
         return ["It is not fetched: it was disabled by hand. It is fetched again when a person enables it."]
     wait = source.next_fetch_time - now
     when = f"The next fetch is due at {source.next_fetch_time:%Y-%m-%d %H:%M:%S} UTC, "
-    lines = [when + (f"in {_said(wait)}." if wait > timedelta(0) else "now.")]
+    lines = [when + (f"in {_span(wait)}." if wait > timedelta(0) else "now.")]
     if not source.enabled:
         why = source.last_error or source.last_cause or "by hand"
         return [*lines, f"It is disabled ({why}); this is a probe."]
@@ -449,7 +449,7 @@ def _number(count: float) -> str:
     return f"{count:.1f}".removesuffix(".0")
 
 
-def _said(span: timedelta) -> str:
+def _span(span: timedelta) -> str:
     minutes = span / timedelta(minutes=1)
     if minutes < 1.95:
         return f"{span.total_seconds():.0f} seconds"

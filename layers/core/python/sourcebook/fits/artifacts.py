@@ -103,7 +103,7 @@ def _header(checked: Checked, *, with_error: bool) -> Iterator[str]:
                 },
             }
         )
-    said = {
+    metadata = {
         "spec:Target.Name": verdict.object_name,
         "spec:DataID.Instrument": verdict.instrument,
         "spec:Char.TimeAxis.Coverage.Location.Value": verdict.observed_at_iso,
@@ -120,7 +120,7 @@ def _header(checked: Checked, *, with_error: bool) -> Iterator[str]:
     yield "delimiter: ','"
     yield "datatype:"
     yield from (f"- {_one_line(column)}" for column in columns)
-    yield f"meta: {_one_line({key: value for key, value in said.items() if value})}"
+    yield f"meta: {_one_line({key: value for key, value in metadata.items() if value})}"
 
 
 def _one_line(value: Mapping[str, Any]) -> str:

@@ -23,10 +23,10 @@ from sourcebook.fits.fitsfile import FitsFile, Floats, open_fits
 from sourcebook.fits.flux_units import flux_unit_note
 from sourcebook.fits.model import QuarantineCode, SpectrumOutcome, TerminalCode, Verdict
 from sourcebook.fits.overrides import refuse_bad_overrides
+from sourcebook.fits.placeholders import has_value
 from sourcebook.fits.plausible import is_plausible, range_of, share_inside, years_of
 from sourcebook.fits.profiles import MOST_ORDERS, Profile, choose, is_celestial
 from sourcebook.fits.reading import Reading, StoredOrder
-from sourcebook.fits.said import is_said
 from sourcebook.fits.spectrum import Checked, Order, Spectrum
 from sourcebook.fits.structure import Extent, Sums, extents, sign_of_insertion, sums_of
 from sourcebook.fits.wavelength_units import AxisUnit, metres_per
@@ -76,9 +76,9 @@ def check(
     Raises:
         InvalidInput: if an override is not one that can be used. A file never raises.
     """
-    said = dict(overrides or {})
-    refuse_bad_overrides(said)
-    examination = _Examination(name=name, overrides=said, now=now or datetime.now(UTC))
+    given = dict(overrides or {})
+    refuse_bad_overrides(given)
+    examination = _Examination(name=name, overrides=given, now=now or datetime.now(UTC))
     try:
         return examination.run(body)
     except Finding as finding:
@@ -387,11 +387,11 @@ def _refuse_what_lacks_something(reading: Reading, profile: Profile, moment: Mom
     """Hold a file without its critical metadata: a unit, a date or a name is never supplied."""
     lacks = list(reading.missing)
     if isinstance(metres_per(reading.wavelength_unit), AxisUnit):
-        said = "the file says none" if reading.wavelength_unit is None else shorten(reading.wavelength_unit)
-        lacks.insert(0, f"a unit of wavelength ({said})")
+        unit = "the file says none" if reading.wavelength_unit is None else shorten(reading.wavelength_unit)
+        lacks.insert(0, f"a unit of wavelength ({unit})")
     for name in profile.critical:
         value = getattr(reading, name)
-        if not is_said(value):
+        if not has_value(value):
             lacks.append(f"{_CALLED[name]}{f' ({value!r} names none)' if value else ''}")
         elif name == "observed_at" and moment is None:
             lacks.append(f"a date that can be read without a guess ({shorten(value)})")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sourcebook.errors import shorten
 from sourcebook.fits.findings import failed_download, for_a_person
 from sourcebook.fits.model import FailedDownload, QuarantineCode
-from sourcebook.fits.said import is_said
+from sourcebook.fits.placeholders import has_value
 from sourcebook.fits.structure import Extent, Form
 
 Floats = NDArray[np.float64]
@@ -240,8 +240,8 @@ class FitsFile:
     def text(self, *keywords: str, at: Part | None = None) -> str | None:
         """Return the first value that says something, looked for in `at` and then in the primary header."""
         headers = [part.header for part in (at, self.primary) if part is not None]
-        said = [header.text(keyword) for keyword in keywords for header in headers]
-        return next((text for text in said if is_said(text)), next((text for text in said if text), None))
+        texts = [header.text(keyword) for keyword in keywords for header in headers]
+        return next((text for text in texts if has_value(text)), next((text for text in texts if text), None))
 
     def anywhere(self, *keywords: str) -> str | None:
         """Return the first value that stands in any header, for the record of a file that nobody can read."""
@@ -251,7 +251,7 @@ class FitsFile:
     def comment(self, keyword: str, at: Part | None = None) -> str:
         """Return the first comment of a card, looked for in the same places."""
         headers = [part.header for part in (at, self.primary) if part is not None]
-        return next((said for header in headers if (said := header.comment(keyword))), "")
+        return next((comment for header in headers if (comment := header.comment(keyword))), "")
 
     def number(self, *keywords: str, at: Part | None = None) -> float | None:
         """Return the first number, looked for in the same places."""

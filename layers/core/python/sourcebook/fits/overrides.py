@@ -11,7 +11,7 @@ from typing import Final
 from sourcebook.errors import InvalidInput
 from sourcebook.fits.dates import read_date
 from sourcebook.fits.model import OVERRIDES
-from sourcebook.fits.said import is_said
+from sourcebook.fits.placeholders import has_value
 from sourcebook.fits.wavelength_units import AxisUnit, metres_per
 
 _LONGEST: Final = 200
@@ -27,7 +27,7 @@ def refuse_bad_overrides(overrides: Mapping[str, str]) -> None:
     for key, value in overrides.items():
         if key not in OVERRIDES:
             raise InvalidInput("overrides", key, f"one of {', '.join(OVERRIDES)}")
-        if not is_said(value) or len(value) > _LONGEST:
+        if not has_value(value) or len(value) > _LONGEST:
             raise InvalidInput(
                 f"overrides.{key}", value, f"a text of 1 to {_LONGEST} characters that says something"
             )

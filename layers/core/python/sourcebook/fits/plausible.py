@@ -118,9 +118,9 @@ def years_of(*names: str | None) -> tuple[int, int]:
     Args:
         names: of the instrument and of its telescope.
     """
-    said = " ".join(name for name in names if name).upper()
+    text = " ".join(name for name in names if name).upper()
     for words, years in _YEARS:
-        if re.search(rf"(?<![A-Z])(?:{words})(?![A-Z])", said):
+        if re.search(rf"(?<![A-Z])(?:{words})(?![A-Z])", text):
             return years
     return FIRST_DIGITAL_YEAR, _NO_LAST_YEAR
 

@@ -27,9 +27,9 @@ from sourcebook.fits.dates import TimeCards, mjd_of, read_mjd
 from sourcebook.fits.findings import for_a_person
 from sourcebook.fits.fitsfile import Column, FitsFile, Floats, Header, Part
 from sourcebook.fits.model import QuarantineCode
+from sourcebook.fits.placeholders import has_value
 from sourcebook.fits.plausible import ANY_INSTRUMENT, is_plausible, only_unit
 from sourcebook.fits.reading import Reading, StoredOrder
-from sourcebook.fits.said import is_said
 from sourcebook.fits.wavelength_units import AxisUnit, metres_per, unit_within
 
 FLUX_SDSS: Final = "1E-17 erg/cm^2/s/Ang"
@@ -243,7 +243,7 @@ def _read_iue(file: FitsFile) -> Reading:
 
 
 def _is_x1d(file: FitsFile) -> bool:
-    return is_said(file.text("TARGNAME")) and any(True for _ in _x1d_tables(file))
+    return has_value(file.text("TARGNAME")) and any(True for _ in _x1d_tables(file))
 
 
 def _x1d_tables(file: FitsFile) -> Iterable[Part]:
@@ -529,16 +529,16 @@ def _names_its_rows(header: Header, count: int) -> bool:
 
 def _iraf_reading(file: FitsFile, orders: list[StoredOrder]) -> Reading:
     header = file.primary.header
-    said = wat_attribute(header, 1, "units")
+    unit = wat_attribute(header, 1, "units")
     reading = Reading(
         orders=orders,
-        wavelength_unit=said or _axis_unit(header),
+        wavelength_unit=unit or _axis_unit(header),
         flux_unit=header.text("BUNIT"),
         frame=header.text("SPECSYS"),
     )
     left = header.text("CUNIT1")
-    if said and left and metres_per(left) != metres_per(said):
-        both = f"CUNIT1 says {left!r}; the unit in WAT1 is {said!r}"
+    if unit and left and metres_per(left) != metres_per(unit):
+        both = f"CUNIT1 says {left!r}; the unit in WAT1 is {unit!r}"
         if _could_be(reading, metres_per(left)):
             reading.doubts.append(f"{both}: which is right?")
         else:
@@ -605,12 +605,12 @@ def _described_bands(header: Header, bands: Floats) -> _Bands:
     roles = [_role(word) for word in words]
     if count == 1 and roles[0] != "error":
         return _Bands(0)
-    said = f"{count} bands, which {kind}n describe as {shorten(words)}"
+    described = f"{count} bands, which {kind}n describe as {shorten(words)}"
     if roles.count("flux") != 1 or roles.count("error") > 1 or not all(words):
-        return _Bands(0, doubt=f"{said}: which is the flux?")
+        return _Bands(0, doubt=f"{described}: which is the flux?")
     flux, error = roles.index("flux"), roles.index("error") if "error" in roles else None
     if error is not None and bool((bands[error] < 0).any()):
-        return _Bands(flux, doubt=f"{said}: the error has negative values")
+        return _Bands(flux, doubt=f"{described}: the error has negative values")
     return _Bands(flux, error)
 
 
@@ -659,9 +659,9 @@ def _read_image_extensions(file: FitsFile) -> Reading:
         frame=file.text("SPECSYS"),
     )
     _say_who_and_when(reading, file, part)
-    if reading.wavelength_unit is None and (said := wat_attribute(wave.header, 1, "units")):
+    if reading.wavelength_unit is None and (unit := wat_attribute(wave.header, 1, "units")):
         reading.notes.append(
-            f"WAT1 says {said!r}, of another solution than the pixels of WAVELENGTH, which say no unit"
+            f"WAT1 says {unit!r}, of another solution than the pixels of WAVELENGTH, which say no unit"
         )
     return reading
 
@@ -867,7 +867,7 @@ def _say_who_and_when(
     reading.object_name = file.text(*objects, at=part)
     reading.observed_at = file.text(*dates, at=part)
     scale = file.text("TIMESYS", at=part)
-    reading.time_scale = scale if scale is not None and is_said(scale) else "UTC"
+    reading.time_scale = scale if scale is not None and has_value(scale) else "UTC"
     reading.time_cards = _time_cards(file, part, dates)
     reading.telescope = file.text("TELESCOP", at=part)
     reading.instrument = file.text(*instruments, at=part) or file.text("TELESCOP", at=part)
@@ -879,7 +879,7 @@ def _say_who_and_when(
     target = file.text("ESO OBS TARG NAME")
     if target and reading.object_name and _folded(target) != _folded(reading.object_name):
         reading.notes.append(f"OBJECT is {reading.object_name!r}; ESO OBS TARG NAME is {target!r}")
-    if not is_said(reading.object_name) and (target := file.text("SCITARG", "TARGET", at=part)):
+    if not has_value(reading.object_name) and (target := file.text("SCITARG", "TARGET", at=part)):
         reading.notes.append(f"no object is named; SCITARG or TARGET says {target!r}")
 
 
@@ -889,11 +889,11 @@ def _weigh_medium(reading: Reading, file: FitsFile, part: Part) -> None:
     kind = (part.header.text("CTYPE1") or "").upper()
     if kind in {"WAVE", "AWAV"} and "the profile" not in found:
         found["CTYPE1"] = "air" if kind == "AWAV" else "vacuum"
-    said = (file.text("AIRORVAC", "AIR_VAC", "AIRVAC", at=part) or "").casefold()
-    if said.startswith(("air", "vac")):
-        found["AIRORVAC"] = "air" if said.startswith("air") else "vacuum"
-    said_of_vacuum = (header.get("VACUUM") for header in (part.header, file.primary.header))
-    in_vacuum = next((value for value in said_of_vacuum if isinstance(value, bool)), None)
+    medium = (file.text("AIRORVAC", "AIR_VAC", "AIRVAC", at=part) or "").casefold()
+    if medium.startswith(("air", "vac")):
+        found["AIRORVAC"] = "air" if medium.startswith("air") else "vacuum"
+    vacuum_cards = (header.get("VACUUM") for header in (part.header, file.primary.header))
+    in_vacuum = next((value for value in vacuum_cards if isinstance(value, bool)), None)
     if in_vacuum is not None:
         found["VACUUM"] = "vacuum" if in_vacuum else "air"
     if len(set(found.values())) > 1:
@@ -952,7 +952,7 @@ def _time_cards(file: FitsFile, part: Part, dates: tuple[str, ...]) -> TimeCards
         zone=next(((keyword, hours) for keyword, hours in zones if hours), None),
         exposure=file.number("EXPTIME", "EXPOSURE", at=part),
         comment=comment,
-        says_utc=is_said(file.text("TIMESYS", at=part)) or _IN_UTC.search(comment) is not None,
+        says_utc=has_value(file.text("TIMESYS", at=part)) or _IN_UTC.search(comment) is not None,
     )
 
 
@@ -971,9 +971,9 @@ def _folded(name: str) -> str:
 
 def _axis_unit(header: Header) -> str | None:
     """Return CUNIT1, or the unit in brackets in CTYPE1 where CUNIT1 says none or a leftover."""
-    said = header.text("CUNIT1")
-    if metres_per(said) is not AxisUnit.UNSAID:
-        return said
+    unit = header.text("CUNIT1")
+    if metres_per(unit) is not AxisUnit.UNSPECIFIED:
+        return unit
     return unit_within(header.text("CTYPE1"))
 
 

@@ -34,14 +34,14 @@ class AxisUnit(Enum):
     """What a unit says that is none of a wavelength."""
 
     NOT_OPTICAL = "frequency, velocity or energy"
-    UNSAID = "nothing"
+    UNSPECIFIED = "nothing"
     UNKNOWN = "not known"
 
 
 def metres_per(unit: str | None) -> float | AxisUnit:
     """Return how many metres one of a unit is, or what else the unit says."""
     if unit is None:
-        return AxisUnit.UNSAID
+        return AxisUnit.UNSPECIFIED
     bare = "".join(unit.split())
     folded = bare.casefold()
     if folded in _METRES:
@@ -54,7 +54,7 @@ def metres_per(unit: str | None) -> float | AxisUnit:
     if folded in _OTHER_QUANTITIES:
         return AxisUnit.NOT_OPTICAL
     if not folded or folded in _LEFTOVERS:
-        return AxisUnit.UNSAID
+        return AxisUnit.UNSPECIFIED
     return AxisUnit.UNKNOWN
 
 

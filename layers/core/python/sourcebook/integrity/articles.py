@@ -38,10 +38,10 @@ class _Mending:
         if self._subjects is None:
             self._subjects = frozenset(SubjectRegistry(self.table).list_ids())
         article = self.table.get(keys.article(dedup_key), consistent=True)
-        if article is None or (told := Article.of_item(article)).status == Status.JOINED:
+        if article is None or (known := Article.of_item(article)).status == Status.JOINED:
             store.withdraw(dedup_key, self._subjects)
-        elif told.status == Status.ANALYZED:
-            store.check(told, self._subjects)
+        elif known.status == Status.ANALYZED:
+            store.check(known, self._subjects)
         return True
 
 
@@ -96,8 +96,8 @@ def _difference(mention: Item | None, should_be: Item) -> str:
     # wrote no engine.
     passed_over = {"revision"} if "engine" in mention else {"revision", "engine"}
     names = [n for n in should_be if n not in passed_over and mention.get(n) != should_be[n]]
-    told = (f"{n} is {mention.get(n)!r}, in the article {should_be[n]!r}" for n in names)
-    return f"it does not say what its article says: {'; '.join(told)}" if names else ""
+    differences = (f"{n} is {mention.get(n)!r}, in the article {should_be[n]!r}" for n in names)
+    return f"it does not say what its article says: {'; '.join(differences)}" if names else ""
 
 
 @dataclass(slots=True)

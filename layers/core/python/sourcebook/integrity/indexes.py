@@ -68,13 +68,13 @@ class IndexesHoldWhatTheyAreFor:
         for item in items:
             wrong = [index for index in _RIGHTS if _is_stray(item, index)]
             if wrong:
-                told = "; ".join(
+                differences = "; ".join(
                     f"{index} does not list {_kind(item)} under {item[_RIGHTS[index][0][0]]!r}"
                     for index in wrong
                 )
                 # Under which value of an index it belongs in an item should stand, only its history can tell.
                 repairable = all(_kind(item) not in _RIGHTS[index][1] for index in wrong)
-                yield IntegrityFinding(self.name, key_of(item), told, repairable, about=key_of(item))
+                yield IntegrityFinding(self.name, key_of(item), differences, repairable, about=key_of(item))
 
     def mend(self, finding: IntegrityFinding) -> bool:
         """Take the item out of the indexes; nothing else of it changes."""

@@ -38,11 +38,11 @@ class LatestIsTheWinner:
         if slots == should_be:
             return ""
         wrong = sorted(id_ for id_ in {*slots, *should_be} if slots.get(id_) != should_be.get(id_))
-        told = "; ".join(_difference(id_, slots.get(id_), should_be.get(id_)) for id_ in wrong)
+        differences = "; ".join(_difference(id_, slots.get(id_), should_be.get(id_)) for id_ in wrong)
         wins, should_win = (self._winner(latest, each) for each in (slots, should_be))
         if wins == should_win:
-            return told
-        return f"{wins or 'no source'} wins, and {should_win or 'no source'} should: {told}"
+            return differences
+        return f"{wins or 'no source'} wins, and {should_win or 'no source'} should: {differences}"
 
     def _winner(self, latest: Item, slots: Item) -> str:
         order = ranked(candidates_of({**latest, "sources": slots}, self.clock()))

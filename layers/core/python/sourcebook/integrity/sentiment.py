@@ -129,7 +129,7 @@ def _disagreement(row: Item | None, expected: Counts, minutes: str | None = None
         return f"there is none, and the subject has {expected.total} mentions then" if expected.total else ""
     stored = Counts.stored_in(row)
     if stored != expected:
-        return f"it has {_told(stored)}, and a count of the mentions {_told(expected)}"
+        return f"it has {_described(stored)}, and a count of the mentions {_described(expected)}"
     if row["total_mentions"] != stored.total:
         return f"total_mentions is {row['total_mentions']}, and the sum of its counts {stored.total}"
     if minutes is not None and row["minutes"] != minutes:
@@ -137,7 +137,7 @@ def _disagreement(row: Item | None, expected: Counts, minutes: str | None = None
     return ""
 
 
-def _told(counts: Counts) -> str:
+def _described(counts: Counts) -> str:
     return (
         f"{counts.positive} positive, {counts.neutral} neutral and {counts.negative} negative ones, "
         f"polarity {counts.polarity} millionths"

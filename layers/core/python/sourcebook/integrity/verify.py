@@ -59,7 +59,7 @@ class Verifier:
     monotonic: Callable[[], float] = field(default=time.monotonic)
     items: int = 0
     _suspects: list[tuple[Check, IntegrityFinding]] = field(default_factory=list)
-    _told: set[tuple[str, str, str]] = field(default_factory=set)
+    _reported: set[tuple[str, str, str]] = field(default_factory=set)
 
     def run(
         self, *, segments: int = 1, repair: bool = False, watch: Callable[[int], None] = lambda _: None
@@ -101,10 +101,10 @@ class Verifier:
             by_check.setdefault(check.name, (check, []))[1].append(finding)
         for check, findings in by_check.values():
             again = self.table.batch_get((finding.about for finding in findings), consistent=True)
-            suspected = {finding.place for finding in findings} - self._told
+            suspected = {finding.place for finding in findings} - self._reported
             for finding in _examined(check, again):
-                if finding.place in suspected and finding.place not in self._told:
-                    self._told.add(finding.place)
+                if finding.place in suspected and finding.place not in self._reported:
+                    self._reported.add(finding.place)
                     yield check, finding
 
 

@@ -136,8 +136,8 @@ class Columns:
     def cell(self, name: str, cells: Sequence[str]) -> str:
         """Return what a row says of a field, or what holds for all; empty if nobody says anything."""
         position = self.positions.get(name)
-        said = cells[position].strip() if position is not None else ""
-        return said or self.constants.get(name, "")
+        cell = cells[position].strip() if position is not None else ""
+        return cell or self.constants.get(name, "")
 
     def heading(self, name: str) -> str:
         """Return what the upload calls a field."""

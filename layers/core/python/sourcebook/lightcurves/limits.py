@@ -195,7 +195,7 @@ def read_limits(columns: Sequence[LimitColumn], cells: Sequence[str], *, flux_on
     flag: bool | None = None
     magnitudes: list[Decimal] = []
     fluxes: list[Decimal] = []
-    heading = said = ""
+    heading = first_text = ""
     for column in columns:
         text = cells[column.position].strip()
         if is_blank(text):
@@ -203,10 +203,10 @@ def read_limits(columns: Sequence[LimitColumn], cells: Sequence[str], *, flux_on
         yes, value = _read_cell(column, text)
         if yes is not None and flag not in {None, yes}:
             raise InvalidInput(
-                column.heading, text, f"the same as {heading}, {said}: a limit, or a detection"
+                column.heading, text, f"the same as {heading}, {first_text}: a limit, or a detection"
             )
         flag = yes if yes is not None else flag
-        heading, said = heading or column.heading, said or text
+        heading, first_text = heading or column.heading, first_text or text
         if value is None:
             continue
         of_flux = flux_only if column.of_flux is None else column.of_flux
@@ -214,7 +214,7 @@ def read_limits(columns: Sequence[LimitColumn], cells: Sequence[str], *, flux_on
             expected = "a limiting flux above 0" if of_flux else f"a limiting magnitude up to {FAINTEST}"
             raise InvalidInput(column.heading, text, f"{expected}, or yes or no")
         (fluxes if of_flux else magnitudes).append(value)
-    return Limits(flag, tuple(magnitudes), tuple(fluxes), heading, said)
+    return Limits(flag, tuple(magnitudes), tuple(fluxes), heading, first_text)
 
 
 def _read_cell(column: LimitColumn, text: str) -> tuple[bool | None, Decimal | None]:

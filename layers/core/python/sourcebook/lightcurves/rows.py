@@ -171,11 +171,11 @@ class RowReader:
 
     def warnings(self) -> list[str]:
         """Return what the reader was not sure of, each with its first rows."""
-        told = []
+        warnings = []
         for kind, rows in self.warned.items():
             more = f" and {len(rows) - _ROWS_NAMED} more" if len(rows) > _ROWS_NAMED else ""
-            told.append(f"{kind.value} (row {', '.join(map(str, rows[:_ROWS_NAMED]))}{more}).")
-        return told
+            warnings.append(f"{kind.value} (row {', '.join(map(str, rows[:_ROWS_NAMED]))}{more}).")
+        return warnings
 
     def _warn(self, kind: Warned, row: int) -> None:
         self.warned.setdefault(kind, []).append(row)
@@ -306,17 +306,17 @@ class RowReader:
 
     def _moment(self, column: TimeColumn, cells: Sequence[str], columns: Columns) -> Moment:
         kind = column.kind
-        if kind.system is None and (said := columns.cell("time_system", cells)):
-            named = read_kind(said)
+        if kind.system is None and (text := columns.cell("time_system", cells)):
+            named = read_kind(text)
             if named is None:
                 raise InvalidInput(
-                    columns.heading("time_system"), said, "JD, MJD, HJD or BJD, or for a date nothing"
+                    columns.heading("time_system"), text, "JD, MJD, HJD or BJD, or for a date nothing"
                 )
             kind = TimeKind(named.system, named.scale or kind.scale, named.offset)
         elif kind.system is None and columns.numeric_time and looks_like_a_number(cells[column.position]):
             kind = columns.numeric_time
-        if kind.scale is None and (said := columns.cell("time_scale", cells)) and not is_blank(said):
-            kind = TimeKind(kind.system, read_scale(columns.heading("time_scale"), said), kind.offset)
+        if kind.scale is None and (scale := columns.cell("time_scale", cells)) and not is_blank(scale):
+            kind = TimeKind(kind.system, read_scale(columns.heading("time_scale"), scale), kind.offset)
         return read_time(column.heading, cells[column.position], kind, self.now)
 
 

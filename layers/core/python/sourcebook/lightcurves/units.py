@@ -52,7 +52,7 @@ _VOUNITS: Final = {
     "electron s-1": "'electron'.s**-1",
 }
 """Each unit that is kept, in VOUnits 1.0, where erg and Angstrom are deprecated and electron is unknown."""
-_OF_VOUNITS: Final = {told: name for name, told in _VOUNITS.items()}
+_OF_VOUNITS: Final = {unit: name for name, unit in _VOUNITS.items()}
 _POWER: Final = re.compile(r"(?<![a-zA-Z])([a-zA-Z]+)\^?-([12])(?!\d)")
 _EXPECTED: Final = "a unit of flux such as Jy, mJy, uJy, erg/s/cm2/Angstrom, erg/s/cm2/Hz, W/m2/um or count/s"
 

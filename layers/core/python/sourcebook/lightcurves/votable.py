@@ -194,9 +194,9 @@ class _Document:
         elif tag in {"FIELD", "PARAM"}:
             self.declared = None
         elif tag == "INFO" and self.in_error:
-            said = " ".join("".join(self.text or ()).split())[:200]
+            text = " ".join("".join(self.text or ()).split())[:200]
             raise InvalidInput(
-                "file", said, f"a table; this is what a service answers when it could not make one ({name})"
+                "file", text, f"a table; this is what a service answers when it could not make one ({name})"
             )
 
     def characters(self, text: str) -> None:
@@ -388,19 +388,19 @@ def _time_kind(one: _Field, document: _Document, by_name: TimeColumn | None) -> 
     elif xtype == "timestamp":
         # DALI 1.1, section 3.3.3: a timestamp is in UTC.
         kind = TimeKind(TimeSystem.DATE, kind.scale or TimeScale.UTC)
-    told = document.timesys.get(one.get("ref"))
-    return kind if told is None else _told(told, kind)
+    timesys = document.timesys.get(one.get("ref"))
+    return kind if timesys is None else _with_timesys(timesys, kind)
 
 
-def _told(told: Mapping[str, str], kind: TimeKind) -> TimeKind:
-    origin = told.get("timeorigin", "").strip()
-    scale_name = told.get("timescale", "").strip().upper()
+def _with_timesys(timesys: Mapping[str, str], kind: TimeKind) -> TimeKind:
+    origin = timesys.get("timeorigin", "").strip()
+    scale_name = timesys.get("timescale", "").strip().upper()
     scale = None if scale_name in _NONE else TimeScale(scale_name) if scale_name in set(TimeScale) else None
     if scale_name not in _NONE and scale is None:
         raise InvalidInput("TIMESYS", scale_name, f"a timescale that is one of {', '.join(TimeScale)}")
     if not origin:
         return replace(kind, scale=scale or kind.scale)
-    centre = _CENTRES.get(told.get("refposition", "").strip().upper(), "")
+    centre = _CENTRES.get(timesys.get("refposition", "").strip().upper(), "")
     known = {"JD-origin": Decimal(0), "MJD-origin": MJD_ORIGIN}
     offset = known[origin] if origin in known else read_number("TIMESYS", origin)
     if offset == MJD_ORIGIN:

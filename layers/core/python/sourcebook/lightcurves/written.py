@@ -96,7 +96,7 @@ def as_aavso(points: Sequence[Point], name: str) -> str:
 def _aavso_row(name: str, code: str, point: Point) -> str:
     magnitude = repr(point["magnitude"])
     error = point["magnitude_error"]
-    said = {
+    row = {
         "NAME": _word(name),
         "DATE": str(Decimal(repr(point["mjd"])) + MJD_ORIGIN),
         "MAG": f"<{magnitude}" if point["upper_limit"] else magnitude,
@@ -105,7 +105,7 @@ def _aavso_row(name: str, code: str, point: Point) -> str:
         "TRANS": "NO",
         "MTYPE": "STD",
     }
-    return ",".join(said.get(column, _NOT_KNOWN) for column in _AAVSO_COLUMNS)
+    return ",".join(row.get(column, _NOT_KNOWN) for column in _AAVSO_COLUMNS)
 
 
 def _filter(point: Point) -> str | None:

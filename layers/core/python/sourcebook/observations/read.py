@@ -174,9 +174,9 @@ class ObservationReader:
         priorities: dict[str, int | None] = {}
         points: list[View] = []
         for _, items in groupby(self.observations(target, begin, end), key=lambda one: one.observed_day):
-            told = list(items)
-            self.learn(priorities, {one.source_id for one in told})
-            order = ranked(_contenders(told, priorities))
+            observations_of_day = list(items)
+            self.learn(priorities, {one.source_id for one in observations_of_day})
+            order = ranked(_contenders(observations_of_day, priorities))
             if not order:
                 continue
             if len(points) == MOST_POINTS:

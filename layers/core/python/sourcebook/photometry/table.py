@@ -89,13 +89,13 @@ class TableRebuilder:
         coming = read_rows(self.objects, nova_id, file_id)
         table, etag = self._merge_in(nova_id, file_id, coming)
         upload = table.has(file_id) or Upload(file_id, len(coming), 0)
-        said = {
+        ingestion = {
             "last_ingestion_at": isoformat(self.clock()),
             "last_ingestion_source": source.s3_key,
             "last_ingested_file_id": file_id,
             "last_ingested_object_etag": source.etag,
         }
-        self._follow(nova_id, table, etag, said, run)
+        self._follow(nova_id, table, etag, ingestion, run)
         report = f"{upload_folder(nova_id, file_id)}report.json"
         self._note(nova_id, run, FileRole.MANIFEST, file_id, key=report, content_type="application/json")
         self._add_paper(nova_id, report)
@@ -122,8 +122,8 @@ class TableRebuilder:
 
     def _add_paper(self, nova_id: str, report: str) -> None:
         """Make the paper that an upload names a publication of its nova."""
-        told = json.loads(self.objects.read(report, _LARGEST).body)
-        if bibcode := bibcode_of(told.get("reference")):
+        written = json.loads(self.objects.read(report, _LARGEST).body)
+        if bibcode := bibcode_of(written.get("reference")):
             role = ReferenceRole.PHOTOMETRY_SOURCE
             Papers(self.store.table, self.clock).add(nova_id, bibcode, role, workflow="ingest_photometry")
 
@@ -240,10 +240,10 @@ class TableRebuilder:
         try:
             self.objects.create(key, body, _GZIP, metadata=metadata)
         except ObjectChanged:
-            etag, told = self.objects.state(key)
+            etag, known = self.objects.state(key)
         else:
             return True
-        if int(told.get("revision", 0)) >= revision:
+        if int(known.get("revision", 0)) >= revision:
             return True
         try:
             self.objects.replace(key, body, _GZIP, etag=etag, metadata=metadata)
@@ -256,18 +256,18 @@ class TableRebuilder:
         nova_id: str,
         table: PhotometryFile,
         etag: str,
-        said: dict[str, str],
+        ingestion: dict[str, str],
         run: TaskRun | None,
     ) -> None:
         """Write all that follows from a table, unless what follows from a later one is there."""
         self._write_twin(nova_id, Series.of(table.measurements).write(), table.revision)
-        if self._point_at(nova_id, table, etag, said):
+        if self._point_at(nova_id, table, etag, ingestion):
             parquet = {"key": table_key(nova_id), "content_type": PARQUET, "etag": etag}
             self._note(nova_id, run, FileRole.NORMALIZED, "photometry_table", **parquet)
             points = {"key": points_key(nova_id), "content_type": _GZIP}
             self._note(nova_id, run, FileRole.NORMALIZED, "points", **points)
 
-    def _point_at(self, nova_id: str, table: PhotometryFile, etag: str, said: dict[str, str]) -> bool:
+    def _point_at(self, nova_id: str, table: PhotometryFile, etag: str, ingestion: dict[str, str]) -> bool:
         """Write the pointers, and return whether these are the newest."""
         times = [one.mjd for one in table.measurements]
         try:
@@ -286,7 +286,7 @@ class TableRebuilder:
                     "ingestion_count": len(table.uploads),
                     "table_revision": table.revision,
                     "updated_at": isoformat(self.clock()),
-                    **said,
+                    **ingestion,
                 },
                 condition=Attr("table_revision").not_exists() | Attr("table_revision").lt(table.revision),
             )

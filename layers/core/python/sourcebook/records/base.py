@@ -197,22 +197,22 @@ def shown_as(record: Record, kind: type[Record]) -> View:
 
 
 def _field(declared: Field[Any], hint: object) -> RecordField:
-    said, kind = _said(hint), _bare(hint)
+    annotations, kind = _annotations(hint), _bare(hint)
     return RecordField(
         declared.name,
         kind,
-        " ".join(one for one in said if isinstance(one, str)),
-        NOT_SHOWN not in said,
-        PROJECTED in said,
+        " ".join(one for one in annotations if isinstance(one, str)),
+        NOT_SHOWN not in annotations,
+        PROJECTED in annotations,
         declared.default is MISSING and declared.default_factory is MISSING,
         None if declared.default is MISSING else declared.default,
-        next((one for one in said if isinstance(one, LeftOut)), None),
+        next((one for one in annotations if isinstance(one, LeftOut)), None),
         None if declared.default_factory is MISSING else declared.default_factory,
         _reader(kind),
     )
 
 
-def _said(hint: object) -> tuple[object, ...]:
+def _annotations(hint: object) -> tuple[object, ...]:
     """Return what a field's annotation says besides the type; a `SchemaRule` belongs to the type."""
     return tuple(one for one in getattr(hint, "__metadata__", ()) if not isinstance(one, SchemaRule))
 

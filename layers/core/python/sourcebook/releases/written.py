@@ -101,8 +101,8 @@ def _entry(key: str, one: Row) -> str:
         "month": str(int(published[5:7])) if re.fullmatch(r"(0[1-9]|1[0-2])", published[5:7]) else "",
         "adsurl": one["link"] or "",
     }
-    said = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
-    return f"@article{{{key},\n{said}\n}}\n"
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+    return f"@article{{{key},\n{lines}\n}}\n"
 
 
 def _tex(text: str) -> str:
@@ -110,13 +110,13 @@ def _tex(text: str) -> str:
 
 
 def _ecsv_column(column: ReleaseColumn) -> dict[str, object]:
-    told: dict[str, object] = {"name": column.name}
+    described: dict[str, object] = {"name": column.name}
     if column.unit:
-        told["unit"] = column.unit
-    told["datatype"] = _ECSV_TYPES.get(column.kind, "string")
+        described["unit"] = column.unit
+    described["datatype"] = _ECSV_TYPES.get(column.kind, "string")
     if column.about:
-        told["description"] = column.about
-    return told | {"meta": {"ucd": column.ucd}}
+        described["description"] = column.about
+    return described | {"meta": {"ucd": column.ucd}}
 
 
 def _ecsv_cell(value: object) -> Cell:

@@ -59,7 +59,7 @@ class HowEnded(StrEnum):
     """Step Functions no longer knows the execution."""
 
 
-_SAID: Final[Mapping[HowEnded, tuple[str, str]]] = {
+_MESSAGES: Final[Mapping[HowEnded, tuple[str, str]]] = {
     HowEnded.ABORTED: ("Aborted", "The execution was stopped from outside before it had ended."),
     HowEnded.TIMED_OUT: ("TimedOut", "The execution took longer than its workflow may."),
     HowEnded.FAILED: ("ExecutionFailed", "The execution failed outside of its tasks."),
@@ -279,8 +279,8 @@ class RunSweeper:
 
 def _closing(ended: Ended) -> dict[str, str]:
     """Return what a run's record says of its end."""
-    kind, said = _SAID[ended.how]
-    message = " ".join(ended.cause.split())[:_MESSAGE_LIMIT] or said
+    kind, default = _MESSAGES[ended.how]
+    message = " ".join(ended.cause.split())[:_MESSAGE_LIMIT] or default
     closing = {"status": "FAILED", "outcome": ended.how.value, "result": "{}", "ended_at": ended.ended_at}
     if ended.how is HowEnded.SUCCEEDED:
         closing |= {"status": "SUCCEEDED", "outcome": ended.outcome or kind}

@@ -162,6 +162,6 @@ class TableStream:
     def _take(record: Any, changes: Changes) -> None:  # noqa: ANN401 - a record as the stream has it
         changes.records += 1
         key, image = record["Keys"], record.get("NewImage", {})
-        told = {name: image[name] for name in ("status", "sentiment") if name in image}
-        if key["SK"].get("S") == keys.ARTICLE_SORT_KEY and is_analyzed(decode_item(told)):
+        state = {name: image[name] for name in ("status", "sentiment") if name in image}
+        if key["SK"].get("S") == keys.ARTICLE_SORT_KEY and is_analyzed(decode_item(state)):
             changes.articles[key["PK"]["S"]] = None

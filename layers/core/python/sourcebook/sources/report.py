@@ -76,8 +76,8 @@ def log_round(report: RoundReport, logger: Logger) -> None:
         if result.anomaly:
             logger.warning("scrape_anomaly", extra={"source_id": poll.source_id, "reason": result.anomaly})
         if result.warnings:
-            told = {"source_id": poll.source_id, "reasons": result.warnings[:10]}
-            logger.info("document_in_doubt", extra=told)
+            doubt = {"source_id": poll.source_id, "reasons": result.warnings[:10]}
+            logger.info("document_in_doubt", extra=doubt)
         for rejected in result.rejected[:10]:
             logger.warning("entry_rejected", extra={"source_id": poll.source_id, "reason": rejected.reason})
     for source_id, error in report.failures:

@@ -131,7 +131,7 @@ class SpectrumLoader:
             or product.quarantine_id != quarantine_id
         ):
             return product  # this run is repeated, or another one has gone on since
-        said: Mapping[str, str] = case.get("overrides") or {}
+        overrides: Mapping[str, str] = case.get("overrides") or {}
         now = self.clock()
         try:
             item = self.table.update(
@@ -142,7 +142,7 @@ class SpectrumLoader:
                     "eligibility": Eligibility.ACQUIRE.value,
                     "validation_status": ValidationStatus.UNVALIDATED.value,
                     "manual_review_status": ReviewStatus.CLEARED_RETRY_APPROVED.value,
-                    "overrides": {**(product.overrides or {}), **said} or None,
+                    "overrides": {**(product.overrides or {}), **overrides} or None,
                     "next_eligible_attempt_at": None,
                     "updated_at": isoformat(now),
                 },

@@ -31,7 +31,7 @@ def joined(into: Article, other: Article) -> Article:
     left_out = {source: to for source, to in (into.split_off or {}).items() if to != other.dedup_key}
     return _reopened(
         replace(
-            _told_by(into, kept, others=(other,)),
+            _attributed_to(into, kept, others=(other,)),
             matched_tickers=tuple(sorted({*into.matched_tickers, *other.matched_tickers})),
             tags=tuple(sorted({*into.tags, *other.tags})[:TAGS_KEPT]),
             attributions_omitted=omitted or None,
@@ -99,11 +99,11 @@ def separated(
         matched_tickers=_without(into.matched_tickers, was.matched_tickers, other.matched_tickers),
         tags=_without(into.tags, was.tags, other.tags),
     )
-    told = _told_by(back, stays)
-    if told.sources[:1] == was.sources[:1]:
-        told = replace(told, metadata=was.metadata)
-    own = replace(_told_by(other, taken), joined_into=None, kept_alone=None)
-    return _reopened(told), _reopened(own)
+    remaining = _attributed_to(back, stays)
+    if remaining.sources[:1] == was.sources[:1]:
+        remaining = replace(remaining, metadata=was.metadata)
+    own = replace(_attributed_to(other, taken), joined_into=None, kept_alone=None)
+    return _reopened(remaining), _reopened(own)
 
 
 def split_key(article: Article, source: str) -> str:
@@ -144,14 +144,14 @@ def split(article: Article, source: str) -> tuple[Article, Article]:
         created_at=article.created_at,
         updated_at=article.updated_at,
     )
-    return _reopened(_told_by(rest, words)), _told_by(own, own.source_attribution)
+    return _reopened(_attributed_to(rest, words)), _attributed_to(own, own.source_attribution)
 
 
 def _order(word: tuple[str, SourceAttribution]) -> tuple[str, str]:
     return word[1].crawl_timestamp, word[0]
 
 
-def _told_by(article: Article, words: Words, others: Iterable[Article] = ()) -> Article:
+def _attributed_to(article: Article, words: Words, others: Iterable[Article] = ()) -> Article:
     """Return an article told by these words alone: what follows from the first of them is as it says.
 
     Args:

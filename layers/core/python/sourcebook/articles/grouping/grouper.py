@@ -246,11 +246,11 @@ class Grouper:
     def _tell(self, events: Iterable[str], correlation_id: str) -> None:
         remaining = iter(sorted(events))
 
-        def told() -> Iterator[GenerateIdeas]:
+        def requests() -> Iterator[GenerateIdeas]:
             while chunk := tuple(islice(remaining, IDS_IN_ONE)):
                 yield GenerateIdeas(correlation_id=correlation_id, event_ids=chunk)
 
-        self.bus.tell(told())
+        self.bus.tell(requests())
 
 
 def _marks_of(articles: int, marks: Iterator[Item]) -> list[Item]:

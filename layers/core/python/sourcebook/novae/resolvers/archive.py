@@ -217,8 +217,8 @@ def check_votable(archive: str, body: bytes) -> ArchiveStatus:
             case b"ERROR":
                 after = b"" if info[1].endswith(b"/") else body[info.end() : info.end() + _LONGEST_REASON]
                 words = after.partition(b"</")[0]
-                said = " ".join(words.decode("utf-8", "replace").split())[:200]
-                raise ArchiveRejected(archive, f"QUERY_STATUS ERROR: {said or 'no reason given'}")
+                reason = " ".join(words.decode("utf-8", "replace").split())[:200]
+                raise ArchiveRejected(archive, f"QUERY_STATUS ERROR: {reason or 'no reason given'}")
             case b"OVERFLOW":
                 status = ArchiveStatus.TRUNCATED
     return status

@@ -93,14 +93,14 @@ class Grid:
         rows: the rows.
         selected: for each row, how a selector is applied to it.
         language: primary language of the document, if it says so.
-        said: of each column all that stands over it, as it is written.
+        over_columns: the text of all cells over each column, as written.
     """
 
     headings: Sequence[Sequence[str]]
     rows: Sequence[GridRow]
     selected: Sequence[Selected | None] = ()
     language: str | None = None
-    said: Sequence[str] = ()
+    over_columns: Sequence[str] = ()
     _numbers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -123,7 +123,7 @@ class Grid:
                 DocumentCause.TOO_LARGE, f"{width} columns, where {_MOST_HEADINGS} are the most"
             )
         headings: list[Sequence[str]] = []
-        said = [
+        over_columns = [
             " ".join(dict.fromkeys(row[number] for row in heading_rows if number < len(row)))
             for number in range(width)
         ]
@@ -135,7 +135,7 @@ class Grid:
         for number, stands in enumerate(headings):
             for text in stands:
                 numbers.setdefault(heading_key(text), number)
-        grid = cls(headings, rows, selected, language, said, numbers)
+        grid = cls(headings, rows, selected, language, over_columns, numbers)
         grid.check(options)
         return grid
 
@@ -225,7 +225,9 @@ class Grid:
     def over(self, where: FieldRef) -> str:
         """Return all that stands over the column of a field, marks of footnotes included."""
         number = None if where.column is None else self.index(where)
-        return self.said[number] if number is not None and 0 <= number < len(self.said) else ""
+        return (
+            self.over_columns[number] if number is not None and 0 <= number < len(self.over_columns) else ""
+        )
 
 
 def _term_among(

@@ -152,8 +152,8 @@ def _records(content: Any, options: JsonApiOptions) -> tuple[list[_JsonRecord], 
                 members = None
             if not isinstance(members, list):
                 if number:
-                    said = f"records: {step} gives no list in record {record.position} of the step before"
-                    dropped.append(Dropped(record.position, Reason.NO_RECORDS.value, said))
+                    problem = f"records: {step} gives no list in record {record.position} of the step before"
+                    dropped.append(Dropped(record.position, Reason.NO_RECORDS.value, problem))
                 continue
             lists += 1
             parents = (record.value, *record.parents)

@@ -131,15 +131,17 @@ def observe(  # noqa: PLR0917 - what a reader has found out
             if isinstance(found, Dropped):
                 parsed.dropped.append(found)
             elif found.key in seen:
-                said = f"{found.bank}, {found.series} and its term stand in the document before"
-                parsed.dropped.append(Dropped(found.position, Reason.REPEATED.value, said, found.raw_value))
+                problem = f"{found.bank}, {found.series} and its term stand in the document before"
+                parsed.dropped.append(
+                    Dropped(found.position, Reason.REPEATED.value, problem, found.raw_value)
+                )
             else:
                 seen.add(found.key)
                 parsed.rows.append(found)
     _check(parsed)
     if _may_be_fractions(parsed, options, reading.headings):
-        said = f"every figure is below {_FRACTIONS_BELOW} %: if they are fractions, say `unit: fraction`"
-        return replace(parsed, notes=(*parsed.notes, said))
+        note = f"every figure is below {_FRACTIONS_BELOW} %: if they are fractions, say `unit: fraction`"
+        return replace(parsed, notes=(*parsed.notes, note))
     return parsed
 
 
@@ -317,9 +319,9 @@ def _check(parsed: ParsedDocument) -> None:
         )
     if not parsed.rows:
         reasons = Counter(dropped.reason for dropped in parsed.dropped).most_common(3)
-        said = ", ".join(f"{count} × {reason}" for reason, count in reasons) or "no records"
+        counts = ", ".join(f"{count} × {reason}" for reason, count in reasons) or "no records"
         first = f"; the first: {parsed.dropped[0].detail}" if parsed.dropped else ""
         raise BadDocument(
             DocumentCause.NO_ROWS,
-            f"nothing could be taken ({said}{first}). Look at the page and mend the source's declaration",
+            f"nothing could be taken ({counts}{first}). Look at the page and mend the source's declaration",
         )

@@ -75,7 +75,7 @@ class Provenance(BaseModel):
 
     def product(self) -> FoundProduct:
         """Return the product that the file is; its bytes are its identity."""
-        said: dict[str, Any] = self.model_dump(
+        provenance: dict[str, Any] = self.model_dump(
             mode="json", exclude_none=True, exclude={"nova_id", "byte_length", "sha256"}
         )
         return FoundProduct(
@@ -85,7 +85,7 @@ class Provenance(BaseModel):
             format="application/fits",
             byte_length=self.byte_length,
             sha256=self.sha256,
-            provenance=said,
+            provenance=provenance,
         )
 
 
@@ -117,13 +117,13 @@ class Donations:
             return Search(ArchiveStatus.REJECTED, tuple(products), left_out, str(error))
         return Search(ArchiveStatus.OK, tuple(products), left_out)
 
-    def give(self, file_name: str, body: bytes, **said: str | None) -> Provenance:
+    def give(self, file_name: str, body: bytes, **about: str | None) -> Provenance:
         """Put a file into the bucket as a donation; the same file is the same donation.
 
         Args:
             file_name: its name, of which only letters, digits and ``._+-`` are kept.
             body: its bytes.
-            said: donor, and perhaps observer, license and note.
+            about: donor, and perhaps observer, license and note.
 
         Raises:
             InvalidInput: naming what is wrong with it.
@@ -137,7 +137,7 @@ class Donations:
                     "byte_length": len(body),
                     "sha256": hashlib.sha256(body).hexdigest(),
                     "donated_at": self.clock(),
-                    **said,
+                    **about,
                 }
             )
         except ValidationError as error:

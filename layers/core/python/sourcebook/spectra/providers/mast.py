@@ -142,8 +142,8 @@ class Mast:
                 case "EXECUTING" | "PENDING":
                     continue
                 case _:
-                    said = text_of(answer.get("msg")) or "no reason given"
-                    raise ArchiveRejected(self.archive.name, f"{service}: {said}")
+                    reason = text_of(answer.get("msg")) or "no reason given"
+                    raise ArchiveRejected(self.archive.name, f"{service}: {reason}")
         raise ArchiveUnavailable(
             self.archive.name, ArchiveStatus.DOWN, f"{service} was not done after {LOOKS} looks"
         )
