@@ -25,15 +25,8 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
 from sourcebook.clock import isoformat, parse_iso, utc_now
-from sourcebook.spectra.products import (
-    INDEX_ATTRIBUTES,
-    IdentityKind,
-    Locator,
-    LocatorKind,
-    SpectrumProduct,
-    data_product_id_for,
-    spectrum_item,
-)
+from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind, SpectrumProduct
+from sourcebook.spectra.products import INDEX_ATTRIBUTES, data_product_id_for, spectrum_item
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.e2e.stack import invoke, wait_until

@@ -22,12 +22,13 @@ from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.resolvers.archive import ArchiveStatus
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import NovaStore
+from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.discover import SpectraDiscoverer
 from sourcebook.spectra.fingerprints import Fingerprints
 from sourcebook.spectra.load import find_spectrum
 from sourcebook.spectra.messages import Acquired, ExamineSpectrum, Found, RecordSpectrum
-from sourcebook.spectra.products import Locator, LocatorKind, data_product_id_for
+from sourcebook.spectra.products import data_product_id_for
 from sourcebook.spectra.providers.provider import FoundProduct, Search
 from sourcebook.spectra.record import SpectrumRecorder
 from sourcebook.spectra.validate import SpectrumValidator

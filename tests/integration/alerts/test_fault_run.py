@@ -28,11 +28,11 @@ from sourcebook.clock import isoformat
 from sourcebook.events import AlertFired
 from sourcebook.http import HttpPolicy, parse_networks
 from sourcebook.records.alert import AlertRule
+from sourcebook.records.spectrum import ValidationStatus
 from sourcebook.search.read import SubjectNames
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.registry import SourceRegistry
-from sourcebook.spectra.products import ValidationStatus
 from sourcebook.table import keys
 from tests.incoming import word
 from tests.integration.api.test_products import Client as Spectra

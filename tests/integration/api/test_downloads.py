@@ -37,7 +37,8 @@ from sourcebook.novae.read import NovaReader
 from sourcebook.novae.reference_read import ReferenceReader
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import NovaStore
-from sourcebook.spectra.products import AcquisitionStatus, Eligibility, ValidationStatus, data_product_id_for
+from sourcebook.records.spectrum import AcquisitionStatus, Eligibility, ValidationStatus
+from sourcebook.spectra.products import data_product_id_for
 from tests.integration.api.test_products import CURVE, ONE, Client, Quiet
 from tests.integration.astronomy import NOW
 from tests.unit.fits import made

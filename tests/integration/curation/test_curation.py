@@ -35,11 +35,12 @@ from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadVal
 from sourcebook.photometry.table import TableRebuilder, points_key
 from sourcebook.photometry.upload import UploadValidator
 from sourcebook.records.nova import NovaReference, Reference, ReferenceRole
+from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.spectra.discover import SpectraDiscoverer
 from sourcebook.spectra.fingerprints import Fingerprints
 from sourcebook.spectra.load import find_spectrum
 from sourcebook.spectra.messages import Acquired, Examination, Found, RecordSpectrum
-from sourcebook.spectra.products import Locator, LocatorKind, data_product_id_for
+from sourcebook.spectra.products import data_product_id_for
 from sourcebook.spectra.providers.provider import FoundProduct, Search
 from sourcebook.spectra.record import SpectrumRecorder
 from sourcebook.table import keys

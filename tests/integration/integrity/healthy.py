@@ -28,6 +28,7 @@ from sourcebook.observations.terms import NO_TERM
 from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadValid
 from sourcebook.photometry.table import TableRebuilder
 from sourcebook.photometry.upload import UploadValidator
+from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.runs.errors import Held
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.registry import SourceRegistry
@@ -35,7 +36,7 @@ from sourcebook.spectra.discover import SpectraDiscoverer
 from sourcebook.spectra.fingerprints import Fingerprints
 from sourcebook.spectra.load import find_spectrum
 from sourcebook.spectra.messages import Acquired, ExamineSpectrum, Found, RecordSpectrum
-from sourcebook.spectra.products import Locator, LocatorKind, data_product_id_for
+from sourcebook.spectra.products import data_product_id_for
 from sourcebook.spectra.providers.provider import FoundProduct, Search
 from sourcebook.spectra.record import SpectrumRecorder
 from sourcebook.spectra.validate import SpectrumValidator

@@ -21,13 +21,7 @@ from sourcebook.novae.store import NovaStore
 from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadValid
 from sourcebook.photometry.table import TableRebuilder
 from sourcebook.photometry.upload import UploadValidator
-from sourcebook.records.subject import Subject
-from sourcebook.runs.errors import Held
-from sourcebook.runs.tasks import TaskRun
-from sourcebook.search.days import Days
-from sourcebook.search.index import Indexer
-from sourcebook.sentiment.subjects import SubjectRegistry
-from sourcebook.spectra.products import (
+from sourcebook.records.spectrum import (
     AcquisitionStatus,
     Eligibility,
     IdentityKind,
@@ -35,9 +29,14 @@ from sourcebook.spectra.products import (
     LocatorKind,
     SpectrumProduct,
     ValidationStatus,
-    data_product_id_for,
-    spectrum_item,
 )
+from sourcebook.records.subject import Subject
+from sourcebook.runs.errors import Held
+from sourcebook.runs.tasks import TaskRun
+from sourcebook.search.days import Days
+from sourcebook.search.index import Indexer
+from sourcebook.sentiment.subjects import SubjectRegistry
+from sourcebook.spectra.products import data_product_id_for, spectrum_item
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.integration.observations.world import World as Figures

@@ -24,6 +24,7 @@ from sourcebook.fits.check import check
 from sourcebook.http import HttpClient, HttpPolicy, parse_networks
 from sourcebook.novae.reference_read import ReferenceReader
 from sourcebook.novae.review import AlreadyReviewed, ReviewDesk
+from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind, LocatorRole, SpectrumProduct
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.acquire import Acquirer, AcquisitionFailed
 from sourcebook.spectra.fingerprints import Fingerprints, OwnerUnsettled
@@ -46,16 +47,7 @@ from sourcebook.spectra.messages import (
     RunOutcome,
     Unsure,
 )
-from sourcebook.spectra.products import (
-    INDEX_ATTRIBUTES,
-    IdentityKind,
-    Locator,
-    LocatorKind,
-    LocatorRole,
-    SpectrumProduct,
-    data_product_id_for,
-    spectrum_item,
-)
+from sourcebook.spectra.products import INDEX_ATTRIBUTES, data_product_id_for, spectrum_item
 from sourcebook.spectra.record import COOLDOWNS, LONGEST_RETRY_AFTER, SpectrumRecorder
 from sourcebook.spectra.validate import FileChanged, SpectrumValidator
 from sourcebook.table import keys

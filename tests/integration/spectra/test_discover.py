@@ -16,11 +16,11 @@ from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.establish import NovaEstablisher
-from sourcebook.novae.model import read_record
 from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
 from sourcebook.novae.resolvers.identity import Identity as StarIdentity
 from sourcebook.novae.store import NoSuchNova
 from sourcebook.records.nova import Nova
+from sourcebook.records.spectrum import IdentityKind, Locator, LocatorAlias, LocatorKind, SpectrumProduct
 from sourcebook.spectra.discover import (
     DiscoveryPlanner,
     NoPosition,
@@ -31,13 +31,7 @@ from sourcebook.spectra.discovery_messages import ProviderAnswered
 from sourcebook.spectra.products import (
     DONATION,
     INDEX_ATTRIBUTES,
-    IdentityKind,
-    Locator,
-    LocatorAlias,
-    LocatorKind,
-    SpectrumProduct,
     acquisition_name,
-    alias_item,
     data_product_id_for,
     spectrum_item,
 )
@@ -102,7 +96,7 @@ def lpbk1(store: NovaStore) -> Nova:
 
 def products(table: Table, nova_id: str) -> list[SpectrumProduct]:
     own = Key("PK").eq(nova_id) & Key("SK").begins_with(keys.SPECTRA_PREFIX)
-    return [read_record(SpectrumProduct, item) for item in table.query_all(own)]
+    return [SpectrumProduct.of_item(item) for item in table.query_all(own)]
 
 
 def everything(table: Table) -> list[dict[str, Any]]:
@@ -307,7 +301,8 @@ def test_a_discovery_that_was_cut_short_is_mended_by_the_next(
         created_at=clock.now,
         updated_at=clock.now,
     )
-    store.table.create(alias_item(alias))  # and then the function was killed
+    key = keys.locator_alias("ESO", identity, alias.data_product_id)
+    store.table.create(alias.to_item(key))  # and then the function was killed
     assert discoverer.register(here, "ESO", answer(one("A"))).counts[Registered.CREATED] == 1
     (product,) = products(store.table, here.nova_id)
     assert product.data_product_id == alias.data_product_id

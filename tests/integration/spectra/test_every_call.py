@@ -23,7 +23,8 @@ from sourcebook.http import HttpClient, HttpPolicy, parse_networks
 from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
 from sourcebook.integrity.walk import pages_of
-from sourcebook.spectra.products import INDEX_ATTRIBUTES, SpectrumProduct
+from sourcebook.records.spectrum import SpectrumProduct
+from sourcebook.spectra.products import INDEX_ATTRIBUTES
 from tests.faulty_client import FAULTS, Crash, FaultyBucket, FaultyClient
 from tests.integration.spectra.test_acquisition import NOVA, UNITLESS, VALID, Provider, Workflow, provider
 from tests.moto_table import MotoTable

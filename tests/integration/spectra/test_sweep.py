@@ -14,16 +14,10 @@ import pytest
 from aws_lambda_powertools import Logger
 
 from sourcebook.clock import epoch_seconds, isoformat
+from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind, SpectrumProduct
 from sourcebook.spectra.load import LEASE, SpectrumLoader
 from sourcebook.spectra.messages import LoadDecision, LoadSpectrum
-from sourcebook.spectra.products import (
-    INDEX_ATTRIBUTES,
-    IdentityKind,
-    Locator,
-    LocatorKind,
-    SpectrumProduct,
-    spectrum_item,
-)
+from sourcebook.spectra.products import INDEX_ATTRIBUTES, spectrum_item
 from sourcebook.spectra.sweep import LOCK, WORKFLOW, SpectraClaimer, SpectraSweeper, Sweep
 from sourcebook.table import keys
 

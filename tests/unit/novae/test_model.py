@@ -19,7 +19,7 @@ REFERENCE_ID = "7d5e1f5c-2a7c-4e0c-b8b9-3d5a4f4c0b2a"
 TIMES = {"created_at": "2026-02-21T20:00:00Z", "updated_at": "2026-02-23T18:10:00Z"}
 COMMON = {"schema_version": "1", **TIMES}
 
-EXAMPLES: list[tuple[type[model.Record | Record], dict[str, Any]]] = [
+EXAMPLES: list[tuple[type[Record], dict[str, Any]]] = [
     (
         Nova,
         {

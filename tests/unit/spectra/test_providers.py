@@ -11,7 +11,7 @@ import pytest
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
-from sourcebook.spectra.products import IdentityKind, Locator, LocatorKind
+from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind
 from sourcebook.spectra.providers import eso, mast, ssa
 from sourcebook.spectra.providers.donation import read_provenance
 from sourcebook.spectra.providers.provider import (

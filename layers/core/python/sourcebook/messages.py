@@ -30,6 +30,8 @@ _HOLDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "pattern": lambda value, pattern: re.search(pattern, value, re.ASCII) is not None,
     "minLength": lambda value, limit: len(value) >= limit,
     "maxLength": lambda value, limit: len(value) <= limit,
+    "minItems": lambda value, limit: len(value) >= limit,
+    "maxItems": lambda value, limit: len(value) <= limit,
     "minimum": operator.ge,
     "maximum": operator.le,
     "exclusiveMaximum": operator.lt,
@@ -55,7 +57,7 @@ class SchemaRule:
     """What JSON Schema says of a type besides its name, such as the format or pattern of a text.
 
     It stands in an annotation: ``Annotated[str, SchemaRule({"maxLength": 20})]``. `Message.of_json` holds
-    values to the words `pattern`, `minLength`, `maxLength`, `minimum`, `maximum` and `exclusiveMaximum`.
+    values to the words that `_HOLDS` has.
     """
 
     words: Mapping[str, Json]

@@ -24,13 +24,13 @@ from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.novae.product_read import (
-    PRODUCT_TYPES,
-    VALIDATION_STATUSES,
     NothingToPlot,
     ProductReader,
 )
 from sourcebook.novae.read import NovaReader
 from sourcebook.novae.reference_read import ROLES, ReferenceReader
+from sourcebook.records.product import ProductType
+from sourcebook.records.spectrum import ValidationStatus
 
 _BANDS_AT_MOST: Final = 30
 _POINTS: Final = 2_000
@@ -80,7 +80,7 @@ Bands = Annotated[
 class ProductParameters(PageParameters):
     """Which data products are asked for."""
 
-    product_type: Annotated[str, words(PRODUCT_TYPES)] | None = Field(
+    product_type: Annotated[str, words(tuple(ProductType))] | None = Field(
         None, description="Only products of this type."
     )
     provider: (
@@ -91,7 +91,7 @@ class ProductParameters(PageParameters):
         ]
         | None
     ) = Field(None, description="Only spectra from there.", examples=["ESO"])
-    validation_status: Annotated[str, words(VALIDATION_STATUSES)] | None = Field(
+    validation_status: Annotated[str, words(tuple(ValidationStatus))] | None = Field(
         None, description="Only spectra that have come so far."
     )
 

@@ -14,17 +14,17 @@ from typing import Any, Final
 from sourcebook.columns import ColumnKind
 from sourcebook.exports.manifest import FileFormat as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
-from sourcebook.novae.product_read import PRODUCT_TYPES, VALIDATION_STATUSES
 from sourcebook.records.alert import FIELDS, AlertRule, Delivery, FieldSpec, Way
 from sourcebook.records.article import Article, Sentiment
 from sourcebook.records.decision import Decision
 from sourcebook.records.event import Event, EventMember, Idea
 from sourcebook.records.nova import NameKind, Nova, Reference, ReferenceRole
-from sourcebook.records.product import FileObject
+from sourcebook.records.product import FileObject, PhotometryTable
 from sourcebook.records.quarantine import QuarantineCase
 from sourcebook.records.run import Attempt, JobRun
 from sourcebook.records.schema import Schema, nullable, object_of, one_of, shown, shown_fields
 from sourcebook.records.source import AnySource, Fetch, Source
+from sourcebook.records.spectrum import SpectrumInShort, SpectrumProduct
 from sourcebook.records.subject import CacheMetadata, SentimentBucket, SentimentCacheEntry, Subject
 from sourcebook.sentiment.read import BUCKETS
 from sourcebook.sources.read import HEALTHS
@@ -96,38 +96,12 @@ def _feed() -> dict[str, Schema]:
     }
 
 
-def _product() -> dict[str, Schema]:
+def _product(whole: type[SpectrumInShort]) -> dict[str, Schema]:
+    """Return the fields of a product of whatever type: null is what those of its type do not have."""
+    spectrum, table = shown_fields(whole), shown_fields(PhotometryTable)
     return {
-        "data_product_id": UUID,
-        "nova_id": UUID,
-        "product_type": one_of(*PRODUCT_TYPES),
-        "provider": nullable(TEXT),
-        "provider_product_id": nullable(TEXT),
-        "title": nullable(TEXT),
-        "collection": nullable(TEXT),
-        "hints": nullable(OBJECT),
-        "acquisition_status": nullable(TEXT),
-        "validation_status": nullable(one_of(*VALIDATION_STATUSES)),
-        "eligibility": nullable(TEXT),
-        "attempt_count": nullable(COUNT),
-        "last_attempt_at": nullable(TIME),
-        "next_eligible_attempt_at": nullable(TIME),
-        "fits_profile_id": nullable(TEXT),
-        "quarantine_reason_code": nullable(TEXT),
-        "quarantine_id": nullable(TEXT),
-        "manual_review_status": nullable(TEXT),
-        "terminal_reason": nullable(TEXT),
-        "duplicate_of": nullable(TEXT),
-        "byte_length": nullable(COUNT),
-        "sha256": nullable(TEXT),
-        "row_count": nullable(COUNT),
-        "bands": nullable(OBJECT),
-        "mjd_min": nullable(NUMBER),
-        "mjd_max": nullable(NUMBER),
-        "ingestion_count": nullable(COUNT),
-        "last_ingestion_at": nullable(TIME),
-        "created_at": TIME,
-        "updated_at": TIME,
+        name: schema if name in spectrum and name in table else nullable(schema)
+        for name, schema in (table | spectrum).items()
     }
 
 
@@ -579,24 +553,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "Reference": shown(Reference, bibcode=nullable(TEXT), role=one_of(*ReferenceRole), link=nullable(URL)),
     "ReferencePage": page_of("Reference"),
-    "ProductSummary": object_of(**_product()),
+    "ProductSummary": object_of(**_product(SpectrumInShort)),
     "ProductPage": page_of("ProductSummary"),
-    "Product": object_of(
-        **_product(),
-        locators=nullable(list_of(OBJECT)),
-        locator_identity=nullable(TEXT),
-        identity_kind=nullable(TEXT),
-        release_date=nullable(TIME),
-        auth_required=nullable(FLAG),
-        provenance=nullable(OBJECT),
-        last_error_fingerprint=nullable(TEXT),
-        header_signature_hash=nullable(TEXT),
-        profile_selection_inputs=nullable(OBJECT),
-        normalization_notes=nullable(list_of(TEXT)),
-        overrides=nullable(OBJECT),
-        verdict=nullable(OBJECT),
-        files=list_of(shown(FileObject)),
-    ),
+    "Product": object_of(**_product(SpectrumProduct), files=list_of(shown(FileObject))),
     "Spectrum": object_of(
         nova_id=UUID,
         data_product_id=UUID,

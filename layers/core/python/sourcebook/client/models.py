@@ -1249,37 +1249,76 @@ class ProductSummary(Record):
     """`ProductSummary` of the API's description."""
 
     data_product_id: str
+    """Its id, made of the provider and its identity there."""
     nova_id: str
+    """The nova."""
     product_type: str
-    """One of SPECTRA, PHOTOMETRY_TABLE."""
-    provider: str | None
-    provider_product_id: str | None
-    title: str | None
-    collection: str | None
-    hints: dict[str, Any] | None
-    acquisition_status: str | None
-    validation_status: str | None
-    """One of UNVALIDATED, VALID, QUARANTINED, TERMINAL_INVALID."""
-    eligibility: str | None
-    attempt_count: int | None
-    last_attempt_at: datetime | None
-    next_eligible_attempt_at: datetime | None
-    fits_profile_id: str | None
-    quarantine_reason_code: str | None
-    quarantine_id: str | None
-    manual_review_status: str | None
-    terminal_reason: str | None
-    duplicate_of: str | None
-    byte_length: int | None
-    sha256: str | None
+    """What it is. One of SPECTRA, PHOTOMETRY_TABLE."""
     row_count: int | None
-    bands: dict[str, Any] | None
+    """Measurements in it."""
+    bands: dict[str, int] | None
+    """Measurements by band."""
     mjd_min: float | None
+    """The time of the first."""
     mjd_max: float | None
-    ingestion_count: int | None
+    """The time of the last."""
     last_ingestion_at: datetime | None
+    """When the last upload was ingested."""
+    ingestion_count: int | None
+    """Uploads in it."""
     created_at: datetime
+    """When it was discovered."""
     updated_at: datetime
+    """When it was last changed."""
+    provider: str | None
+    """The archive that has it, or DONATION."""
+    provider_product_id: str | None
+    """Its id there."""
+    title: str | None
+    """Its title there."""
+    collection: str | None
+    """Its collection there."""
+    hints: dict[str, str] | None
+    """What the provider says of the file."""
+    acquisition_status: str | None
+    """How far its acquisition has come."""
+    validation_status: str | None
+    """What became of it. One of UNVALIDATED, VALID, QUARANTINED, TERMINAL_INVALID."""
+    eligibility: str | None
+    """Whether it is to be acquired. One of ACQUIRE, NONE."""
+    attempt_count: int | None
+    """How often that was tried."""
+    last_attempt_at: datetime | None
+    """When it was last tried."""
+    next_eligible_attempt_at: datetime | None
+    """Authoritative: before it nobody may try; null means at once."""
+    fits_profile_id: str | None
+    """The profile by which its file was read."""
+    quarantine_reason_code: str | None
+    """Why a person must look."""
+    quarantine_id: str | None
+    """The case of that."""
+    manual_review_status: str | None
+    """What the person decided. One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
+    terminal_reason: str | None
+    """Code of why it is TERMINAL_INVALID."""
+    duplicate_of: str | None
+    """The VALID product whose bytes these are."""
+    byte_length: int | None
+    """Of the raw file."""
+    sha256: str | None
+    """Of the raw file."""
+
+
+class ProductLocators(Record):
+    """`ProductLocators` of the API's description."""
+
+    kind: str
+    """How to get at it. One of URL, S3, OTHER."""
+    value: str
+    """An http(s) address, or for kind S3 the key in the project's bucket."""
+    role: str = ""
+    """Which is asked first. One of PRIMARY, MIRROR."""
 
 
 class ProductFiles(Record):
@@ -1307,49 +1346,89 @@ class Product(Record):
     """`Product` of the API's description."""
 
     data_product_id: str
+    """Its id, made of the provider and its identity there."""
     nova_id: str
+    """The nova."""
     product_type: str
-    """One of SPECTRA, PHOTOMETRY_TABLE."""
-    provider: str | None
-    provider_product_id: str | None
-    title: str | None
-    collection: str | None
-    hints: dict[str, Any] | None
-    acquisition_status: str | None
-    validation_status: str | None
-    """One of UNVALIDATED, VALID, QUARANTINED, TERMINAL_INVALID."""
-    eligibility: str | None
-    attempt_count: int | None
-    last_attempt_at: datetime | None
-    next_eligible_attempt_at: datetime | None
-    fits_profile_id: str | None
-    quarantine_reason_code: str | None
-    quarantine_id: str | None
-    manual_review_status: str | None
-    terminal_reason: str | None
-    duplicate_of: str | None
-    byte_length: int | None
-    sha256: str | None
+    """What it is. One of SPECTRA, PHOTOMETRY_TABLE."""
     row_count: int | None
-    bands: dict[str, Any] | None
+    """Measurements in it."""
+    bands: dict[str, int] | None
+    """Measurements by band."""
     mjd_min: float | None
+    """The time of the first."""
     mjd_max: float | None
-    ingestion_count: int | None
+    """The time of the last."""
     last_ingestion_at: datetime | None
+    """When the last upload was ingested."""
+    ingestion_count: int | None
+    """Uploads in it."""
     created_at: datetime
+    """When it was discovered."""
     updated_at: datetime
-    locators: list[dict[str, Any]] | None
+    """When it was last changed."""
+    provider: str | None
+    """The archive that has it, or DONATION."""
+    provider_product_id: str | None
+    """Its id there."""
+    title: str | None
+    """Its title there."""
+    collection: str | None
+    """Its collection there."""
+    hints: dict[str, str] | None
+    """What the provider says of the file."""
+    acquisition_status: str | None
+    """How far its acquisition has come."""
+    validation_status: str | None
+    """What became of it. One of UNVALIDATED, VALID, QUARANTINED, TERMINAL_INVALID."""
+    eligibility: str | None
+    """Whether it is to be acquired. One of ACQUIRE, NONE."""
+    attempt_count: int | None
+    """How often that was tried."""
+    last_attempt_at: datetime | None
+    """When it was last tried."""
+    next_eligible_attempt_at: datetime | None
+    """Authoritative: before it nobody may try; null means at once."""
+    fits_profile_id: str | None
+    """The profile by which its file was read."""
+    quarantine_reason_code: str | None
+    """Why a person must look."""
+    quarantine_id: str | None
+    """The case of that."""
+    manual_review_status: str | None
+    """What the person decided. One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
+    terminal_reason: str | None
+    """Code of why it is TERMINAL_INVALID."""
+    duplicate_of: str | None
+    """The VALID product whose bytes these are."""
+    byte_length: int | None
+    """Of the raw file."""
+    sha256: str | None
+    """Of the raw file."""
+    locators: list[ProductLocators] | None
+    """Where its bytes are."""
     locator_identity: str | None
+    """Its id was made from: `provider_product_id:ADP.2014-…`."""
     identity_kind: str | None
+    """What tells it from the others of its provider. One of NATIVE_ID, METADATA_KEY, WEAK."""
+    provenance: dict[str, str] | None
+    """Who handed it in, and how."""
     release_date: datetime | None
+    """When a proprietary product becomes public."""
     auth_required: bool | None
-    provenance: dict[str, Any] | None
+    """Whether the provider wants a login: it waits, and is not tried."""
     last_error_fingerprint: str | None
+    """Of the last failure."""
     header_signature_hash: str | None
+    """The same for files of one form."""
     profile_selection_inputs: dict[str, Any] | None
+    """What its profile was chosen by."""
     normalization_notes: list[str] | None
-    overrides: dict[str, Any] | None
+    """What was made of the file, in words."""
     verdict: dict[str, Any] | None
+    """What the validation said, small; all of it is in the bucket."""
+    overrides: dict[str, str] | None
+    """What a reviewer said of the file."""
     files: list[ProductFiles]
 
 

@@ -12,28 +12,27 @@ What came by a merge says so, and goes back when the novae are split. docs/decis
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
-from pydantic import Field
 
 from sourcebook.bucket.objects import DocumentRefused, Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.curation.messages import Action, Curated, CurateNova, CurationOutcome
 from sourcebook.errors import InvalidInput, Retryable
-from sourcebook.novae.model import Record, Uuid, photometry_id_for, read_record
+from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.references import is_earlier
 from sourcebook.novae.store import NoSuchNova, NovaStore
 from sourcebook.photometry.messages import RebuildTable, UploadObject
 from sourcebook.photometry.table import TableRebuilder
 from sourcebook.photometry.upload import PRODUCT, upload_folder
-from sourcebook.records.nova import NameKind, Nova, NovaStatus, PartialDate, ReferenceRole
+from sourcebook.records.nova import MergedNova, MergeState, NameKind, Nova, NovaStatus, ReferenceRole
 from sourcebook.records.product import FileRole
+from sourcebook.records.spectrum import Eligibility
 from sourcebook.runs.tasks import TaskRun
-from sourcebook.spectra.products import SPECTRA, Eligibility
+from sourcebook.spectra.products import SPECTRA
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Write
 from sourcebook.table.codec import Item
@@ -45,40 +44,8 @@ _LARGEST: Final = 100_000_000
 _TRIES: Final = 5
 
 
-class MergeState(StrEnum):
-    """How far a merge, or its undoing, has come."""
-
-    MERGING = "MERGING"
-    MERGED = "MERGED"
-    SPLITTING = "SPLITTING"
-    SPLIT = "SPLIT"
-
-
 class NovaBusy(Retryable):
     """The nova is just being merged or split, or was changed in this moment."""
-
-
-class MergedNova(Record):
-    """`<nova_id>` / `MERGED#<merged_nova_id>`: that a nova was merged into this one.
-
-    Attributes:
-        nova_id: the one that stays.
-        merged_nova_id: the one that was merged.
-        discovery_date_before: of the one that stays, before it took over an earlier one.
-        uploads: the photometry that came with the merge, by `file_id`.
-        reason: why, and
-        decided_by: who said so, of the last merge or split.
-    """
-
-    entity_type: Literal["MergedNova"] = "MergedNova"
-    nova_id: Uuid
-    merged_nova_id: Uuid
-    state: MergeState
-    discovery_date_before: PartialDate | None = None
-    uploads: tuple[str, ...] = ()
-    reason: str = Field(max_length=1_000)
-    decided_by: str | None = Field(default=None, max_length=200)
-    job_run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +180,7 @@ class Curator:
             job_run_id=run.job_run_id if run else None,
             created_at=now,
             updated_at=now,
-        )
+        ).checked()
         free = Attr("status").eq(NovaStatus.ACTIVE.value) & Attr("changing").not_exists()
         merged = {
             "status": NovaStatus.MERGED.value,
@@ -227,7 +194,7 @@ class Curator:
             source.nova_id,
             Write(keys.nova(source.nova_id), assign=merged, condition=free),
             Write(keys.nova(target.nova_id), assign={"changing": changing}, condition=free),
-            Write(key, item={**key, **record.attributes()}),
+            Write(key, item=record.to_item(key)),
         )
         return record
 
@@ -259,7 +226,7 @@ class Curator:
                 condition=Attr("state").eq(record.state.value),
             ),
         )
-        return record.model_copy(update={"state": MergeState.SPLITTING})
+        return replace(record, state=MergeState.SPLITTING)
 
     def _lock(self, source: str, target: str, changing: str) -> None:
         """Open a merge again for what has come to the merged nova since."""
@@ -499,7 +466,7 @@ class Curator:
 
     def _record(self, nova_id: str, merged_nova_id: str) -> MergedNova | None:
         item = self.store.table.get(keys.merged_nova(nova_id, merged_nova_id), consistent=True)
-        return read_record(MergedNova, item) if item else None
+        return MergedNova.of_item(item) if item else None
 
     def _rows(self, nova_id: str, prefix: str) -> list[Item]:
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(prefix)

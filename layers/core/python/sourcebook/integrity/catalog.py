@@ -11,22 +11,14 @@ from boto3.dynamodb.conditions import Attr, ConditionBase
 from sourcebook.clock import Clock, utc_now
 from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
 from sourcebook.novae.coordinates import Position, cell_of
-from sourcebook.novae.model import read_record
 from sourcebook.novae.renormalize import form_of_today, renormalize
 from sourcebook.novae.store import NovaStore
 from sourcebook.novae.whereabouts import find_product
 from sourcebook.records.nova import Nova, NovaStatus
 from sourcebook.records.product import FileRole
+from sourcebook.records.spectrum import Eligibility, SpectrumProduct, ValidationStatus
 from sourcebook.spectra.fingerprints import Fingerprints
-from sourcebook.spectra.products import (
-    ELIGIBLE_STATUS,
-    INDEX_ATTRIBUTES,
-    SPECTRA,
-    Eligibility,
-    SpectrumProduct,
-    ValidationStatus,
-    eligible_attributes,
-)
+from sourcebook.spectra.products import ELIGIBLE_STATUS, INDEX_ATTRIBUTES, SPECTRA, eligible_attributes
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -78,7 +70,7 @@ class SpectraStandWhereTheyAreDue:
                 condition=unchanged,
             )
         else:
-            place = eligible_attributes(read_record(SpectrumProduct, item))
+            place = eligible_attributes(SpectrumProduct.of_item(item))
             self.table.change(finding.key, assign=place, condition=unchanged)
         return True
 
@@ -173,7 +165,7 @@ class BytesHaveOneOwner:
 
     def mend(self, finding: IntegrityFinding) -> bool:
         """Claim bytes that are nobody's."""
-        product = read_record(SpectrumProduct, self.table.get(finding.key, consistent=True) or {})
+        product = SpectrumProduct.of_item(self.table.get(finding.key, consistent=True) or {})
         return Fingerprints(self.table, self.clock).claim(product, str(product.sha256)) is None
 
 

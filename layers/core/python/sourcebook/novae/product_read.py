@@ -3,75 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.bucket.objects import Beginning, Objects, SignedLink
 from sourcebook.errors import Terminal
 from sourcebook.fits.points import downsample
-from sourcebook.records.product import FileObject
+from sourcebook.records.base import View, shown_names
+from sourcebook.records.product import FileObject, PhotometryTable, ProductType
+from sourcebook.records.spectrum import SpectrumInShort, SpectrumProduct, ValidationStatus
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk
-
-# This module serves the API, whose cold start has no time for pydantic: the words of
-# `sourcebook.spectra.products` are spelled here once more, and a test holds them together.
-PRODUCT_TYPES: Final = ("SPECTRA", "PHOTOMETRY_TABLE")
-VALIDATION_STATUSES: Final = ("UNVALIDATED", "VALID", "QUARANTINED", "TERMINAL_INVALID")
-
-FIELDS: Final = (
-    "data_product_id",
-    "nova_id",
-    "product_type",
-    "provider",
-    "provider_product_id",
-    "title",
-    "collection",
-    "hints",
-    "acquisition_status",
-    "validation_status",
-    "eligibility",
-    "attempt_count",
-    "last_attempt_at",
-    "next_eligible_attempt_at",
-    "fits_profile_id",
-    "quarantine_reason_code",
-    "quarantine_id",
-    "manual_review_status",
-    "terminal_reason",
-    "duplicate_of",
-    "byte_length",
-    "sha256",
-    "row_count",
-    "bands",
-    "mjd_min",
-    "mjd_max",
-    "ingestion_count",
-    "last_ingestion_at",
-    "created_at",
-    "updated_at",
-)
-"""Fields of a product as it is listed; null when it has none, as a spectrum has no bands."""
-MORE_FIELDS: Final = (
-    "locators",
-    "locator_identity",
-    "identity_kind",
-    "release_date",
-    "auth_required",
-    "provenance",
-    "last_error_fingerprint",
-    "header_signature_hash",
-    "profile_selection_inputs",
-    "normalization_notes",
-    "overrides",
-    "verdict",
-)
-"""Fields that one product has besides."""
 
 SPECTRUM: Final = "spectrum.ecsv"
 """Name of the object that holds a normalized spectrum."""
@@ -110,7 +58,7 @@ class ProductReader:
         validation_status: str | None = None,
         limit: int,
         cursor: str | None = None,
-    ) -> Page[dict[str, Any]]:
+    ) -> Page[View]:
         """Return one page of a nova's products: its photometry table, then its spectra by provider.
 
         Raises:
@@ -130,9 +78,9 @@ class ProductReader:
             start = {"PK": nova_id, "SK": sort_key}
         products = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.PRODUCT_PREFIX)
 
-        def load(items: list[Item]) -> list[dict[str, Any] | None]:
+        def load(items: list[Item]) -> list[View | None]:
             return [
-                _public(item, FIELDS)
+                _shown(item, SpectrumInShort)
                 if all(value is None or item.get(name) == value for name, value in wanted.items())
                 else None
                 for item in items
@@ -146,7 +94,7 @@ class ProductReader:
             limit=limit,
         )
 
-    def get(self, nova_id: str, data_product_id: str) -> dict[str, Any] | None:
+    def get(self, nova_id: str, data_product_id: str) -> View | None:
         """Return a product with its files; None if the nova has none with this id."""
         item = self._find(nova_id, data_product_id)
         if item is None:
@@ -154,14 +102,18 @@ class ProductReader:
         prefix = keys.files_of(item["product_type"], data_product_id)
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(prefix)
         files = [FileObject.of_item(row).shown() for row in self.table.query_all(own, most=_FILES_AT_MOST)]
-        return _public(item, (*FIELDS, *MORE_FIELDS)) | {"files": files}
+        return _shown(item, SpectrumProduct) | {"files": files}
 
     def valid_spectra(self, nova_id: str) -> Iterator[Item]:
         """Yield the items of the valid spectra of a nova."""
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.SPECTRA_PREFIX)
-        return (item for item in self.table.query_all(own) if item.get("validation_status") == "VALID")
+        return (
+            item
+            for item in self.table.query_all(own)
+            if item.get("validation_status") == ValidationStatus.VALID
+        )
 
-    def spectrum(self, nova_id: str, data_product_id: str, points: int) -> dict[str, Any] | None:
+    def spectrum(self, nova_id: str, data_product_id: str, points: int) -> View | None:
         """Return the samples of a spectrum, in at most `points` of them; None if there is no such product.
 
         Raises:
@@ -236,7 +188,7 @@ class ProductReader:
         until: float | None = None,
         upper_limits: bool = True,
         most: int,
-    ) -> dict[str, Any]:
+    ) -> View:
         """Return the points of a nova's light curve; see `sourcebook.lightcurves.series.Series.select`."""
         # Here, because the API would load it at each start, 4 ms, and seldom needs it.
         from sourcebook.lightcurves.series import Selection, Series  # noqa: PLC0415
@@ -272,15 +224,18 @@ class ProductReader:
 
 def _samples(item: Item) -> str:
     """Return the key of the samples of a spectrum."""
-    if item["product_type"] != "SPECTRA":
+    if item["product_type"] != ProductType.SPECTRA:
         raise NothingToPlot("It is a photometry table: GET /novae/{nova_id}/photometry gives its points.")
     prefix = item.get("derived_s3_prefix")
-    if item.get("validation_status") != "VALID" or not prefix:
+    if item.get("validation_status") != ValidationStatus.VALID or not prefix:
         raise NothingToPlot(
             f"Only a VALID spectrum has samples; this one is {item.get('validation_status')}."
         )
     return f"{prefix}{SPECTRUM}"
 
 
-def _public(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: item.get(name) for name in names}
+def _shown(item: Item, whole: type[SpectrumInShort]) -> View:
+    """Return what the API shows of a product: null is what products of its type do not have."""
+    is_table = item["product_type"] == ProductType.PHOTOMETRY_TABLE
+    kind, other = (PhotometryTable, whole) if is_table else (whole, PhotometryTable)
+    return dict.fromkeys(shown_names(other)) | kind.of_item(item).shown()

@@ -173,6 +173,10 @@ class Record(Message):
             **{name: value for name, value in self.to_json().items() if name not in left_out},
         }
 
+    def checked(self) -> Self:
+        """Return the same. Raise InvalidInput naming the first field that breaks a rule of its type."""
+        return self.of_json(self.to_json())
+
     def shown(self) -> View:
         """Return the fields that the API shows, all of them always: null where there is none."""
         return shown_as(self, type(self))

@@ -103,6 +103,35 @@ class Nova(Record):
         return nova
 
 
+class MergeState(StrEnum):
+    """How far a merge, or its undoing, has come."""
+
+    MERGING = "MERGING"
+    MERGED = "MERGED"
+    SPLITTING = "SPLITTING"
+    SPLIT = "SPLIT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedNova(Record):
+    """That another nova was merged into this one, or split from it again."""
+
+    PLACE: ClassVar = Place(keys.merged_nova, "curate_nova")
+
+    nova_id: Annotated[NovaId, "The one that stays."]
+    merged_nova_id: Annotated[NovaId, "The one that was merged."]
+    state: Annotated[MergeState, "How far it has come."]
+    discovery_date_before: Annotated[
+        PartialDate | None, "Of the one that stays, before it took over an earlier one."
+    ] = None
+    uploads: Annotated[tuple[str, ...], "The photometry that came with the merge, by `file_id`."] = ()
+    reason: Annotated[Annotated[str, SchemaRule({"maxLength": 1_000})], "Why the last merge or split."]
+    decided_by: Annotated[Annotated[str, SchemaRule({"maxLength": 200})] | None, "Who said so."] = None
+    job_run_id: Annotated[str | None, "The run that did it."] = None
+    created_at: Annotated[datetime, "When they were first merged."]
+    updated_at: Annotated[datetime, "When that last changed."]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameMapping(Record):
     """A name of a nova: the same in the partition of the name and in that of the nova.

@@ -15,6 +15,13 @@ from sourcebook.table import keys
 from sourcebook.table.codec import Item
 
 
+class ProductType(StrEnum):
+    """What a data product is."""
+
+    SPECTRA = "SPECTRA"
+    PHOTOMETRY_TABLE = "PHOTOMETRY_TABLE"
+
+
 class FileRole(StrEnum):
     """What an object in the bucket is to its product."""
 
@@ -66,7 +73,7 @@ class PhotometryTable(Record):
 
     data_product_id: Annotated[NovaId, "Its id, made of the nova's."]
     nova_id: Annotated[NovaId, "The nova."]
-    product_type: Annotated[str, "PHOTOMETRY_TABLE."] = "PHOTOMETRY_TABLE"
+    product_type: Annotated[ProductType, "What it is."] = ProductType.PHOTOMETRY_TABLE
     s3_bucket: Annotated[str | None, "The bucket that it is in.", NOT_SHOWN] = None
     s3_key: Annotated[str | None, "Of the Parquet object, after the first upload.", NOT_SHOWN] = None
     points_s3_key: Annotated[str | None, "Of its twin for the API.", NOT_SHOWN] = None

@@ -33,6 +33,8 @@ def one_of(*words: str) -> Schema:
 
 def nullable(schema: Schema) -> Schema:
     """Return the schema of a value that may be null."""
+    if isinstance(schema.get("type"), list):
+        return schema
     if "enum" in schema:
         return {**schema, "type": [schema["type"], "null"], "enum": [*schema["enum"], None]}
     if "type" in schema:

@@ -32,6 +32,7 @@ from sourcebook.http import (
     redact_url,
 )
 from sourcebook.messages import Json
+from sourcebook.records.spectrum import Locator, LocatorKind, LocatorRole, SpectrumProduct, ValidationStatus
 from sourcebook.runs.errors import Held, short_message
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.fingerprints import Fingerprints
@@ -47,13 +48,6 @@ from sourcebook.spectra.messages import (
     FailureKind,
     NotAcquired,
     Unsure,
-)
-from sourcebook.spectra.products import (
-    Locator,
-    LocatorKind,
-    LocatorRole,
-    SpectrumProduct,
-    ValidationStatus,
 )
 from sourcebook.spectra.unpack import (
     ArchiveRefused,

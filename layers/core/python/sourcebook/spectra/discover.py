@@ -21,22 +21,19 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.novae.coordinates import Position
-from sourcebook.novae.model import read_record
 from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
 from sourcebook.novae.store import NovaStore
 from sourcebook.novae.whereabouts import find_product, root_of
 from sourcebook.records.nova import Nova
-from sourcebook.spectra.discovery_messages import DiscoveryPlan, ProviderAnswered, ProviderToAsk
-from sourcebook.spectra.products import (
+from sourcebook.records.spectrum import (
     Eligibility,
+    IdentityKind,
     LocatorAlias,
     SpectrumProduct,
     ValidationStatus,
-    alias_item,
-    data_product_id_for,
-    eligible_attributes,
-    spectrum_item,
 )
+from sourcebook.spectra.discovery_messages import DiscoveryPlan, ProviderAnswered, ProviderToAsk
+from sourcebook.spectra.products import data_product_id_for, eligible_attributes, spectrum_item
 from sourcebook.spectra.providers.provider import FoundProduct, Identity, Search
 from sourcebook.spectra.providers.registry import ProviderSpec, providers
 from sourcebook.table import keys
@@ -221,7 +218,7 @@ class SpectraDiscoverer:
         there = self.store.table.create(spectrum_item(product))
         if there is not None:
             # Another discovery has made it since we looked.
-            return self._meet_again(read_record(SpectrumProduct, there), found)
+            return self._meet_again(SpectrumProduct.of_json(there), found)
         return Registered.CREATED, product if product.eligibility is Eligibility.ACQUIRE else None
 
     def _is_of(self, alias: LocatorAlias, nova_id: str) -> bool:
@@ -254,7 +251,7 @@ class SpectraDiscoverer:
         now = self.clock()
         changed: dict[str, object] = {}
         if known.locators != found.locators:
-            changed["locators"] = [locator.model_dump(mode="json") for locator in found.locators]
+            changed["locators"] = [locator.to_json() for locator in found.locators]
         # Once it has been tried, the cooldown alone says when the next time is.
         released = (
             known.auth_required
@@ -283,7 +280,7 @@ class SpectraDiscoverer:
             return Registered.KNOWN, None  # it has been acquired, or released, since we looked
         if not released:
             return Registered.UPDATED, None
-        return Registered.RELEASED, read_record(SpectrumProduct, item)
+        return Registered.RELEASED, SpectrumProduct.of_item(item)
 
     def _product(
         self,
@@ -293,38 +290,35 @@ class SpectraDiscoverer:
         *,
         data_product_id: str,
         locator_identity: str,
-        identity_kind: str,
+        identity_kind: IdentityKind,
     ) -> SpectrumProduct:
         now = self.clock()
         waits = found.auth_required
         until = found.release_date if waits and found.release_date and found.release_date > now else None
-        return read_record(
-            SpectrumProduct,
-            {
-                "nova_id": nova.nova_id,
-                "data_product_id": data_product_id,
-                "provider": provider,
-                "locator_identity": locator_identity,
-                "identity_kind": identity_kind,
-                "locators": found.locators,
-                "provider_product_id": found.provider_product_id,
-                "title": found.title[:_TITLE_LIMIT] if found.title else None,
-                "collection": found.collection,
-                "format": found.format,
-                "hints": dict(found.hints),
-                "provenance": found.provenance,
-                "expected_byte_length": found.byte_length,
-                "expected_sha256": found.sha256,
-                "release_date": found.release_date,
-                "auth_required": found.auth_required,
-                # What is not public yet waits for its day, or, when nobody says which, until a later
-                # discovery finds it public.
-                "eligibility": Eligibility.NONE if waits and until is None else Eligibility.ACQUIRE,
-                "next_eligible_attempt_at": until,
-                "created_at": now,
-                "updated_at": now,
-            },
-        )
+        return SpectrumProduct(
+            nova_id=nova.nova_id,
+            data_product_id=data_product_id,
+            provider=provider,
+            locator_identity=locator_identity,
+            identity_kind=identity_kind,
+            locators=found.locators,
+            provider_product_id=found.provider_product_id,
+            title=found.title[:_TITLE_LIMIT] if found.title else None,
+            collection=found.collection,
+            format=found.format,
+            hints=dict(found.hints),
+            provenance=found.provenance,
+            expected_byte_length=found.byte_length,
+            expected_sha256=found.sha256,
+            release_date=found.release_date,
+            auth_required=found.auth_required,
+            # What is not public yet waits for its day, or, when nobody says which, until a later discovery
+            # finds it public.
+            eligibility=Eligibility.NONE if waits and until is None else Eligibility.ACQUIRE,
+            next_eligible_attempt_at=until,
+            created_at=now,
+            updated_at=now,
+        ).checked()
 
     def _products(self, nova_id: str, provider: str) -> dict[str, SpectrumProduct]:
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(
@@ -333,7 +327,7 @@ class SpectraDiscoverer:
         products: dict[str, SpectrumProduct] = {}
         for item in self.store.table.query_all(own, consistent=True):
             try:
-                product = read_record(SpectrumProduct, item)
+                product = SpectrumProduct.of_json(item)
             except InvalidInput as error:
                 self.logger.warning(
                     "product_unreadable", extra={"sort_key": item["SK"], "reason": str(error)}
@@ -344,30 +338,26 @@ class SpectraDiscoverer:
 
     def _alias(self, provider: str, identity: Identity) -> LocatorAlias | None:
         partition = KeyCondition("PK").eq(keys.locator_aliases(provider, identity.text))
-        rows = [
-            read_record(LocatorAlias, item) for item in self.store.table.query_all(partition, consistent=True)
-        ]
+        rows = [LocatorAlias.of_item(item) for item in self.store.table.query_all(partition, consistent=True)]
         return min(rows, key=lambda row: (row.created_at, row.data_product_id), default=None)
 
     def _make_alias(
-        self, nova_id: str, provider: str, identity: Identity, made_from: str, data_product_id: str
+        self, nova_id: str, provider: str, identity: Identity, made_from: IdentityKind, data_product_id: str
     ) -> LocatorAlias:
         """Write an alias if there is none; return the one in the table."""
         now = self.clock()
-        alias = read_record(
-            LocatorAlias,
-            {
-                "provider": provider,
-                "locator_identity": identity.text,
-                "data_product_id": data_product_id,
-                "nova_id": nova_id,
-                "identity_kind": made_from,
-                "created_at": now,
-                "updated_at": now,
-            },
-        )
-        there = self.store.table.create(alias_item(alias))
-        return alias if there is None else read_record(LocatorAlias, there)
+        alias = LocatorAlias(
+            provider=provider,
+            locator_identity=identity.text,
+            data_product_id=data_product_id,
+            nova_id=nova_id,
+            identity_kind=made_from,
+            created_at=now,
+            updated_at=now,
+        ).checked()
+        key = keys.locator_alias(provider, identity.text, data_product_id)
+        there = self.store.table.create(alias.to_item(key))
+        return alias if there is None else LocatorAlias.of_item(there)
 
 
 def position_of(nova: Nova) -> Position:

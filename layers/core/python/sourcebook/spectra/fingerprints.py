@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import Retryable
 from sourcebook.novae.whereabouts import find_product
-from sourcebook.spectra.products import (
+from sourcebook.records.spectrum import (
     Eligibility,
     Fingerprint,
+    FingerprintOwner,
     SpectrumProduct,
     ValidationStatus,
-    fingerprint_item,
 )
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
+
+FingerprintT = TypeVar("FingerprintT", bound=Fingerprint)
 
 
 class OwnerUnsettled(Retryable):
@@ -42,19 +44,8 @@ class Fingerprints:
 
     def note(self, product: SpectrumProduct, sha256: str) -> None:
         """Remember that a spectrum's bytes have this digest."""
-        now = self.clock()
-        self.table.create(
-            fingerprint_item(
-                Fingerprint(
-                    sha256=sha256,
-                    data_product_id=product.data_product_id,
-                    nova_id=product.nova_id,
-                    provider=product.provider,
-                    created_at=now,
-                    updated_at=now,
-                )
-            )
-        )
+        made = self._of(Fingerprint, product, sha256)
+        self.table.create(made.to_item(keys.fingerprint(sha256, product.data_product_id)))
 
     def claim(self, product: SpectrumProduct, sha256: str) -> str | None:
         """Make a spectrum the owner of its bytes, if no other spectrum is.
@@ -67,18 +58,7 @@ class Fingerprints:
         Raises:
             OwnerUnsettled: if another has claimed them and is not valid yet.
         """
-        moment = isoformat(self.clock())
-        row = {
-            **keys.fingerprint_owner(sha256),
-            "entity_type": "FingerprintOwner",
-            "schema_version": "1",
-            "sha256": sha256,
-            "nova_id": product.nova_id,
-            "provider": product.provider,
-            "data_product_id": product.data_product_id,
-            "created_at": moment,
-            "updated_at": moment,
-        }
+        row = self._of(FingerprintOwner, product, sha256).to_item(keys.fingerprint_owner(sha256))
         there = self.table.create(row)
         if there is None or there["data_product_id"] == product.data_product_id:
             return None
@@ -95,6 +75,17 @@ class Fingerprints:
         except ConditionFailed as found:
             raise OwnerUnsettled("another spectrum with the same bytes has come first just now") from found
         return None
+
+    def _of(self, kind: type[FingerprintT], product: SpectrumProduct, sha256: str) -> FingerprintT:
+        now = self.clock()
+        return kind(
+            sha256=sha256,
+            data_product_id=product.data_product_id,
+            nova_id=product.nova_id,
+            provider=product.provider,
+            created_at=now,
+            updated_at=now,
+        )
 
     def _product_of(self, owner: dict[str, Any]) -> dict[str, Any] | None:
         return find_product(self.table, owner["nova_id"], owner["provider"], owner["data_product_id"])

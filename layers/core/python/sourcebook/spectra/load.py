@@ -12,16 +12,11 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
-from sourcebook.novae.model import read_record
 from sourcebook.novae.whereabouts import find_product, root_of
 from sourcebook.records.quarantine import ReviewStatus
+from sourcebook.records.spectrum import Eligibility, SpectrumProduct, ValidationStatus
 from sourcebook.spectra.messages import AboutSpectrum, LoadDecision, Loaded, LoadSpectrum
-from sourcebook.spectra.products import (
-    Eligibility,
-    SpectrumProduct,
-    ValidationStatus,
-    eligible_attributes,
-)
+from sourcebook.spectra.products import eligible_attributes
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 
@@ -55,7 +50,7 @@ def find_spectrum(
         raise NoSuchSpectrum(
             f"nova {nova_id} has no spectrum {data_product_id}; GET /novae/{nova_id}/products lists them"
         )
-    return read_record(SpectrumProduct, item)
+    return SpectrumProduct.of_item(item)
 
 
 def about(product: SpectrumProduct) -> AboutSpectrum:
@@ -151,7 +146,7 @@ class SpectrumLoader:
             )
         except ConditionFailed as found:
             item = found.item or {}
-        return read_record(SpectrumProduct, item)
+        return SpectrumProduct.of_item(item)
 
     def _due_again(self, product: SpectrumProduct) -> None:
         """Restore the due time in the index of a spectrum that was claimed too early."""

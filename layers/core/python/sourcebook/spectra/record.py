@@ -21,6 +21,7 @@ from sourcebook.novae.papers import Papers, bibcode_of
 from sourcebook.records.nova import ReferenceRole
 from sourcebook.records.product import FileObject, FileRole
 from sourcebook.records.quarantine import QuarantineReason, ReviewStatus
+from sourcebook.records.spectrum import AcquisitionStatus, Eligibility, SpectrumProduct, ValidationStatus
 from sourcebook.runs.errors import error_fingerprint
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.fingerprints import Fingerprints
@@ -40,15 +41,7 @@ from sourcebook.spectra.messages import (
     RunOutcome,
     Unsure,
 )
-from sourcebook.spectra.products import (
-    INDEX_ATTRIBUTES,
-    SPECTRA,
-    AcquisitionStatus,
-    Eligibility,
-    SpectrumProduct,
-    ValidationStatus,
-    eligible_attributes,
-)
+from sourcebook.spectra.products import INDEX_ATTRIBUTES, SPECTRA, eligible_attributes
 from sourcebook.table.client import ConditionFailed, Table
 
 COOLDOWNS: Final = (timedelta(seconds=60), timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))

@@ -25,7 +25,7 @@ from sourcebook.events import UtcDatetime
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.model import Sha256, Uuid
 from sourcebook.novae.resolvers.archive import ArchiveStatus
-from sourcebook.spectra.products import Locator, LocatorKind
+from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.spectra.providers.provider import PRODUCTS_AT_MOST, FoundProduct, Search
 from sourcebook.validation import first_wrong
 

@@ -20,7 +20,7 @@ from sourcebook.novae.resolvers.archive import (
     ArchiveStatus,
     ArchiveUnavailable,
 )
-from sourcebook.spectra.products import Locator, LocatorKind
+from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.spectra.providers.provider import (
     PRODUCTS_AT_MOST,
     FoundProduct,

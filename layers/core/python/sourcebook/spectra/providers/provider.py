@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
-from sourcebook.spectra.products import IdentityKind, Locator, LocatorKind
+from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind
 
 PRODUCTS_AT_MOST: Final = 1_000
 """Products taken from one provider for one nova; the best observed nova has a few hundred."""

@@ -19,8 +19,8 @@ from sourcebook.errors import InvalidInput
 from sourcebook.http import HttpClient
 from sourcebook.novae.coordinates import UNSURE_WITHIN
 from sourcebook.novae.resolvers.archive import Archive
+from sourcebook.records.spectrum import PROVIDER_PATTERN
 from sourcebook.spectra.products import DONATION
-from sourcebook.spectra.products import Provider as ProviderName
 from sourcebook.spectra.providers.donation import Donations
 from sourcebook.spectra.providers.eso import Eso
 from sourcebook.spectra.providers.mast import Mast
@@ -59,7 +59,7 @@ class ProviderSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    provider: ProviderName
+    provider: str = Field(pattern=PROVIDER_PATTERN, examples=["ESO"])
     protocol: Protocol
     addresses: tuple[Url, ...] = Field(default=(), max_length=5)
     files: Url | None = None

@@ -13,7 +13,7 @@ from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.coordinates import Position, separation_arcsec
 from sourcebook.novae.resolvers.archive import Archive
-from sourcebook.spectra.products import Locator, LocatorKind
+from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.spectra.providers.provider import (
     PRODUCTS_AT_MOST,
     FoundProduct,
