@@ -14,7 +14,7 @@ import click
 from boto3.dynamodb.conditions import Key
 from botocore.exceptions import BotoCoreError
 
-from sourcebook.articles.read import PLACES
+from sourcebook.articles.read import places_by_status
 from sourcebook.errors import Terminal
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.records.article import Status
@@ -235,11 +235,12 @@ def count_by_status(table: Table) -> dict[str, int]:
     """Count the articles of each status."""
     waiting: dict[str, set[str]] = {Status.PENDING.value: set(), Status.ERROR.value: set()}
     judged: set[str] = set()
-    for place in PLACES:
-        found = table.query_all(Key(place.attribute).eq(place.value), index=place.index)
-        waiting.get(place.value, judged).update(
-            item["PK"] for item in found if item["SK"] == keys.ARTICLE_SORT_KEY
-        )
+    for status, places in places_by_status(table.shards).items():
+        for place in places:
+            found = table.query_all(Key(place.attribute).eq(place.value), index=place.index)
+            waiting.get(status, judged).update(
+                item["PK"] for item in found if item["SK"] == keys.ARTICLE_SORT_KEY
+            )
     # What is analyzed anew has its sentiment of before as long as it waits.
     judged = judged.difference(*waiting.values())
     return {status: len(found) for status, found in {**waiting, Status.ANALYZED.value: judged}.items()}

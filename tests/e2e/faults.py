@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from urllib.request import urlopen
 
 import pytest
-from boto3.dynamodb.conditions import Key
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -47,6 +46,7 @@ from sourcebook.sentiment.engines import SentimentEngine
 from sourcebook.sources.model import SourceSpec
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
+from sourcebook.table.pages import walk_shards
 from sourcebook_cli import stack as command_line
 from sourcebook_cli.redrive import dead_letter_queues, send_back
 from sourcebook_local import cloud
@@ -385,7 +385,7 @@ class Arena:
 
     def pending(self) -> list[str]:
         """Return the dedup keys of the articles that wait for their analysis."""
-        waiting = self.table.query_all(Key("status").eq("pending"), index=keys.STATUS_INDEX)
+        waiting = walk_shards(self.table, "status", "pending", index=keys.STATUS_INDEX, page_size=100)
         return [item["PK"].removeprefix("dedup:") for item in waiting if item["SK"] == keys.ARTICLE_SORT_KEY]
 
     def unfetched(self) -> list[str]:

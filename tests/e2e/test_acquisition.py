@@ -29,6 +29,7 @@ from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind, Spec
 from sourcebook.spectra.products import INDEX_ATTRIBUTES, data_product_id_for, spectrum_item
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.pages import walk_shards
 from tests.e2e.stack import invoke, wait_until
 from tests.spectra_files import fits_spectrum
 
@@ -197,7 +198,7 @@ class Acquisition:
         """Say whether a spectrum is in EligibilityIndex and in by_status."""
         own = Key("GSI1PK").eq(product.nova_id) & Key("GSI1SK").begins_with("ELIG#ACQUIRE#SPECTRA#")
         by_nova = self.table.query_all(own, index=keys.ELIGIBILITY_INDEX)
-        due = self.table.query_all(Key("status").eq("ACQUIRE"), index=keys.STATUS_INDEX)
+        due = walk_shards(self.table, "status", "ACQUIRE", index=keys.STATUS_INDEX, page_size=100)
         return tuple(product.key["SK"] in {row["SK"] for row in rows} for rows in (by_nova, due))  # type: ignore[return-value]
 
     def review(self, quarantine_id: str, decision: Mapping[str, Any]) -> Any:
@@ -231,7 +232,7 @@ def acquisition(stack: Stack, provider: Provider) -> Iterator[Acquisition]:
 def _put_away(table: Table) -> None:
     """Let no sweep of today find what a test, of this module or another, has left to be tried again."""
     tomorrow = isoformat(utc_now() + timedelta(days=1))
-    for row in table.query_all(Key("status").eq("ACQUIRE"), index=keys.STATUS_INDEX):
+    for row in walk_shards(table, "status", "ACQUIRE", index=keys.STATUS_INDEX, page_size=100):
         put_off = {"next_eligible_attempt_at": tomorrow, "timestamp": tomorrow}
         table.update({"PK": row["PK"], "SK": row["SK"]}, assign=put_off)
 

@@ -13,6 +13,7 @@ from sourcebook.sentiment.engines import Label
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.pages import walk_shards
 from tests.incoming import NOON, word
 
 GOOD_NEWS = "Markets celebrate a great success"
@@ -38,12 +39,12 @@ def test_a_pending_article_gets_its_sentiment_and_each_of_its_tags_a_mention(tab
     assert (item.get("status"), item["sentiment"]) == (None, "positive")
     assert list(table.query_all(Key("PK").eq(item["PK"]) & Key("SK").eq("ARTICLE"))) == [item]
     for status in ("pending", "analyzed"):
-        assert not list(table.query_all(Key("status").eq(status), index=keys.STATUS_INDEX))
+        assert not list(walk_shards(table, "status", status, index=keys.STATUS_INDEX, page_size=100))
     assert 0.5 < item["score"] <= 1
     for tag in ("AAPL", "markets"):
         [mention] = mentions(table, tag)
         assert (mention["label"], mention["timestamp"]) == ("positive", "2026-11-27T12:00:00Z")
-    [indexed] = table.query_all(Key("sentiment").eq("positive"), index=keys.SENTIMENT_INDEX)
+    [indexed] = walk_shards(table, "sentiment", "positive", index=keys.SENTIMENT_INDEX, page_size=100)
     assert indexed["SK"] == "ARTICLE"
 
 

@@ -6,7 +6,6 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from boto3.dynamodb.conditions import Key
 
 from sourcebook.articles.ingest import ArticleStore, MergeContended, Outcome, Result, Stored
 from sourcebook.articles.model import IncomingArticle
@@ -14,12 +13,13 @@ from sourcebook.errors import InvalidInput
 from sourcebook.table import keys
 from sourcebook.table.client import Change, Table, TableBusy, TableRefused
 from sourcebook.table.codec import Item
+from sourcebook.table.pages import walk_shards
 from tests.incoming import NOON, word
 from tests.moto_table import MotoTable
 
 
 def articles(table: Table) -> list[dict[str, Any]]:
-    found = table.query_all(Key("status").eq("pending"), index=keys.STATUS_INDEX)
+    found = walk_shards(table, "status", "pending", index=keys.STATUS_INDEX, page_size=100)
     return table.batch_get({"PK": item["PK"], "SK": item["SK"]} for item in found)
 
 

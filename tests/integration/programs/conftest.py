@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import pytest
-from boto3.dynamodb.conditions import Key
 
 from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
@@ -28,6 +27,7 @@ from sourcebook.sentiment.read import SentimentReader
 from sourcebook.sources.read import FeedReader
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.pages import walk_shards
 from tests.incoming import NOON
 from tests.integration.api.gateway import Gateway
 from tests.integration.integrity.healthy import BUCKET, Healthy
@@ -52,7 +52,8 @@ def sample() -> Iterator[Sample]:
         rates(table)
         objects = Objects(world.s3, BUCKET)
         indexed = (
-            table.query_all(Key("sentiment").eq(one), index=keys.SENTIMENT_INDEX) for one in SENTIMENTS
+            walk_shards(table, "sentiment", one, index=keys.SENTIMENT_INDEX, page_size=100)
+            for one in SENTIMENTS
         )
         Indexer(Days(objects), table).take_keys(one["PK"] for found in indexed for one in found)
         token = TokenStore(table).create("a test", ["write"], timedelta(days=1))[1]

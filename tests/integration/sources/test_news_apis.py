@@ -12,7 +12,6 @@ from urllib.request import Request, urlopen
 
 import boto3
 import pytest
-from boto3.dynamodb.conditions import Key
 
 from sourcebook.articles.adapters.intake import Intake
 from sourcebook.articles.adapters.news_api import Finnhub, NewsApiAdapter, NewsProvider, Tiingo
@@ -28,6 +27,7 @@ from sourcebook.sources.registry import SourceRegistry
 from sourcebook.sources.secrets import SecretMissing, Secrets
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.pages import walk_shards
 from sourcebook_local.folder import ServedFolder, start_server, stop_servers
 from sourcebook_local.samples import API_KEYS, COMPANIES, expected, sample_api_sources, secret_name
 from tests.integration.sources.test_round import LOOPBACK
@@ -90,7 +90,7 @@ class Apis:
         return asyncio.run(run())
 
     def articles(self) -> list[dict[str, Any]]:
-        found = self.table.query_all(Key("status").eq("pending"), index=keys.STATUS_INDEX)
+        found = walk_shards(self.table, "status", "pending", index=keys.STATUS_INDEX, page_size=100)
         return self.table.batch_get({"PK": item["PK"], "SK": item["SK"]} for item in found)
 
 

@@ -26,6 +26,7 @@ from sourcebook.sources.poll import Poller, RoundReport
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.pages import walk_shards
 from sourcebook_local.folder import ServedFolder, start_server, stop_servers
 from sourcebook_local.samples import expected, sample_sources
 
@@ -121,7 +122,7 @@ def test_a_first_round_stores_each_story_once_and_announces_it(stack: Stack, ser
     assert sum(r.created for r in results) == wanted.articles
     assert sum(r.merged for r in results) == wanted.merges
     announced = [read_message(ArticleCreated, body).dedup_key for body in stack.received(stack.announced)]
-    stored = list(stack.table.query_all(Key("status").eq("pending"), index=keys.STATUS_INDEX))
+    stored = list(walk_shards(stack.table, "status", "pending", index=keys.STATUS_INDEX, page_size=100))
     assert sorted(f"dedup:{key}" for key in announced) == sorted(item["PK"] for item in stored)
     assert len(announced) == wanted.articles
 

@@ -24,6 +24,7 @@ from sourcebook.sources.read import FeedReader
 from sourcebook.sources.report import log_round, measure_round
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.pages import walk_shards
 from tests.integration.sources.site import Page, Site, serve_site
 from tests.integration.sources.test_round import Stack
 from tests.unit.feeds.documents import rss
@@ -80,7 +81,7 @@ class Feed:
         return source
 
     def articles(self) -> list[dict[str, Any]]:
-        found = self.stack.table.query_all(Key("status").eq("pending"), index=keys.STATUS_INDEX)
+        found = walk_shards(self.stack.table, "status", "pending", index=keys.STATUS_INDEX, page_size=100)
         items = self.stack.table.batch_get(keys.article(item["PK"].removeprefix("dedup:")) for item in found)
         return sorted(items, key=lambda item: str(item["headline"]))
 

@@ -51,6 +51,7 @@ from sourcebook.spectra.products import INDEX_ATTRIBUTES, data_product_id_for, s
 from sourcebook.spectra.record import COOLDOWNS, LONGEST_RETRY_AFTER, SpectrumRecorder
 from sourcebook.spectra.validate import FileChanged, SpectrumValidator
 from sourcebook.table import keys
+from sourcebook.table.pages import walk_shards
 from tests.integration.astronomy import task_run
 from tests.spectra_files import fits_spectrum
 from tests.unit.fits import made
@@ -198,7 +199,7 @@ class Workflow:
         """Whether it stands in both indexes, or in none of them."""
         own = Key("GSI1PK").eq(NOVA) & Key("GSI1SK").begins_with("ELIG#ACQUIRE#SPECTRA#LOOP#")
         by_nova = {row["SK"] for row in self.table.query_all(own, index=keys.ELIGIBILITY_INDEX)}
-        due = self.table.query_all(Key("status").eq("ACQUIRE"), index=keys.STATUS_INDEX)
+        due = walk_shards(self.table, "status", "ACQUIRE", index=keys.STATUS_INDEX, page_size=100)
         in_both = {product.key["SK"] in by_nova, product.key["SK"] in {row["SK"] for row in due}}
         assert len(in_both) == 1
         item = self.item(product)

@@ -31,6 +31,7 @@ class MemoryTable(Table):
     def __init__(self) -> None:
         self.items: dict[tuple[str, str], Item] = {}
         self.queries = 0
+        self.shards = keys.ONE_SHARD
 
     def put(self, item: Mapping[str, object], condition: ConditionBase | None = None) -> None:
         assert condition is None

@@ -35,6 +35,7 @@ from sourcebook.events import ArticlesNew, GenerateIdeas, GroupHeadlines, read_m
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.pages import walk_shards
 from tests.incoming import NOON, word
 from tests.moto_table import Dying, DyingTable, MotoTable
 
@@ -106,7 +107,10 @@ class News:
         return sum(len(articles_of(mark)) for mark in waiting_marks(self.table, 1_000))
 
     def everything(self) -> dict[tuple[str, str], dict[str, Any]]:
-        events = {item["PK"] for item in self.table.query_all(Key("status").eq("active"), index="by_status")}
+        events = {
+            item["PK"]
+            for item in walk_shards(self.table, "status", "active", index="by_status", page_size=100)
+        }
         return {
             (item["PK"], item["SK"]): {n: v for n, v in item.items() if n not in {"updated_at", "revision"}}
             for partition in sorted(events)

@@ -13,20 +13,20 @@ from datetime import timedelta
 from itertools import islice
 from typing import Final
 
-from boto3.dynamodb.conditions import Key
-
 from sourcebook.articles.announce import Announcer
 from sourcebook.articles.conditions import has_status
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.records.article import Status
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.pages import walk_shards
 
 WAITED: Final = timedelta(hours=1)
 AT_ONCE: Final = 100
 """Articles announced again by one run; the next run takes the next ones."""
 MOST_READ: Final = 5_000
 """Pending articles looked at by one run, so that a jam of young ones cannot hold it for ever."""
+_PAGE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,12 @@ class Healer:
 
     def _forgotten(self) -> Iterator[str]:
         before = isoformat(self.clock() - WAITED)
+        oldest_first = walk_shards(
+            self.table, "status", Status.PENDING.value, index=keys.STATUS_INDEX, page_size=_PAGE
+        )
         pending = (
             keys.Key(PK=item["PK"], SK=item["SK"])
-            for item in self.table.query_all(
-                Key("status").eq(Status.PENDING.value), index=keys.STATUS_INDEX, most=MOST_READ
-            )
+            for item in islice(oldest_first, MOST_READ)
             if item["SK"] == keys.ARTICLE_SORT_KEY
         )
         while chunk := list(islice(pending, AT_ONCE)):

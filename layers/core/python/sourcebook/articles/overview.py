@@ -11,7 +11,7 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.articles.read import PLACES
+from sourcebook.articles.read import places_by_status
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.records.article import Article, SourceAttribution
 from sourcebook.records.base import View
@@ -117,7 +117,8 @@ class IngestionOverview:
     def _articles(self, since: datetime) -> Iterator[keys.Key]:
         """Yield the keys of the articles since then; one that is being analyzed anew may come twice."""
         later = KeyCondition("timestamp").gte(isoformat(since))
-        for place in reversed(PLACES):
+        by_status = reversed(places_by_status(self.table.shards).values())
+        for place in (place for places in by_status for place in places):
             condition = KeyCondition(place.attribute).eq(place.value) & later
             for entry in self.table.query_all(condition, index=place.index, newest_first=True):
                 if entry["SK"] == keys.ARTICLE_SORT_KEY:

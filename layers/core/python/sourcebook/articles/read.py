@@ -10,9 +10,6 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
-from boto3.dynamodb.conditions import ConditionBase
-from boto3.dynamodb.conditions import Key as KeyCondition
-
 from sourcebook.articles.redirects import MOST_REDIRECTS, redirect
 from sourcebook.clock import isoformat, to_utc
 from sourcebook.errors import InvalidInput
@@ -30,16 +27,16 @@ from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 from sourcebook.table.pages import (
+    IndexPartition,
     ListedItem,
     Listing,
     Page,
     Position,
-    Stream,
     bad_cursor,
     fill_page,
-    merge_newest_first,
+    list_newest_first,
     merged_position,
-    walk,
+    share_of,
 )
 
 STATUSES: Final = tuple(status.value for status in Status if status is not Status.JOINED)
@@ -130,24 +127,13 @@ class _Bounds:
             self.last is None or timestamp <= self.last
         )
 
-    def condition(self, partition: str, value: str) -> ConditionBase:
-        """Return the key condition for one partition of an index whose sort key is `timestamp`."""
-        is_partition = KeyCondition(partition).eq(value)
-        timestamp = KeyCondition("timestamp")
-        if self.first and self.last:
-            return is_partition & timestamp.between(self.first, self.last)
-        if self.first:
-            return is_partition & timestamp.gte(self.first)
-        if self.last:
-            return is_partition & timestamp.lte(self.last)
-        return is_partition
-
 
 @dataclass(frozen=True, slots=True)
 class Partition:
     """An index partition that a list is read from.
 
     Attributes:
+        value: as it is stored, in its shard.
         sort_key: SK of the items that count; others may share the partition.
     """
 
@@ -157,31 +143,37 @@ class Partition:
     sort_key: str = keys.ARTICLE_SORT_KEY
 
     @classmethod
-    def of(cls, wanted: ArticleFilter) -> tuple[Partition, ...]:
+    def of(cls, wanted: ArticleFilter, shards: keys.Shards) -> tuple[Partition, ...]:
         """Return the narrowest ones that have all that is wanted, in the order in which articles move on."""
         if wanted.tag is not None:
             return (cls(keys.TAG_INDEX, "tag", wanted.tag, f"{keys.TAG_PREFIX}{wanted.tag}"),)
         if wanted.sentiment is not None:
-            return (cls(keys.SENTIMENT_INDEX, "sentiment", wanted.sentiment),)
-        if wanted.status == Status.ANALYZED:
-            return _ANALYZED
-        return tuple(place for place in PLACES if wanted.status in {None, place.value})
+            return tuple(cls(*_SENTIMENT, value) for value in shards.read(wanted.sentiment))
+        return tuple(
+            place
+            for status, places in places_by_status(shards).items()
+            if wanted.status in {None, status}
+            for place in places
+        )
 
-    def start(self, after: Position) -> Item:
-        """Return the start key that continues after a position, also when that item has left."""
-        return {self.attribute: self.value, "timestamp": after[0], "PK": after[1], "SK": self.sort_key}
+
+_STATUS: Final = (keys.STATUS_INDEX, "status")
+_SENTIMENT: Final = (keys.SENTIMENT_INDEX, "sentiment")
 
 
-_ANALYZED: Final = tuple(
-    Partition(keys.SENTIMENT_INDEX, "sentiment", sentiment.value) for sentiment in Sentiment
-)
-PLACES: Final = (
-    *(Partition(keys.STATUS_INDEX, "status", status.value) for status in (Status.PENDING, Status.ERROR)),
-    *_ANALYZED,
-)
-"""Where all articles are. In the order in which a list of all asks for them: an article leaves pending, and
-leaves error, so a list that asks for analyzed ones last meets it at least once. One that is analyzed anew is
-in two of them meanwhile."""
+def places_by_status(shards: keys.Shards) -> dict[Status, list[Partition]]:
+    """Return where all articles are, by their status.
+
+    In the order in which a list of all asks for them: an article leaves pending, and leaves error, so a list
+    that asks for analyzed ones last meets it at least once. One that is analyzed anew is in two of them
+    meanwhile.
+    """
+    waiting = (Status.PENDING, Status.ERROR)
+    judged = [Partition(*_SENTIMENT, value) for one in Sentiment for value in shards.read(one.value)]
+    return {
+        **{one: [Partition(*_STATUS, value) for value in shards.read(one.value)] for one in waiting},
+        Status.ANALYZED: judged,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +233,7 @@ class ArticleReader:
         )
         after = None
         if cursor is not None:
-            names = [place.value for place in Partition.of(wanted)]
+            names = [place.value for place in Partition.of(wanted, self.table.shards)]
             after = _position(listing, cursor, bounds, names if len(names) > 1 else ())
         if bounds.empty:
             return Page([], None)
@@ -258,33 +250,22 @@ class ArticleReader:
         self, wanted: ArticleFilter, bounds: _Bounds, after: Position | None, *, page_size: int
     ) -> Iterator[ListedItem]:
         """Yield the index's entries for the wanted articles that come after a position."""
-
-        def entries(partition: Partition, bounds: _Bounds, start: Item | None) -> Iterator[Item]:
-            condition = bounds.condition(partition.attribute, partition.value)
-            items = walk(
+        shards = self.table.shards
+        size = share_of(page_size, shards.count) if wanted.tag is None else page_size
+        partitions = [
+            IndexPartition(
                 self.table,
-                condition,
-                index=partition.index,
-                newest_first=True,
-                start=start,
-                page_size=page_size,
+                place.index,
+                place.attribute,
+                place.value,
+                place.sort_key,
+                size,
+                bounds.first,
+                bounds.last,
             )
-            return (item for item in items if item["SK"] == partition.sort_key)
-
-        def stream(partition: Partition) -> Stream:
-            def read(*, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
-                part = _Bounds(first or bounds.first, last or bounds.last)
-                start = partition.start((last, after)) if last and after else None
-                return iter(()) if part.empty else entries(partition, part, start)
-
-            return read
-
-        places = Partition.of(wanted)
-        if len(places) > 1:
-            return merge_newest_first({place.value: stream(place) for place in places}, after)
-        [partition] = places
-        items = entries(partition, bounds, partition.start(after) if after else None)
-        return (ListedItem(item, (item["timestamp"], item["PK"])) for item in items)
+            for place in Partition.of(wanted, shards)
+        ]
+        return list_newest_first(partitions, after, side_by_side=shards.count > 1)
 
     def _loader(self, wanted: ArticleFilter) -> Callable[[list[ListedItem]], list[AnyArticle | None]]:
         def load(entries: list[ListedItem]) -> list[AnyArticle | None]:

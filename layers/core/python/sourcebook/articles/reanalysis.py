@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -53,7 +52,8 @@ class Reanalyzer:
             self.analyzer.hours.mark((part.tool_id, hour_of(item["timestamp"])) for item in page.items)
             done, bad = self._analyze(page, seen)
             analyzed, failed = analyzed + done, failed + bad
-            if (following := page.next_key or _after(place)) is None:
+            following = page.next_key or _after(place, self.table.shards)
+            if following is None:
                 return Progress(analyzed, failed, done=True, next={})
             place = following
             if analyzed + failed >= _ARTICLES_AT_MOST or self.seconds_left() < _TIME_TO_END:
@@ -89,7 +89,16 @@ def _beginning(part: DayOfArticles) -> Mapping[str, str]:
     return {"tag": part.tool_id} if part.scope == "mentions" else {"sentiment": _SENTIMENTS[0]}
 
 
-def _after(place: Mapping[str, str]) -> Mapping[str, str] | None:
+def _after(place: Mapping[str, str], shards: keys.Shards) -> Mapping[str, str] | None:
     """Return the beginning of the partition after that of a place; None after the last one."""
-    following = dict(pairwise(_SENTIMENTS)).get(place.get("sentiment", ""))
-    return {"sentiment": following} if following else None
+    if "tag" in place:
+        return None
+    all_values = [value for sentiment in _SENTIMENTS for value in shards.read(sentiment)]
+    following = (value for value in all_values if _rank(value) > _rank(place["sentiment"]))
+    return next(({"sentiment": value} for value in following), None)
+
+
+def _rank(stored: str) -> tuple[int, int]:
+    """Return the place of a partition in their order: that of its sentiment, then its shard."""
+    sentiment = keys.without_shard("sentiment", stored)
+    return _SENTIMENTS.index(sentiment), keys.shard_in(sentiment)

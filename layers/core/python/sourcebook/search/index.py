@@ -107,10 +107,9 @@ class Indexer:
                 etag = self.days.listed().get(day)
 
     def _analyzed(self, day: str) -> Iterator[Item]:
-        for sentiment in Sentiment:
-            condition = KeyCondition("sentiment").eq(sentiment.value) & KeyCondition("timestamp").begins_with(
-                day
-            )
+        values = (value for one in Sentiment for value in self.table.shards.read(one.value))
+        for value in values:
+            condition = KeyCondition("sentiment").eq(value) & KeyCondition("timestamp").begins_with(day)
             yield from self.table.query_all(condition, index=keys.SENTIMENT_INDEX)
 
 

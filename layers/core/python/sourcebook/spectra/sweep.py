@@ -24,6 +24,7 @@ from sourcebook.spectra.products import ELIGIBLE_STATUS, read_spectrum_sort_key
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table, in_any_shard
 from sourcebook.table.codec import Item
+from sourcebook.table.pages import walk_shards
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
@@ -40,14 +41,9 @@ _PAGE: Final = 100
 
 
 def due_spectra(table: Table, now: datetime, page_size: int = _PAGE) -> Iterator[Item]:
-    """Yield keys and time of the spectra that are due, the longest due first."""
-    condition = KeyCondition("status").eq(ELIGIBLE_STATUS) & KeyCondition("timestamp").lte(isoformat(now))
-    start = None
-    while True:
-        page = table.query(condition, index=keys.STATUS_INDEX, limit=page_size, start=start)
-        yield from page.items
-        if (start := page.next_key) is None:
-            return
+    """Return keys and time of the spectra that are due, the longest due first."""
+    until = KeyCondition("timestamp").lte(isoformat(now))
+    return walk_shards(table, "status", ELIGIBLE_STATUS, until, index=keys.STATUS_INDEX, page_size=page_size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,8 @@ def decode_item(item: Mapping[str, Mapping[str, object]]) -> Item:
     """Return an item as plain Python values; of a value that is spread over shards, the value itself."""
     found = decode_key(item)
     for name in SHARDED:
-        if name in found:
-            found[name] = without_shard(name, found[name])
+        if isinstance(stored := found.get(name), str):
+            found[name] = without_shard(name, stored)
     return found
 
 

@@ -161,6 +161,11 @@ class Shards:
     def __str__(self) -> str:
         return f"{self.number},{self.before}" if self.before else str(self.number)
 
+    @property
+    def count(self) -> int:
+        """In how many partitions the items of a value may stand."""
+        return max(self.number, self.before)
+
     def of(self, partition_key: str) -> int:
         """Return the shard of an item by its PK."""
         return crc32(partition_key.encode()) % self.number if self.number > 1 else 0
@@ -173,7 +178,7 @@ class Shards:
 
     def read(self, value: str) -> Iterator[str]:
         """Yield the partitions of an index in which the items of a value of `SHARDED` stand."""
-        return (in_shard(value, shard) for shard in range(max(self.number, self.before)))
+        return (in_shard(value, shard) for shard in range(self.count))
 
 
 ONE_SHARD: Final = Shards()
@@ -190,10 +195,8 @@ def in_shard(value: str, shard: int) -> str:
     return f"{value}{_SHARD_MARK}{shard}" if shard else value
 
 
-def without_shard(attribute: str, stored: object) -> object:
+def without_shard(attribute: str, stored: str) -> str:
     """Return the value of an attribute of `SHARDED`, whatever the shard that an item stands in."""
-    if not isinstance(stored, str):
-        return stored
     value, mark, shard = stored.rpartition(_SHARD_MARK)
     if not mark or value not in SHARDED[attribute] or not shard.isdecimal():
         return stored

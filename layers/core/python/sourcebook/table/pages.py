@@ -14,13 +14,14 @@ import json
 import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from boto3.dynamodb.conditions import ConditionBase
+from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.errors import InvalidInput
-from sourcebook.table.client import Table
+from sourcebook.table.client import CONNECTIONS, Table
 from sourcebook.table.codec import Item
 
 Position: TypeAlias = tuple[str, ...]
@@ -180,6 +181,132 @@ class Stream(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class IndexPartition:
+    """One partition of an index, as a `Stream`.
+
+    Attributes:
+        attribute: the index's partition key; its sort key is `timestamp`.
+        value: of the partition, as it is stored.
+        sort_key: SK of the items that count; others may share the partition.
+        page_size: items that the first request asks for.
+        first: the earliest timestamp, None for no bound.
+        last: the latest one.
+    """
+
+    table: Table
+    index: str
+    attribute: str
+    value: str
+    sort_key: str
+    page_size: int
+    first: str | None = None
+    last: str | None = None
+
+    def __call__(self, *, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
+        """Yield the items that count; see `Stream`. The one of `after` need not be there any more."""
+        first, last = first or self.first, last or self.last
+        if first and last and first > last:
+            return iter(())
+        start = None
+        if last and after:
+            start = {self.attribute: self.value, "timestamp": last, "PK": after, "SK": self.sort_key}
+        items = walk(
+            self.table,
+            _in_partition(self.attribute, self.value, _between(first, last)),
+            index=self.index,
+            newest_first=True,
+            start=start,
+            page_size=self.page_size,
+        )
+        return (item for item in items if item["SK"] == self.sort_key)
+
+
+def _in_partition(attribute: str, value: str, timestamp: ConditionBase | None) -> ConditionBase:
+    partition = KeyCondition(attribute).eq(value)
+    return partition if timestamp is None else partition & timestamp
+
+
+def _between(first: str | None, last: str | None) -> ConditionBase | None:
+    timestamp = KeyCondition("timestamp")
+    if first and last:
+        return timestamp.between(first, last)
+    if first:
+        return timestamp.gte(first)
+    return timestamp.lte(last) if last else None
+
+
+def list_newest_first(
+    partitions: Sequence[IndexPartition], after: Position | None, *, side_by_side: bool
+) -> Iterator[ListedItem]:
+    """Yield the items of one or several partitions of an index, newest first, after a position.
+
+    Args:
+        partitions: in the order in which items move from one to another.
+        after: position of the last entry given before; see `merge_newest_first`.
+        side_by_side: whether the first request of each is made at the same time.
+    """
+    if len(partitions) > 1:
+        streams = {partition.value: partition for partition in partitions}
+        return merge_newest_first(streams, after, side_by_side=side_by_side)
+    [partition] = partitions
+    last, key = after or (None, None)
+    items = partition(first=None, last=last, after=key)
+    return (ListedItem(item, (item["timestamp"], item["PK"])) for item in items)
+
+
+def walk_shards(
+    table: Table,
+    attribute: str,
+    value: str,
+    timestamp: ConditionBase | None = None,
+    *,
+    index: str,
+    newest_first: bool = False,
+    page_size: int,
+) -> Iterator[Item]:
+    """Yield the items that have a value of `keys.SHARDED`, from all its shards, in the order of their times.
+
+    Args:
+        table: where they are.
+        attribute: the index's partition key; its sort key is `timestamp`.
+        value: as whoever reads an item sees it.
+        timestamp: condition on it, if there is one.
+        index: name of the index.
+        newest_first: the other way round.
+        page_size: items that are probably wanted.
+    """
+    shards = list(table.shards.read(value))
+    size = share_of(page_size, len(shards))
+    walks = [
+        walk(
+            table,
+            _in_partition(attribute, shard, timestamp),
+            index=index,
+            newest_first=newest_first,
+            page_size=size,
+        )
+        for shard in shards
+    ]
+    if len(walks) == 1:
+        return walks[0]
+    return heapq.merge(*_begun(walks), key=lambda item: str(item["timestamp"]), reverse=newest_first)
+
+
+def share_of(page_size: int, shards: int) -> int:
+    """Return how many items to ask each shard for so that a page is probably full: chance is uneven."""
+    return page_size if shards == 1 else min(page_size, 2 * page_size // shards + 2)
+
+
+def _begun(walks: Sequence[Iterator[Item]]) -> list[Iterator[Item]]:
+    """Make the first request of each walk at the same time."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - most deployments have one shard
+
+    with ThreadPoolExecutor(min(len(walks), CONNECTIONS)) as threads:
+        beginnings = list(threads.map(lambda walk: list(islice(walk, 1)), walks))
+    return [chain(beginning, rest) for beginning, rest in zip(beginnings, walks, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
 class ListedItem:
     """An item of an index in the order of a list.
 
@@ -209,7 +336,9 @@ def merged_position(listing: Listing, cursor: str, streams: Container[str]) -> P
     return position
 
 
-def merge_newest_first(streams: Mapping[str, Stream], after: Position | None) -> Iterator[ListedItem]:
+def merge_newest_first(
+    streams: Mapping[str, Stream], after: Position | None, *, side_by_side: bool = False
+) -> Iterator[ListedItem]:
     """Yield the items of several index partitions in one order: newest first.
 
     Within one partition DynamoDB gives items of one timestamp in an order of its own. Up to
@@ -224,6 +353,7 @@ def merge_newest_first(streams: Mapping[str, Stream], after: Position | None) ->
         after: position of the last entry given before: (timestamp, PK) where the timestamp was sorted,
             (timestamp, PK, stream) where it was not, with the last PK that was given in the sorted order
             behind it where the timestamp was sorted before it had so many.
+        side_by_side: whether the first request of each is made at the same time.
     """
     last = None
     if after is not None:
@@ -233,6 +363,8 @@ def merge_newest_first(streams: Mapping[str, Stream], after: Position | None) ->
             after, last = None, _just_before(last)
     while True:
         read = [stream(first=None, last=last, after=None) for stream in streams.values()]
+        if side_by_side:
+            read = _begun(read)
         in_order = heapq.merge(*read, key=lambda item: str(item["timestamp"]), reverse=True)
         for timestamp, group in groupby(in_order, key=lambda item: str(item["timestamp"])):
             items = list(islice(group, SORTED_AT_MOST + 1))

@@ -19,13 +19,20 @@ from sourcebook.records.event import ACTIVE, Event, EventMember, Idea
 from sourcebook.schema import DIGEST
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page, walk
+from sourcebook.table.pages import (
+    IndexPartition,
+    ListedItem,
+    Listing,
+    Page,
+    fill_page,
+    list_newest_first,
+    merged_position,
+    share_of,
+)
 
 IDEAS_SHOWN: Final = 50
 
 _ID: Final = re.compile(DIGEST, re.ASCII)
-_TIME_LIMIT: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +50,26 @@ class EventReader:
             InvalidInput: if the cursor is not one of this list.
         """
         listing = Listing.of("events", {})
-        start: dict[str, str] | None = None
+        shards = self.table.shards
+        partitions = [
+            IndexPartition(
+                self.table,
+                keys.STATUS_INDEX,
+                "status",
+                value,
+                keys.EVENT_SORT_KEY,
+                share_of(limit + 1, shards.count),
+            )
+            for value in shards.read(ACTIVE)
+        ]
+        after = None
         if cursor is not None:
-            timestamp, partition = listing.position(cursor, parts=2)
-            if len(timestamp) > _TIME_LIMIT:
-                raise bad_cursor(cursor)
-            start = {"status": ACTIVE, "timestamp": timestamp, "PK": partition, "SK": keys.EVENT_SORT_KEY}
-        entries = walk(
-            self.table,
-            KeyCondition("status").eq(ACTIVE),
-            index=keys.STATUS_INDEX,
-            newest_first=True,
-            start=start,
-            page_size=limit + 1,
-        )
+            names = [one.value for one in partitions] if len(partitions) > 1 else ()
+            after = merged_position(listing, cursor, names)
         return fill_page(
-            (entry for entry in entries if entry["SK"] == keys.EVENT_SORT_KEY),
+            list_newest_first(partitions, after, side_by_side=shards.count > 1),
             listing=listing,
-            position=_position,
+            position=lambda entry: entry.position,
             load=self._load,
             limit=limit,
         )
@@ -90,10 +99,11 @@ class EventReader:
             {article.dedup_key: article for article in map(Article.of_item, articles)},
         )
 
-    def _load(self, entries: list[Item]) -> list[Event | None]:
-        wanted = [keys.Key(PK=entry["PK"], SK=entry["SK"]) for entry in entries]
+    def _load(self, entries: list[ListedItem]) -> list[Event | None]:
+        wanted = [keys.Key(PK=entry.item["PK"], SK=entry.item["SK"]) for entry in entries if not entry.given]
         found = {item["PK"]: item for item in self.table.batch_get(wanted)}
-        return [Event.of_item(found[entry["PK"]]) if entry["PK"] in found else None for entry in entries]
+        items = [None if entry.given else found.get(entry.item["PK"]) for entry in entries]
+        return [None if item is None else Event.of_item(item) for item in items]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +134,3 @@ class EventWithArticles:
             "sentiment": article.sentiment if article else None,
             "score": article.score if article else None,
         }
-
-
-def _position(entry: Item) -> Position:
-    return (entry["timestamp"], entry["PK"])
