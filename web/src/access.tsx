@@ -72,9 +72,9 @@ export function Access(): JSX.Element {
     dialog.current?.close();
   };
   const closed = (): void => {
-    const told = waiting;
+    const waiters = waiting;
     waiting = [];
-    for (const resolve of told) resolve(given.current);
+    for (const resolve of waiters) resolve(given.current);
     given.current = false;
   };
   return (

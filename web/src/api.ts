@@ -105,10 +105,10 @@ async function ask(path: string, query: Query, init: RequestInit): Promise<Respo
     const after = Number(response.headers.get("retry-after") ?? "");
     throw new Problem(
       response.status,
-      said(content, "detail", "message", "title") ?? `Status ${response.status}`,
-      said(content, "correlation_id") ?? response.headers.get("x-correlation-id"),
+      text(content, "detail", "message", "title") ?? `Status ${response.status}`,
+      text(content, "correlation_id") ?? response.headers.get("x-correlation-id"),
       Number.isFinite(after) && after > 0 ? after : null,
-      said(content, "parameter"),
+      text(content, "parameter"),
     );
   }
   return response;
@@ -122,7 +122,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function said(content: unknown, ...names: string[]): string | null {
+function text(content: unknown, ...names: string[]): string | null {
   if (typeof content !== "object" || content === null) return null;
   const fields = content as Record<string, unknown>;
   const found = names.map((name) => fields[name]).find((value) => typeof value === "string");

@@ -154,9 +154,9 @@ function calendar(marks: number[], days: boolean): string[] {
     const moment = new Date(mark * 1000);
     if (span > 300 * DAY) return month.format(moment);
     const today = date.format(moment);
-    const said = days || span > 3 * DAY ? today : today === before ? hour.format(moment) : `${hour.format(moment)}\n${today}`;
+    const label = days || span > 3 * DAY ? today : today === before ? hour.format(moment) : `${hour.format(moment)}\n${today}`;
     before = today;
-    return said;
+    return label;
   });
 }
 

@@ -151,6 +151,11 @@ interface Pages {
 /** Lists as they were left, by the entry of the history: Back shows all that "Show more" had brought. */
 const left = new Map<string, Pages>();
 
+/** Load all lists anew when they are shown again: something that they hold has changed. */
+export function forgetLists(): void {
+  left.clear();
+}
+
 /** A list that grows by a page each time `more` is called. */
 export function useList<T>(path: string, query: Query = {}): List<T> {
   const asked = `${path} ${JSON.stringify(query)}`;

@@ -121,16 +121,16 @@ function Nowhere({ place }: { place: Place }): JSX.Element {
 
 /** What the page is as a whole, asked once a minute, and at once when the network goes or comes. */
 function Health(): JSX.Element {
-  const [said, setSaid] = useState<string>("…");
+  const [health, setHealth] = useState<string>("…");
   useEffect(() => {
     const ask = (): void => {
       if (!navigator.onLine) {
-        setSaid("offline");
+        setHealth("offline");
         return;
       }
       get<{ status: string }>("/health").then(
-        ({ status }) => setSaid(status),
-        (problem: Problem) => setSaid(problem.status === 0 ? "no answer" : "degraded"),
+        ({ status }) => setHealth(status),
+        (problem: Problem) => setHealth(problem.status === 0 ? "no answer" : "degraded"),
       );
     };
     ask();
@@ -144,8 +144,8 @@ function Health(): JSX.Element {
     };
   }, []);
   return (
-    <span class={`chip ${said === "healthy" ? "positive" : said === "…" ? "plain" : "negative"}`} role="status">
-      {said}
+    <span class={`chip ${health === "healthy" ? "positive" : health === "…" ? "plain" : "negative"}`} role="status">
+      {health}
     </span>
   );
 }

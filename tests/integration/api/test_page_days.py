@@ -96,6 +96,6 @@ def test_a_day_in_utc_is_that_day_in_new_york(address: str, page: Page) -> None:
 
 def test_an_article_that_is_known_by_its_day_is_of_that_day(address: str, page: Page) -> None:
     open_page(page, f"{address}/#/articles")
-    page.locator("summary", has_text="Told by").first.click()
+    page.locator("summary", has_text="Reported by").first.click()
     expect(page.locator(".words .about").first).to_contain_text(f"published {written(DAY)}, seen")
     expect(page.locator(".story time").first).to_have_attribute("title", written(DAY))

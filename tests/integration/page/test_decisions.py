@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from sourcebook.articles.decisions.model import DecidedBy
+from sourcebook.records.decision import DecisionAction
+from sourcebook.table import keys
 from tests.browser import check_accessibility, expect, wait_for_view
-from tests.integration.articles.grouping.test_flow import EDITED, ELSEWHERE, STORY, News
+from tests.integration.articles.grouping.test_flow import ELSEWHERE, STORY
 from tests.integration.page.conftest import Look
-from tests.integration.page.world import NOW
+from tests.integration.page.world import NOW, two_events
 
 pytestmark = pytest.mark.integration
 
-TWO, ONE, OTHER = f"{3:032x}", f"{7:032x}", f"{9:032x}"
+TWO, ONE, OTHER, UNDECIDED = (f"{number:032x}" for number in (3, 7, 9, 11))
 
 
 def decide(look: Look, why: str) -> None:
@@ -24,7 +29,7 @@ def decide(look: Look, why: str) -> None:
 def test_a_source_is_split_off_and_joined_again_by_keyboard_alone(look: Look) -> None:
     page = look.at(f"#/articles/{TWO}")
     write, press = page.keyboard.type, page.keyboard.press
-    expect(page.get_by_role("heading", name="Told by 2 sources")).to_be_visible()
+    expect(page.get_by_role("heading", name="Reported by 2 sources")).to_be_visible()
     look.tab_to("Split off tide-times", "button")
     press("Enter")
     expect(page.get_by_label("Your name")).to_be_focused()
@@ -36,7 +41,7 @@ def test_a_source_is_split_off_and_joined_again_by_keyboard_alone(look: Look) ->
     expect(page.get_by_label("Token", exact=True)).to_be_focused()
     write(look.site.token)
     press("Enter")
-    expect(page.get_by_role("heading", name="Told by one source")).to_be_visible()
+    expect(page.get_by_role("heading", name="Reported by one source")).to_be_visible()
     expect(page.get_by_role("main")).to_be_focused()
     decided = page.get_by_role("region", name="What people decided")
     expect(decided.get_by_role("listitem")).to_contain_text("Split off tide-times by A. Tester")
@@ -45,7 +50,7 @@ def test_a_source_is_split_off_and_joined_again_by_keyboard_alone(look: Look) ->
     look.tab_to("the other article", "link")
     press("Enter")
     expect(page.get_by_text("HARBOR NEWS, number 3!").first).to_be_visible()
-    expect(page.get_by_role("heading", name="Told by one source")).to_be_visible()
+    expect(page.get_by_role("heading", name="Reported by one source")).to_be_visible()
     # Taken back from there, the article that stays is shown.
     look.tab_to("Undo", "button")
     press("Enter")
@@ -54,7 +59,7 @@ def test_a_source_is_split_off_and_joined_again_by_keyboard_alone(look: Look) ->
     press("Tab")
     write("It is one after all.")
     press("Enter")
-    expect(page.get_by_role("heading", name="Told by 2 sources")).to_be_visible()
+    expect(page.get_by_role("heading", name="Reported by 2 sources")).to_be_visible()
     assert page.url.endswith(TWO)
     expect(decided.get_by_role("listitem")).to_have_count(2)
     expect(decided).to_contain_text("Taken back: tide-times is joined again by A. Tester")
@@ -88,27 +93,9 @@ def test_an_article_is_joined_by_its_address_and_what_does_not_fit_is_said(look:
     assert page.url.endswith(ONE)
 
 
-def two_events(look: Look) -> tuple[str, str]:
-    """Return an event of three articles and one of two."""
-    news = News(look.site.world.table)
-    news.now = NOW
-    abroad = f"{ELSEWHERE}, 300 jobs go"
-
-    def take_in(headline: str, source: str) -> str:
-        return news.take_in(headline, source, published_at=NOW, crawled_at=NOW)
-
-    with look.site.one_at_a_time:
-        first = take_in(STORY, "wire")
-        take_in(EDITED, "ledger")
-        take_in(f"{STORY} on Tuesday", "review")
-        other = take_in(ELSEWHERE, "wire")
-        take_in(abroad, "ledger")
-        news.grouper().run("run-1")
-        return str(news.article(first)["event_id"]), str(news.article(other)["event_id"])
-
-
 def test_an_article_is_taken_out_of_its_event_and_events_are_merged(look: Look) -> None:
-    event, other = two_events(look)
+    with look.site.one_at_a_time:
+        event, other = two_events(look.site.world.table)
     page = look.at(f"#/events/{event}")
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(3)
@@ -143,3 +130,22 @@ def test_an_article_is_taken_out_of_its_event_and_events_are_merged(look: Look) 
     decided.get_by_role("button", name="Undo").click()
     decide(look, "It does not.")
     expect(page.get_by_role("link", name="one of several on this event")).to_be_visible()
+
+
+def test_all_decisions_are_shown_a_page_at_a_time(look: Look) -> None:
+    table = look.site.world.table
+    with look.site.one_at_a_time:
+        for n in range(25):
+            by = DecidedBy(decided_by="A. Tester", reason=f"Number {n}.", token=f"{n:08}")
+            made = by.decision(
+                DecisionAction.SPLIT_ARTICLE, (UNDECIDED,), NOW + timedelta(minutes=n), source="wire"
+            )
+            key = keys.decision(made.decision_id)
+            table.put(made.to_item(key))
+    page = look.at(f"#/articles/{UNDECIDED}")
+    decided = page.get_by_role("region", name="What people decided")
+    expect(decided.get_by_role("listitem")).to_have_count(20)
+    decided.get_by_role("button", name="Show more").click()
+    expect(decided.get_by_role("listitem")).to_have_count(25)
+    expect(decided.get_by_role("listitem").last).to_contain_text("Number 0.")
+    expect(decided.get_by_role("button", name="Show more")).to_have_count(0)

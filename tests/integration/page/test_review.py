@@ -27,7 +27,7 @@ def test_a_spectrum_is_drawn_in_trial_units_and_decided(look: Look) -> None:
     expect(page.get_by_role("cell", name="V0001 Tst", exact=True)).to_be_visible()
     check_accessibility(page)
     # What one sees is what one says.
-    expect(page.get_by_text("It is told: wavelength unit = Angstrom.")).to_be_visible()
+    expect(page.get_by_text("It gets: wavelength unit = Angstrom.")).to_be_visible()
     page.get_by_label("Date of observation").fill("2024-02-31")
     expect(page.get_by_role("alert")).to_contain_text("Write it as")
     expect(page.get_by_role("button", name="Decide")).to_be_disabled()

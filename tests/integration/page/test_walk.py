@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser import check_accessibility, expect, new_page, open_page
 from tests.integration.page.conftest import Site
+from tests.integration.page.world import two_events
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -26,10 +27,13 @@ def test_every_view_fits_a_phone_in_the_dark_and_works_by_keyboard(browser: Brow
     page.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     wide = {}
+    with site.one_at_a_time:
+        event, _ = two_events(world.table)
     for view in (
         "",
         f"#/articles/{3:032x}",
         "#/events",
+        f"#/events/{event}",
         "#/sentiment",
         "#/sentiment/halcyon?hours=168",
         "#/feeds?add=1",

@@ -39,6 +39,7 @@ from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.spectra.products import data_product_id_for, spectrum_item
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from tests.integration.articles.grouping.test_flow import EDITED, ELSEWHERE, STORY, News
 from tests.integration.observations.world import World as Figures
 from tests.unit.api.stored import article_item, put_article, put_source
 from tests.unit.fits import made
@@ -341,3 +342,20 @@ def _failed_run(table: Table) -> str:
             }
         )
     return run_id
+
+
+def two_events(table: Table) -> tuple[str, str]:
+    """Add an event of three articles and one of two; return their ids."""
+    news = News(table)
+    news.now = NOW
+
+    def take_in(headline: str, source: str) -> str:
+        return news.take_in(headline, source, published_at=NOW, crawled_at=NOW)
+
+    first = take_in(STORY, "wire")
+    take_in(EDITED, "ledger")
+    take_in(f"{STORY} on Tuesday", "review")
+    other = take_in(ELSEWHERE, "wire")
+    take_in(f"{ELSEWHERE}, 300 jobs go", "ledger")
+    news.grouper().run("run-1")
+    return str(news.article(first)["event_id"]), str(news.article(other)["event_id"])

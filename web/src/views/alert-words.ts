@@ -99,8 +99,8 @@ export interface Delivery {
 /** A rule in words: "an article matches a search, ferry". */
 export function inWords(rule: Rule): string {
   const kind = KINDS.find((one) => one.kind === rule.kind);
-  const said = (kind?.fields ?? [])
+  const conditions = (kind?.fields ?? [])
     .filter((field) => rule[field.name] !== null && rule[field.name] !== undefined)
     .map((field) => (field.name === "q" ? String(rule["q"]) : `${field.label.toLowerCase()}: ${String(rule[field.name])}`));
-  return [kind?.when ?? rule.kind, ...said].join(", ");
+  return [kind?.when ?? rule.kind, ...conditions].join(", ");
 }

@@ -1,4 +1,4 @@
-/** Alerts: what one wants to be told of, made and removed here, and what each rule has fired for. */
+/** Alerts: rules of what to report, made and removed here, and what each rule has fired for. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -17,7 +17,7 @@ function Listed({ place }: { place: Place }): JSX.Element {
   const list = useList<Rule>("/alerts", { limit: 100 });
   return (
     <>
-      <Heading title="Alerts">What you want to be told of. A rule fires once for each thing, from the moment on at which it is made.</Heading>
+      <Heading title="Alerts">What is reported to you. A rule fires once for each thing, from the moment on at which it is made.</Heading>
       {adding === null ? (
         <p class="filters">
           <a class="button" href={hashOf("alerts", "", { add: "article" })}>
@@ -31,7 +31,7 @@ function Listed({ place }: { place: Place }): JSX.Element {
         {(rules) =>
           rules.length === 0 ? (
             <Empty>
-              There is none yet. <a href={hashOf("alerts", "", { add: "article" })}>Be told of articles that match a search</a>
+              There is none yet. <a href={hashOf("alerts", "", { add: "article" })}>Report articles that match a search</a>
             </Empty>
           ) : (
             <Table
@@ -174,7 +174,7 @@ function Made({ rule }: { rule: Rule & { secret: string | null } }): JSX.Element
       </p>
       {rule.secret === null ? null : (
         <p>
-          The secret that signs what the webhook gets is told this once: <code>{rule.secret}</code>{" "}
+          The secret that signs what the webhook gets is shown this once: <code>{rule.secret}</code>{" "}
           <Copy text={rule.secret} what="the secret" />
         </p>
       )}
@@ -260,31 +260,31 @@ function One({ id }: { id: string }): JSX.Element {
 
 /** What happened, by the facts that are sent: with a way to it, where the page shows it. */
 function What({ of: { kind, facts } }: { of: Delivery }): JSX.Element {
-  const said = (name: string): string => (facts[name] === null || facts[name] === undefined ? "" : String(facts[name]));
-  if (kind === "article") return <a href={hashOf("articles", said("dedup_key"))}>{said("headline")}</a>;
+  const fact = (name: string): string => (facts[name] === null || facts[name] === undefined ? "" : String(facts[name]));
+  if (kind === "article") return <a href={hashOf("articles", fact("dedup_key"))}>{fact("headline")}</a>;
   if (kind === "run") {
     return (
       <>
-        <a href={hashOf("runs", said("job_run_id"))}>{said("workflow_name").replaceAll("_", " ")}</a> {said("error_message")}
+        <a href={hashOf("runs", fact("job_run_id"))}>{fact("workflow_name").replaceAll("_", " ")}</a> {fact("error_message")}
       </>
     );
   }
   if (kind === "sentiment") {
     return (
-      <a href={hashOf("sentiment", said("tool_id"))}>
-        {said("tool_id")}: {said("average_before")} → {said("average_sentiment")}
+      <a href={hashOf("sentiment", fact("tool_id"))}>
+        {fact("tool_id")}: {fact("average_before")} → {fact("average_sentiment")}
       </a>
     );
   }
   if (kind === "rate" || kind === "best_rate") {
     return (
-      <a href={hashOf("rates", "", { series: said("series_code"), bank: said("bank_name"), term: said("term") })}>
-        {said("bank_name")} {said("term")}: {said("rate_before_pct")} → {said("rate_pct")} %
+      <a href={hashOf("rates", "", { series: fact("series_code"), bank: fact("bank_name"), term: fact("term") })}>
+        {fact("bank_name")} {fact("term")}: {fact("rate_before_pct")} → {fact("rate_pct")} %
       </a>
     );
   }
-  if (kind === "source") return <a href={hashOf("feeds", said("source_id"))}>{`${said("source_id")} ${said("last_error")}`}</a>;
-  if (kind === "spectrum") return <a href={hashOf("novae", said("nova_id"))}>{`${said("provider")} ${said("verdict").toLowerCase()} ${said("reason_code")}`}</a>;
+  if (kind === "source") return <a href={hashOf("feeds", fact("source_id"))}>{`${fact("source_id")} ${fact("last_error")}`}</a>;
+  if (kind === "spectrum") return <a href={hashOf("novae", fact("nova_id"))}>{`${fact("provider")} ${fact("verdict").toLowerCase()} ${fact("reason_code")}`}</a>;
   return (
     <>
       {Object.entries(facts)

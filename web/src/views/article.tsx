@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { go, hashOf, useGet } from "../hooks";
 import { Chip, Empty, Facts, Feeling, Heading, Opened, Published, Shown, Table } from "../parts";
 import { Decide, Decided, useDecided, type Decision } from "./decide";
-import { clean, Marks, told, Words, type Article } from "./story";
+import { attributions, clean, Marks, Words, type Article } from "./story";
 
 export function One({ id }: { id: string }): JSX.Element {
   const answer = useGet<Article>(`/articles/${encodeURIComponent(id)}`);
@@ -30,13 +30,13 @@ interface Reading {
 
 function Read({ article, isOther, decided }: Reading): JSX.Element {
   const [splitting, setSplitting] = useState("");
-  const words = told(article);
+  const words = attributions(article);
   const text = article.text_for_analysis ?? "";
   return (
     <article>
       <Heading title={clean(article)}>{isOther ? "The article of this address was joined to this one." : null}</Heading>
       <Marks article={article} />
-      <h2>{words.length === 1 ? "Told by one source" : `Told by ${words.length} sources`}</h2>
+      <h2>{words.length === 1 ? "Reported by one source" : `Reported by ${words.length} sources`}</h2>
       <Words
         article={article}
         beside={(source) =>
@@ -75,7 +75,7 @@ function Read({ article, isOther, decided }: Reading): JSX.Element {
           {article.mentions.map(({ tag, sentiment, score, is_own }) => (
             <li key={tag}>
               <strong>{tag}</strong> <Feeling label={sentiment} score={score} />{" "}
-              <span class="soft">{is_own ? "by what is said of it" : "as the whole article"}</span>{" "}
+              <span class="soft">{is_own ? "by its own mentions" : "as the whole article"}</span>{" "}
               <a href={hashOf("articles", "", { tag })}>its articles</a>, <a href={hashOf("sentiment", tag)}>its sentiment</a>
             </li>
           ))}
@@ -116,7 +116,7 @@ function Merged({ article }: { article: Article }): JSX.Element {
       />
       <Table
         caption="The headlines that were compared"
-        rows={told(article)}
+        rows={attributions(article)}
         rowKey={([source]) => source}
         columns={[
           { name: "Source", of: ([source, word]) => <Chip kind="plain">{word.source_name ?? source}</Chip> },

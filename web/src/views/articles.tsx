@@ -76,7 +76,7 @@ function Newest({ place }: { place: Place }): JSX.Element {
   return (
     <>
       <Heading title="Articles" tab={words === "" ? "Articles" : `${words} – Articles`}>
-        The newest first. Each story stands here once, with what every source said of it.
+        The newest first. Each story is listed once, with the attribution of every source.
       </Heading>
       <form
         class="filters"
@@ -137,7 +137,7 @@ function Newest({ place }: { place: Place }): JSX.Element {
           <Download path="/articles.csv" query={{ ...asked, limit: 100 }} name="articles.csv">
             CSV
           </Download>
-          {asked.q === "" ? null : <a href={hashOf("alerts", "", { add: "article", q: untimed(asked) })}>Be told of new ones</a>}
+          {asked.q === "" ? null : <a href={hashOf("alerts", "", { add: "article", q: untimed(asked) })}>Report new ones</a>}
         </p>
       </details>
       {searched ? null : <News shown={list.value} again={list.again} />}

@@ -63,7 +63,7 @@ function Trials({ trials, unit, setUnit }: { trials: Trial[]; unit: string; setU
   const [lines, setLines] = useState("");
   const trial = trials[Number(chosen)] ?? trials[0];
   if (trial === undefined) return <Empty>Nothing to draw.</Empty>;
-  const said = trial.unit === "" ? "the file says none" : `the file says ${trial.unit}`;
+  const unset = trial.unit === "" ? "the file has none" : `the file says ${trial.unit}`;
   return (
     <>
       <div class="filters">
@@ -73,7 +73,7 @@ function Trials({ trials, unit, setUnit }: { trials: Trial[]; unit: string; setU
         <Choice
           label="Trial unit of the wavelengths"
           value={unit}
-          options={[["", said], ...Object.keys(UNITS).map((name) => [name, name] as const)]}
+          options={[["", unset], ...Object.keys(UNITS).map((name) => [name, name] as const)]}
           onChange={setUnit}
         />
         <Choice
@@ -121,7 +121,7 @@ function Drawn({ trial, unit, lines }: { trial: Trial; unit: string; lines: stri
     <>
       <p role="status">
         {number(x.length)} samples from {number(first, 2)} to {number(last, 2)}
-        {metres === undefined ? ", in a unit that is not said. Try one." : " nm. "}
+        {metres === undefined ? ", in a unit that is not given. Try one." : " nm. "}
         {metres === undefined ? null : isOptical ? (
           <span class="chip positive">reaches into the optical, 300 to 1100 nm</span>
         ) : (

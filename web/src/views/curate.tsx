@@ -6,7 +6,7 @@ import { sendAs } from "../access";
 import { get, type Page } from "../api";
 import { go } from "../hooks";
 import { Choice, Field } from "../parts";
-import { DecisionForm, type Said } from "./decide";
+import { DecisionForm, type DecidedBy } from "./decide";
 
 const ACTIONS = [
   ["MERGE", "It is another nova, which is known"],
@@ -41,11 +41,11 @@ async function named(text: string): Promise<Known | string> {
 export function Curate({ nova, name, merged }: { nova: string; name: string; merged: boolean }): JSX.Element {
   const [action, setAction] = useState(merged ? "SPLIT" : "MERGE");
   const [into, setInto] = useState("");
-  const send = async (said: Said, key: (body: object) => string): Promise<string | void> => {
+  const send = async (by: DecidedBy, key: (body: object) => string): Promise<string | void> => {
     const other = action === "MERGE" ? await named(into.trim()) : null;
     if (typeof other === "string") return other;
     if (other?.nova_id === nova) return `That is ${name} itself.`;
-    const body = { nova_id: nova, action, ...said, ...(other === null ? {} : { into: other.nova_id }) };
+    const body = { nova_id: nova, action, ...by, ...(other === null ? {} : { into: other.nova_id }) };
     const run = await sendAs<{ job_run_id: string }>("/workflows/curate_nova/executions", { method: "POST", key: key(body), body });
     go("runs", run.job_run_id);
   };

@@ -3,17 +3,17 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sendAs, useDoing } from "../access";
-import type { Page } from "../api";
-import { hashOf, placeOf, useGet, type Answer } from "../hooks";
-import { Field, Shown, Time, Trouble } from "../parts";
+import { forgetLists, hashOf, placeOf, useList, type Answer } from "../hooks";
+import { Field, More, Shown, Time, Trouble } from "../parts";
 import { NAME } from "./review";
 
-export interface Said {
+/** Who decides, and why. */
+export interface DecidedBy {
   decided_by: string;
   reason: string;
 }
 
-export interface Decision extends Said {
+export interface Decision extends DecidedBy {
   decision_id: string;
   action: string;
   /** The one that stays or was split is first, an article before its event. */
@@ -29,6 +29,7 @@ export function useDecided({ again }: Answer<unknown>): [number, () => void] {
   const [turn, setTurn] = useState(0);
   const loadAnew = (): void => {
     setTurn((before) => before + 1);
+    forgetLists();
     again();
     document.getElementById("main")?.focus();
   };
@@ -47,7 +48,7 @@ export function DecisionForm({
   /** What will happen. */
   follows: ComponentChildren;
   /** Sends it under a key that another decision does not have; answers what has to be put right first, if anything. */
-  send: (said: Said, key: (body: object) => string) => Promise<string | void>;
+  send: (by: DecidedBy, key: (body: object) => string) => Promise<string | void>;
   /** Whether it was opened by a button elsewhere, and one goes on in it. */
   focus?: boolean;
   children?: ComponentChildren;
@@ -119,8 +120,8 @@ export function Decide({
   return (
     <DecisionForm
       {...form}
-      send={async (said, key) => {
-        const whole = { ...body, ...(other === undefined ? {} : { other_id: meant(typed) }), ...said };
+      send={async (by, key) => {
+        const whole = { ...body, ...(other === undefined ? {} : { other_id: meant(typed) }), ...by };
         decided(await sendAs<Decision>(`/decisions/${action}`, { method: "POST", key: key(whole), body: whole }));
       }}
     >
@@ -141,11 +142,11 @@ const DONE: Record<string, (one: Decision) => string> = {
 
 /** What people have decided on an article or an event, each with a way to take it back. */
 export function Decided({ of, view, decided }: { of: string; view: string; decided: (decision: Decision) => void }): JSX.Element {
-  const answer = useGet<Page<Decision>>("/decisions", { about: of });
+  const list = useList<Decision>("/decisions", { about: of });
   const [undoing, setUndoing] = useState("");
   return (
-    <Shown of={answer}>
-      {({ items }) =>
+    <Shown of={list}>
+      {(items) =>
         items.length === 0 ? null : (
           <section aria-labelledby="decided">
             <h2 id="decided">What people decided</h2>
@@ -173,6 +174,7 @@ export function Decided({ of, view, decided }: { of: string; view: string; decid
                 </li>
               ))}
             </ul>
+            <More of={list} />
           </section>
         )
       }

@@ -53,7 +53,7 @@ function Known({ feed, answer }: { feed: Feed; answer: Answer<Feed> }): JSX.Elem
             "Articles",
             <>
               <a href={hashOf("articles", "", { source: feed.feed_id })}>{number(feed.created_total)} new</a>,{" "}
-              {number(feed.merged_total)} told by others too
+              {number(feed.merged_total)} reported by others too
             </>,
           ],
           ["Address", <Outside url={feed.url}>{feed.url}</Outside>],

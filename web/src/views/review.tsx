@@ -1,4 +1,4 @@
-/** A decision: what may be said, what follows from it, and what then became of it. */
+/** A decision: its fields, what follows from it, and what then became of it. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -80,13 +80,13 @@ function Form({ one, unit, setUnit, decided }: { one: Case; unit: string; setUni
   const [reviewer, setReviewer] = useState(() => sessionStorage.getItem(NAME) ?? "");
   const [note, setNote] = useState("");
   const [nova, setNova] = useState("");
-  const [said, setSaid] = useState<Record<string, string>>({});
+  const [given, setGiven] = useState<Record<string, string>>({});
   const [key] = useState(() => crypto.randomUUID());
   const { busy, problem, act } = useDoing();
-  const say = (name: string) => (value: string) => setSaid({ ...said, [name]: value });
+  const say = (name: string) => (value: string) => setGiven({ ...given, [name]: value });
   const retry = decision === "CLEARED_RETRY_APPROVED";
   const overrides = Object.fromEntries(
-    Object.entries({ ...said, wavelength_unit: unit }).map(([name, value]) => [name, value.trim()] as const).filter(([, value]) => value !== ""),
+    Object.entries({ ...given, wavelength_unit: unit }).map(([name, value]) => [name, value.trim()] as const).filter(([, value]) => value !== ""),
   );
   const wrong = spectrum && retry ? wrongDate(overrides["date"] ?? "") : "";
   const options: (readonly [string, string])[] = [
@@ -148,27 +148,27 @@ function Form({ one, unit, setUnit, decided }: { one: Case; unit: string; setUni
               options={[["", "as the file says"], ...Object.keys(UNITS).map((name) => [name, name] as const)]}
               onChange={setUnit}
             />
-            <Field label="Date of observation, UTC" value={said["date"] ?? ""} onInput={say("date")} placeholder="2012-06-01T21:30:00" />
+            <Field label="Date of observation, UTC" value={given["date"] ?? ""} onInput={say("date")} placeholder="2012-06-01T21:30:00" />
             {wrong === "" ? null : (
               <p class="error" role="alert">
                 {wrong}
               </p>
             )}
-            <Field label="Object" value={said["object"] ?? ""} onInput={say("object")} placeholder="V1324 Sco" />
-            <Field label="Instrument" value={said["instrument"] ?? ""} onInput={say("instrument")} />
-            <Field label="Flux unit" value={said["flux_unit"] ?? ""} onInput={say("flux_unit")} placeholder="erg/s/cm2/Angstrom" />
+            <Field label="Object" value={given["object"] ?? ""} onInput={say("object")} placeholder="V1324 Sco" />
+            <Field label="Instrument" value={given["instrument"] ?? ""} onInput={say("instrument")} />
+            <Field label="Flux unit" value={given["flux_unit"] ?? ""} onInput={say("flux_unit")} placeholder="erg/s/cm2/Angstrom" />
             {Array.isArray(members) ? (
               <Choice
                 label="File within the ZIP"
-                value={said["member"] ?? ""}
-                options={[["", "not said"], ...members.map((name) => [String(name), String(name)] as const)]}
+                value={given["member"] ?? ""}
+                options={[["", "not given"], ...members.map((name) => [String(name), String(name)] as const)]}
                 onChange={say("member")}
               />
             ) : null}
             {one.reason_code === "CHECKSUM_MISMATCH" ? (
               <Choice
                 label="Checksums that do not fit"
-                value={said["ignore_checksum"] ?? ""}
+                value={given["ignore_checksum"] ?? ""}
                 options={[
                   ["", "are believed"],
                   ["true", "are ignored"],
@@ -178,7 +178,7 @@ function Form({ one, unit, setUnit, decided }: { one: Case; unit: string; setUni
             ) : null}
             <Field
               label="Keywords that it can do without"
-              value={said["accept_missing"] ?? ""}
+              value={given["accept_missing"] ?? ""}
               onInput={say("accept_missing")}
               placeholder="EXPTIME, SPECSYS"
             />
@@ -192,7 +192,7 @@ function Form({ one, unit, setUnit, decided }: { one: Case; unit: string; setUni
         <p class="good">
           <strong>What will happen:</strong> {FOLLOWS[decision]}
           {spectrum && retry && Object.keys(overrides).length > 0
-            ? ` It is told: ${Object.entries(overrides).map(([name, value]) => `${name.replaceAll("_", " ")} = ${value}`).join(", ")}.`
+            ? ` It gets: ${Object.entries(overrides).map(([name, value]) => `${name.replaceAll("_", " ")} = ${value}`).join(", ")}.`
             : ""}
         </p>
         {problem === null ? null : <Trouble of={problem} />}

@@ -161,7 +161,7 @@ function Listed({ place }: { place: Place }): JSX.Element {
 /** What the classes of errors mean to a person, and what they do. */
 const MEANS: readonly (readonly [RegExp, string])[] = [
   [/Unavailable|Busy|Retryable|Timeout|Throttl|Contended|Contested|Late$|NoAuthorityAnswered|LockHeld/, "Somebody else was not able to answer. It was tried again; if it failed for good, start it later."],
-  [/Rejected|Refused/, "An archive or a server refused the question. Look at what it said; asking again does not help."],
+  [/Rejected|Refused/, "An archive or a server refused the question. Read its answer; asking again does not help."],
   [/InvalidInput|NotApproved|NoSuch/, "What was given is wrong, or names what is not there. Start it again with the right input."],
   [/NothingUsable|NotA|BadDocument|DamagedArchive|TooLarge|NoPosition/, "What was received cannot be used. Asking again brings the same; look at it yourself."],
   [/Held|Quarantine/, "Only a person can decide it: it waits in the quarantine."],

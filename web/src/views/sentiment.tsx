@@ -152,8 +152,8 @@ function signed(average: number): string {
   return `${average > 0 ? "+" : ""}${number(average, 2)}`;
 }
 
-function find(known: readonly Subject[], said: string): Subject | undefined {
-  const wanted = said.trim().toLowerCase();
+function find(known: readonly Subject[], text: string): Subject | undefined {
+  const wanted = text.trim().toLowerCase();
   return known.find((subject) =>
     [subject.tool_id, subject.name, subject.ticker ?? ""].some((name) => name.toLowerCase() === wanted),
   );
@@ -188,7 +188,7 @@ function Felt({ id, name, hours }: { id: string; name: string; hours: string }):
           </>
         )}
       </Shown>
-      {/* What is wrong with both is said once. */}
+      {/* What is wrong with both is shown once. */}
       {summary.problem !== null ? null : (
         <Shown of={series}>
           {({ items }) =>
@@ -233,9 +233,9 @@ function inWords(bucket: Bucket): string {
     ["neutral", bucket.neutral_count],
     ["negative", bucket.negative_count],
   ] as const;
-  const said = counts.filter(([, count]) => count > 0);
+  const present = counts.filter(([, count]) => count > 0);
   const total = bucket.total_mentions === 1 ? "1 mention" : `${number(bucket.total_mentions)} mentions`;
-  return `${said.map(([label, count]) => `${number(count)} ${label}`).join(", ")} of ${total}`;
+  return `${present.map(([label, count]) => `${number(count)} ${label}`).join(", ")} of ${total}`;
 }
 
 function Over({ buckets, name, bucket }: { buckets: Bucket[]; name: string; bucket: string }): JSX.Element {

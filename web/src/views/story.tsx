@@ -28,19 +28,19 @@ export interface Article {
   event_id: string | null;
 }
 
-/** What each source said, with its id, in the order in which they came. */
-export function told(article: Article): (readonly [string, Attribution])[] {
+/** The attribution of each source, with its id, in the order in which they came. */
+export function attributions(article: Article): (readonly [string, Attribution])[] {
   return article.sources
     .map((source) => [source, article.source_attribution[source]] as const)
     .filter((pair): pair is readonly [string, Attribution] => pair[1] !== undefined);
 }
 
-/** A headline without the publisher's name behind it, where that is the name of a source that told it. */
+/** A headline without the publisher's name behind it, where that is the name of a source that reported it. */
 export function clean(article: Article): string {
   const cut = /^(.{10,})\s[|–—-]\s([^|–—]{2,40})$/u.exec(article.headline);
   if (cut === null) return article.headline;
   const publisher = letters(cut[2] ?? "");
-  const names = told(article).flatMap(([source, word]) => [source, word.source_name ?? ""]);
+  const names = attributions(article).flatMap(([source, word]) => [source, word.source_name ?? ""]);
   return publisher !== "" && names.some((name) => letters(name) === publisher) ? (cut[1] ?? "").trim() : article.headline;
 }
 
@@ -51,7 +51,7 @@ function letters(text: string): string {
 export function Words({ article, beside }: { article: Article; beside?: (source: string) => ComponentChildren }): JSX.Element {
   return (
     <ul class="words">
-      {told(article).map(([source, word]) => (
+      {attributions(article).map(([source, word]) => (
         <li key={source}>
           <Chip kind="plain">{word.source_name ?? source}</Chip>
           <blockquote dir="auto">
@@ -91,7 +91,7 @@ export function Marks({ article }: { article: Article }): JSX.Element {
 }
 
 export function Story({ article }: { article: Article }): JSX.Element {
-  const words = told(article);
+  const words = attributions(article);
   return (
     <article class="story">
       <h2 dir="auto">
@@ -100,7 +100,7 @@ export function Story({ article }: { article: Article }): JSX.Element {
       <Marks article={article} />
       <details>
         <summary>
-          {words.length === 1 ? `Told by ${words[0]?.[0] ?? ""}` : `Told by ${words.length} sources: ${article.sources.join(", ")}`}
+          {words.length === 1 ? `Reported by ${words[0]?.[0] ?? ""}` : `Reported by ${words.length} sources: ${article.sources.join(", ")}`}
         </summary>
         <Words article={article} />
       </details>
