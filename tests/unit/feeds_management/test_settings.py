@@ -17,10 +17,10 @@ from sourcebook.feeds.settings import PREFIX, FeedSettings
 PAGE = (Path(__file__).parents[3] / "docs" / "feeds.md").read_text("utf-8")
 
 
-def test_the_defaults_are_those_of_the_design() -> None:
+def test_the_defaults_are_those_of_the_design_but_for_one() -> None:
     settings = FeedSettings.from_environment({})
     assert settings == FeedSettings()
-    assert settings.max_concurrent_requests == 10
+    assert settings.max_concurrent_requests == 20, "docs/decisions/0361"
     assert settings.request_timeout_seconds == 10
     assert (settings.min_refresh_interval_minutes, settings.max_refresh_interval_minutes) == (1, 15)
     assert settings.target_articles_per_fetch == 5

@@ -33,7 +33,7 @@ _USER_AGENT: Final = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+)/([A-Za-z0-9!#$%&
 
 @dataclass(frozen=True, slots=True)
 class FeedSettings:
-    """Settings of the feeds, with the defaults of the design.
+    """Settings of the feeds, with the defaults of the design but for `max_concurrent_requests`.
 
     Attributes:
         max_concurrent_requests: feeds that one invocation fetches at the same time.
@@ -48,7 +48,7 @@ class FeedSettings:
             to see whether they agree; one in a round at most.
     """
 
-    max_concurrent_requests: int = 10
+    max_concurrent_requests: int = 20
     request_timeout_seconds: float = 10.0
     user_agent: str = "Sourcebook/0.1"
     min_refresh_interval_minutes: int = 1

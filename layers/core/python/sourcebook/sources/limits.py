@@ -43,7 +43,7 @@ _TICK_SECONDS: Final = 0.5
 _THREADS: Final = 12
 _SPARE_BYTES: Final = 160 * 1024 * 1024
 """Of a function's memory: for the runtime beside this process, and for what reports a failure."""
-_STACKS_BYTES: Final = 24 * 8 * 1024 * 1024
+_STACKS_BYTES: Final = 34 * 8 * 1024 * 1024
 """Stacks of threads that are yet to come: each is counted in full, and hardly used."""
 
 

@@ -215,6 +215,8 @@ class Poller:
     Attributes:
         adapters: the adapter of each kind.
         parallel: sources polled at the same time.
+        parallel_of_host: those of them that may be of one host. The others of it wait without taking up a
+            place of `parallel`, so that they hear of it when it asks for patience.
         seconds_left: seconds that this invocation still has; polls start only while it is above `reserve`.
         linger: seconds that a source without news waits for others to be committed with.
         poll_seconds: for one poll.
@@ -223,7 +225,8 @@ class Poller:
     registry: SourceRegistry
     adapters: Mapping[str, SourceAdapter]
     clock: Clock = utc_now
-    parallel: int = 10
+    parallel: int = 20
+    parallel_of_host: int = 2
     seconds_left: Callable[[], float] = lambda: float("inf")
     reserve: float = 30.0
     linger: float = 0.5
@@ -263,6 +266,7 @@ class Poller:
     ) -> list[Source]:
         """Poll sources in parallel; return those for which the memory was too little beside the others."""
         slots = asyncio.Semaphore(self.parallel)
+        of_host = {source.host: asyncio.Semaphore(self.parallel_of_host) for source in sources}
         again: list[Source] = []
         quiet: list[_Polled] = []
         flushes: list[asyncio.Task[None]] = []
@@ -276,7 +280,7 @@ class Poller:
             await asyncio.to_thread(self._commit_quiet, waiting, report)
 
         async def one(source: Source) -> None:
-            async with slots:
+            async with of_host[source.host], slots:
                 if self.seconds_left() < self.reserve:
                     report.postponed.append(source.source_id)
                     return
