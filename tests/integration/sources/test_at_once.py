@@ -49,7 +49,7 @@ class Adapter:
         return self.answers.get(source.host.partition(".")[0], UNCHANGED)
 
 
-def poll(table: Table, adapter: Adapter, hosts: dict[str, int], **limits: int) -> RoundReport:
+def poll(table: Table, adapter: Adapter, hosts: dict[str, int], parallel: int = 20) -> RoundReport:
     registry = SourceRegistry(table, lambda: NOW)
     due = []
     for host, number in hosts.items():
@@ -57,7 +57,7 @@ def poll(table: Table, adapter: Adapter, hosts: dict[str, int], **limits: int) -
             name = f"{host}-{n:02d}"
             registry.register(SourceSpec(source_id=name, url=f"https://{host}.example/{n}"))
             due.append(SourceDue(source_id=name, kind="feed", due_at=NOW))
-    poller = Poller(registry, {"feed": adapter}, lambda: NOW, linger=0, **limits)
+    poller = Poller(registry, {"feed": adapter}, lambda: NOW, linger=0, parallel=parallel)
     return asyncio.run(poller.run(due))
 
 
