@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from sourcebook.api.inputs import expected, matching
 from sourcebook.fits.model import SpectrumOutcome
+from sourcebook.inputs import expected, matching
 from sourcebook.messages import parts_of
 from sourcebook.schema import UUID
 from sourcebook.spectra import messages as spectra

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from sourcebook.api.inputs import Input, Schema, without_null
+from sourcebook.inputs import Input, Schema, without_null
 from statemachines import states as asl
 from statemachines.books import CORRELATION_ID, REFUSE
 

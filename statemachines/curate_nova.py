@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from sourcebook.api.inputs import NovaId, OneOf, text
 from sourcebook.curation.messages import Action, CurateNova, CurationOutcome
+from sourcebook.inputs import NovaId, OneOf, text
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.inputs import EXAMPLE, NOVA_ID, NovaInput

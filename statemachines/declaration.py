@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sourcebook.api.inputs import Input
+from sourcebook.inputs import Input
 from statemachines import books
 from statemachines import states as asl
 from statemachines.books import Lock

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from sourcebook.api.inputs import Input, expected, matching
 from sourcebook.exports.messages import ExportDays
 from sourcebook.exports.period import DAY, LONGEST
+from sourcebook.inputs import Input, expected, matching
 from statemachines import states as asl
 from statemachines.declaration import Workflow
 

@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field
 
-from sourcebook.api.inputs import Input, NovaId, expected, matching
 from sourcebook.api.workflows import CandidateName
+from sourcebook.inputs import Input, NovaId, expected, matching
 from sourcebook.novae.messages import FindNova, OneNova
 from sourcebook.photometry.messages import RebuildTable, TableOutcome, UploadKnown, ValidateUpload
 from statemachines import states as asl

@@ -2,8 +2,8 @@
 
 from pydantic import ConfigDict
 
-from sourcebook.api.inputs import Input
 from sourcebook.api.workflows import CandidateName
+from sourcebook.inputs import Input
 from sourcebook.novae import messages as novae
 from sourcebook.novae.messages import Outcome
 from statemachines import states as asl

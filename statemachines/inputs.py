@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from sourcebook.api.inputs import Input, NovaId, expected, matching
+from sourcebook.inputs import Input, NovaId, expected, matching
 from sourcebook.novae.messages import HoldForReview
 from sourcebook.schema import UUID
 from statemachines import states as asl

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from sourcebook.api.inputs import Input, OneOf, expected, matching
 from sourcebook.articles.reanalysis_messages import LAST_DAY, DayOfArticles
+from sourcebook.inputs import Input, OneOf, expected, matching
 from sourcebook.sentiment.invalidate_messages import InvalidateSentiment
 from sourcebook.sentiment.subjects import TOOL_ID
 from statemachines import states as asl

@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import Final, cast
 
 import statemachines
-from sourcebook.api.inputs import without_null
+from sourcebook.inputs import without_null
 from statemachines import states as asl
 from statemachines.declaration import Workflow
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from sourcebook.api.inputs import Input, text
+from sourcebook.inputs import Input, text
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from sourcebook.api.inputs import Input, OneOf, expected, matching, text, without_null
 from sourcebook.api.novae import SpectrumOverrides
 from sourcebook.api.parameters import (
     Day,
@@ -25,6 +24,7 @@ from sourcebook.api.parameters import (
 )
 from sourcebook.api.requests import Request
 from sourcebook.errors import InvalidInput
+from sourcebook.inputs import Input, OneOf, expected, matching, text, without_null
 from sourcebook.novae.review import OVERRIDES
 from sourcebook.schema import UUID
 

@@ -35,7 +35,7 @@ from sourcebook.events import (
     GroupHeadlines,
     read_message,
 )
-from sourcebook.feeds.manage import check_values
+from sourcebook.feeds.inputs import NewFeed
 from sourcebook.feeds.opml import parse_opml, write_opml
 from sourcebook.novae.names import normalize_name
 from sourcebook.observations.values import UnreadableValue, parse_rate
@@ -280,7 +280,7 @@ def test_any_body_of_a_workflow_is_read_or_refused(value: object, workflow: str)
 @example({"\ud800": 1})
 @example({"x" * 100_000: 1})
 def test_any_feed_is_taken_or_refused(values: dict[str, Any]) -> None:
-    for check in (check_values, parse_spec):
+    for check in (NewFeed.read, parse_spec):
         try:
             check(values)
         except InvalidInput as error:

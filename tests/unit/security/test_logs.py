@@ -21,7 +21,7 @@ from sourcebook.articles.adapters.options import NewsApiOptions
 from sourcebook.articles.model import parse_incoming
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook.events import ArticleCreated, FetchRequested, read_message
-from sourcebook.feeds.manage import check_values
+from sourcebook.feeds.inputs import NewFeed
 from sourcebook.http import FetchCause, FetchError, HttpClient, error_for, fetch_error
 from sourcebook.novae.resolvers.ads import Ads
 from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable
@@ -94,7 +94,7 @@ REASONS = {
     "field": lambda: refusal(parse_incoming, article(**{HOSTILE: 1})),
     "source's name": lambda: refusal(parse_spec, {"source_id": "a", "url": "https://a.example", HOSTILE: 1}),
     "source's url": lambda: refusal(parse_spec, {"source_id": "a", "url": HOSTILE}),
-    "field of a body": lambda: refusal(check_values, {HOSTILE: 1}),
+    "field of a body": lambda: refusal(NewFeed.read, {HOSTILE: 1}),
     "message": lambda: refusal(read_message, FetchRequested, HOSTILE),
     "member of a message": lambda: refusal(
         read_message, ArticleCreated, json.dumps({"correlation_id": "c", "dedup_key": HOSTILE})

@@ -11,13 +11,13 @@ from pydantic import ConfigDict, Field, create_model
 from sourcebook.alerts.deliveries import DeliveryStore
 from sourcebook.alerts.rules import RuleStore, checked
 from sourcebook.alerts.webhook import webhook_policy
-from sourcebook.api.inputs import Input, OneOf, text
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import PageParameters
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.http.policy import HttpPolicy
+from sourcebook.inputs import Input, OneOf, text
 from sourcebook.records.alert import FIELDS, KINDS, AlertRule, FieldSpec
 from sourcebook.records.base import View
 from sourcebook.search.read import SubjectNames

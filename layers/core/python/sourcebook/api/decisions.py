@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import ConfigDict, Field
 
-from sourcebook.api.inputs import Input, expected, matching, text
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import PageParameters
 from sourcebook.api.parts import Dependencies
@@ -20,6 +19,7 @@ from sourcebook.articles.decisions.events import EventDecisions
 from sourcebook.articles.decisions.model import DecidedBy, DecisionReader, DoesNotFit, NotThere
 from sourcebook.articles.decisions.undo import undo
 from sourcebook.errors import shorten
+from sourcebook.inputs import Input, expected, matching, text
 from sourcebook.records.decision import Decision, DecisionAction
 from sourcebook.schema import DIGEST
 

@@ -14,7 +14,8 @@ from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput, shorten
-from sourcebook.feeds.manage import Added, AlreadyRegistered, FeedManager, check_values
+from sourcebook.feeds.inputs import FeedChange, NewFeed
+from sourcebook.feeds.manage import Added, AlreadyRegistered, FeedManager
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sources.read import HEALTHS, FeedReader
 
@@ -100,24 +101,14 @@ def get_feed_history(feeds: FeedsApi, request: Request) -> Response:
 
 def add_feed(feeds: FeedsApi, request: Request) -> Response:
     """POST /feeds."""
-    body = request.json()
-    if ("url" in body) == ("site" in body):
-        raise InvalidInput(
-            "url",
-            body.get("url"),
-            "either url, a feed's own address, or site, a page that announces its feed",
-        )
+    asked = NewFeed.read(request.json()).given()
     name, found = "", dict[str, object]()
-    if "site" in body:
-        site = body.pop("site")
-        if not isinstance(site, str) or not site.strip():
-            raise InvalidInput("site", site, "the address of a site such as https://news.example")
-        check_values(body, also=("feed_id",))
+    if site := asked.pop("site", None):
         discovery = _discovered(feeds, site)
-        body |= {"url": discovery.feed.url}
+        asked["url"] = discovery.feed.url
         name = discovery.feed.title
         found = {"found": {"how": discovery.how, "others": list(discovery.others)}}
-    added = _add(feeds, body, name)
+    added = _add(feeds, asked, name)
     headers = {"location": f"/feeds/{added.feed_id}"}
     answer = {**added.feed.shown(), **found, "created": added.new}
     return Response(answer, 201 if added.new else 200, headers=headers)
@@ -294,7 +285,7 @@ OPERATIONS: Final = (
         "something else.",
         handle=add_feed,
         access=Access.WRITE,
-        body=Body(schema="NewFeed"),
+        body=Body(form=NewFeed),
         answers={201: "AddedFeed", 200: "AddedFeed"},
         problems=(409,),
     ),
@@ -340,7 +331,7 @@ OPERATIONS: Final = (
         "shorter `interval_minutes` counts from now.",
         handle=change_feed,
         access=Access.WRITE,
-        body=Body(schema="FeedChange"),
+        body=Body(form=FeedChange),
         answers={200: "Feed"},
         problems=(404, 409),
     ),

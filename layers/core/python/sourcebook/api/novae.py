@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, create_model
 
-from sourcebook.api.inputs import Input, NovaId, OneOf, expected, matching, text
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import Day, PageParameters, YesOrNo, degrees, number, words
 from sourcebook.api.parts import Dependencies
@@ -16,6 +15,7 @@ from sourcebook.api.responses import Conflict, NotFound, Response, listed
 from sourcebook.api.workflows import CandidateName, WorkflowsApi
 from sourcebook.api.workflows import make as make_workflows
 from sourcebook.errors import InvalidInput, shorten
+from sourcebook.inputs import Input, NovaId, OneOf, expected, matching, text
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.listing import STATUSES as NOVA_STATUSES
 from sourcebook.novae.listing import NovaList, Wanted

@@ -12,13 +12,13 @@ from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Field
 
-from sourcebook.api.inputs import ReadBy
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import Parameters, Text, number
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
 from sourcebook.errors import InvalidInput
+from sourcebook.inputs import ReadBy
 from sourcebook.novae.coordinates import WIDEST_SEARCH, Position
 from sourcebook.novae.product_read import ProductReader
 from sourcebook.novae.read import NovaReader

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
-from sourcebook.api.inputs import without_null
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parameters import PageParameters, Parameters
 from sourcebook.api.representations import TAKEN_AWAY, columns
 from sourcebook.api.requests import SIGNED
 from sourcebook.api.schemas import EXAMPLES, SCHEMAS, ref
+from sourcebook.inputs import without_null
 from sourcebook.records.schema import Schema
 
 VERSION: Final = "1"

@@ -15,8 +15,8 @@ from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
 
 if TYPE_CHECKING:
-    from sourcebook.api.inputs import Input
     from sourcebook.api.parameters import Parameters
+    from sourcebook.inputs import Input
 
 
 class Access(StrEnum):

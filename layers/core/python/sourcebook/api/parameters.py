@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, Final, Self
 
 from pydantic import Field
 
-from sourcebook.api.inputs import Input, OneOf, ReadBy, expected
 from sourcebook.api.requests import PAGE_DEFAULT, PAGE_LIMIT, Request
 from sourcebook.clock import parse_iso
 from sourcebook.errors import InvalidInput
+from sourcebook.inputs import Input, OneOf, ReadBy, expected
 
 DAY_EXPECTED: Final = "a day such as 2026-01-06"
 MOMENT_EXPECTED: Final = (

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from sourcebook.api.inputs import ReadBy, expected, matching
 from sourcebook.api.operations import Operation
 from sourcebook.api.parameters import (
     MOMENT_EXPECTED,
@@ -23,6 +22,7 @@ from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.errors import InvalidInput, shorten
+from sourcebook.inputs import ReadBy, expected, matching
 from sourcebook.novae.product_read import (
     NothingToPlot,
     ProductReader,

@@ -130,31 +130,6 @@ def _rates() -> dict[str, Schema]:
     return {"rate_pct": nullable(NUMBER), "rate_min_pct": nullable(NUMBER), "rate_max_pct": nullable(NUMBER)}
 
 
-_TAGS: Final[Schema] = {
-    "type": "array",
-    "items": {"type": "string", "minLength": 1, "maxLength": 64, "pattern": r"\S"},
-    "maxItems": 10,
-    "description": "Given to all its articles.",
-}
-_PRIORITY: Final[Schema] = {
-    "type": "integer",
-    "minimum": 0,
-    "maximum": 9_999,
-    "description": "Of the feeds that are due, the lower number is fetched first; 999 if none is given.",
-}
-_FEED_NAME: Final[Schema] = {"type": "string", "maxLength": 200}
-_CHANGEABLE: Final[dict[str, Schema]] = {
-    "enabled": FLAG,
-    "priority": _PRIORITY,
-    "name": _FEED_NAME,
-    "tags": _TAGS,
-    "interval_minutes": {
-        "type": "integer",
-        "minimum": 1,
-        "maximum": 1_440,
-        "description": "The longest time between two fetches; polling may choose less.",
-    },
-}
 _LOST: Final[Schema] = {**FLAG, "description": "Whether it has run longer than its workflow may."}
 _PLACED: Final[Mapping[str, Schema]] = {
     "constellation": {**nullable(TEXT), "description": "That its position lies in."}
@@ -344,47 +319,10 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "Fetch": object_of(due_at=TIME, **shown_fields(Fetch)),
     "FetchPage": page_of("Fetch"),
-    "NewFeed": {
-        "type": "object",
-        "properties": {
-            "url": {
-                "type": "string",
-                "format": "feed-url",
-                "description": "The feed's own address; it is registered without being asked.",
-            },
-            "site": {
-                "type": "string",
-                "format": "feed-url",
-                "description": "A page, which is asked which feed it announces, and else at the usual paths.",
-            },
-            "feed_id": {
-                "type": "string",
-                "pattern": "^[a-z0-9][a-z0-9-]{0,62}$",
-                "description": "Without it, the host and a hash of the URL.",
-            },
-            **_CHANGEABLE,
-        },
-        "oneOf": [{"required": ["url"]}, {"required": ["site"]}],
-        "additionalProperties": False,
-    },
     "AddedFeed": with_optional(
         object_of(**_feed(), created=FLAG, found=object_of(how=TEXT, others=list_of(TEXT))),
         "found",
     ),
-    "FeedChange": {
-        "type": "object",
-        "properties": {
-            "url": {
-                "type": "string",
-                "format": "feed-url",
-                "description": "Where the feed is now. It is fetched at once, as if for the first time; what "
-                "it brought before stays, and is not taken for new.",
-            },
-            **_CHANGEABLE,
-        },
-        "minProperties": 1,
-        "additionalProperties": False,
-    },
     "RemovedFeed": object_of(feed_id=TEXT, deleted={"const": True}),
     "OpmlDocument": {
         "type": "string",

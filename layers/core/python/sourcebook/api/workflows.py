@@ -9,12 +9,12 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 import statemachines
-from sourcebook.api.inputs import Input, checked
 from sourcebook.api.operations import Access, Body, Operation
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, unpaged
 from sourcebook.errors import shorten
+from sourcebook.inputs import Input, checked
 from sourcebook.novae.names import normalize_name
 from sourcebook.novae.review import Starter
 from sourcebook.records.nova import NAME_LIMIT

@@ -1,7 +1,6 @@
 """Managing feeds: adding, changing, removing, and lists of them in and out.
 
-The API and the command line do the same by this. pydantic is imported only by what writes, for the API's
-cold start.
+The API and the command line do the same by this.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, shorten
+from sourcebook.feeds.inputs import FeedChange, NewFeed
 from sourcebook.feeds.opml import (
     OpmlFeed,
     OpmlProblem,
     clean_url,
     declaration,
-    distinct_tags,
     parse_opml,
     same_url,
     source_id_for,
@@ -30,25 +29,20 @@ from sourcebook.feeds.opml import (
 )
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.records.source import Source
+from sourcebook.sources.model import ID_EXPECTED, NAME_LENGTH, SourceSpec, parse_spec
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
     from sourcebook.http import HttpPolicy
-    from sourcebook.sources.model import SourceSpec
     from sourcebook.sources.registry import SourceRegistry
 
 FEED: Final = "feed"
 MOST_IMPORTED: Final = 5_000
 """Feeds of one document that are imported: more than that do not fit the time of a request."""
-CHANGEABLE: Final = ("enabled", "priority", "name", "tags", "interval_minutes")
-"""What may be changed of a feed besides its `url`, and declared when it is added."""
 
 _ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-_NAME_LENGTH: Final = 200
-_TAG_LENGTH: Final = 64
-_MOST_TAGS: Final = 10
 
 
 class AlreadyRegistered(InvalidInput):
@@ -115,7 +109,7 @@ class FeedManager:
         """Add a feed, due at once. Adding it again changes nothing and is no error.
 
         Args:
-            values: ``url``, and if wanted ``feed_id`` and what `CHANGEABLE` names.
+            values: of a `NewFeed`, with its ``url``.
             name: for a new feed that is given none, such as the title that it has itself.
 
         Raises:
@@ -123,16 +117,15 @@ class FeedManager:
             AlreadyRegistered: if its id belongs to something else, its URL to another id, or the feed is
                 there with other values than those given.
         """
-        checked = check_values(values, also=("url", "feed_id"))
-        url = checked.pop("url", None)
-        if not isinstance(url, str) or not url.strip():
-            raise InvalidInput("url", url, "the address of a feed such as https://news.example/feed.xml")
-        url = clean_url(url)
+        checked = NewFeed.read(values).given()
+        if "url" not in checked:
+            raise InvalidInput("url", None, NewFeed.expected("url"))
+        url = clean_url(checked.pop("url"))
         wanted = checked.pop("feed_id", None)
         known = self._known([url]).get(same_url(url))
         if known is not None and wanted is not None and known != wanted:
             raise AlreadyRegistered("feed_id", wanted, f"{known}, the id by which this feed is registered")
-        title = name.strip()[:_NAME_LENGTH]
+        title = name.strip()[:NAME_LENGTH]
         spec = self._spec(
             {"name": title, **checked, "source_id": wanted or known or source_id_for(url), "url": url}
         )
@@ -164,7 +157,7 @@ class FeedManager:
 
         Args:
             feed_id: the feed.
-            values: some of what `CHANGEABLE` names, and `url`.
+            values: of a `FeedChange`.
 
         Returns:
             The feed afterwards, or None if there is no such feed.
@@ -173,9 +166,9 @@ class FeedManager:
             InvalidInput: naming the field that is wrong.
             AlreadyRegistered: if another feed has the address.
         """
-        changes = check_values(values, also=("url",))
+        changes = FeedChange.read(values).given()
         if not changes:
-            raise InvalidInput("body", dict(values), f"at least one of url, {', '.join(CHANGEABLE)}")
+            raise InvalidInput("body", dict(values), f"at least one of {', '.join(FeedChange.names())}")
         source = self.source(feed_id)
         if source is None:
             return None
@@ -289,8 +282,6 @@ class FeedManager:
         Raises:
             InvalidInput: naming the field by its name here.
         """
-        from sourcebook.sources.model import parse_spec  # noqa: PLC0415 - pydantic
-
         self._check_url(values.get("url"))
         interval = self.settings.max_refresh_interval_minutes
         try:
@@ -357,64 +348,15 @@ class FeedManager:
         yield from map(Source.of_item, items)
 
 
-def check_values(values: Mapping[str, Any], *, also: Iterable[str] = ()) -> dict[str, Any]:
-    """Return what a person wants of a feed, checked.
-
-    Raises:
-        InvalidInput: naming the first field that is unknown or wrong.
-    """
-    known = (*also, *CHANGEABLE)
-    for name in values:
-        if name not in known:
-            raise InvalidInput(str(name)[:80], values[name], f"only the fields {', '.join(known)}")
-    checked = dict(values)
-    for name, (right, expected) in _RULES.items():
-        if name in checked and not right(checked[name]):
-            raise InvalidInput(name, checked[name], expected)
-    if "tags" in checked:
-        checked["tags"] = distinct_tags(checked["tags"])
-    if "name" in checked:
-        checked["name"] = checked["name"].strip()
-    return checked
-
-
 def _folded(tags: Iterable[str]) -> list[str]:
     return [tag.casefold() for tag in tags]
-
-
-def _is_tags(value: object) -> bool:
-    return (
-        isinstance(value, list | tuple)
-        and len(value) <= _MOST_TAGS
-        and all(isinstance(tag, str) and 1 <= len(tag.strip()) <= _TAG_LENGTH for tag in value)
-    )
-
-
-_RULES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "url": (lambda value: isinstance(value, str), "the address of a feed, as text"),
-    "feed_id": (lambda value: isinstance(value, str), "lower-case letters, digits and hyphens, at most 63"),
-    "enabled": (lambda value: isinstance(value, bool), "true or false"),
-    "priority": (
-        lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 9999,
-        "a whole number from 0 to 9999; the lower number is fetched first",
-    ),
-    "name": (
-        lambda value: isinstance(value, str) and len(value.strip()) <= _NAME_LENGTH,
-        f"a text of at most {_NAME_LENGTH} characters",
-    ),
-    "interval_minutes": (
-        lambda value: isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1440,
-        "a whole number of minutes from 1 to 1440",
-    ),
-    "tags": (_is_tags, f"a list of at most {_MOST_TAGS} texts of 1 to {_TAG_LENGTH} characters"),
-}
 
 
 def _in_words(error: InvalidInput) -> str:
     if error.field == "url":
         return f"an http or https address of at most 2000 characters, without a user name ({error.expected})"
     if error.field == "source_id":
-        return "lower-case letters, digits and hyphens, at most 63"
+        return ID_EXPECTED
     return error.expected
 
 

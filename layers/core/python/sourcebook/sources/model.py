@@ -33,10 +33,19 @@ def _http_url(url: str) -> str:
 HttpUrl = Annotated[str, Field(max_length=2000), AfterValidator(_http_url)]
 """An http or https URL kept exactly as it was given; the field's source is RFC 3986."""
 
-SourceId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+SOURCE_ID: Final = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
+ID_EXPECTED: Final = "lower-case letters, digits and hyphens, at most 63"
+SourceId = Annotated[str, SOURCE_ID]
 """Lower-case letters, digits and hyphens, at most 63: it stands in keys, URLs and log lines."""
 
-Tag = Annotated[str, Field(min_length=1, max_length=64)]
+NAME_LENGTH: Final = 200
+TAG_LENGTH: Final = 64
+TAGS_AT_MOST: Final = 10
+PRIORITY: Final = Field(ge=0, le=9_999)
+INTERVAL: Final = Field(ge=1, le=1_440)
+"""Minutes: at most a day."""
+
+Tag = Annotated[str, Field(min_length=1, max_length=TAG_LENGTH)]
 
 
 class SourceSpec(BaseModel):
@@ -53,11 +62,11 @@ class SourceSpec(BaseModel):
     source_id: SourceId
     kind: str = Field(default="feed", pattern=r"^[a-z][a-z0-9_]{0,31}$")
     url: HttpUrl
-    name: str = Field(default="", max_length=200)
-    priority: int = Field(default=ABSENT_PRIORITY, ge=0, le=9999)
-    tags: tuple[Tag, ...] = Field(default=(), max_length=10)
+    name: str = Field(default="", max_length=NAME_LENGTH)
+    priority: Annotated[int, PRIORITY] = ABSENT_PRIORITY
+    tags: tuple[Tag, ...] = Field(default=(), max_length=TAGS_AT_MOST)
     enabled: bool = True
-    interval_minutes: int = Field(default=DEFAULT_INTERVAL_MINUTES, ge=1, le=1440)
+    interval_minutes: Annotated[int, INTERVAL] = DEFAULT_INTERVAL_MINUTES
     options: Mapping[str, object] = Field(default_factory=dict)
 
     @property

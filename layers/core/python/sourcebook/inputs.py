@@ -20,6 +20,8 @@ from sourcebook.schema import UUID
 Schema = dict[str, Any]
 """A JSON Schema."""
 
+NOT_GIVEN: Final[Any] = None
+"""Default of a field that may be left out and, unlike one whose type says so, may not be null."""
 _EXPECTED: Final = "x-expected"
 """Member of a field's schema: what would be right, in words. It is for errors and is not published."""
 
@@ -114,7 +116,7 @@ NovaId = Annotated[
 
 
 class Input(BaseModel):
-    """What a caller gives: these fields and no others. A field that is not required may also be null."""
+    """What a caller gives: these fields and no others."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
