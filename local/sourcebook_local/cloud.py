@@ -61,6 +61,7 @@ _LAUNCHED = (
     "recorded_calls",
     "request_guard",
     "saved_objects",
+    "saving",
     "snapshots",
     "sorted_indexes",
 )

@@ -19,8 +19,8 @@ Mended, each only if what it replaces or relies on is where the pinned version h
 * Told to stop, it waits for its clients first and writes its state after, so that one open TLS
   connection or long poll keeps it from both: after `PATIENCE_SECONDS` it writes and ends all the same.
 * An object that cannot be written it would keep in memory and only log that: the call fails.
-* It saves at a stop only, service by service, and goes on without what it cannot write or read. `State` saves
-  every minute too, all or nothing, and does not end before the state is saved.
+* It saves at a stop only, service by service, and goes on without what it cannot write or read. `saving`
+  saves every minute too, all or nothing, and it does not end before the state is saved.
 * It answers everybody, pages of other sites in a browser too. `request_guard` stands before it.
 
 Drop a mend when upstream has it; a new MiniStack version is a change of `PINNED_VERSION`, of
@@ -32,7 +32,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import copy
 import functools
 import hashlib
 import importlib
@@ -40,22 +39,22 @@ import importlib.metadata
 import importlib.util
 import inspect
 import io
-import json
 import logging
 import os
 import re
-import select
 import shutil
 import signal
 import sys
 import tempfile
 import threading
-import time
 import zipfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from .saving import State
 
 Application: TypeAlias = Callable[..., Any]
 """An ASGI application."""
@@ -77,9 +76,6 @@ SAVE_EVERY = "SOURCEBOOK_SAVE_SECONDS"
 """Environment variable: seconds between two saves of the state."""
 RECORDED_CALLS = "SOURCEBOOK_RECORDED_CALLS"
 """Environment variable: the file that gets what functions ask of AWS; nothing is written down without it."""
-RETRY_SECONDS = 2.0
-PROGRESS_SECONDS = 10.0
-"""A process that saves and writes nothing for twice as long is stuck: another one is forked."""
 WHERE_LAYERS_ARE = "_LAMBDA_LAYERS_DIRS"
 """Environment variable: where MiniStack tells a worker that its layers are."""
 
@@ -107,16 +103,37 @@ def attribute(module: ModuleType, name: str) -> object:
         raise UnexpectedError(f"{module.__name__} has no {name}") from None
 
 
+def function(
+    owner: object, name: str, *, takes: Sequence[str] | None = None, uses: Collection[str] = ()
+) -> Callable[..., Any]:
+    """Return a function that must be as the pinned version has it.
+
+    Args:
+        owner: the module or class that has it.
+        name: its name.
+        takes: the names of all its parameters; None for any.
+        uses: names and texts that its code has among others.
+
+    Raises:
+        UnexpectedError: if there is no such function, or it is another one.
+    """
+    found, where = getattr(owner, name, None), getattr(owner, "__name__", str(owner))
+    if not isinstance(found, FunctionType):
+        raise UnexpectedError(f"{where} has no function {name}")
+    if takes is not None and list(inspect.signature(found).parameters) != list(takes):
+        raise UnexpectedError(f"{where}.{name} takes other parameters than {', '.join(takes)}")
+    if missing := set(uses) - {*found.__code__.co_names, *map(str, found.__code__.co_consts)}:
+        raise UnexpectedError(f"{where}.{name} does not use {', '.join(sorted(missing))}")
+    return found
+
+
 def report_exception_classes(service: ModuleType) -> None:
     """Give an error the class of its exception as its type: the log of the call ends with the traceback.
 
     A module that cannot be imported has the type that AWS gives an ImportError, whatever it has raised: its
     class is not known here.
     """
-    name = "_execute_function_warm"
-    execute = attribute(service, name)
-    if not isinstance(execute, FunctionType) or HANDLER_ERROR not in str(execute.__code__.co_consts):
-        raise UnexpectedError(f"{name} is not a function that says {HANDLER_ERROR}")
+    execute = function(service, "_execute_function_warm", uses={HANDLER_ERROR})
 
     @functools.wraps(execute)
     def with_class(func: object, event: object, request_id: str) -> dict[str, Any]:
@@ -139,14 +156,9 @@ def finish_calls(runtime: ModuleType) -> None:
     Raises:
         UnexpectedError: if MiniStack ends processes in another way than the pinned version.
     """
-    end, worker = attribute(runtime, "kill_workers"), attribute(runtime, "Worker")
-    invalidate, invoke = attribute(runtime, "invalidate_worker"), getattr(worker, "invoke", None)
-    used = {invalidate: "kill_workers", invoke: "_lock"}
-    if not isinstance(end, FunctionType) or not all(
-        isinstance(function, FunctionType) and name in function.__code__.co_names
-        for function, name in used.items()
-    ):
-        raise UnexpectedError("invalidate_worker does not use kill_workers, or Worker.invoke takes no _lock")
+    end = function(runtime, "kill_workers")
+    function(runtime, "invalidate_worker", uses={"kill_workers"})
+    function(attribute(runtime, "Worker"), "invoke", uses={"_lock"})
 
     def end_after_its_call(worker: Any) -> None:  # noqa: ANN401 - a worker of MiniStack
         with worker._lock:
@@ -222,17 +234,10 @@ def unpack_layers_once(runtime: ModuleType, service: ModuleType, folder: Path) -
         UnexpectedError: if MiniStack starts workers in another way than the pinned version.
     """
     worker, script = attribute(runtime, "Worker"), attribute(runtime, "_PYTHON_WORKER_SCRIPT")
-    reserved, content_of = (
-        attribute(runtime, "_RESERVED_RUNTIME_ENV_VARS"),
-        attribute(service, "_resolve_layer_zip"),
-    )
-    spawn = getattr(worker, "_spawn", None)
-    if not isinstance(spawn, FunctionType) or not isinstance(content_of, FunctionType):
-        raise UnexpectedError("Worker._spawn or _resolve_layer_zip is not a function")
-    names = [*spawn.__code__.co_names, *map(str, spawn.__code__.co_consts)]
-    expected = {"config", "Layers", "Environment", "Variables", WHERE_LAYERS_ARE, "environ"}
-    if missing := expected - set(names):
-        raise UnexpectedError(f"Worker._spawn says nothing of {', '.join(sorted(missing))}")
+    reserved = attribute(runtime, "_RESERVED_RUNTIME_ENV_VARS")
+    content_of = function(service, "_resolve_layer_zip")
+    used = {"config", "Layers", "Environment", "Variables", WHERE_LAYERS_ARE, "environ"}
+    spawn = function(worker, "_spawn", uses=used)
     if WHERE_LAYERS_ARE not in str(script) or WHERE_LAYERS_ARE in reserved:  # type: ignore[operator]
         raise UnexpectedError(f"a worker does not read {WHERE_LAYERS_ARE} of its function's environment")
     layers = UnpackedLayers(folder)
@@ -258,9 +263,7 @@ def unpack_layers_once(runtime: ModuleType, service: ModuleType, folder: Path) -
 
 def read_expressions_once(dynamodb: ModuleType) -> None:
     """Have DynamoDB remember what it has read of an expression, which depends on nothing else."""
-    tokenize, check = attribute(dynamodb, "_tokenize"), attribute(dynamodb, "_condition_syntax_error")
-    if not isinstance(tokenize, FunctionType) or not isinstance(check, FunctionType):
-        raise UnexpectedError("_tokenize or _condition_syntax_error is not a function")
+    tokenize, check = function(dynamodb, "_tokenize"), function(dynamodb, "_condition_syntax_error")
 
     @functools.lru_cache(maxsize=4096)
     def tokens(expression: str) -> tuple[object, ...]:
@@ -285,9 +288,7 @@ def sort_indexes(dynamodb: ModuleType) -> None:
 
 def register_sessions_in_turn(sts: ModuleType) -> None:
     """Let no thread change the sessions while another one looks through them."""
-    register = attribute(sts, "register_session")
-    if not isinstance(register, FunctionType):
-        raise UnexpectedError("register_session is not a function")
+    register = function(sts, "register_session")
     lock = threading.Lock()
 
     @functools.wraps(register)
@@ -300,20 +301,18 @@ def register_sessions_in_turn(sts: ModuleType) -> None:
 
 def keep_to_one_port(app: ModuleType) -> None:
     """Answer MiniStack's question whether it may take port 443 as well."""
-    attribute(app, "_port_is_bindable")
+    function(app, "_port_is_bindable", takes=["host", "port"])
     app._port_is_bindable = lambda host, port: False  # type: ignore[attr-defined]  # noqa: ARG005
 
 
 def secrets_of(evaluator: ModuleType, account: str) -> Callable[[str, str], str | None]:
     """Return what finds the secret of an access key: of the account, or of one that MiniStack has given."""
-    resolve = attribute(evaluator, "resolve_credential")
+    resolve = function(
+        evaluator, "resolve_credential", takes=["access_key_id", "account_id", "session_token"]
+    )
     refusal = attribute(evaluator, "CredentialResolutionError")
-    if (
-        not isinstance(resolve, FunctionType)
-        or not isinstance(refusal, type)
-        or list(inspect.signature(resolve).parameters) != ["access_key_id", "account_id", "session_token"]
-    ):
-        raise UnexpectedError("resolve_credential is not a function of an access key, an account and a token")
+    if not isinstance(refusal, type):
+        raise UnexpectedError("CredentialResolutionError is not a class")
 
     def secret_of(access_key: str, token: str) -> str | None:
         # An empty key is the account's own to MiniStack.
@@ -327,19 +326,17 @@ def secrets_of(evaluator: ModuleType, account: str) -> Callable[[str, str], str 
 def signed_routes_of(app: ModuleType) -> Callable[[str, str], bool]:
     """Return what says whether a route of an HTTP API is for callers with a signature only."""
     parse, resolve, authorization = (
-        attribute(app, name)
+        function(app, name)
         for name in ("_parse_execute_api_url", "_resolve_stage_and_path", "_execute_api_authorization_type")
     )
-    if not all(isinstance(found, FunctionType) for found in (parse, resolve, authorization)):
-        raise UnexpectedError("what MiniStack finds the route of a request with is no function")
 
     def needs_signature(method: str, path: str) -> bool:
-        parsed = parse("", path)  # type: ignore[operator]
+        parsed = parse("", path)
         if parsed is None:
             return True
         api, stage, rest = parsed
-        stage, rest = resolve(api, stage, rest)  # type: ignore[operator]
-        return bool(authorization(api, stage, method, rest) == "AWS_IAM")  # type: ignore[operator]
+        stage, rest = resolve(api, stage, rest)
+        return bool(authorization(api, stage, method, rest) == "AWS_IAM")
 
     return needs_signature
 
@@ -349,11 +346,11 @@ def recording(file: str, account: str) -> Callable[..., None] | None:
     if not file:
         return None
     evaluator = importlib.import_module("ministack.core.iam_evaluator")
-    resolve = attribute(evaluator, "resolve_credential")
+    resolve = function(evaluator, "resolve_credential")
 
     def arn_of(access_key: str) -> str:
         # The guard has checked the token.
-        return str(getattr(resolve(access_key, account), "principal_arn", ""))  # type: ignore[operator]
+        return str(getattr(resolve(access_key, account), "principal_arn", ""))
 
     record: Callable[..., None] = beside("recorded_calls").CallRecord(Path(file), arn_of)
     return record
@@ -395,14 +392,9 @@ def fail_unwritten_objects(s3: ModuleType) -> None:
 
     MiniStack catches what goes wrong as it writes, logs it, and answers that the object is stored.
     """
-    keep, handle = attribute(s3, "_persist_object"), attribute(s3, "handle_request")
-    write = attribute(s3, "_atomic_write")
-    if (
-        not all(isinstance(found, FunctionType) for found in (keep, handle, write))
-        or list(inspect.signature(keep).parameters) != ["bucket", "key", "obj"]  # type: ignore[arg-type]
-        or list(inspect.signature(write).parameters) != ["fpath", "data", "text"]  # type: ignore[arg-type]
-    ):
-        raise UnexpectedError("_persist_object and _atomic_write are not what writes an object")
+    handle = function(s3, "handle_request")
+    keep = function(s3, "_persist_object", takes=["bucket", "key", "obj"])
+    function(s3, "_atomic_write", takes=["fpath", "data", "text"])
     unwritten: contextvars.ContextVar[list[str] | None] = contextvars.ContextVar("unwritten", default=None)
 
     def note(trouble: str) -> None:
@@ -425,7 +417,7 @@ def fail_unwritten_objects(s3: ModuleType) -> None:
             raise
 
     def keep_or_note(bucket: str, key: str, obj: object) -> None:
-        keep(bucket, key, obj)  # type: ignore[operator]
+        keep(bucket, key, obj)
         # What was written, MiniStack keeps no longer.
         if isinstance(obj, dict) and obj.get("body") is not None:
             note("it is not on the disk")
@@ -434,7 +426,7 @@ def fail_unwritten_objects(s3: ModuleType) -> None:
         noted: list[str] = []
         before = unwritten.set(noted)
         try:
-            answered: tuple[object, ...] = await handle(*arguments, **named)  # type: ignore[operator]
+            answered: tuple[object, ...] = await handle(*arguments, **named)
         finally:
             unwritten.reset(before)
         if not noted:
@@ -448,156 +440,23 @@ def fail_unwritten_objects(s3: ModuleType) -> None:
     s3.handle_request = answer  # type: ignore[attr-defined]
 
 
-class State:
-    """Saves MiniStack's state, and finds what was saved.
+def saved_state(app: ModuleType, persistence: ModuleType, folder: Path) -> State:
+    """Return what saves MiniStack's state; MiniStack reads the newest snapshot of a folder.
 
-    A process that is forked writes it: the state of one moment, while this one goes on.
+    Raises:
+        UnexpectedError: if MiniStack does not save as the pinned version does, or no snapshot is whole.
     """
-
-    def __init__(self, app: ModuleType, persistence: ModuleType, folder: Path) -> None:
-        """Find the newest snapshot, and have MiniStack read that.
-
-        Raises:
-            UnexpectedError: if MiniStack does not save as the pinned version does, or no snapshot is whole.
-        """
-        used = [attribute(app, name) for name in ("_build_persistence_save_dict", "_load_persisted_state")]
-        used += [
-            attribute(persistence, name) for name in ("_json_default", "_state_format_version", "load_state")
-        ]
-        if not all(isinstance(found, FunctionType) for found in used):
-            raise UnexpectedError("what MiniStack saves and loads its state with is no function")
-        attribute(persistence, "STATE_DIR")
-        self._app: Any = app
-        self._persistence: Any = persistence
-        module, self._objects = beside("snapshots"), beside("saved_objects")
-        self._folder, self._snapshots = folder, module.Snapshots(folder)
-        self._content: str = module.CONTENT
-        self._lock = threading.Lock()
-        # Written in advance: on a full disk there is room for what went wrong.
-        self._trouble = folder / "trouble"
-        self._note("")
-        try:
-            newest, damaged = self._snapshots.newest()
-        except module.DamagedError as error:
-            raise UnexpectedError(f"the saved state is damaged: {error}. `make reset` forgets it") from None
-        for trouble in damaged:
-            _log.error("Failed to restore persisted state of %s: the save before it is used", trouble)
-        self._persistence.STATE_DIR = str(newest or folder)  # type: ignore[attr-defined]
-        self._app._load_persisted_state = self._load  # type: ignore[attr-defined]
-
-    def _load(self) -> None:
-        """Restore every service, or none: what cannot be read would be overwritten by nothing."""
-        folder = Path(self._persistence.STATE_DIR)
-        for key, name in self._app._state_map.items():
-            if (folder / f"{key}.json").exists():
-                data = self._persistence.load_state(key)
-                if data is None:
-                    raise UnexpectedError(f"the saved state of {key} cannot be read")
-                self._app._get_module(name).load_persisted_state(data)
-
-    def save(self) -> str:
-        """Save the state; return what went wrong, "" if nothing did."""
-        with self._lock:
-            try:
-                return self._save()
-            except OSError as error:  # no process or no file can be opened: whoever asked tries again
-                _log.error("Persistence: failed to save: %s", error)
-                return str(error)
-
-    def _save(self) -> str:
-        parent, (reader, writer) = os.getpid(), os.pipe()
-        child = os.fork()
-        if child == 0:
-            self._save_and_exit(parent, writer)
-        os.close(writer)
-        with os.fdopen(reader, "rb") as answer:
-            seen = -1
-            while not select.select([answer], [], [], PROGRESS_SECONDS)[0]:
-                # A thread that held a lock when this process was forked is not in the child to give it back.
-                if (now := self._snapshots.progress()[1]) == seen:
-                    os.kill(child, signal.SIGKILL)
-                seen = now
-            trouble = answer.read().decode(errors="replace")
-        _, status = os.waitpid(child, 0)
-        trouble = trouble or (f"the process that saves ended with {status}" if status else "")
-        self._note(trouble)
-        if trouble:
-            _log.error("Persistence: failed to save: %s", trouble)
-        return trouble
-
-    def _save_and_exit(self, parent: int, writer: int) -> None:
-        trouble = ""
-        try:
-            signal.set_wakeup_fd(-1)
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, signal.SIG_DFL)
-        except ValueError:
-            pass  # not in the main thread, where no signal is handled
-        try:
-            # Nobody changes this process's memory: what MiniStack would copy can be written as it is.
-            copy.deepcopy = lambda value, _memo=None: value  # type: ignore[assignment, misc]
-            files = {}
-            items = 0
-            for name, state in self._app._build_persistence_save_dict().items():
-                if (data := state()) is not None:
-                    if name == "dynamodb":
-                        items = sum(table["ItemCount"] for _, table in data["tables"].all_items())
-                    form = self._persistence._state_format_version(name)
-                    content = {"__ministack_format__": form, "payload": data}
-                    files[f"{name}.json"] = functools.partial(
-                        pieces, content, self._persistence._json_default
-                    )
-            files[self._content] = functools.partial(self._what_is_saved, items)
-            if os.getppid() == parent:
-                self._snapshots.write(files)
-                for old in self._folder.glob("*.json"):
-                    old.unlink()
-        except BaseException as error:  # noqa: BLE001 - the process ends here, and says why
-            trouble = f"{type(error).__name__}: {error}"
-        with contextlib.suppress(OSError), os.fdopen(writer, "wb") as answer:
-            answer.write(trouble.encode()[:2000])
-        os._exit(1 if trouble else 0)
-
-    def _what_is_saved(self, items: int) -> Iterator[str]:
-        known: dict[str, object] = {}
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
-            before = json.loads(self._snapshots.last_text(self._content))["objects"]
-            known = {path: self._objects.Saved(*values) for path, values in before.items()}
-        objects = self._objects.inventory(self._folder / "s3", known)
-        yield json.dumps({"items": items, "objects": objects})
-
-    def save_at_last(self) -> None:
-        """Save the state, however often it takes: this process holds the only copy."""
-        while self.save():
-            time.sleep(RETRY_SECONDS)
-
-    def _note(self, trouble: str) -> None:
-        with self._trouble.open("r+b" if self._trouble.exists() else "wb") as file:
-            file.write(trouble.encode()[:2000].ljust(4096))
-
-    async def save_now_and_then(self, seconds: float) -> None:
-        """Save every so often, and not more than a tenth of the time."""
-        pause = seconds
-        while True:
-            await asyncio.sleep(pause)
-            begun = time.monotonic()
-            await asyncio.to_thread(self.save)
-            pause = max(seconds, 10 * (time.monotonic() - begun))
-
-
-def pieces(value: object, encode: Callable[[object], object], depth: int = 7) -> Iterator[str]:
-    """Give a value as JSON in pieces, so that writing it makes progress that can be seen."""
-    if depth and not isinstance(value, str | int | float | bool | list | tuple | dict | None):
-        value = encode(value)
-    if depth and isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        opening = "{"
-        for key, held in value.items():
-            yield f"{opening}{json.dumps(key)}:"
-            yield from pieces(held, encode, depth - 1)
-            opening = ","
-        yield "{}" if opening == "{" else "}"
-    else:
-        yield json.dumps(value, default=encode)
+    for name in ("_build_persistence_save_dict", "_load_persisted_state"):
+        function(app, name)
+    for name in ("_json_default", "_state_format_version", "load_state"):
+        function(persistence, name)
+    attribute(persistence, "STATE_DIR")
+    snapshots = beside("snapshots")
+    try:
+        state: State = beside("saving").State(app, persistence, folder, snapshots, beside("saved_objects"))
+    except snapshots.DamagedError as error:
+        raise UnexpectedError(f"the saved state is damaged: {error}. `make reset` forgets it") from None
+    return state
 
 
 def end_in_time(
@@ -616,10 +475,9 @@ def end_in_time(
         state: saves it.
         save_every: seconds between two saves while the server runs.
     """
-    save_all, serve = attribute(app, "save_all"), attribute(server, "serve")
-    if not isinstance(save_all, FunctionType):
-        raise UnexpectedError("save_all is not a function")
-    if "shutdown_trigger" not in inspect.signature(serve).parameters:  # type: ignore[arg-type]
+    function(app, "save_all")
+    serve = function(server, "serve")
+    if "shutdown_trigger" not in inspect.signature(serve).parameters:
         raise UnexpectedError("hypercorn's serve takes no shutdown_trigger")
     saved = asyncio.Event()
 
@@ -644,7 +502,7 @@ def end_in_time(
             saving.cancel()
             loop.call_later(PATIENCE_SECONDS, end)
 
-        await serve(before(application), config, shutdown_trigger=until_stopped)  # type: ignore[operator]
+        await serve(before(application), config, shutdown_trigger=until_stopped)
 
     app.save_all = save_and_note  # type: ignore[attr-defined]
     server.serve = serve_until_stopped  # type: ignore[attr-defined]
@@ -676,7 +534,7 @@ def main() -> None:
         keep_to_one_port(app)
         guard = guarded(app, int(os.environ["GATEWAY_PORT"]), recorded)
         persistence = importlib.import_module("ministack.core.persistence")
-        state = State(app, persistence, Path(os.environ["STATE_DIR"]))
+        state = saved_state(app, persistence, Path(os.environ["STATE_DIR"]))
         end_in_time(app, importlib.import_module("hypercorn.asyncio"), guard, state, save_every)
     except (UnexpectedError, ImportError, importlib.metadata.PackageNotFoundError) as error:
         sys.exit(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sourcebook_local import launcher
+from sourcebook_local import saving
 from sourcebook_local.snapshots import MANIFEST, DamagedError, Snapshots
 
 if TYPE_CHECKING:
@@ -79,4 +79,4 @@ def test_pieces_are_the_json_of_the_whole(value: object) -> None:
         raise TypeError
 
     whole = json.loads(json.dumps(value, default=encode))
-    assert json.loads("".join(launcher.pieces(value, encode))) == whole
+    assert json.loads("".join(saving.pieces(value, encode))) == whole
