@@ -1,4 +1,4 @@
-"""Alerts: what index_articles needs to hold rules against the table's stream, and to deliver what fires."""
+"""Alerts: permissions and settings of index_articles, which evaluates rules on the table's stream."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sourcebook.table.keys import ALERT_PARTITIONS, ALERT_RULES, ELIGIBILITY_IND
 
 
 class Alerts(Construct):
-    """The topic of the mails, and who may do what.
+    """The topic of mails, and permissions for rules and deliveries.
 
     Attributes:
-        topic: of the mails; each address gets what is addressed to it.
+        topic: of mails; its filter sends each message to one address.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, data: DataStack) -> None:
@@ -27,7 +27,7 @@ class Alerts(Construct):
         self.topic = sns.Topic(self, "Mails", enforce_ssl=True, display_name="Sourcebook alerts")
 
     def add_firing(self, function: PythonFunction, bus: events.IEventBus, deployment: Deployment) -> None:
-        """Let a function read the rules, fire them, and deliver."""
+        """Allow a function to read rules, to write firings, and to deliver them."""
         for name, value in {
             "EVENT_BUS_NAME": bus.event_bus_name,
             "ALERT_TOPIC_ARN": self.topic.topic_arn,
@@ -45,13 +45,13 @@ class Alerts(Construct):
         function.allow(["sns:Publish"], self.topic.topic_arn)
 
     def add_managing(self, api: Api) -> None:
-        """Let the API make and remove rules."""
+        """Allow the API to create and delete rules."""
         self._may(api.function, ["DeleteItem", "PutItem", "UpdateItem"], ALERT_RULES)
         api.function.function.add_environment("ALERT_TOPIC_ARN", self.topic.topic_arn)
         api.function.allow(["sns:Subscribe"], self.topic.topic_arn)
 
     def outputs(self) -> dict[str, str]:
-        """Return the stack's outputs of this part."""
+        """Return the stack outputs of this construct."""
         return {"AlertMailTopicArn": self.topic.topic_arn}
 
     def _may(self, function: PythonFunction, operations: list[str], *partitions: str) -> None:

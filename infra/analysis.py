@@ -1,4 +1,4 @@
-"""From new articles to analysed ones."""
+"""Sentiment analysis of new articles."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ articles out, and mentions that an article no longer has deleted."""
 
 
 def use_engine(function: PythonFunction, deployment: Deployment) -> None:
-    """Let a function label with the engine that the operator chose, and ask Comprehend only if that is it."""
+    """Configure a function with the chosen sentiment engine; allow Comprehend only for that engine."""
     function.function.add_environment(SENTIMENT_ENGINE, deployment.sentiment_engine)
     function.function.add_environment(NO_TELEMETRY, "1")
     if deployment.sentiment_engine == COMPREHEND:
@@ -55,7 +55,7 @@ class Analysis(Construct):
     Attributes:
         work: the queue of articles that wait for their analysis.
         analyze: the function that does it.
-        heal: announces again the articles whose announcement was lost.
+        heal: repeats the announcement of articles that were not analyzed in time.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Analysis(Construct):
         self.heal = self._build_heal(deployment, data, layers, articles)
 
     def add_deciding(self, api: Api, deployment: Deployment) -> None:
-        """Let the API announce articles that a person has joined or split."""
+        """Allow the API to announce articles that were joined or split."""
         api.function.function.add_environment("ARTICLE_TOPIC_ARN", self._articles.topic_arn)
         api.function.allow(with_batches("sns:Publish", deployment), self._articles.topic_arn)
 
@@ -141,7 +141,7 @@ class Analysis(Construct):
         )
 
     def waiting(self) -> WatchedMetric:
-        """Return the metric of articles that are pending too long though they were announced again."""
+        """Return the metric of articles that are still pending after a second announcement."""
         return WatchedMetric(self._metric(self.heal, "ArticlesHealed"))
 
     @staticmethod

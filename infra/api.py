@@ -60,7 +60,7 @@ _ACCESS_LOG = {
 
 
 def _cors(origins: tuple[str, ...]) -> apigateway.CorsPreflightOptions | None:
-    """Return what scripts of other sites may do: nothing, unless the deployment names the sites."""
+    """Return the CORS settings, or None if the deployment names no sites."""
     if not origins:
         return None
     return apigateway.CorsPreflightOptions(
@@ -151,7 +151,7 @@ class Api(Construct):
         self.stage = self._build_stage()
 
     def add_workflows(self, workflows: Iterable[Workflow]) -> None:
-        """Let the API start these workflows, by their names."""
+        """Allow the API to start these workflows, given by name."""
         known = sorted(workflows, key=lambda workflow: workflow.name)
         stack = cdk.Stack.of(self)
         prefix = stack.format_arn(
@@ -167,7 +167,7 @@ class Api(Construct):
         )
 
     def add_dead_letters(self, queues: Mapping[str, sqs.IQueue]) -> None:
-        """Let the API tell how much waits in these dead-letter queues, by the jobs that they are of."""
+        """Allow the API to count messages of these dead-letter queues, given by job."""
         addresses = {name: queue.queue_url for name, queue in queues.items()}
         self.function.function.add_environment(
             DEAD_LETTER_QUEUES, cdk.Stack.of(self).to_json_string(addresses)
@@ -175,7 +175,7 @@ class Api(Construct):
         self.function.allow(["sqs:GetQueueAttributes"], *(queue.queue_arn for queue in queues.values()))
 
     def _allow_writing(self, data: DataStack) -> None:
-        """Let the function write what its operations write, and nothing else of the table.
+        """Allow the function to write the items that its operations write, and no others.
 
         Sources with all that polling has kept of them, runs that it starts, the answers to requests that
         came with a key, a person's decision on a case and on the spectrum that it is about, those on articles

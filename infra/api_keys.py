@@ -12,11 +12,11 @@ from infra.nag import accept
 
 
 class ApiKeys(Construct):
-    """The secrets that hold the keys of the news APIs: made without a key, which the operator puts in.
+    """The secrets with the keys of the news APIs, created empty for the operator to fill.
 
     Attributes:
         secrets: by source kind.
-        ads: holds the token of NASA's ADS, for the references of novae.
+        ads: the token of NASA's ADS, for the references of novae.
     """
 
     KINDS: Final = ("tiingo", "finnhub")
@@ -31,7 +31,7 @@ class ApiKeys(Construct):
         return f"sourcebook/{kind}"
 
     def arn(self, secret: secretsmanager.Secret) -> str:
-        """Return the full ARN of a secret, for the policies of those who read it."""
+        """Return the full ARN of a secret, for policies."""
         # Not its reference, which is the ARN on AWS and only the name on the embedded cloud.
         return cast("secretsmanager.CfnSecret", secret.node.default_child).attr_id
 

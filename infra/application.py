@@ -1,4 +1,4 @@
-"""The CDK app: two stacks, of which the one that holds data outlives the other."""
+"""The CDK app: a stack with the data and a stack with everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue of novae: its workflows, their tasks, and the topic that tells of what waits for a person."""
+"""The catalogue of novae: workflows, tasks, and the topic of quarantine notices."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from infra.workflows import Workflow, pascal
 _GET: Final = ("dynamodb:GetItem",)
 _READ: Final = ("dynamodb:GetItem", "dynamodb:Query")
 TNS_SECRET: Final = "sourcebook/tns"  # noqa: S105 - its name
-"""The secret with the key for TNS, which nothing makes: whoever has a key puts it there."""
+"""Name of the secret with the key of TNS, which the operator creates."""
 _RECORD: Final = ("dynamodb:PutItem", "dynamodb:UpdateItem")
-"""What every task does: write its attempt and complete it."""
+"""Actions of every task: to write its attempt and complete it."""
 
 
 class Catalog(Construct):
@@ -36,11 +36,11 @@ class Catalog(Construct):
     (job runs, locks) and what starts the next workflow, the state machines do themselves.
 
     Attributes:
-        quarantined: topic that is told of each new case for a person.
+        quarantined: the topic of new quarantine cases.
         tasks: the functions, by name.
         spectra: the acquisition of spectra, with alarms of its own.
         photometry: the ingestion of photometry, likewise.
-        curation: what a person decides of a nova.
+        curation: decisions of people on novae.
         workflows: the state machines, by name, those of the spectra too.
     """
 
@@ -216,11 +216,11 @@ class Catalog(Construct):
         return self._data.bucket.arn_for_objects(pattern)
 
     def add_review(self, api: Api) -> None:
-        """Let the API read spectra and light curves."""
+        """Allow the API to read spectra and light curves."""
         self.photometry.add_reading(api)
 
     def outputs(self) -> dict[str, str]:
-        """Return what the stack tells of this part, by the outputs' names."""
+        """Return the stack outputs of this construct."""
         machines = {
             "".join(part.capitalize() for part in name.split("_")) + "Arn": flow.machine.state_machine_arn
             for name, flow in self.workflows.items()

@@ -1,4 +1,4 @@
-"""Curation: what a person decides of a nova is done to all that belongs to it."""
+"""Curation: applies decisions of people on novae to all their items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stack of what must outlive every deployment: the table, the bucket, the API keys."""
+"""The stack with the data, which outlives every deployment: table, bucket and API keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUCKET_LOGICAL_ID: Final = "DataBucket"
 
 
 class DataStack(cdk.Stack):
-    """The table of docs/table.md, the bucket for what is too long for it, and the providers' API keys.
+    """The table of docs/table.md, the bucket for larger objects, and the providers' API keys.
 
     All are retained when the stack goes, and their logical ids are fixed: CloudFormation replaces a
     resource whose logical id changes, and a replaced table is an empty one.
@@ -41,7 +41,7 @@ class DataStack(cdk.Stack):
         self.api_keys = ApiKeys(self, "ApiKeys")
 
     def let_use(self, function: PythonFunction, files: str, *actions: str) -> None:
-        """Let a function do this with the bucket's files of a pattern, and see which there are."""
+        """Allow a function these actions on objects that match a pattern, and to list them."""
         function.allow(list(actions), self.bucket.arn_for_objects(files))
         accept(
             function.role.node.find_child("DefaultPolicy"),

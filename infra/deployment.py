@@ -1,4 +1,4 @@
-"""What may differ from one deployment to the next, read from the CDK context."""
+"""The settings of a deployment, read from the CDK context."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from sourcebook.sentiment.engines.loading import COMPREHEND, ENGINES, MODEL
 from sourcebook.table.keys import MOST_SHARDS, Shards
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-"""The checkout: where lambdas/, layers/ and statemachines/ lie."""
+"""The checkout, with lambdas/, layers/ and statemachines/."""
 CHOICES: Final = ROOT / "deployment.json"
-"""What the operator has chosen for AWS, kept under version control (docs/decisions/0271)."""
+"""File with the operator's choices for AWS, under version control (docs/decisions/0271)."""
 
 
 class DeploymentTarget(StrEnum):
-    """What the functions run on."""
+    """The platform on which functions run."""
 
     LAMBDA = "lambda"
     """AWS Lambda: Python 3.13 on arm64."""
@@ -83,12 +83,12 @@ class Deployment:
 
     @property
     def shards(self) -> Shards:
-        """The shards of indexes, as functions and the command line are told of them."""
+        """The shards of indexes, as functions and the command line get them."""
         return Shards(self.index_shards, self.index_shards_before)
 
     @property
     def is_local(self) -> bool:
-        """Whether this goes to the embedded cloud."""
+        """Whether the target is the embedded cloud."""
         return self.target is DeploymentTarget.LOCAL
 
     @classmethod
@@ -125,7 +125,7 @@ class Deployment:
 
 
 _OF_THIS_MACHINE = frozenset({"target", "bytecode"})
-"""Choices that say how to build and nothing about the deployment, so they may differ from one to the next."""
+"""Choices about the build alone, which may differ from one deployment to the next."""
 
 
 def take_choices(node: Node, file: Path) -> dict[str, object]:
@@ -175,7 +175,7 @@ def _choices_in(file: Path, names: set[str]) -> dict[str, object]:
 
 
 def _as_text(value: object) -> str:
-    """Return a value as the command line would have it, which knows only text."""
+    """Return a value as the text that the command line would pass."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 

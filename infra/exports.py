@@ -1,4 +1,4 @@
-"""Exports: whole days of records as files, which other programs read as they lie."""
+"""Exports of whole days of records as files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILES: Final = f"{PREFIX}*"
 
 
 class Exports(Construct):
-    """`export_period`, by a function that writes some days in each call.
+    """The workflow `export_period` and its function, which writes some days in each call.
 
     Attributes:
         export: that function; it has the Parquet layer.
@@ -65,9 +65,9 @@ class Exports(Construct):
         )
 
     def add_reading(self, api: Api) -> None:
-        """Let the API tell of exports, and give their files."""
+        """Allow the API to list exports and to read their files."""
         self._data.let_use(api.function, _FILES, "s3:GetObject")
 
     def outputs(self) -> dict[str, str]:
-        """Return the stack's outputs of this part."""
+        """Return the stack outputs of this construct."""
         return {"ExportPeriodArn": self.workflow.machine.state_machine_arn}

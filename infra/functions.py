@@ -1,4 +1,4 @@
-"""How we make a Lambda."""
+"""Constructs for Lambda functions and their queues."""
 
 from __future__ import annotations
 
@@ -125,13 +125,13 @@ class PythonFunction(Construct):
         )
 
     def allow(self, actions: Sequence[str], *resource_arns: str) -> None:
-        """Let the function do `actions` on the resources of these ARNs."""
+        """Allow the function `actions` on the resources with these ARNs."""
         self.role.add_to_principal_policy(
             iam.PolicyStatement(actions=list(actions), resources=list(resource_arns))
         )
 
     def trace(self) -> None:
-        """Have X-Ray record each run; boto3 hands the trace on to what the function calls."""
+        """Trace each run with X-Ray; boto3 passes the trace on to the services that are called."""
         resource = cast("lambda_.CfnFunction", self.function.node.default_child)
         resource.tracing_config = lambda_.CfnFunction.TracingConfigProperty(mode="Active")
         allow_tracing(self.role)
@@ -154,7 +154,7 @@ class PythonFunction(Construct):
         )
 
     def visibility_timeout(self, *, local: bool = False) -> cdk.Duration:
-        """Return how long a queue that feeds this function must hide a message that is being worked on.
+        """Return the visibility timeout of a queue that feeds this function.
 
         Six times the function's timeout, as AWS asks for event source mappings: less, and a message
         that waits for a free function comes back while it is still being worked on. The embedded cloud
@@ -166,7 +166,7 @@ class PythonFunction(Construct):
 
 
 def allow_tracing(role: iam.IRole, *more: str) -> None:
-    """Let a function or a state machine send its traces, by actions that know no resource."""
+    """Allow a role to send traces, by actions that take no resource."""
     actions = ["xray:PutTelemetryRecords", "xray:PutTraceSegments", *more]
     role.add_to_principal_policy(iam.PolicyStatement(actions=actions, resources=["*"]))
     accept(
@@ -178,7 +178,7 @@ def allow_tracing(role: iam.IRole, *more: str) -> None:
 
 
 def with_batches(action: str, deployment: Deployment) -> list[str]:
-    """Return what allows an operation and its batch form.
+    """Return the actions that allow an operation and its batch form.
 
     AWS checks both as the one action; the embedded cloud checks the batch form under its own name,
     which no policy on AWS may hold.
@@ -189,7 +189,7 @@ def with_batches(action: str, deployment: Deployment) -> list[str]:
 def allow_partiql(
     function: PythonFunction, table: dynamodb.ITable, deployment: Deployment, *kinds: str
 ) -> None:
-    """Let a function use ``Table.create_many`` (``Insert``) or ``Table.update_many`` (``Update``).
+    """Allow a function ``Table.create_many`` (``Insert``) or ``Table.update_many`` (``Update``).
 
     AWS checks the kind of each statement, on the table; the embedded cloud checks the operation, and does not
     see which table it is for.
@@ -206,7 +206,7 @@ def allow_partiql(
 
 
 class WorkQueue(Construct):
-    """A queue that feeds a function, and the queue where messages go that failed too often."""
+    """A queue that feeds a function, with its dead-letter queue."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The routes of the HTTP API. Needs no CDK, so that tests send requests the way that is deployed."""
+"""The routes of the HTTP API, without the CDK, so that tests use the deployed routes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OWN_LIMITS: Final[Mapping[str, tuple[int, int]]] = {
     "initializeNova": (2, 5),
     "importFeeds": (1, 3),
 }
-"""Requests a second and bursts of operations that have a route of their own for it."""
+"""Requests a second and bursts of the operations that have a route with a limit."""
 
 
 @dataclass(frozen=True, slots=True)

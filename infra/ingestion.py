@@ -1,4 +1,4 @@
-"""From the clock to new articles: what is due is dispatched, fetched and written."""
+"""Ingestion: dispatches and fetches the sources that are due, and writes their articles."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from sourcebook.table.keys import ELIGIBILITY_INDEX
 SLOW_SECONDS: Final = 5
 """A fetch that takes longer is logged as slow; most of them should not (`sourcebook.sources.report`)."""
 MOST_FAILING: Final = 50
-"""Percent of the fetches that may fail before the reason is looked for on our side."""
+"""Percent of failed fetches above which the alarm rings."""
 ENOUGH_FETCHES: Final = 20
-"""Fetches of one period from which their share of failures says anything."""
+"""Least number of fetches in a period for which the share of failures is computed."""
 MANY_DUE: Final = 15_000
 """Sources that are due in one minute, of which 100,000 feeds have some 10,000."""
 _FETCH_MEMORY: Final = 1024

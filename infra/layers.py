@@ -1,4 +1,4 @@
-"""The layers, built without Docker: wheels for the machine that will run them, unpacked by pip.
+"""Builds the Lambda layers without Docker, from wheels for the target that pip unpacks.
 
 A lock file names every wheel by its hash, so what a layer holds is decided by that file and the
 target alone. A built layer is kept under ``.sourcebook/build/layers`` and used again until one of
@@ -33,7 +33,7 @@ RUNTIME: Final = lambda_.Runtime.PYTHON_3_13
 ARCHITECTURE: Final = lambda_.Architecture.ARM_64
 
 NOT_SOURCE: Final = ("__pycache__", "*.pyc", ".*", "*~", "*.egg-info")
-"""Patterns of what lies in a source folder without belonging to it."""
+"""Patterns of files in a source folder that are not sources."""
 NOT_IN_LAMBDA: Final = ("client",)
 """Folders of the package that are for the API's callers."""
 
@@ -70,7 +70,7 @@ _LAMBDA_MARKERS = {
 _INSTALLER_NOISE = frozenset({"RECORD", "INSTALLER", "REQUESTED", "WHEEL", "direct_url.json"})
 _NOISE_FOLDERS = frozenset({"__pycache__", "tests", "test"})
 _IMPORTED_TESTS = frozenset({"astropy/tests"})
-"""Named like tests and imported all the same."""
+"""Folders named like tests that are imported."""
 _ASTROPY_UNUSED = (
     *("convolution", "coordinates", "cosmology", "modeling", "nddata", "samp", "stats", "table", "time"),
     *("timeseries", "uncertainty", "visualization", "wcs"),
@@ -98,10 +98,10 @@ _UNUSED_FILES = tuple(
 """Patterns of files: what pyarrow has beside reading and writing Parquet, two fifths of it."""
 
 _LAMBDA_TAG: Final = "cpython-313"
-"""What the bytecode that Lambda's Python reads is named by."""
+"""The tag in the names of the bytecode files of Lambda's Python."""
 
 _BUILDER_VERSION = "3"
-"""Raise it when this module builds something else from the same lock file."""
+"""Increase it when the same lock file gives another layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class Compiler:
         return cls(command, found)
 
     def compile(self, place: Path) -> None:
-        """Add bytecode that is not held against its source's time, which unpacking changes."""
+        """Add bytecode that is valid whatever the time of its source, which unpacking changes."""
         subprocess.run(
             [
                 *(self.command, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"),
@@ -302,7 +302,7 @@ def _forget_others(place: Path, prefix: str) -> None:
 
 @contextmanager
 def built_aside(place: Path) -> Iterator[Path]:
-    """Give a folder to build in, which becomes `place` whole: a build cut short is never taken for one."""
+    """Yield a folder to build in, which is renamed to `place` when the build is complete."""
     place.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
     try:
@@ -318,7 +318,7 @@ def built_aside(place: Path) -> Iterator[Path]:
 
 
 def _make_readable(folder: Path) -> None:
-    """Let everybody read a folder and all that is in it: functions run as another user than who built it.
+    """Make a folder readable for everybody: functions run as another user than the builder.
 
     The umask of whoever builds, such as 077, would else decide whether a function can load its code.
     """
@@ -331,7 +331,7 @@ def _make_readable(folder: Path) -> None:
 def requirements_for(requirements: str, target: DeploymentTarget) -> str:
     """Return the lines of a universal lock that hold for a target, without their markers.
 
-    pip judges markers by the interpreter that runs it, even when it is told to install for another.
+    pip evaluates markers by its own interpreter, even when it installs for another.
 
     Raises:
         ValueError: if a line is not a requirement.
@@ -402,7 +402,7 @@ def _install(name: str, requirements: str, target: DeploymentTarget, place: Path
 
 
 def _strip(place: Path) -> None:
-    """Remove what no function imports and what differs between two builds of the same lock."""
+    """Remove files that no function imports, and those that differ between two builds."""
     for unused in ("bin", *_UNUSED):
         shutil.rmtree(place / unused, ignore_errors=True)
     for pattern in _UNUSED_FILES:

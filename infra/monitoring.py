@@ -1,4 +1,4 @@
-"""Alarms that say what to do, and one page that shows the pipeline at work."""
+"""The alarms, each with its action, and the dashboard."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_METRICS = 10
 
 @dataclass(frozen=True, slots=True)
 class WatchedMetric:
-    """A metric that an alarm watches beside others.
+    """One of the metrics that an alarm watches.
 
     Attributes:
         metric: its values.
@@ -70,7 +70,7 @@ class Monitoring(Construct):
         api: apigateway.HttpApi,
         shown: Sequence[PythonFunction],
     ) -> None:
-        """Make the alarms that every deployment has.
+        """Create the alarms that every deployment has.
 
         Args:
             scope: the construct it belongs to.
@@ -257,7 +257,7 @@ class Monitoring(Construct):
         action: str,
         periods: tuple[int, int] = (1, 1),
     ) -> None:
-        """Make one alarm that rings when any of several metrics is bad.
+        """Create one alarm that rings when any of several metrics is bad.
 
         It costs what an alarm on each would cost, and is one resource and one entry of the runbook. The
         embedded cloud, which has no metrics, does without.

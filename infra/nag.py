@@ -1,4 +1,4 @@
-"""Where a rule of cdk-nag is not followed, the reason stands beside the thing: in code and template."""
+"""Exceptions to the rules of cdk-nag, each with its reason in code and template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From new articles to events and ideas: the bus, what listens to it, and how often sources agree."""
+"""Events and ideas: the event bus, its consumers, and the alarm on collision rates."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from sourcebook.events import ArticlesNew, BusEvent, GenerateIdeas, GroupHeadlin
 
 LEAST_COLLISIONS: Final = 5
 MOST_COLLISIONS: Final = 40
-"""Percent of the fetched articles that another source had told already: the bounds of what is right."""
+"""Bounds, in percent, of the fetched articles that another source had reported already."""
 ENOUGH_ARTICLES: Final = 200
-"""Articles of one period from which a rate says anything."""
+"""Least number of articles in a period for which the rate is computed."""
 
 _LEAST_CONCURRENCY: Final = 2
-"""The least that SQS knows: more runs of grouping than lines would only overtake one another."""
+"""The least concurrency that SQS takes; more runs of grouping than lines overtake one another."""
 
 
 class News(Construct):
@@ -145,7 +145,7 @@ class News(Construct):
         window: cdk.Duration,
         concurrency: int = _LEAST_CONCURRENCY,
     ) -> None:
-        """Let a function work through the events of one type."""
+        """Send the events of one type to a function, through a queue."""
         work = WorkQueue(
             self,
             "".join(part.capitalize() for part in job.split("-")),
@@ -177,7 +177,7 @@ class News(Construct):
         function.allow(["events:PutEvents"], self.bus.event_bus_arn)
 
     def add_fetching(self, fetch: PythonFunction, api_keys: ApiKeys) -> None:
-        """Let fetch_sources tell the bus of new articles and read the news APIs' keys."""
+        """Allow fetch_sources to put events on the bus and to read the keys of the news APIs."""
         fetch.function.add_environment("EVENT_BUS_NAME", self.bus.event_bus_name)
         self._may_tell(fetch)
         fetch.allow(
@@ -185,7 +185,7 @@ class News(Construct):
         )
 
     def add_monitoring(self, monitoring: Monitoring, fetch: PythonFunction, deployment: Deployment) -> None:
-        """Add the alarms of this part."""
+        """Add the alarms of this construct."""
         if not deployment.is_local:  # the embedded cloud knows no metric math
             _watch_collisions(monitoring, fetch)
 

@@ -1,4 +1,4 @@
-"""What observations need besides fetching: the bucket for pages, the canonical rebuild, an alarm."""
+"""Observations: the prefix of fetched pages, the rebuild of the canonical layer, and alarms."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Observations(Construct):
         )
 
     def add_fetching(self, fetch: PythonFunction) -> None:
-        """Let fetch_sources keep the pages, and read what it has to mend."""
+        """Allow fetch_sources to write pages and to read the items that it repairs."""
         fetch.allow(["s3:PutObject"], self._data.bucket.arn_for_objects(f"{PAGES}*"))
         fetch.allow(["dynamodb:Query"], self._data.table.table_arn)
         accept(
@@ -67,7 +67,7 @@ class Observations(Construct):
         )
 
     def add_monitoring(self, monitoring: Monitoring, fetch: PythonFunction) -> None:
-        """Add the alarms of this part."""
+        """Add the alarms of this construct."""
         monitoring.alarm(
             "scrape-anomaly",
             metric=cloudwatch.Metric(

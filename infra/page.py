@@ -32,7 +32,7 @@ _BUNDLER = ROOT / "node_modules" / ".bin" / "esbuild"
 
 
 class Page(Construct):
-    """The page at ``/``, open to everybody: it holds no data, and asks the API for it as whoever looks at it.
+    """The page at ``/``, open to everybody. It has no data of its own and asks the API as its visitor.
 
     Attributes:
         function: answers with the page's files.

@@ -1,4 +1,4 @@
-"""The ingestion of photometry: an upload is read row by row, and the table of its nova rebuilt."""
+"""The ingestion of photometry: reads an upload row by row and rebuilds the table of its nova."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from infra.nag import accept
 from infra.workflows import Workflow
 
 _RECORD = ("dynamodb:PutItem", "dynamodb:UpdateItem")
-"""What every task does: write its attempt and complete it."""
+"""Actions of every task: to write its attempt and complete it."""
 _UPLOADS = "raw/photometry/*"
 _TABLES = "derived/photometry/*"
 
@@ -27,7 +27,7 @@ class Photometry(Construct):
     Only `rebuild_photometry` has the Parquet layer.
 
     Attributes:
-        tasks: the functions that are of this part alone, by name.
+        tasks: the functions of this construct alone, by name.
         workflow: the state machine.
     """
 
@@ -106,7 +106,7 @@ class Photometry(Construct):
         )
 
     def add_reading(self, api: Api) -> None:
-        """Let the API read light curves, the samples and originals of spectra, and files that are held."""
+        """Allow the API to read light curves, samples and originals of spectra, and held files."""
         self._may(api.function, "s3:GetObject", "derived/photometry/*/points.json.gz")
         self._may(api.function, "s3:GetObject", "derived/spectra/*")
         self._may(api.function, "s3:GetObject", "raw/spectra/*")

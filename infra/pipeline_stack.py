@@ -1,4 +1,4 @@
-"""The stack of everything that can be made again: functions, queues, topic, API, workflows, alarms."""
+"""The stack without data: functions, queues, topics, API, workflows and alarms."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sourcebook.table.keys import ONE_SHARD, SHARDS_VARIABLE
 
 
 class PipelineStack(cdk.Stack):
-    """The way of the data, in its order. Deleting this stack loses no data, only messages in flight."""
+    """The pipeline, in the order of the data. Deleting it loses only messages in flight."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, deployment: Deployment, data: DataStack

@@ -1,4 +1,4 @@
-"""What a region lacks of what the stacks use, told before anything is deployed there."""
+"""Checks before a deployment that a region has the services that the stacks use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SERVICES: Final = {
 
 
 def check_region(region: str, deployment: Deployment) -> None:
-    """Refuse a region that is known not to have what the stacks use.
+    """Raise ValueError for a region that lacks a service that the stacks use.
 
     What a region has is botocore's list of endpoints. A region that it does not know at all passes: it may be
     newer than the list.

@@ -24,10 +24,10 @@ from infra.deployment import ROOT
 
 
 def main(folder: Path) -> None:
-    """Build everything twice, compare, and put it into a folder.
+    """Build the files twice, compare them, and write them into a folder.
 
     Raises:
-        SystemExit: naming what came out otherwise the second time.
+        SystemExit: naming the files that differ.
     """
     first, second = build(), build()
     if different := [name for name in first if first[name] != second[name]]:

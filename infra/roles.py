@@ -1,4 +1,4 @@
-"""What a role may do stands in the role itself."""
+"""Puts the statements of a role into the role itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OWN_RESOURCE: Final = "DefaultPolicy"
 
 
 def put_policies_into_roles(scope: IConstruct) -> None:
-    """Write each role's statements into the role, where the CDK makes a resource of its own of them.
+    """Write the statements of each role into the role, in place of a policy resource.
 
     Both are inline policies to IAM. A template has a resource less for each role, and whatever waits for a
     role waits for its permissions too. Call it when nothing will be allowed any more.

@@ -70,9 +70,9 @@ class Search(Construct):
         self.index.run_every(PERIOD)
 
     def add_reading(self, api: Api) -> None:
-        """Let the API read the index."""
+        """Allow the API to read the index."""
         self._data.let_use(api.function, _FILES, "s3:GetObject")
 
     def outputs(self) -> dict[str, str]:
-        """Return the stack's outputs of this part."""
+        """Return the stack outputs of this construct."""
         return {"IndexFunctionName": self.index.function.function_name}

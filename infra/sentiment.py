@@ -1,4 +1,4 @@
-"""What keeps the sentiment of subjects at hand: its refresh by the clock, and its renewal on demand."""
+"""The cached sentiment of subjects: its scheduled refresh, and its renewal on demand."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Sentiment(Construct):
         )
 
     def add_reading(self, api: Api) -> None:
-        """Let the API store what it had to compute, and count its hits and misses, and write nothing else."""
+        """Allow the API to write computed sentiment and the counts of cache hits, and no other items."""
         api.function.role.add_to_principal_policy(
             iam.PolicyStatement(
                 actions=["dynamodb:PutItem", "dynamodb:UpdateItem"],
@@ -59,7 +59,7 @@ class Sentiment(Construct):
         )
 
     def outputs(self) -> dict[str, str]:
-        """Return the stack's outputs of this part."""
+        """Return the stack outputs of this construct."""
         return {
             "RefreshSentimentFunctionName": self.refresh.function.function_name,
             "ReanalyzeSubjectArn": self.workflow.machine.state_machine_arn,

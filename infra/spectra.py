@@ -1,4 +1,4 @@
-"""The acquisition of spectra: a workflow for one of them, and the sweep that runs it for all that are due."""
+"""The acquisition of spectra: the workflow for one spectrum, and the sweep over all that are due."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OVERDUE_MINUTES: Final = 60
 
 _GET: Final = ("dynamodb:GetItem",)
 _RECORD: Final = ("dynamodb:PutItem", "dynamodb:UpdateItem")
-"""What every task does: write its attempt and complete it."""
+"""Actions of every task: to write its attempt and complete it."""
 _RAW: Final = "raw/spectra/*"
 
 
@@ -207,7 +207,7 @@ class Spectra(Construct):
         )
 
     def add_monitoring(self, monitoring: Monitoring) -> None:
-        """Add the alarms of this part."""
+        """Add the alarms of this construct."""
         acquire = self.workflows["acquire_and_validate_spectra"]
         monitoring.alarm(
             "spectra-acquisition-failed",
@@ -221,7 +221,7 @@ class Spectra(Construct):
         monitoring.announce("TimedOutAcquisitions", [acquire], "TIMED_OUT")
 
     def overdue(self) -> WatchedMetric:
-        """Return the metric of the spectrum that is due longest, and from when on that is too long."""
+        """Return the metric of how long a spectrum has been due, with its limit."""
         return WatchedMetric(
             cloudwatch.Metric(
                 namespace="Sourcebook",

@@ -1,4 +1,4 @@
-"""The state machines of statemachines/, and what closes the records that their executions did not."""
+"""The state machines of statemachines/, and the function that closes runs left open."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Workflow(Construct):
         )
 
     def trace(self) -> None:
-        """Have X-Ray record each execution, as part of the trace of what started it."""
+        """Trace each execution with X-Ray, as part of the trace of its caller."""
         resource = cast("stepfunctions.CfnStateMachine", self.machine.node.default_child)
         resource.tracing_configuration = stepfunctions.CfnStateMachine.TracingConfigurationProperty(
             enabled=True
@@ -137,7 +137,7 @@ class Workflow(Construct):
         allow_tracing(self.machine.role, "xray:GetSamplingRules", "xray:GetSamplingTargets")
 
     def _wait_for(self, role: iam.IRole, started: Sequence[Workflow]) -> None:
-        """Let it wait for executions that it has started: Step Functions watches them by its own rule."""
+        """Allow it to wait for executions that it has started, which Step Functions does by a rule."""
         stack = cdk.Stack.of(self)
         executions = [
             stack.format_arn(
@@ -181,7 +181,7 @@ class RunClosing(Construct):
     """Closes the runs whose executions were stopped, timed out, or failed outside of their tasks.
 
     Attributes:
-        function: is told by Step Functions' events, and looks for itself by the clock.
+        function: called by events of Step Functions, and by a schedule.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, data: DataStack, layers: Layers) -> None:
@@ -248,7 +248,7 @@ class RunClosing(Construct):
 
 
 class DeclaredWorkflows(Construct):
-    """The workflows that no other construct has made, each with the functions that are not there yet.
+    """The workflows that no other construct has created, with their functions.
 
     Such a function may read, write and complete items of the table, and nothing else. One that needs more is
     made by a construct of its own, which then makes the workflow too.
@@ -277,7 +277,7 @@ class DeclaredWorkflows(Construct):
             self.workflows.append(made)
 
     def outputs(self) -> dict[str, str]:
-        """Return the stack's outputs of this part."""
+        """Return the stack outputs of this construct."""
         return {f"{pascal(one.name)}Arn": one.machine.state_machine_arn for one in self.workflows}
 
     def _task(self, name: str, data: DataStack, layers: Layers) -> PythonFunction:
@@ -299,7 +299,7 @@ class DeclaredWorkflows(Construct):
 
 
 def _shared_log(stack: cdk.Stack) -> logs.ILogGroup:
-    """Return the one log group of all workflows, whose streams have the names of the workflows in them."""
+    """Return the log group of all workflows; the names of its streams have the workflows' names."""
     made = stack.node.try_find_child("WorkflowLogs")
     if isinstance(made, logs.LogGroup):
         return made

@@ -27,11 +27,11 @@ _STYLES: Final[dict[str, Style]] = {
 
 @click.group()
 def alerts() -> None:
-    """Rules that are told of what happens: by webhook, by mail, and on the event bus."""
+    """Manage alerts: rules that report events by webhook, by mail, and on the event bus."""
 
 
 def _fields(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for each field of a rule."""
+    """Add an option to a command for each field of a rule."""
     for name, spec in reversed(list(FIELDS.items())):
         kind: Any = str if spec.least is None else int if spec.integer else float
         about = f"{spec.about} Of {' and '.join(spec.kinds)}."
@@ -47,7 +47,7 @@ def _fields(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--mail", help="An address that is written to; SNS asks it first whether it agrees.")
 @on_aws
 def add(kind: str, aws: bool, **values: object) -> None:
-    """Make a rule of a KIND and print its id; what signs the webhook goes to standard error, once."""
+    """Add a rule of a KIND and print its id. The webhook's secret is printed once, to standard error."""
     from sourcebook.alerts.mail import Mailer
     from sourcebook.alerts.rules import checked
     from sourcebook.search.read import SubjectNames
@@ -87,7 +87,7 @@ def list_(as_json: bool, aws: bool) -> None:
 @click.argument("alert_id")
 @on_aws
 def remove(alert_id: str, aws: bool) -> None:
-    """Remove a rule; what it has not delivered yet is not delivered."""
+    """Remove a rule. Its pending deliveries are dropped."""
     if not _rules(Stack.connect(aws=aws)).remove(alert_id):
         raise _unknown(alert_id)
     say(f"Alert {alert_id} is removed.")
@@ -97,7 +97,7 @@ def remove(alert_id: str, aws: bool) -> None:
 @click.argument("alert_id")
 @on_aws
 def test(alert_id: str, aws: bool) -> None:
-    """Let a rule fire for nothing, so that its ways can be seen to work; it is delivered within a minute."""
+    """Send a test firing of a rule by all its ways, within a minute."""
     from sourcebook.alerts.deliveries import DeliveryStore
     from sourcebook.clock import isoformat, utc_now
 
@@ -113,7 +113,7 @@ def test(alert_id: str, aws: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @on_aws
 def log(alert_id: str, as_json: bool, aws: bool) -> None:
-    """Show what a rule has fired for in the last 40 days, and how its delivery went; the newest first."""
+    """List a rule's firings of the last 40 days with their deliveries, the newest first."""
     from sourcebook.alerts.deliveries import DeliveryStore
 
     stack = Stack.connect(aws=aws)

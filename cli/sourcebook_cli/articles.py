@@ -1,4 +1,4 @@
-"""Articles: `articles search` finds them, `articles key` tells why two headlines become one, or do not."""
+"""Articles: `articles search`, and `articles key`, which shows why two headlines merge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sourcebook_cli.stack import on_aws
 
 @click.group()
 def articles() -> None:
-    """Find articles, see what decides which are one, and decide otherwise."""
+    """Search articles, show their dedup keys, and join or split them."""
 
 
 articles.add_command(join)

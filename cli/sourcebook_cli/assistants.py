@@ -17,7 +17,7 @@ _LOOPBACK = "127.0.0.1"
 @click.option("--http", "port", type=click.IntRange(1, 65_535), help="Serve HTTP on this port, not stdio.")
 @on_aws
 def mcp(url: str | None, port: int | None, aws: bool) -> None:
-    """Serve an assistant the tools that read this stack, by the Model Context Protocol.
+    """Serve tools that read this stack to an assistant, by the Model Context Protocol.
 
     On stdio, for a program that starts this command; with --http, stateless, at http://127.0.0.1:PORT/mcp.
     A stack whose reading is not open needs a token in SOURCEBOOK_TOKEN (`sourcebook token create`).

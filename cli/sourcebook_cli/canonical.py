@@ -13,7 +13,7 @@ from sourcebook_cli.stack import Stack, on_aws
 
 @click.group()
 def canonical() -> None:
-    """The one answer among several sources' figures."""
+    """The canonical layer: one figure chosen from those of several sources."""
 
 
 @canonical.command()
@@ -21,7 +21,7 @@ def canonical() -> None:
 @click.option("--no-wait", is_flag=True, help="Start it and do not wait for its end.")
 @on_aws
 def rebuild(source_ids: tuple[str, ...], no_wait: bool, aws: bool) -> None:
-    """Make the newest figures anew from the raw layer and the sources' present priorities."""
+    """Rebuild the newest figures from the raw layer and the present priorities of sources."""
     stack = Stack.connect(aws=aws)
     if no_wait:
         say(f"Started: {start_rebuild(stack, list(source_ids))}")

@@ -1,4 +1,4 @@
-"""`sourcebook completion`: what a shell has to read to complete our commands."""
+"""`sourcebook completion`: the completion script of a shell."""
 
 from __future__ import annotations
 

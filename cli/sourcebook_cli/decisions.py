@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 _REASON = click.option("--reason", required=True, help="Why; kept with the decision.")
-_BY = click.option("--by", "decided_by", help="Who decides; the user of this machine if not said.")
+_BY = click.option("--by", "decided_by", help="Who decides; by default the user of this machine.")
 _JSON = click.option("--json", "as_json", is_flag=True)
 
 
@@ -38,23 +38,23 @@ def _decision_options(command: F) -> F:
 def join(article: str, other: str, **options: Any) -> None:  # noqa: ANN401 - click's own
     """Join the article OTHER to ARTICLE: they are one. Both are dedup keys.
 
-    OTHER answers with ARTICLE from then on, and what its sources say later goes there.
+    Requests for OTHER get ARTICLE from then on, and later attributions of its sources go there.
     """
     _decide(lambda stack, by: _articles(stack).join(article, other, by), **options)
 
 
 @click.command()
 @click.argument("article")
-@click.option("--source", required=True, help="The source whose word is another story.")
+@click.option("--source", required=True, help="The source whose attribution is another story.")
 @_decision_options
 def split(article: str, source: str, **options: Any) -> None:  # noqa: ANN401 - click's own
-    """Give the word of one source of ARTICLE (a dedup key) an article of its own, and all it says later."""
+    """Split one source's attribution, with its later ones, off ARTICLE (a dedup key)."""
     _decide(lambda stack, by: _articles(stack).split(article, source, by), **options)
 
 
 @click.group()
 def events() -> None:
-    """Decide on events otherwise than grouping has."""
+    """Correct the grouping of articles into events."""
 
 
 @events.command()
@@ -80,7 +80,7 @@ def merge(event: str, other: str, **options: Any) -> None:  # noqa: ANN401 - cli
 
 @click.group()
 def decisions() -> None:
-    """See what people have decided of articles and events, and take it back."""
+    """List and undo decisions on articles and events."""
 
 
 @decisions.command("list")
@@ -103,7 +103,7 @@ def list_(about: str | None, limit: int, as_json: bool, aws: bool) -> None:
 @click.argument("decision")
 @_decision_options
 def undo(decision: str, **options: Any) -> None:  # noqa: ANN401 - click's own
-    """Take DECISION (its id) back."""
+    """Undo DECISION (an id)."""
     from sourcebook.articles.decisions.events import EventDecisions
     from sourcebook.articles.decisions.model import DecisionReader
     from sourcebook.articles.decisions.undo import undo as take_back

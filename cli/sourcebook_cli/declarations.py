@@ -1,4 +1,4 @@
-"""Reading the files in which people declare their sources."""
+"""Reads the files in which sources are declared."""
 
 from __future__ import annotations
 

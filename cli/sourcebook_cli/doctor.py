@@ -1,4 +1,4 @@
-"""`sourcebook doctor`: what is wrong with a set-up, and what to do about it."""
+"""`sourcebook doctor`: finds problems of a set-up, and what to do about them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _COLORS: Final[dict[Verdict, Style]] = {"ok": "green", "look": "yellow", "wrong"
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
         what: its name.
@@ -56,7 +56,7 @@ class Diagnosis:
 @click.option("--json", "as_json", is_flag=True, help="A list of findings for a program.")
 @on_aws
 def doctor(as_json: bool, aws: bool) -> None:
-    """Look at this machine and the stack, and say what to do.
+    """Check this machine and the stack, and print what to do.
 
     Exits with 1 when something is wrong.
     """
@@ -177,7 +177,7 @@ def on_account() -> Iterator[Diagnosis]:
 
 
 def _concurrency(quota: int, asked: int) -> Diagnosis:
-    """Judge how many functions the account may run at once.
+    """Return the diagnosis of the account's quota of concurrent functions.
 
     Args:
         quota: of the account in this region; new accounts may have 10.
@@ -208,7 +208,7 @@ def _python() -> Diagnosis:
 
 
 def _node(version: str | None) -> Diagnosis:
-    """Judge what ``node --version`` said."""
+    """Return the diagnosis of a version of Node."""
     number = re.match(r"v?(\d+)\.", version or "")
     if number is None:
         return Diagnosis("Node", "wrong", "not found", f"install Node {OLDEST_NODE} or newer, with npm")
@@ -218,7 +218,7 @@ def _node(version: str | None) -> Diagnosis:
 
 
 def _packages(lock: str, installed: Callable[[str], str | None]) -> Diagnosis:
-    """Hold the installed packages against the lock file; those for other machines are passed over."""
+    """Compare the installed packages with the lock file, without those for other machines."""
     wrong = []
     for line in re.findall(r"^([A-Za-z0-9][^\\\n]*)", lock, re.MULTILINE):
         requirement = Requirement(line)

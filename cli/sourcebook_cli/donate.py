@@ -1,4 +1,4 @@
-"""Handing in files: `donate` takes spectra and photometry, has them ingested, and gives one report."""
+"""`donate`: uploads spectra and photometry, ingests them, and prints one report."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def donate(
     as_json: bool,
     aws: bool,
 ) -> None:
-    """Hand in spectra and photometry of NOVA (a name or an id), and tell what became of each of FILES.
+    """Upload spectra and photometry of NOVA (a name or an id), and print the outcome of each of FILES.
 
     A file whose name ends as those of photometry (.csv, .txt, .vot …) is added to the nova's table; any
     other becomes a spectrum and is examined. The same file handed in twice is taken once.
@@ -94,7 +94,7 @@ def _line(result: dict[str, Any]) -> str:
 def _donated(
     stack: Stack, name: str, files: tuple[Path, ...], provenance: dict[str, str | None]
 ) -> Iterator[dict[str, Any]]:
-    """Upload files and make products of them; yield what became of each, also of those that failed."""
+    """Upload files and register them as products; yield the outcome of each, failures included."""
     from sourcebook.bucket.objects import Objects
     from sourcebook.novae.resolvers.archive import ArchiveStatus
     from sourcebook.novae.store import NovaStore

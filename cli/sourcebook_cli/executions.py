@@ -1,4 +1,4 @@
-"""Workflows that a command starts, and waits for."""
+"""Starts workflows and waits for their end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def outcome(
     Args:
         stack: where it runs.
         execution: its ARN.
-        note: is told what a function of it has answered, the last one each time that there is a new one.
+        note: called with each new answer of a function of the execution.
 
     Raises:
         Terminal: if it fails, with its cause.

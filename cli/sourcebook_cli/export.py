@@ -1,4 +1,4 @@
-"""Taking away whole days of records: `export`."""
+"""`export`: writes whole days of records into the bucket."""
 
 from __future__ import annotations
 

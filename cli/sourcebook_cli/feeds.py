@@ -50,7 +50,7 @@ def add(
     tags: tuple[str, ...],
     aws: bool,
 ) -> None:
-    """Add feeds by their own address or by that of their site, which is asked where its feed is."""
+    """Add feeds by their own address, or by that of their site."""
     from sourcebook.errors import InvalidInput, SourcebookError
 
     if feed_id is not None and len(addresses) > 1:
@@ -125,7 +125,7 @@ def enable(feed_ids: tuple[str, ...], aws: bool) -> None:
 @click.argument("feed_ids", nargs=-1, required=True)
 @on_aws
 def disable(feed_ids: tuple[str, ...], aws: bool) -> None:
-    """Stop polling feeds until they are enabled again; they are not even probed."""
+    """Stop polling and probing feeds until they are enabled again."""
     manager = _manager(aws=aws)
     _each(feed_ids, lambda feed_id: manager.change(feed_id, {"enabled": False}), "disabled")
 
@@ -200,7 +200,7 @@ def export_feeds(output: Path | None, opml_version: str, aws: bool) -> None:
 @click.argument("feed_id")
 @on_aws
 def explain(feed_id: str, aws: bool) -> None:
-    """Say why a feed's next fetch is when it is, by the settings that the stack polls with."""
+    """Explain when a feed is fetched next, by the settings of the stack."""
     from sourcebook.clock import isoformat, utc_now
     from sourcebook.feeds import schedule
     from sourcebook.sources.registry import NEVER
@@ -221,7 +221,7 @@ def explain(feed_id: str, aws: bool) -> None:
 @click.option("--url", default="", help="Where the feed comes from: relative links are resolved against it.")
 @click.option("--json", "as_json", is_flag=True, help="Everything, as a JSON list.")
 def parse(files: tuple[Path, ...], url: str, as_json: bool) -> None:
-    """Parse feed FILES and print what they hold."""
+    """Parse feed FILES and print their entries."""
     found = []
     for file in files:
         try:
@@ -268,7 +268,7 @@ async def _discover(manager: FeedManager, address: str, *, local: bool) -> Disco
 
 
 def _each(feed_ids: Iterable[str], act: Callable[[str], Any], done: str) -> None:
-    """Call `act` for each feed; an unknown id is reported and does not stop the others."""
+    """Call `act` for each feed; print an error for an unknown id and go on."""
     failed = 0
     for feed_id in feed_ids:
         if act(feed_id):

@@ -1,4 +1,4 @@
-"""Watching sources being fetched, stored and analyzed, as a person sees it."""
+"""Watches a first run: sources are fetched, their articles stored and analyzed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NotFinished(Terminal):
 
 @dataclass(frozen=True, slots=True)
 class WatchedSources:
-    """Sources being watched, with the number of fetches that each had before."""
+    """The watched sources, with the number of fetches of each at the beginning."""
 
     fetches_before: Mapping[str, int]
 

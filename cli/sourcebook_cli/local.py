@@ -40,7 +40,7 @@ _PATIENCE = click.option(
 )
 @_PATIENCE
 def up(sources: Path | None, timeout: int) -> None:
-    """Start the whole stack on this machine, load the sources and watch the first run go through."""
+    """Start the stack on this machine, load the sources, and watch the first run."""
     from sourcebook_local import process
 
     HOME.mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ def down() -> None:
 
 @click.command()
 def reset() -> None:
-    """Stop the local stack and forget its data; what was built stays."""
+    """Stop the local stack and delete its data, but not its builds."""
     from sourcebook_local.cloud import LocalCloud
     from sourcebook_local.folder import SERVED_PORTS, stop_servers
 
@@ -168,7 +168,7 @@ def env() -> None:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @_PATIENCE
 def serve_folder(folder: Path, timeout: int) -> None:
-    """Serve a folder of feed files on this machine, register them as sources and watch them being ingested.
+    """Serve a folder of feed files on this machine, register them as sources, and watch their ingestion.
 
     The server goes on in the background until `make down`, and comes back with `make up`.
     """

@@ -53,7 +53,7 @@ _COMMANDS = {
 
 
 class _LazyGroup(click.Group):
-    """Loads a command's module when the command is used, so that the quick ones start at once."""
+    """Loads the module of a command when it is used, so that quick commands start quickly."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's own signature
         return list(_COMMANDS)
@@ -82,7 +82,7 @@ class _LazyGroup(click.Group):
 @click.option("--stack", help="Name of the stack on AWS, if it is not SourcebookPipeline.")
 @click.pass_context
 def main(context: click.Context, profile: str | None, stack: str | None) -> None:
-    """Sourcebook: many sources, one record. The operator's hand on a deployed stack, local or on AWS.
+    """Sourcebook: many sources, one record. Operate a deployed stack, local or on AWS.
 
     Every command works on the local stack; with --aws, or --profile or --stack before the command, on the
     one on AWS.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Row = dict[str, Any]
-"""What a model reads: names and values, as JSON has them."""
+"""An answer to a model: names and values, as JSON has them."""
 
 _INSTRUCTIONS: Final = """\
 Sourcebook collects what many sources say of the same thing: news articles with sentiment, interest rates,
@@ -46,7 +46,7 @@ NovaName = Annotated[str, Field(description="Any name of the nova, or its nova_i
 def _as_text(
     tool: Callable[Concatenate[Tools, P], Awaitable[Row]],
 ) -> Callable[Concatenate[Tools, P], Awaitable[str]]:
-    """Let a tool answer as text, and tell the model what the API refused."""
+    """Return a tool's answer as text, and errors of the API as errors of the tool."""
 
     @functools.wraps(tool)
     async def telling(self: Tools, /, *args: P.args, **kwargs: P.kwargs) -> str:
@@ -85,7 +85,7 @@ class Tools:
 
     @_as_text
     async def article(self, key: Annotated[str, Field(description="`key` of an article found.")]) -> Row:
-        """Tell all of one article: what each source said, its sentiment, and the event it belongs to."""
+        """Return one article with the attribution of each source, its sentiment and its event."""
         found = await self._client.article(key)
         attributions = [
             _row(attribution, source=source, dropped=("article_id", "source_name"))
@@ -100,7 +100,7 @@ class Tools:
 
     @_as_text
     async def events(self, limit: Limit = 10) -> Row:
-        """List what several articles tell of, the newest first, with what their sentiment points to."""
+        """List events that several articles report, the newest first, with the ideas drawn from them."""
         return {"events": [_row(event) for event in await self._client.events(size=limit).take(limit)]}
 
     @_as_text
@@ -116,7 +116,7 @@ class Tools:
         hours: Hours = 24,
         course: Literal["none", "hour", "day"] = "none",
     ) -> Row:
-        """Tell how a subject is spoken of, from -1 to 1, and how that went by hour or day."""
+        """Return the sentiment of a subject, from -1 to 1, and its course by hour or day."""
         tool_id = await self._subject(subject)
         found = await self._client.sentiment(tool_id, hours=hours)
         row = _row(found, dropped=("id", "ts", "period", "cached_at", "is_cached", "last_updated_ts"))
@@ -133,7 +133,7 @@ class Tools:
     async def best_rates(
         self, series: Annotated[str, Field(description="Code; all without it.")] = ""
     ) -> Row:
-        """Tell the best rate of each series and term of months, and the banks that offer it."""
+        """Return the best rate of each series and term of months, and the banks that offer it."""
         found = await self._client.best_rates(series or None)
         return {"rates": [_row(item) for item in found.items]}
 
@@ -145,7 +145,7 @@ class Tools:
         term_months: float | None = None,
         days: Annotated[int, Field(ge=1, le=366, description="How far back.")] = 30,
     ) -> Row:
-        """Tell the rates of a series now and which have moved; with a bank, also its history by day."""
+        """Return the present rates of a series and which have moved; with a bank, also its history by day."""
         latest = self._client.latest(series, term_months=term_months, bank_name=bank or None)
         moves = await self._client.rate_moves(series, days=days)
         dropped = ("sources_considered", "raw_value", "parse_warnings", "rate_min_pct", "rate_max_pct")
@@ -172,7 +172,7 @@ class Tools:
 
     @_as_text
     async def nova(self, nova: NovaName) -> Row:
-        """Tell all of one nova: names, place, how many spectra, and its photometry by band."""
+        """Return one nova: names, position, number of spectra, and photometry by band."""
         nova_id = await self._nova(nova)
         row = _row(await self._client.nova(nova_id))
         products = await self._client.products(nova_id).take(500)
@@ -192,7 +192,7 @@ class Tools:
         band: Annotated[str, Field(description="Several with commas.")] = "",
         points: Points = 100,
     ) -> Row:
-        """Tell the light curve of a nova: the brightest of each band, and points over time."""
+        """Return the light curve of a nova: the brightest of each band, and points over time."""
         nova_id = await self._nova(nova)
         found = await self._client.light_curve(nova_id, band=band or None, points=points)
         seen = [point for point in found.items if point.magnitude is not None and not point.upper_limit]
@@ -218,7 +218,7 @@ class Tools:
         data_product_id: Annotated[str, Field(description="For the samples of one.")] = "",
         points: Points = 100,
     ) -> Row:
-        """List the spectra of a nova and how each was judged; or give the samples of a valid one."""
+        """List the spectra of a nova with their verdicts, or return the samples of a valid one."""
         nova_id = await self._nova(nova)
         if data_product_id:
             return _row(await self._client.spectrum(nova_id, data_product_id, points=points))
@@ -229,7 +229,7 @@ class Tools:
 
     @_as_text
     async def sources(self) -> Row:
-        """Tell how the sources do: how many are healthy, and all of those that are not."""
+        """Return the health of sources: how many are healthy, and all that are not."""
         found = await self._client.sources().take(2_000)
         dropped = ("url", "created_at", "priority", "enabled")
         ill = [one for one in found if one.health not in _WELL]
@@ -287,7 +287,7 @@ def server(client: AsyncClient) -> MCPServer[dict[str, object]]:
 
 
 def _row(record: Record, *, dropped: Iterable[str] = (), **more: object) -> Row:
-    """Return what a record says, without what it leaves open."""
+    """Return the fields of a record that have a value."""
     left = {name: value for name, value in record.model_dump(mode="json").items() if name not in set(dropped)}
     return {name: value for name, value in (left | more).items() if value not in (None, "", [], {})}
 

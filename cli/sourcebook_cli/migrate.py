@@ -1,4 +1,4 @@
-"""`migrate`: bring what is stored up to the form that this version writes."""
+"""`migrate`: bring stored items to the form that this version writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sourcebook_cli.stack import Stack, on_aws
 @click.option("--again", metavar="STEP", help="Run this step though it was applied; that is harmless.")
 @on_aws
 def migrate(only_list: bool, again: str | None, aws: bool) -> None:
-    """Run the steps that were not applied yet. May be run at any time, and again after it was cut short."""
+    """Apply the pending steps. It may run at any time, and again after an interruption."""
     from sourcebook.novae import relist, renormalize
     from sourcebook.observations.migrations import STEPS, Migrations
 

@@ -44,7 +44,7 @@ def nova() -> None:
 @click.argument("names", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="A JSON list of input and normalized.")
 def normalize(names: tuple[str, ...], as_json: bool) -> None:
-    """Print under what text each of NAMES is looked up. Needs no stack."""
+    """Print the normalized form of each of NAMES. Needs no stack."""
     found = [_normalized(name) for name in names]
     if as_json:
         say_json(found)
@@ -67,7 +67,7 @@ def _normalized(name: str) -> dict[str, str | None]:
 @click.option("--json", "as_json", is_flag=True)
 @on_aws
 def initialize(name: str, wait: bool, timeout: int, as_json: bool, aws: bool) -> None:
-    """Make NAME a nova of the catalogue, or find the one that it is."""
+    """Add NAME to the catalogue as a nova, or find the nova of this name."""
     from sourcebook_cli.runs import find_run, print_run
 
     normalize_name(name)
@@ -185,7 +185,7 @@ def _show_novae(novae: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True)
 @on_aws
 def show(name: str, as_json: bool, aws: bool) -> None:
-    """Show the nova that NAME means, or all that it may mean."""
+    """Show the nova with NAME, or all candidates if it is ambiguous."""
     from sourcebook.novae.read import NovaReader
 
     reader = NovaReader(Stack.connect(aws=aws).table)
@@ -245,7 +245,7 @@ def references(name: str, role: str | None, *, as_json: bool, aws: bool) -> None
 @click.option("--json", "as_json", is_flag=True)
 @on_aws
 def merge(name: str, into: str, *, reason: str, timeout: int, as_json: bool, aws: bool) -> None:
-    """Merge the nova NAME into the nova INTO: all that belongs to it goes there. `nova split` undoes it.
+    """Merge the nova NAME, with all its items, into the nova INTO. `nova split` undoes it.
 
     Both are names or ids. Asked again, it goes on with a merge that was cut short.
     """
@@ -270,7 +270,7 @@ def split(name: str, *, reason: str, timeout: int, as_json: bool, aws: bool) -> 
 @click.option("--json", "as_json", is_flag=True)
 @on_aws
 def deprecate(name: str, *, reason: str, timeout: int, as_json: bool, aws: bool) -> None:
-    """Say that NAME (a name or an id) is no nova: it is no longer found, and keeps what it has."""
+    """Deprecate NAME (a name or an id) as no nova: searches skip it, and its items stay."""
     _curate("DEPRECATE", name, reason, timeout, as_json=as_json, aws=aws)
 
 
@@ -281,7 +281,7 @@ def deprecate(name: str, *, reason: str, timeout: int, as_json: bool, aws: bool)
 @click.option("--json", "as_json", is_flag=True)
 @on_aws
 def restore(name: str, *, reason: str, timeout: int, as_json: bool, aws: bool) -> None:
-    """Say that a deprecated nova (NAME, or its id) is one after all."""
+    """Restore a deprecated nova (NAME, or its id)."""
     _curate("RESTORE", name, reason, timeout, as_json=as_json, aws=aws)
 
 

@@ -1,4 +1,4 @@
-"""Everything that the commands print. Names and messages come from strangers: they are made printable."""
+"""Prints the output of the commands. Names and messages from outside are made printable."""
 
 from __future__ import annotations
 
@@ -127,14 +127,14 @@ def fitted(widths: Sequence[int], whole: Sequence[bool], available: int) -> list
 
 
 def working(what: str) -> AbstractContextManager[object]:
-    """Show on a terminal what is waited for."""
+    """Show on a terminal what the command waits for."""
     from rich.text import Text
 
     return _console().status(Text(printable(what)))
 
 
 def progress() -> Progress:
-    """Return what shows how far several things are; its texts are ours."""
+    """Return a display of the progress of several tasks; its texts are our own."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     return Progress(
@@ -148,7 +148,7 @@ def progress() -> Progress:
 
 @contextmanager
 def bar(label: str, length: int) -> Iterator[Any]:
-    """Show on standard error how far one thing is; what is yielded has `update`."""
+    """Show the progress of one task on standard error; yield an object with `update`."""
     with click.progressbar(length=length, label=printable(label), file=sys.stderr) as shown:
         yield shown
 
@@ -159,7 +159,7 @@ def clear_line() -> None:
 
 
 def print_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print the trace of an error that nobody expected; for `sys.excepthook`."""
+    """Print the traceback of an unexpected error; for `sys.excepthook`."""
     for block in traceback.format_exception(kind, error, trace):
         for line in block.rstrip("\n").split("\n"):
             say(line, err=True)

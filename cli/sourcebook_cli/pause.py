@@ -1,4 +1,4 @@
-"""`pause` and `resume`: nothing writes to the table while it is looked after."""
+"""`pause` and `resume`: stop and start what writes to the table by itself."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _TIMEOUT: Final = 900
 
 
 class StillAtWork(Terminal):
-    """What had begun before the pause did not end in time."""
+    """Work that had begun before the pause did not end in time."""
 
 
 @click.command()
 @click.option("--timeout", default=_TIMEOUT, show_default=True, help="Seconds to wait for what has begun.")
 @on_aws
 def pause(timeout: int, aws: bool) -> None:
-    """Stop the schedules and the reading of the queues, and wait until nothing is at work any more.
+    """Stop the schedules and the queues' consumers, and wait until no work is in progress.
 
-    What comes meanwhile waits in the queues. The API goes on answering: whoever changes something by it
-    changes the table. `sourcebook resume` ends the pause.
+    New messages wait in the queues. The API still answers, and its requests still change the table.
+    `sourcebook resume` ends the pause.
     """
     stack = Stack.connect(aws=aws)
     moving = Moving.of(stack.session, chosen().stack)
@@ -45,7 +45,7 @@ def pause(timeout: int, aws: bool) -> None:
 @click.command()
 @on_aws
 def resume(aws: bool) -> None:
-    """Start the schedules and the reading of the queues again, all of them."""
+    """Start all schedules and the queues' consumers again."""
     stack = Stack.connect(aws=aws)
     moving = Moving.of(stack.session, chosen().stack)
     moving.switch(on=True)
@@ -54,11 +54,11 @@ def resume(aws: bool) -> None:
 
 @dataclass(frozen=True)
 class Moving:
-    """What sets a stack to work by itself.
+    """The schedules, queue consumers and workflows of a stack.
 
     Attributes:
         rules: names of the rules with a schedule.
-        mappings: ids of what hands the messages of a queue to a function.
+        mappings: ids of the event source mappings of queues.
         machines: ARNs of the state machines.
     """
 
@@ -70,7 +70,7 @@ class Moving:
 
     @classmethod
     def of(cls, session: boto3.session.Session, name: str) -> Moving:
-        """Return what a stack has of it."""
+        """Return those of a stack."""
         ids: dict[str, list[str]] = {}
         pages = session.client("cloudformation", config=aws_config()).get_paginator("list_stack_resources")
         for page in pages.paginate(StackName=name):
@@ -93,11 +93,11 @@ class Moving:
 
     @property
     def described(self) -> str:
-        """Describe what is paused, in words."""
+        """Return a description of what is paused."""
         return f"{len(self.rules)} schedules and {len(self.mappings)} readers of queues"
 
     def switch(self, *, on: bool) -> None:
-        """Switch all of it on or off; what is so already stays so."""
+        """Enable or disable all of them."""
         events = self.session.client("events", config=aws_config())
         for name in self.rules:
             (events.enable_rule if on else events.disable_rule)(Name=name)
@@ -109,7 +109,7 @@ class Moving:
                 functions.update_event_source_mapping(UUID=mapping, Enabled=on)
 
     def switching(self) -> Iterator[str]:
-        """Yield the mappings that have not come to rest in their new state: that takes a while."""
+        """Yield the mappings that are still changing their state."""
         functions = self.session.client("lambda", config=aws_config())
         for mapping in self.mappings:
             state = functions.get_event_source_mapping(UUID=mapping).get("State", "")

@@ -1,4 +1,4 @@
-"""Photometry: `photometry check` reads uploads without a stack, `photometry ingest` hands them in."""
+"""Photometry: `photometry check` reads uploads without a stack, `photometry ingest` ingests them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PROBLEMS_SHOWN: Final = 20
 
 @click.group()
 def photometry() -> None:
-    """Photometry: uploads of measurements, and the one table that a nova has of them."""
+    """Photometry: uploads of measurements, and the table of a nova."""
 
 
 @photometry.command()
@@ -41,7 +41,7 @@ def photometry() -> None:
 @click.option("--json", "as_json", is_flag=True, help="A list with a report for each file.")
 @click.option("--rows", "with_rows", is_flag=True, help="JSON with every row that was read, as rows_read.")
 def check(files: tuple[Path, ...], names: tuple[str, ...], *, as_json: bool, with_rows: bool) -> None:
-    """Read FILES as the workflow would, and say what is wrong with each row. Needs no stack."""
+    """Read FILES as the workflow does, and print what is wrong with each row. Needs no stack."""
     from sourcebook.clock import utc_now
     from sourcebook.lightcurves.parse import parse_upload
 
@@ -94,7 +94,7 @@ def ingest(nova: str, files: tuple[Path, ...], *, wait: bool, timeout: int, as_j
 @click.option("--without", multiple=True, metavar="FILE_ID", help="An upload that should not be there.")
 @on_aws
 def rebuild(nova: str, *, without: tuple[str, ...], aws: bool) -> None:
-    """Make the table of NOVA (a name or an id) anew of its uploads, or of all but some of them."""
+    """Rebuild the table of NOVA (a name or an id) from its uploads, or from all but some."""
     from sourcebook.bucket.objects import Objects
     from sourcebook.novae.store import NovaStore
     from sourcebook.photometry.table import TableRebuilder

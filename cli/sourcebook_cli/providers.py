@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @click.group()
 def providers() -> None:
-    """Who is asked for spectra, and where."""
+    """The providers of spectra and their addresses."""
 
 
 @providers.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="As a list that `providers set` takes.")
 @on_aws
 def list_(as_json: bool, aws: bool) -> None:
-    """Show the providers, those that are switched off too."""
+    """List the providers, disabled ones included."""
     from sourcebook.spectra.providers.registry import all_providers
 
     specs = all_providers(Stack.connect(aws=aws).table)
@@ -43,7 +43,7 @@ def list_(as_json: bool, aws: bool) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @on_aws
 def set_(file: Path, aws: bool) -> None:
-    """Have the providers of FILE asked from now on: a JSON list as `providers list --json` prints it."""
+    """Replace the providers by those of FILE: a JSON list as `providers list --json` prints it."""
     from sourcebook.spectra.providers.registry import read_providers, set_providers
 
     try:
@@ -58,7 +58,7 @@ def set_(file: Path, aws: bool) -> None:
 @providers.command()
 @on_aws
 def reset(aws: bool) -> None:
-    """Have the built-in providers asked, at their public addresses."""
+    """Use the built-in providers at their public addresses."""
     from sourcebook.table import keys
 
     Stack.connect(aws=aws).table.delete(keys.spectra_providers())

@@ -1,4 +1,4 @@
-"""The figures: `rates latest` and `rates history`."""
+"""Observed rates: `rates latest`, `rates history` and `rates observations`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AS_JSON = click.option("--json", "as_json", is_flag=True, help="As the HTTP API
 
 @click.group()
 def rates() -> None:
-    """What the banks offer: the newest, and day by day."""
+    """The rates of banks: the newest, and day by day."""
 
 
 @rates.command()

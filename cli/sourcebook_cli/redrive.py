@@ -1,4 +1,4 @@
-"""`redrive`: what failed and was mended goes back to work."""
+"""`redrive`: sends dead letters back to their queues."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def send_back(stack: Stack, queue: str, limit: int) -> int:
 
 
 def _move(sqs: SQSClient, dead: str, work: str, limit: int, articles: Stack | None) -> int:
-    """Send messages back one by one: sent first, deleted after, so that none is lost in between."""
+    """Send messages back one by one: each is sent before it is deleted, so that none is lost."""
     moved = 0
     while moved < limit:
         received: Any = sqs.receive_message(

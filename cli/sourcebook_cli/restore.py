@@ -1,4 +1,4 @@
-"""`restore`: the table becomes what a restored one is."""
+"""`restore`: makes the table equal to a restored one."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from sourcebook_cli.stack import Stack, on_aws
 )
 @on_aws
 def restore(*, table: str, only_missing: bool, dry_run: bool, yes: bool, segments: int, aws: bool) -> None:
-    """Make the stack's table what TABLE is: the one that a point-in-time restore has made.
+    """Make the stack's table equal to TABLE, which a point-in-time restore has made.
 
-    What is missing is put back, what is otherwise is set back, and what is new is removed. TABLE is only
-    read. It may be stopped and run again. `sourcebook pause` comes first, unless only what is missing is
-    put back; docs/operations.md has the whole course.
+    Missing items are added, changed items are set back, and new items are removed. TABLE is only read. It may
+    be stopped and run again. `sourcebook pause` comes first, unless only what is missing is put back;
+    docs/operations.md has the whole course.
     """
     stack = Stack.connect(aws=aws)
     if table in {stack.table.name, ""}:

@@ -1,4 +1,4 @@
-"""What workflows did: `runs list` and `runs show`."""
+"""Job runs: `runs list` and `runs show`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STYLES: Final[dict[str, Style]] = {
 
 @click.group()
 def runs() -> None:
-    """What workflows did, run by run."""
+    """The runs of workflows."""
 
 
 @runs.command("list")

@@ -1,4 +1,4 @@
-"""`scrape`: have the pages of figures read now, and write down what there is."""
+"""`scrape`: fetches the pages of figures now, and exports the observations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def scrape(
     timeout: int,
     aws: bool,
 ) -> None:
-    """Have the pages of figures read now; with --export, write down what there is then."""
+    """Fetch the pages of figures now; with --export, write the observations into a file."""
     from sourcebook.observations.export import canonical_rows, raw_rows, writer_for
     from sourcebook.observations.read import ObservationReader
 

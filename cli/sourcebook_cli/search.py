@@ -1,4 +1,4 @@
-"""The search index: `search rebuild` makes it again from the table."""
+"""The search index: `search rebuild` makes it from the table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def search() -> None:
 @click.option("--to", "last", type=_DAY, help="Last day; today if it is not given.")
 @on_aws
 def rebuild(first: datetime | None, last: datetime | None, aws: bool) -> None:
-    """Make the index again from the table, day by day: after an upgrade, or when it was lost or damaged."""
+    """Rebuild the index from the table, day by day: after an upgrade, or when it is lost or damaged."""
     from sourcebook.search.days import Days
     from sourcebook.search.index import Indexer
 

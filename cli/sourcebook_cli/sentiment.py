@@ -1,4 +1,4 @@
-"""Sentiment without a stack: `sentiment label` says what each line of a file feels like."""
+"""Sentiment without a stack: `sentiment label` labels each line of a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 @click.group()
 def sentiment() -> None:
-    """What headlines feel like."""
+    """The sentiment of headlines and subjects."""
 
 
 sentiment.add_command(reanalyze)
@@ -49,8 +49,8 @@ def label(file: TextIO, engine_name: str, of_targets: bool, as_json: bool) -> No
     Writes one line per text, tab-separated: the label, the confidence from 0 to 1, then the raw scores
     (negative, neutral, positive; vader: negative, neutral, positive, compound). An empty line is neutral.
 
-    With --targets, writes a line for each line of FILE behind its header: what its text feels about the
-    target.
+    With --targets, writes a line for each line of FILE behind its header: the sentiment of its text towards
+    the target.
     """
     from sourcebook.errors import InvalidInput
     from sourcebook.sentiment.engines.loading import engine_named

@@ -19,7 +19,7 @@ from sourcebook_cli.suggestions import unknown
 
 @click.group()
 def sources() -> None:
-    """What is asked for news: add, list, fetch now."""
+    """Sources of articles and observations: add, list, fetch now."""
 
 
 @sources.command()
@@ -73,7 +73,7 @@ def list_sources(aws: bool, as_json: bool) -> None:
 @click.argument("source_ids", nargs=-1, required=True)
 @on_aws
 def fetch(source_ids: tuple[str, ...], aws: bool) -> None:
-    """Have sources fetched now."""
+    """Fetch sources now."""
     stack = Stack.connect(aws=aws)
     known = stack.registry.get_many(source_ids)
     wanted = [source_id for source_id, source in known.items() if source.enabled]
@@ -94,7 +94,7 @@ def fetch(source_ids: tuple[str, ...], aws: bool) -> None:
 @click.command()
 @on_aws
 def status(aws: bool) -> None:
-    """Say how many sources and articles there are, and how they are doing."""
+    """Print the number of sources and articles by their status."""
     stack = Stack.connect(aws=aws)
     registry = stack.registry
     found = registry.get_many(registry.list_ids())

@@ -19,7 +19,7 @@ _RETRYABLE = "RETRYABLE"
 
 @click.group()
 def spectra() -> None:
-    """Spectra as files: what the catalogue would make of them."""
+    """Spectrum files: their examination without a stack."""
 
 
 @spectra.command()
@@ -41,7 +41,7 @@ def spectra() -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="A list with an object for each file.")
 def check(files: tuple[Path, ...], overrides: tuple[str, ...], folder: Path | None, *, as_json: bool) -> None:
-    """Examine FILES as a workflow would: outcome, profile, wavelengths, and why. Needs no stack.
+    """Examine FILES as the workflow does: outcome, profile, wavelengths, reason. Needs no stack.
 
     The outcome is VALID, QUARANTINED, TERMINAL_INVALID, or RETRYABLE for what is no FITS file or not all
     of one: the stack would fetch it again.

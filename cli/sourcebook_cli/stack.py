@@ -37,12 +37,12 @@ on_aws = click.option(
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What was said before the command.
+    """The options before the command.
 
     Attributes:
         profile: of the AWS credentials; None for the default.
         stack: name of the stack.
-        aws: whether saying it chose the stack on AWS.
+        aws: whether one of them was given, which means the stack on AWS.
     """
 
     profile: str | None = None
@@ -51,7 +51,7 @@ class Chosen:
 
 
 def chosen() -> Chosen:
-    """Return what was said before the command that runs now."""
+    """Return the options before the command that runs now."""
     context = click.get_current_context(silent=True)
     given = context.find_root().obj if context else None
     if not isinstance(given, dict):
@@ -106,7 +106,7 @@ class Stack:
 
     @property
     def shards(self) -> keys.Shards:
-        """Return over how many partitions the functions of this stack spread what they write."""
+        """Return the shards of indexes that the functions of this stack use."""
         return keys.Shards.parse(self.outputs.get("IndexShards", "1"))
 
     @cached_property
@@ -163,7 +163,7 @@ class Stack:
         return function.get("Environment", {}).get("Variables", {})
 
     def dispatch(self, source_ids: Iterable[str]) -> dict[str, int]:
-        """Ask for these sources to be fetched now.
+        """Dispatch these sources now.
 
         Raises:
             Terminal: if dispatch fails, with its own message.
@@ -198,7 +198,7 @@ def running_cloud(home: Path | None = None) -> LocalCloud:
 
 @dataclass(frozen=True, slots=True)
 class StackCounts:
-    """How far the sources and articles of a stack are."""
+    """Numbers of sources and articles of a stack, by status."""
 
     sources: int
     fetched: int
@@ -216,7 +216,7 @@ class StackCounts:
 
 
 def count(table: Table, sources: Iterable[Source], fetched: int) -> StackCounts:
-    """Count what stands in the table. Reads two indexes whole: for a local stack."""
+    """Count the items of the table by reading two indexes; for a local stack."""
     known = list(sources)
     by_status = count_by_status(table)
     return StackCounts(

@@ -27,7 +27,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.group()
 def subjects() -> None:
-    """What sentiment is kept for: coding tools, companies, topics of your own."""
+    """Subjects of sentiment: coding tools, companies, your own topics."""
 
 
 @subjects.command()
@@ -70,7 +70,7 @@ def list_subjects(aws: bool, as_json: bool) -> None:
     "--subjects", "file", type=_FILE, help="A YAML or JSON file of subjects, instead of the default list."
 )
 def find(headline: str, file: Path | None) -> None:
-    """Print the ids of the subjects that a HEADLINE speaks of, one a line. Needs no stack."""
+    """Print the ids of the subjects that a HEADLINE mentions, one a line. Needs no stack."""
     from sourcebook.sentiment.matching import Matcher
 
     for tool_id in Matcher(read_subjects(file) if file else default_subjects()).find(headline):
@@ -95,6 +95,6 @@ def read_subjects(path: Path) -> list[Subject]:
 
 
 def load_default(stack: Stack, say: Callable[[str], None], more: Sequence[Subject] = ()) -> None:
-    """Load the default list, and more, into a stack that has just been started."""
+    """Load the default list and further subjects into a new stack."""
     outcome = Counter(SubjectRegistry(stack.table).register([*default_subjects(), *more]).values())
     say(f"{outcome.total()} subjects loaded, {outcome[RegistrationOutcome.ADDED]} of them new")

@@ -1,4 +1,4 @@
-"""What may have been meant by a name that nothing has."""
+"""Suggestions of known names for an unknown one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMPARED: Final = 5_000
 
 
 def unknown(field: str, value: str, known: Iterable[str], expected: str) -> InvalidInput:
-    """Return the error for a name that nothing has, with the known names that are most like it.
+    """Return the error for an unknown name, with the known names that are most like it.
 
     Args:
         field: as the caller knows it, such as ``SOURCE_ID`` or ``--bank``.

@@ -1,4 +1,4 @@
-"""`verify`: whether everything in the table agrees with everything else, and making right what can be."""
+"""`verify`: checks the invariants of the table, and repairs what it can."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _OUTCOMES: Final = {
 
 
 @click.command()
-@click.option("--repair", is_flag=True, help="Make right what follows from what else is in the table.")
-@click.option("--objects", is_flag=True, help="Ask the bucket for each file too.")
+@click.option("--repair", is_flag=True, help="Repair what can be derived from other items.")
+@click.option("--objects", is_flag=True, help="Check each file in the bucket too.")
 @click.option("--table", "name", metavar="TABLE", help="Another table, such as one that was restored.")
 @click.option("--only", "names", multiple=True, metavar="CHECK", help="Only this check; may be repeated.")
 @click.option(
@@ -61,9 +61,9 @@ def verify(
 ) -> None:
     """Read the whole table and report every broken invariant; exit with 1 if one stays broken.
 
-    Nothing is changed without --repair, and nothing is made up with it: mentions are written again from
-    their article, hours counted again, canonical figures made again from the raw layer, places in indexes
-    set right. It may run beside everything else. docs/reliability.md lists the checks.
+    Nothing is changed without --repair, and all repairs are derived: mentions from their article, hours from
+    mentions, canonical figures from the raw layer, index keys from their item. It may run beside
+    everything else. docs/reliability.md lists the checks.
     """
     stack = Stack.connect(aws=aws)
     table = Table(name, stack.table.client, shards=stack.shards) if name else stack.table
@@ -110,9 +110,9 @@ def _summary(summary: dict[str, Any], names: Sequence[str], *, repair: bool) -> 
 
 @contextmanager
 def _progress(table: Table, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show people how far the reading has come; programs and pipes see nothing of it.
+    """Show the progress of reading on a terminal, and nothing in pipes.
 
-    The whole is the number of items that DynamoDB has last counted, which may be hours ago.
+    The total is DynamoDB's last count of items, which may be hours old.
     """
     if not shown:
         yield lambda _: None

@@ -1,4 +1,4 @@
-"""What the workflows are: `workflows list` and `workflows show`."""
+"""Definitions of workflows: `workflows list` and `workflows show`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def workflows() -> None:
-    """What the workflows are: what they take, what they come to, and how they go."""
+    """Workflows: their inputs, outcomes and definitions."""
 
 
 @workflows.command("list")
@@ -33,7 +33,7 @@ def list_() -> None:
 @click.option("--mermaid", "form", flag_value="mermaid", help="As a drawing in Mermaid.")
 @click.option("--schema", "form", flag_value="schema", help="The JSON Schema of its input.")
 def show(name: str, form: str | None) -> None:
-    """Show the definition of a workflow, as the console has it, or its drawing, or what it takes."""
+    """Show the definition of a workflow as in the console, or its drawing, or its input."""
     from sourcebook_cli.drawings import drawing
 
     workflow = _declared(name)
