@@ -1,7 +1,7 @@
-"""The embedded cloud: MiniStack as a child of nobody, found again by its home folder.
+"""The embedded cloud: MiniStack as a detached process, found again by its home folder.
 
-It runs in a virtual environment of its own, listens on 127.0.0.1 only, and gets an environment made
-for it: whatever it has, every Lambda has too.
+It runs in a virtual environment of its own and listens on 127.0.0.1 only. Its environment is made for it,
+for every function inherits it.
 
 Its state is written every minute and when it is stopped (SIGTERM). A kill, or a power cut, loses what came
 since the last of these.
@@ -108,7 +108,7 @@ class LocalCloud:
         loopback_ports: Path | None = None,
         recorded: Path | None = None,
     ) -> None:
-        """Name a cloud; nothing is started.
+        """Describe a cloud; nothing is started.
 
         Args:
             home: its folder, made on start.
@@ -117,7 +117,7 @@ class LocalCloud:
                 any that is free.
             auth: enforce IAM.
             tls: speak HTTPS.
-            say: told what takes time or needs attention.
+            say: called with lines on what takes time or needs attention.
             clock: the present time, for the certificates.
             save_every: seconds between two saves of its state.
             loopback_ports: a file with the only ports of this machine that functions may fetch from, one a
@@ -147,7 +147,7 @@ class LocalCloud:
 
     @property
     def port(self) -> int:
-        """The port it listens on, or did last.
+        """The port that it listens on, or listened on last.
 
         Raises:
             LocalCloudError: if this home never had a cloud.
@@ -323,7 +323,7 @@ class LocalCloud:
             )
 
     def _code(self) -> str:
-        """Return a digest of what runs the cloud: one of an older version may lack a protection."""
+        """Return a digest of the modules and requirements that run the cloud."""
         digest = hashlib.sha256(str(self._loopback_ports).encode())
         for path in (*(Path(__file__).with_name(f"{name}.py") for name in _LAUNCHED), _REQUIREMENTS):
             digest.update(path.read_bytes())
@@ -366,7 +366,7 @@ class LocalCloud:
         )
 
     def _trouble(self) -> str | None:
-        """Return why the cloud does not answer, None if it does."""
+        """Return why the cloud does not answer, or None if it does."""
         try:
             self._ask("/_ministack/ready")
         except OSError as error:
@@ -420,7 +420,7 @@ class LocalCloud:
         return self.log_file.stat().st_size if self.log_file.exists() else 0
 
     def _report(self, complaint: str, begin: int) -> None:
-        """Say what MiniStack only logs: that it goes on without some of the state."""
+        """Report what MiniStack only logs: that it goes on without a part of the state."""
         with self.log_file.open("rb") as log:
             log.seek(begin)
             for line in log.read().decode(errors="replace").splitlines():
@@ -464,12 +464,12 @@ class LocalCloud:
         return graceful
 
     def _note_kill(self) -> None:
-        """Have the next start know that the cloud may have written more after its last save."""
+        """Note for the next start that the cloud may have written after its last save."""
         self._killed_file.touch()
         self._pid_file.unlink(missing_ok=True)
 
     def saved(self) -> str:
-        """Say what the last save holds; "nothing" if there is none, or not a whole one."""
+        """Return a description of the last save; "nothing" without a complete one."""
         try:
             newest, _ = self._snapshots.newest()
         except DamagedError:
@@ -491,7 +491,7 @@ class LocalCloud:
         return content["items"], {path: Saved(*values) for path, values in content["objects"].items()}
 
     def _check_objects(self, *, stopped: bool) -> None:
-        """Set aside what is damaged of S3, and say so."""
+        """Move damaged files of S3 aside, and report them."""
         try:
             newest, damaged = self._snapshots.newest()
         except DamagedError:
@@ -521,7 +521,7 @@ class LocalCloud:
             )
 
     def _end_workers(self, number: signal.Signals) -> None:
-        """Signal the Lambda processes, which may outlive MiniStack while they are at work."""
+        """Send a signal to the processes of functions, which may outlive MiniStack."""
         for pid in process.pids_running(f"{self._temporary}/ministack-lambda-"):
             process.send(pid, number)
 
@@ -569,10 +569,10 @@ class LocalCloud:
         return environment
 
     def _move_queues(self, port: int) -> None:
-        """Put the port into the addresses of the saved queues.
+        """Replace the port in the addresses of the saved queues.
 
         MiniStack finds a queue by its address, and makes up that of a mapping's queue with its present
-        port: after a change of port no function would get a message, and nothing be said of it.
+        port: after a change of port no function would get a message, without an error.
         """
         settings, queues = self._read(self._settings_file), self._state / "sqs.json"
         former, present = (
@@ -586,7 +586,7 @@ class LocalCloud:
                 self._snapshots.replace_text(queues.name, former, present)
 
     def _drop_half_saved_buckets(self) -> None:
-        """Set buckets aside that the state does not know.
+        """Move buckets aside that the saved state does not list.
 
         S3 alone writes as it goes. After a kill it would bring back the buckets of stacks that are
         lost, and the next deployment fail on names that exist.
@@ -673,7 +673,7 @@ class LocalCloud:
 
 
 class _Session(boto3.session.Session):
-    """A session whose clients know their endpoint."""
+    """A session whose clients have the endpoint of the cloud."""
 
     def __init__(
         self, endpoint_url: str, secret: str, ca_bundle: Path | None, variables: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Synthesizing the stacks and deploying them to the embedded cloud, with the CDK's own command line.
+"""Synthesizes the stacks and deploys them to the embedded cloud, by the CDK's command line.
 
 Both are skipped when nothing that shapes the stacks has changed. The assembly carries the hash of what
 it was made from beside it; the deployment's hash is a parameter in the cloud itself, so that it comes
@@ -45,7 +45,7 @@ _BOOTSTRAP_MARK = "/cdk-bootstrap/hnb659fds/version"
 
 @dataclass(frozen=True)
 class Deployment:
-    """What a deployment came to.
+    """The result of a deployment.
 
     Attributes:
         outputs: of the stacks.
@@ -68,14 +68,14 @@ def deploy(
     project: Path = ROOT,
     say: Say = quiet,
 ) -> Deployment:
-    """Bring the running cloud to what the project's sources say.
+    """Deploy the project's sources to the running cloud.
 
     Args:
         cloud: a running cloud.
         context: CDK context values.
         assembly: where the cloud assembly is kept, by default in the cloud's home; clouds may share one.
         project: the folder with cdk.json and node_modules.
-        say: told what takes time.
+        say: called with lines on what takes time.
 
     Raises:
         LocalCloudError: if a step fails; the message has the end of the CDK's output.
@@ -111,10 +111,10 @@ def synthesize(
     project: Path = ROOT,
     say: Say = quiet,
 ) -> bool:
-    """Make the assembly, unless it is there and nothing has changed.
+    """Synthesize the assembly, unless it is up to date.
 
     Returns:
-        Whether there was anything to do.
+        Whether it was synthesized.
 
     Raises:
         LocalCloudError: if it fails; the message has the end of the CDK's output.
@@ -142,7 +142,7 @@ def synthesize(
 def _made(
     cloud: LocalCloud, assembly: Path, *, context: Mapping[str, str], project: Path, say: Say
 ) -> Iterator[tuple[str, bool]]:
-    """Make the assembly, and keep every other process from making it anew while it is in use.
+    """Synthesize the assembly, and keep other processes from replacing it while it is in use.
 
     Any number of deployments read it at once; a synthesis waits for them and they for it.
 
@@ -162,13 +162,13 @@ def _made(
 
 
 def _made_from(assembly: Path) -> str | None:
-    """Return the hash of what an assembly was made from; None if there is none, or not a whole one."""
+    """Return the hash of the sources of an assembly; None without a complete one."""
     stamp = _stamp(assembly)
     return stamp.read_text() if stamp.exists() and (assembly / "manifest.json").exists() else None
 
 
 def _stamp(assembly: Path) -> Path:
-    """Return the file that holds the hash of what an assembly was made from, while it is whole."""
+    """Return the file with the hash of an assembly's sources, which a complete assembly has."""
     return assembly.with_name(f"{assembly.name}.sha256")
 
 
@@ -187,7 +187,7 @@ def stack_names(assembly: Path) -> list[str]:
 
 
 def _all_there(cloud: LocalCloud, stacks: list[str]) -> bool:
-    """Return whether the cloud has every one of the stacks, none of them half made."""
+    """Return whether the cloud has all the stacks, each of them complete."""
     pages = cloud.session().client("cloudformation").get_paginator("describe_stacks").paginate()
     whole = {
         stack["StackName"]
@@ -199,7 +199,7 @@ def _all_there(cloud: LocalCloud, stacks: list[str]) -> bool:
 
 
 def _keep_to_table_settings(cloud: LocalCloud, assembly: Path) -> None:
-    """Give the tables the expiry and the recovery that their templates declare: MiniStack leaves both off."""
+    """Set the expiry and the recovery of tables that their templates declare; MiniStack ignores both."""
     session = cloud.session()
     dynamodb, formation = session.client("dynamodb"), session.client("cloudformation")
     for stack in stack_names(assembly):
@@ -219,12 +219,12 @@ def _keep_to_table_settings(cloud: LocalCloud, assembly: Path) -> None:
 
 
 def deployed_hash(cloud: LocalCloud) -> str | None:
-    """Return the `content_hash` of what a running cloud holds, or None if nothing is deployed, or not all."""
+    """Return the `content_hash` of what is deployed to a running cloud; None unless all of it is."""
     return _parameter(cloud, _MARK)
 
 
 def content_hash(project: Path, context: Mapping[str, str]) -> str:
-    """Return a hash over everything that shapes the stacks.
+    """Return a hash of everything that the stacks are made of.
 
     That is: the sources of the stacks, the functions, the layers and the state machines, the context,
     the interpreter (wheels are built for it), and the versions of the CDK.
@@ -252,7 +252,7 @@ def _shaping_files(project: Path) -> Iterator[Path]:
 
 
 def _remove_stale_assets(assembly: Path) -> None:
-    """Remove what earlier syntheses left; a changed layer leaves tens of megabytes each time."""
+    """Remove assets of earlier syntheses; each changed layer leaves tens of megabytes."""
     named = "".join(path.read_text() for path in assembly.rglob("*.assets.json"))
     for path in assembly.glob("asset.*"):
         if path.name not in named:
@@ -277,7 +277,7 @@ def _parameter(cloud: LocalCloud, name: str) -> str | None:
 
 
 def _forget(cloud: LocalCloud, name: str) -> None:
-    """Remove a parameter: a deployment that fails half way is none."""
+    """Remove the parameter with the hash: a deployment that fails half way does not count."""
     client = cloud.session().client("ssm")
     try:
         client.delete_parameter(Name=name)
@@ -295,7 +295,7 @@ class _Cdk:
         self._log = cloud.log_file.with_name("cdk.log")
 
     def run(self, verb: str, *arguments: str, what: str, folder: Path | None = None) -> None:
-        """Run a command; raise if it fails.
+        """Run a command.
 
         Raises:
             LocalCloudError: if it is not installed or fails.

@@ -1,4 +1,4 @@
-"""A folder of feed files as sources, and the loopback servers that play the outside world.
+"""Serves folders of feed files, and remembers the loopback servers.
 
 Which folder was served on which port is remembered in ``servers.json``, so that the addresses in the table
 stay right when everything is stopped and started again.
@@ -59,17 +59,17 @@ _EDITION_LIFE: Final = timedelta(hours=24)
 
 
 class NotAFeedError(Terminal):
-    """A file is not a feed; the message is the reason."""
+    """A file is not a feed; the message has the reason."""
 
 
 def feed_format(path: Path) -> FeedFormat:
-    """Say which kind of feed a file is.
+    """Return the format of a feed file.
 
     XML feeds are known by their root element within the first `SNIFFED_BYTES`, whatever comes after it, so a
     broken feed is still a feed. JSON must declare a JSON Feed version.
 
     Raises:
-        NotAFeedError: with the reason why it is none.
+        NotAFeedError: if it is not a feed, with the reason.
         OSError: if the file cannot be read.
     """
     if path.is_symlink():
@@ -102,7 +102,7 @@ def _sniff(path: Path) -> FeedFormat:
 
 
 def sniff_xml(head: str) -> FeedFormat | None:
-    """Name the XML feed format whose root element stands first in the beginning of a document."""
+    """Return the XML feed format of a document by its root element, given its beginning."""
     text = _COMMENT.sub("", head)
     found = [(match.start(), kind) for pattern, kind in _ROOTS if (match := pattern.search(text))]
     html = re.search(r"<html[\s>]", text, re.IGNORECASE)
@@ -164,7 +164,7 @@ class ServedFolder:
         name: `SAMPLES`, or the path of the folder.
         port: its port on 127.0.0.1, kept from one start to the next.
         pid: its process, None when it was stopped.
-        identity: what tells that process from a later one with the same pid.
+        identity: distinguishes that process from a later one with the same pid.
         now: the hour that the samples are rendered for; None for a folder.
     """
 
@@ -186,7 +186,7 @@ class ServedFolder:
 
     @property
     def running(self) -> bool:
-        """Whether the very process that was started still runs."""
+        """Whether the process that was started still runs."""
         return (
             self.pid is not None and self.identity is not None and process.is_running(self.pid, self.identity)
         )
@@ -253,7 +253,7 @@ def start_server(
 def start_remembered(
     home: Path, *, clock: Clock = utc_now
 ) -> tuple[list[ServedFolder], list[tuple[str, str]]]:
-    """Start every server again that was started under this home.
+    """Restart every server that was started under this home.
 
     Returns:
         The servers that run now, and the ones that could not be started with the reason, by name.
@@ -287,7 +287,7 @@ def stop_servers(home: Path, *, timeout: float = 10.0) -> list[ServedFolder]:
 
 
 def forget(home: Path, folder: Path | None = None) -> None:
-    """Stop one server and remember it no longer."""
+    """Stop one server and forget it."""
     name = SAMPLES if folder is None else str(folder.resolve())
     with _locked(home):
         servers = remembered(home)
@@ -316,7 +316,7 @@ def _declares_json_feed(path: Path, head: str) -> bool:
 
 
 def _source_id(file_name: str, taken: set[str]) -> str:
-    """Make an id out of a file name; where two names would make the same, a digest tells them apart."""
+    """Return the id for a file name; a digest distinguishes names that would give the same."""
     digest = hashlib.sha256(file_name.encode("utf-8", errors="surrogateescape")).hexdigest()[:8]
     plain = (
         unicodedata.normalize("NFKD", Path(file_name).stem).encode("ascii", errors="ignore").decode().lower()
@@ -331,7 +331,7 @@ def _source_id(file_name: str, taken: set[str]) -> str:
 
 @contextmanager
 def _locked(home: Path) -> Iterator[None]:
-    """Let one command at a time start and stop servers."""
+    """Hold the lock under which servers are started and stopped."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / "servers.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -388,7 +388,7 @@ def _launch(home: Path, server: ServedFolder) -> ServedFolder:
 
 
 def _answers(server: ServedFolder) -> bool:
-    """Return whether it is this very server that answers on its port."""
+    """Return whether this server answers on its port."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=2)
     try:
         connection.request("GET", "/_stats")

@@ -1,12 +1,13 @@
-"""Start MiniStack with what this project needs of it mended.
+"""Start MiniStack with some of its functions replaced.
 
 Runs in MiniStack's own interpreter, where nothing of the project can be imported: Lambdas run in
 the same interpreter, and a dependency missing from a layer must be missing there too.
 
-Mended, each only if what it replaces or relies on is where the pinned version has it:
+Each replacement is refused if what it replaces or relies on is not as in the pinned version
+(docs/decisions/0391):
 
 * An exception of a Python handler is reported with its class name as ``errorType``, as on AWS.
-  MiniStack says ``Runtime.HandlerError`` for all, so Retry and Catch by class never match.
+  MiniStack reports ``Runtime.HandlerError`` for all, so Retry and Catch by class never match.
 * An update of a function kills its processes with the calls in them, which AWS lets finish: they do here too.
 * With TLS on and the right to do so, MiniStack would also take port 443: it gets its own port only.
 * Each process of a function would unpack all layers anew, in the one thread that serves, and compile what it
@@ -16,15 +17,14 @@ Mended, each only if what it replaces or relies on is where the pinned version h
 * DynamoDB makes each page of an index of all entries of its partition. `sorted_indexes` keeps them in order.
 * Processes of a function that start at one moment each look through the sessions of STS while another one
   adds its own, and one that fails there has the others killed. They do it one after another.
-* Told to stop, it waits for its clients first and writes its state after, so that one open TLS
+* At SIGTERM, it waits for its clients first and writes its state after, so that one open TLS
   connection or long poll keeps it from both: after `PATIENCE_SECONDS` it writes and ends all the same.
 * An object that cannot be written it would keep in memory and only log that: the call fails.
 * It saves at a stop only, service by service, and goes on without what it cannot write or read. `saving`
   saves every minute too, all or nothing, and it does not end before the state is saved.
 * It answers everybody, pages of other sites in a browser too. `request_guard` stands before it.
 
-Drop a mend when upstream has it; a new MiniStack version is a change of `PINNED_VERSION`, of
-requirements/cloud.in, and a look at what this file replaces.
+Remove a replacement when MiniStack does it itself.
 """
 
 from __future__ import annotations
@@ -75,13 +75,13 @@ LAYERS_FOLDER = "SOURCEBOOK_LAYERS"
 SAVE_EVERY = "SOURCEBOOK_SAVE_SECONDS"
 """Environment variable: seconds between two saves of the state."""
 RECORDED_CALLS = "SOURCEBOOK_RECORDED_CALLS"
-"""Environment variable: the file that gets what functions ask of AWS; nothing is written down without it."""
+"""Environment variable: the file for the recorded calls of functions; without it, none are recorded."""
 WHERE_LAYERS_ARE = "_LAMBDA_LAYERS_DIRS"
-"""Environment variable: where MiniStack tells a worker that its layers are."""
+"""Environment variable in which a worker gets the folders of its layers."""
 
 
 class UnexpectedError(Exception):
-    """MiniStack is not what this launcher was written for."""
+    """MiniStack is not as in the version that this launcher was written for."""
 
 
 def check_version() -> None:
@@ -186,14 +186,14 @@ def class_in(log: str, message: str) -> str:
 
 
 class UnpackedLayers:
-    """Layers by the digest of their archive, each unpacked once, with the bytecode that comes of its use.
+    """Unpacked layers by the digest of their archive, with the bytecode that their use has written.
 
     A layer that no function has needed from one start to the next is removed, so that those which were
     deployed while something was being written do not add up.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Take over what an earlier process has left in `folder`."""
+        """Take over the layers that an earlier process has left in `folder`."""
         self._folder = folder
         self._lock = threading.Lock()
         folder.mkdir(parents=True, exist_ok=True)
@@ -226,9 +226,9 @@ class UnpackedLayers:
 
 
 def unpack_layers_once(runtime: ModuleType, service: ModuleType, folder: Path) -> None:
-    """Have all workers share what is unpacked of a layer, which on AWS they can only read either.
+    """Let all workers share one unpacked copy of each layer, which they only read, as on AWS.
 
-    A worker is told where its layers are as MiniStack itself tells it, and is left none to unpack.
+    A worker gets the folders of its layers in the variable that MiniStack uses, and none to unpack.
 
     Raises:
         UnexpectedError: if MiniStack starts workers in another way than the pinned version.
@@ -262,7 +262,7 @@ def unpack_layers_once(runtime: ModuleType, service: ModuleType, folder: Path) -
 
 
 def read_expressions_once(dynamodb: ModuleType) -> None:
-    """Have DynamoDB remember what it has read of an expression, which depends on nothing else."""
+    """Let DynamoDB cache the tokens and the errors of an expression, which depend on nothing else."""
     tokenize, check = function(dynamodb, "_tokenize"), function(dynamodb, "_condition_syntax_error")
 
     @functools.lru_cache(maxsize=4096)
@@ -300,13 +300,13 @@ def register_sessions_in_turn(sts: ModuleType) -> None:
 
 
 def keep_to_one_port(app: ModuleType) -> None:
-    """Answer MiniStack's question whether it may take port 443 as well."""
+    """Keep MiniStack from taking port 443 as well."""
     function(app, "_port_is_bindable", takes=["host", "port"])
     app._port_is_bindable = lambda host, port: False  # type: ignore[attr-defined]  # noqa: ARG005
 
 
 def secrets_of(evaluator: ModuleType, account: str) -> Callable[[str, str], str | None]:
-    """Return what finds the secret of an access key: of the account, or of one that MiniStack has given."""
+    """Return a function that finds the secret of an access key of the account or of MiniStack's own."""
     resolve = function(
         evaluator, "resolve_credential", takes=["access_key_id", "account_id", "session_token"]
     )
@@ -324,7 +324,7 @@ def secrets_of(evaluator: ModuleType, account: str) -> Callable[[str, str], str 
 
 
 def signed_routes_of(app: ModuleType) -> Callable[[str, str], bool]:
-    """Return what says whether a route of an HTTP API is for callers with a signature only."""
+    """Return a function that returns whether a route of an HTTP API needs a signature."""
     parse, resolve, authorization = (
         function(app, name)
         for name in ("_parse_execute_api_url", "_resolve_stage_and_path", "_execute_api_authorization_type")
@@ -342,7 +342,7 @@ def signed_routes_of(app: ModuleType) -> Callable[[str, str], bool]:
 
 
 def recording(file: str, account: str) -> Callable[..., None] | None:
-    """Return what writes down the calls of functions, None without a file for it."""
+    """Return a recorder of the calls of functions, or None without a file for it."""
     if not file:
         return None
     evaluator = importlib.import_module("ministack.core.iam_evaluator")
@@ -357,15 +357,15 @@ def recording(file: str, account: str) -> Callable[..., None] | None:
 
 
 def guarded(app: ModuleType, port: int, recorded: str = "") -> Callable[[Application], Application]:
-    """Return what puts the guard before an application.
+    """Return a function that puts the guard before an application.
 
     Args:
         app: MiniStack's.
         port: that it listens on.
-        recorded: the file that gets the calls of functions, if somebody wants to know.
+        recorded: the file for the calls of functions; "" for none.
 
     Raises:
-        UnexpectedError: if MiniStack does not say who may do what as the pinned version does.
+        UnexpectedError: if MiniStack resolves credentials or routes in another way than the pinned version.
     """
     evaluator = importlib.import_module("ministack.core.iam_evaluator")
     secret_of = secrets_of(evaluator, os.environ["MINISTACK_ACCOUNT_ID"])
@@ -388,7 +388,7 @@ def beside(name: str) -> ModuleType:
 
 
 def fail_unwritten_objects(s3: ModuleType) -> None:
-    """Have a call fail whose object is not on the disk, and an object be there before its name is.
+    """Fail a call whose object is not on the disk, and write an object before its name appears.
 
     MiniStack catches what goes wrong as it writes, logs it, and answers that the object is stored.
     """
@@ -466,7 +466,7 @@ def end_in_time(
     state: State,
     save_every: float,
 ) -> None:
-    """Have the state written within `PATIENCE_SECONDS` of SIGTERM, whoever is still connected.
+    """Save the state within `PATIENCE_SECONDS` of SIGTERM, even with open connections.
 
     Args:
         app: MiniStack's.
@@ -509,7 +509,7 @@ def end_in_time(
 
 
 def main() -> None:
-    """Mend MiniStack and run it until it is told to stop."""
+    """Replace functions of MiniStack, and run it until SIGTERM or SIGINT."""
     # What it writes holds secrets of the stack; only this user reads it.
     os.umask(0o077)
     os.environ["BIND_HOST"] = "127.0.0.1"

@@ -1,4 +1,4 @@
-"""What the servers and scripts of this package print."""
+"""Prints the output of the servers and scripts of this package."""
 
 from __future__ import annotations
 

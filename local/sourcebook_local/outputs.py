@@ -1,4 +1,4 @@
-"""What a deployed stack says of itself, and the file in which other programs find it."""
+"""The outputs of a deployed stack, and the file in which other programs find them."""
 
 from __future__ import annotations
 

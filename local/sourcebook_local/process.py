@@ -1,4 +1,4 @@
-"""Processes by identity: a number alone may by now belong to somebody else."""
+"""Processes by identity, for a pid may be used again."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _children: dict[int, subprocess.Popen[bytes]] = {}
 
 @atexit.register
 def _leave_children_running() -> None:
-    """Keep Popen from warning, as this process ends, of children that are meant to outlive it."""
+    """Suppress Popen's warning, at the end of this process, about children that outlive it."""
     for child in _children.values():
         if child.poll() is None:
             child.returncode = 0
 
 
 def start_identity(pid: int) -> str | None:
-    """Return what tells this process from any other that had or will have its number.
+    """Return what distinguishes a process from others with the same pid.
 
     On Linux the boot and the start in clock ticks since then; elsewhere the start as ``ps`` gives it.
     None if there is no such process, or it has ended and only waits for its parent (a zombie).
@@ -83,13 +83,13 @@ def pids_running(text: str) -> list[int]:
 
 
 def send(pid: int, number: signal.Signals) -> None:
-    """Send a signal; a process that is gone already is no error."""
+    """Send a signal; do nothing if the process is gone."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
 
 
 def wait_until_gone(pid: int, identity: str, timeout: float) -> bool:
-    """Wait up to `timeout` seconds for a process to end; say whether it did."""
+    """Wait up to `timeout` seconds for a process to end; return whether it has."""
     deadline = time.monotonic() + timeout
     while is_running(pid, identity):
         if time.monotonic() >= deadline:
@@ -120,7 +120,7 @@ def spawn(command: list[str], *, environment: dict[str, str], folder: Path, log:
 
 @contextlib.contextmanager
 def lock(path: Path, *, shared: bool = False, waiting: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold a file's lock, for which other processes wait; it goes when this process does.
+    """Hold a lock on a file, which ends with this process at the latest.
 
     Args:
         path: the file; it is made if it is not there.

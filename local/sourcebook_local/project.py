@@ -1,4 +1,4 @@
-"""What the parts of this package share: where the project is, how they speak, how they fail."""
+"""Folders, messages and errors that the modules of this package share."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ROOT = Path(__file__).resolve().parents[2]
 """The project's folder: the one with app.py and cdk.json."""
 
 HOME = ROOT / ".sourcebook"
-"""Where all local state lives, unless a caller says otherwise."""
+"""The default folder of all local state."""
 
 Say: TypeAlias = Callable[[str], None]
-"""Takes one line for a person; nothing in this package prints."""
+"""A function that takes one line for a person; this package itself prints nothing."""
 
 
 def quiet(_line: str) -> None:
-    """Say nothing."""
+    """Ignore a line."""
 
 
 class LocalCloudError(Terminal):

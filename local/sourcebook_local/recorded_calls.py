@@ -1,7 +1,7 @@
-"""What functions ask of AWS, as AWS would check it: the action, the resource, and what conditions look at.
+"""Records the calls of functions as AWS checks them: action, resource and condition keys.
 
-The embedded cloud checks some requests under other names than AWS, and looks at no partition key. So whoever
-tests has each request of a function written down here, as AWS's Service Authorization Reference has it.
+The embedded cloud checks some requests under other names than AWS, and looks at no partition key. So tests
+have each request of a function recorded here, as AWS's Service Authorization Reference has it.
 
 This file runs in MiniStack's interpreter, where nothing of the project can be imported, and in the tests.
 """
@@ -36,7 +36,7 @@ _SAME_AS = {"SendMessageBatch": "SendMessage", "PublishBatch": "Publish", "HeadO
 
 
 class Request(Protocol):
-    """What is read of a request; `request_guard.Incoming` is one."""
+    """The parts of a request that are used; `request_guard.Incoming` has them."""
 
     @property
     def method(self) -> str:
@@ -69,13 +69,13 @@ class Call:
 
 
 class CallRecord:
-    """Writes down each kind of call that a role makes, once.
+    """Records each kind of call that a role makes, once.
 
-    Partition keys are told apart by what stands before their first ``#``: one of each is written.
+    Of partition keys with the same text before their first ``#``, one is recorded.
     """
 
     def __init__(self, file: Path, arn_of: Callable[[str], str]) -> None:
-        """Begin a file.
+        """Create the file.
 
         Args:
             file: gets a line in JSON for each call.
@@ -89,7 +89,7 @@ class CallRecord:
         file.parent.mkdir(parents=True, exist_ok=True)
 
     def __call__(self, access_key: str, service: str, request: Request, body: bytes) -> None:
-        """Write down a request, if a role made it."""
+        """Record a request that a role has made."""
         found = _ROLE.fullmatch(self._arn_of(access_key))
         if found is None:
             return
@@ -102,7 +102,7 @@ class CallRecord:
             self._write(role, Call(f"{service}:unread", f"{type(error).__name__}: {error}"))
 
     def _of_stream(self, role: str, call: Call) -> Call:
-        """Return a call with its stream: a reader names an iterator, which came of the stream."""
+        """Return a call with the stream of the iterator that it names."""
         if call.action in {"dynamodb:GetShardIterator", "dynamodb:DescribeStream"}:
             self._streams[role] = call.resource
         elif call.action == "dynamodb:GetRecords":
@@ -122,7 +122,7 @@ class CallRecord:
 
 
 def calls_of(service: str, request: Request, body: bytes) -> Iterator[Call]:
-    """Return what AWS checks of a request."""
+    """Return the calls that AWS checks for a request."""
     if service == "s3":
         yield from _s3(request)
         return
@@ -238,7 +238,7 @@ def _kind(value: str) -> str:
 
 
 def _kind_of_resource(arn: str) -> str:
-    """Return an ARN without what differs from one object or execution to the next."""
+    """Return an ARN without the parts that differ between objects or executions."""
     if arn.startswith("arn:aws:s3:::"):
         return "/".join(re.sub(r"[0-9a-f]{6,}|\d+", "0", part) for part in arn.split("/"))
     return arn.rpartition(":")[0] if ":execution:" in arn else arn

@@ -1,4 +1,4 @@
-"""Refuse what no client of the local stack would send, before MiniStack sees it.
+"""Refuses requests that no client of the local stack would send.
 
 MiniStack runs functions as processes of this user, and by itself it believes every request. A page that is
 open in a browser can send requests to 127.0.0.1 too, so every request is judged here first:
@@ -62,7 +62,7 @@ _LOGGED = 100
 
 
 class RefusedError(Exception):
-    """A request is not let in; the message is the reason."""
+    """A request is refused; the message has the reason."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Incoming:
         return dict(parse_qsl(self.query, keep_blank_values=True))
 
     def claims_a_signature(self) -> bool:
-        """Return whether anything in it could be taken for a signature or a credential of AWS."""
+        """Return whether it has anything like a signature or a credential of AWS."""
         authorization = " ".join(value for key, value in self.headers if key == "authorization")
         return (
             authorization.upper().startswith("AWS")
@@ -125,7 +125,7 @@ class Incoming:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a request says of its signature, with the secret of the key that it names."""
+    """The signature of a request, with the secret of the key that it names."""
 
     credentials: Credentials
     region: str
@@ -137,7 +137,7 @@ class Claim:
 
 
 class RequestGuard:
-    """An ASGI application before another one.
+    """An ASGI application that checks requests before another one gets them.
 
     Args:
         application: gets the requests that are let in.
@@ -146,7 +146,7 @@ class RequestGuard:
         needs_signature: says which routes of the HTTP API need a signature.
         now: returns the present time, with its zone.
         log: takes a line for each of the first refusals.
-        record: takes each signed request, if somebody wants to know.
+        record: called with each signed request; None for none.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class RequestGuard:
         self._refused = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request, or hand it on."""
+        """Answer a request, or pass it on."""
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
             return
@@ -247,7 +247,7 @@ def check_host(request: Incoming, port: int) -> str:
 
 
 def check_site(request: Incoming, *, is_page: bool) -> None:
-    """Check that a browser sends this for a page of the same origin, or of nobody.
+    """Check that a request is not from a page of another origin.
 
     Args:
         request: the request.
@@ -267,10 +267,10 @@ def check_site(request: Incoming, *, is_page: bool) -> None:
 
 
 def claimed(request: Incoming, secret_of: SecretOf, now: datetime) -> Claim:
-    """Return what a request says of its signature; needs no body.
+    """Return the signature that a request claims; needs no body.
 
     Raises:
-        RefusedError: if it says nothing, or is of another time, or by a key that is not known here.
+        RefusedError: if it has none, is too old or too new, or its key is not known here.
     """
     authorization = request.header("authorization")
     presigned = authorization is None
@@ -299,7 +299,7 @@ def claimed(request: Incoming, secret_of: SecretOf, now: datetime) -> Claim:
 
 
 def check_signature(request: Incoming, body: bytes, claim: Claim) -> None:
-    """Compute the signature anew and compare.
+    """Compute the signature and compare it.
 
     Raises:
         RefusedError: if it is not the one that the secret gives.
@@ -331,7 +331,7 @@ def _check_time(date: str, day: str, expires: str | None, now: datetime) -> None
 
 
 def _payload(request: Incoming, body: bytes, claim: Claim) -> str:
-    """Return what is signed in the place of the body.
+    """Return the digest that is signed in place of the body.
 
     Raises:
         RefusedError: if it is not the digest of the body.
@@ -378,7 +378,7 @@ async def _read(receive: Receive) -> bytes:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body that was read already, and then what follows it."""
+    """Return a receiver that gives a body that was read already, and then what follows it."""
     given = False
 
     async def first_the_body() -> Message:

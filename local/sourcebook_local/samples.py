@@ -1,4 +1,4 @@
-"""The sample news that ship with the project, and what a run over them must come to.
+"""The sample news of the project, and the expected result of a run over them.
 
 The files under ``samples/`` are templates. Every item names the story it tells, in an attribute (``story``,
 ``_story``) that is dropped when it is rendered; `expected` counts those, so it says what a run must come to
@@ -43,7 +43,7 @@ FINNHUB_PATH: Final = "/finnhub/api/v1/company-news"
 API_KEYS: Final[Mapping[str, str]] = MappingProxyType(
     {"tiingo": "sample-tiingo-key", "finnhub": "sample-finnhub-key"}
 )
-"""What the sample servers take for a valid key: no secret, for it opens nothing but the samples."""
+"""The keys that the sample servers take; no secrets, for they open only the samples."""
 
 COMPANIES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -69,13 +69,13 @@ _STORY_ATTRIBUTE = re.compile(r'(<(?:item|entry)\b[^>]*?) story="[a-z0-9-]+"')
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What one complete run over the samples must come to, counted from the templates.
+    """The expected result of one run over the samples, counted from the templates.
 
     Attributes:
         entries: items in all answers together; an API item counts once per ticker asked.
         articles: different stories, so articles in the table.
         merges: times a further source was added to a story that another source had brought.
-        repeats: items whose own source had told the story already; they change no count of articles.
+        repeats: items whose own source had reported the story already; they change no count of articles.
         multi_source_articles: articles that end with more than one source.
         per_source: entries by source id.
         carriers: source ids by story.
@@ -219,7 +219,7 @@ def finnhub_company_news(now: datetime, *, symbol: str, start: date, end: date) 
 
 
 def expected(*, tiingo: Sequence[str] = (), finnhub: Sequence[str] = ()) -> Expected:
-    """Count from the templates what one complete run must come to.
+    """Count the expected result of one run from the templates.
 
     Args:
         tiingo: tickers that are asked of the sample Tiingo, each in a call of its own; none: not asked.
@@ -249,7 +249,7 @@ def expected(*, tiingo: Sequence[str] = (), finnhub: Sequence[str] = ()) -> Expe
 
 
 def stories_of(name: str) -> list[str]:
-    """Return the story that each entry of a sample feed tells, in the order of the file.
+    """Return the story of each entry of a sample feed, in the order of the file.
 
     Raises:
         ValueError: if an entry names no story.

@@ -1,4 +1,4 @@
-"""The files that the embedded cloud keeps the objects of S3 in, and whether they are what was saved.
+"""The files of S3 objects in the embedded cloud, and checks that they are as saved.
 
 MiniStack writes an object at once, into a file of its own with another one beside it that describes it. The
 state is saved apart from these, so each save lists them with their digests, and the next start compares.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 DESCRIPTION = ".meta.json"
-"""How the name of the file ends that describes an object."""
+"""Suffix of the file that describes an object."""
 _UNFINISHED = ".tmp"
 
 
@@ -31,7 +31,7 @@ class Saved(NamedTuple):
 
 @dataclass(frozen=True)
 class Damage:
-    """One file that is not what was saved.
+    """A file that is not as saved.
 
     Attributes:
         path: below the folder of S3.
@@ -43,7 +43,7 @@ class Damage:
 
 
 def inventory(folder: Path, before: Mapping[str, Saved]) -> dict[str, Saved]:
-    """List the files; what has not changed since the list before is not read again."""
+    """Return the list of files; only files that have changed since the last list are read."""
     found = {}
     for path in _files(folder):
         name = path.relative_to(folder).as_posix()
@@ -94,7 +94,7 @@ def damages(folder: Path, saved: Mapping[str, Saved], *, stopped: bool) -> list[
 
 
 def set_aside(folder: Path, damaged: list[Damage], aside: Path) -> None:
-    """Move damaged files away, each object with its description, so that nobody takes them for good."""
+    """Move damaged files aside, each object with its description."""
     for damage in damaged:
         name = damage.path.removesuffix(DESCRIPTION)
         for part in (name, f"{name}{DESCRIPTION}"):

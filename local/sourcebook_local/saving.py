@@ -31,7 +31,7 @@ PROGRESS_SECONDS = 10.0
 
 
 class State:
-    """Saves MiniStack's state, and finds what was saved.
+    """Saves MiniStack's state, and restores the newest save.
 
     A process that is forked writes it: the state of one moment, while this one goes on.
     """
@@ -166,7 +166,7 @@ class State:
             file.write(trouble.encode()[:2000].ljust(4096))
 
     async def save_now_and_then(self, seconds: float) -> None:
-        """Save every so often, and not more than a tenth of the time."""
+        """Save every so many seconds, for a tenth of the time at most."""
         pause = seconds
         while True:
             await asyncio.sleep(pause)
@@ -176,7 +176,7 @@ class State:
 
 
 def pieces(value: object, encode: Callable[[object], object], depth: int = 7) -> Iterator[str]:
-    """Give a value as JSON in pieces, so that writing it makes progress that can be seen."""
+    """Yield a value as JSON in pieces, so that the progress of writing shows."""
     if depth and not isinstance(value, str | int | float | bool | list | tuple | dict | None):
         value = encode(value)
     if depth and isinstance(value, dict) and all(isinstance(key, str) for key in value):

@@ -1,4 +1,4 @@
-"""A loopback web server that plays the outside world: feeds, Tiingo, Finnhub, and their bad days.
+"""A loopback web server with simulated feeds, Tiingo and Finnhub, and staged faults.
 
 ::
 
@@ -79,7 +79,7 @@ _CONTENT_TYPES: Final = {
 
 
 class Site(Protocol):
-    """What a server shows to the world."""
+    """The content of a server."""
 
     def feed_names(self) -> list[str]:
         """Return the file names under ``/feeds/`` for the index page."""
@@ -146,11 +146,11 @@ class FolderSite:
         return document
 
     def api(self, request: Request) -> Response | None:  # noqa: ARG002 - the protocol's
-        """A folder has no API."""
+        """Return None: a folder has no API."""
         return None
 
     def set_edited(self, *, edited: bool) -> None:
-        """A folder is edited by editing its files.
+        """Refuse: a folder is edited by editing its files.
 
         Raises:
             InvalidInput: if `edited`.
@@ -277,7 +277,7 @@ class Rule(BaseModel):
         return path.startswith(self.path[:-1]) if self.path.endswith("*") else path == self.path
 
     def apply(self, true: Response) -> Response:
-        """Turn the true answer into the staged one."""
+        """Return the staged answer in place of the true one."""
         headers = dict(true.headers)
         body = true.body
         if self.status is not None and not 200 <= self.status < 300:
@@ -310,7 +310,7 @@ class Control(BaseModel):
 
 @dataclass(slots=True)
 class PathStats:
-    """What was asked of one path.
+    """The requests for one path.
 
     Attributes:
         requests: all of them.
@@ -341,7 +341,7 @@ class PathStats:
 
 
 class Outside:
-    """A site with its bad days: counts what is asked for, and stages trouble when told to."""
+    """A site with counted requests and staged faults."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -447,7 +447,7 @@ class Outside:
 
 
 def content_type(name: str, body: bytes) -> str:
-    """Return the media type of a feed by what it is, else by its suffix."""
+    """Return the media type of a feed by its content, or by its suffix."""
     head = body[:4096].decode("latin-1")
     if head.lstrip("ï»¿ \t\r\n").startswith("{"):
         return _CONTENT_TYPES["json"] if "jsonfeed.org/version/" in head else "application/json"
@@ -495,7 +495,7 @@ async def serve(site: Site, port: int, *, listening: Callable[[str], None]) -> N
     Args:
         site: what to serve.
         port: on 127.0.0.1; 0 for any free one.
-        listening: is told the base URL once requests are answered.
+        listening: called with the base URL once requests are answered.
 
     Raises:
         OSError: if the port is taken.

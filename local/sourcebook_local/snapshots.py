@@ -18,13 +18,13 @@ from pathlib import Path
 KEPT = 2
 MANIFEST = "manifest.json"
 CONTENT = "saved.json"
-"""The file of a snapshot that says how much was saved, and lists the files of S3."""
+"""The file of a snapshot with the number of items and the list of S3's files."""
 _PREFIX = "saved-"
 _PIECE = 1024 * 1024
 
 
 class DamagedError(Exception):
-    """No snapshot is whole; the message says what is wrong with each."""
+    """No snapshot is complete; the message has what is wrong with each."""
 
 
 class Snapshots:
@@ -33,7 +33,7 @@ class Snapshots:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.unfinished = folder / "saving"
-        """Where the next snapshot grows: its size tells of progress."""
+        """The folder of the next snapshot, whose size shows the progress."""
 
     def progress(self) -> tuple[int, int]:
         """Return how many files, and bytes, of the next snapshot are written."""
@@ -102,7 +102,7 @@ class Snapshots:
 
 
 def _trouble(snapshot: Path) -> str:
-    """Return what is wrong with a snapshot, "" if nothing is."""
+    """Return what is wrong with a snapshot, or ""."""
     try:
         digests = json.loads((snapshot / MANIFEST).read_text())
         for name, (size, digest) in digests.items():

@@ -1,4 +1,4 @@
-"""Keep the entries of DynamoDB's indexes in order, so that a query of a page costs as much as the page.
+"""Keeps the entries of DynamoDB's indexes in order, so that the cost of a query is that of its page.
 
 MiniStack takes all entries of an index partition, sorts them, and evaluates the key condition for each:
 a page of ten of 50,000 articles takes as long as all of them. Here the entries of a partition are kept
@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 Base: TypeAlias = tuple[Any, Any]
 """The keys of an item in the table."""
 Entry: TypeAlias = tuple[tuple[Any, ...], Base]
-"""Where an item stands in its index partition, and its keys in the table."""
+"""The sort position of an item in its index partition, and its keys in the table."""
 Token: TypeAlias = tuple[str, str]
 """Of an expression: its kind and its text, as MiniStack reads it."""
 
@@ -72,10 +72,10 @@ class _Index:
 
 
 class SortedIndexes:
-    """Stands before MiniStack's queries of an index."""
+    """Replaces MiniStack's queries of indexes."""
 
     def __init__(self, dynamodb: ModuleType) -> None:
-        """Take the place of the functions that query, and that add an item to its indexes or remove it.
+        """Replace the functions that query, and that add an item to its indexes or remove it.
 
         Raises:
             ChangedError: if one of the functions relied on is not as the pinned version has it.
@@ -144,7 +144,7 @@ class SortedIndexes:
                     del entries[place]
 
     def _index(self, table: dict[str, Any], name: str) -> _Index:
-        """Return what an index is made of.
+        """Return the attributes of an index.
 
         Raises:
             ValueError: if its partition or its order is made of several attributes.

@@ -32,7 +32,7 @@ _BUNDLE_VARIABLES = ("SSL_CERT_FILE", "AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NO
 
 @dataclass(frozen=True)
 class Certificates:
-    """Files of the TLS mode.
+    """The files of the TLS mode.
 
     Attributes:
         certificate: the server's certificate, PEM.

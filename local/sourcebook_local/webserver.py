@@ -69,7 +69,7 @@ class Document:
 
     @classmethod
     def of(cls, body: bytes, content_type: str, modified: datetime) -> Document:
-        """Make a document of a body, with its validator and its compressed form."""
+        """Return a document of a body, with its validator and its compressed form."""
         digest = hashlib.sha256(body).hexdigest()[:32]
         return cls(
             body, content_type, modified.replace(microsecond=0), digest, gzip.compress(body, 6, mtime=0)

@@ -1,1 +1,1 @@
-"""SIMBAD, Sesame, ADS and archives of spectra as this machine plays them: a small sky of our own."""
+"""Simulated SIMBAD, Sesame, ADS and archives of spectra, with a small sky of their own."""

@@ -1,4 +1,4 @@
-"""The light curve that the sample nova gets: invented here, in AAVSO's Extended format."""
+"""The invented light curve of the sample nova, in AAVSO's Extended format."""
 
 from __future__ import annotations
 

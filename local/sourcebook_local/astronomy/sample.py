@@ -1,4 +1,4 @@
-"""Have a deployed stack ask the archives that this machine plays."""
+"""Points a deployed stack to the simulated archives of this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ADS_SECRET: Final = "sourcebook/ads"  # noqa: S105 - the name of a secret
 
 
 def sample_providers(base_url: str) -> list[ProviderSpec]:
-    """Return who is asked for spectra on this machine, given the sample server's address."""
+    """Return the providers of spectra on this machine, given the sample server's address."""
     base = f"{base_url.rstrip('/')}{PREFIX}"
     return [
         ProviderSpec(
@@ -40,7 +40,7 @@ def sample_providers(base_url: str) -> list[ProviderSpec]:
 
 
 def use_sample_archives(table: Table, session: boto3.session.Session, base_url: str) -> None:
-    """Point the stack's archives to the sample server, and give it the token that this one takes."""
+    """Point the stack's archives to the sample server, and store the token that it takes."""
     set_addresses(table, addresses(base_url))
     set_providers(table, sample_providers(base_url))
     session.client("secretsmanager").put_secret_value(SecretId=ADS_SECRET, SecretString=ADS_TOKEN)

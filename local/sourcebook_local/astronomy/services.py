@@ -1,7 +1,7 @@
 """Answers of SIMBAD's TAP service, Sesame, ADS and the archives of spectra, for a handful of stars.
 
 They are part of the sample server, under ``/astronomy``, so that trouble is staged for them as for any other
-path: ``POST /_control``. The stars named LPBK are in no sky; each is a trap for whoever tells novae apart.
+path: ``POST /_control``. The stars named LPBK do not exist; each tests how novae are distinguished.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PREFIX: Final = "/astronomy"
 SAMPLE_NOVA: Final = "Nova Scorpii 2012"
 """The nova that `make up` initializes: V1324 Sco by the name of its constellation and year."""
 ADS_TOKEN: Final = "sample-token"  # noqa: S105 - opens nothing
-"""What the ADS of this machine takes for a token."""
+"""The token that the simulated ADS takes."""
 
 _QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _PHRASE = re.compile(r'abs:"([^"]*)"')
@@ -29,7 +29,7 @@ _FIELDS: Final = ("oid", "main_id", "ra", "dec", "otype", "id")
 
 
 def addresses(base_url: str) -> dict[str, list[str]]:
-    """Return where each archive is played, given the sample server's address; SIMBAD with a mirror."""
+    """Return the address of each simulated archive, given the sample server's; SIMBAD with a mirror."""
     base = f"{base_url.rstrip('/')}{PREFIX}"
     return {
         "simbad": [f"{base}/simbad/sync", f"{base}/simbad-mirror/sync"],
@@ -52,7 +52,7 @@ def answer(request: Request) -> Response | None:
 
 
 def votable_error(words: str) -> str:
-    """Return what TAP answers, often with status 200, when it could not answer the question."""
+    """Return TAP's answer to a query that it cannot answer, often with status 200."""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">\n'

@@ -1,1 +1,1 @@
-"""Archives of spectra as this machine plays them, and the three sample files that they serve."""
+"""Simulated archives of spectra, and the three sample files that they serve."""
