@@ -23,14 +23,15 @@ from sourcebook.articles.decisions.model import (
     decide_at_last,
     writes_of,
 )
-from sourcebook.articles.grouping.groups import MOST_MEMBERS, TICKERS_KEPT
+from sourcebook.articles.grouping.groups import MOST_MEMBERS, Entry
+from sourcebook.articles.grouping.members import member_of, of_members
 from sourcebook.articles.grouping.ungrouped import ungrouped_items
 from sourcebook.articles.redirects import MOST_REDIRECTS
-from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
-from sourcebook.records.article import RETENTION, Article
+from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.records.article import Article
 from sourcebook.records.base import changes
 from sourcebook.records.decision import Decision, DecisionAction
-from sourcebook.records.event import ACTIVE, DISSOLVED, MERGED, Event, EventMember
+from sourcebook.records.event import MERGED, Event, EventMember
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table, Write
 
@@ -99,7 +100,7 @@ class EventDecisions:
             return []
         key = article.dedup_key
         left = [one for one in self._members(event.event_id) if one.dedup_key != key]
-        after = replace(_of(event, left), taken_out=tuple(sorted({*event.taken_out, key})))
+        after = replace(of_members(event, left), taken_out=tuple(sorted({*event.taken_out, key})))
         return [
             *_change(event, after, self.clock),
             Write(keys.event_member(event.event_id, key), delete=True),
@@ -114,8 +115,8 @@ class EventDecisions:
         event = self._end_of(event_id)
         if event is None:
             return [], None
-        member = _member(event.event_id, article)
-        after = _of(event, [*self._members(event.event_id), member])
+        member = member_of(event.event_id, Entry.of(article))
+        after = of_members(event, [*self._members(event.event_id), member])
         after = replace(after, taken_out=tuple(one for one in event.taken_out if one != article.dedup_key))
         key = keys.event_member(event.event_id, article.dedup_key)
         writes = [*_change(event, after, self.clock), Write(key, item=member.to_item(key))]
@@ -182,7 +183,9 @@ class EventDecisions:
             raise DoesNotFit("other_id", other_id, f"events of at most {MOST_MEMBERS} articles together")
         decision = by.decision(DecisionAction.MERGE_EVENTS, about, self.clock())
         pointer = replace(other, merged_into=into_id, status=MERGED)
-        after = replace(_of(into, members), taken_out=tuple(sorted({*into.taken_out, *other.taken_out})))
+        after = replace(
+            of_members(into, members), taken_out=tuple(sorted({*into.taken_out, *other.taken_out}))
+        )
         self.table.transact(
             [
                 *_change(into, after, self.clock),
@@ -205,10 +208,10 @@ class EventDecisions:
         stay = [one for key, one in all_of_them.items() if key not in other.members and key in into.members]
         go = [one for key, one in all_of_them.items() if key in theirs]
         decision = by.decision(DecisionAction.UNDO, merged.about, self.clock(), undoes=merged.decision_id)
-        own = replace(_of(other, go), merged_into=None)
+        own = replace(of_members(other, go), merged_into=None)
         self.table.transact(
             [
-                *_change(into, _of(into, stay), self.clock),
+                *_change(into, of_members(into, stay), self.clock),
                 *_change(other, own, self.clock),
                 *self._conclude_anew(stay, go),
                 *writes_of(decision),
@@ -268,40 +271,6 @@ def _refuse_merged(field: str, event: Event) -> None:
         raise DoesNotFit(
             field, event.event_id, f"an event of its own; this one was merged into {event.merged_into}"
         )
-
-
-def _member(event_id: str, article: Article) -> EventMember:
-    return EventMember(
-        event_id=event_id,
-        dedup_key=article.dedup_key,
-        headline=article.headline,
-        published_at=article.timestamp,
-        tickers=article.matched_tickers,
-        ttl_timestamp=epoch_seconds(parse_iso(article.timestamp) + RETENTION),
-    )
-
-
-def _of(event: Event, members: Iterable[EventMember]) -> Event:
-    """Return an event of these members; what follows from them is as they say."""
-    known = {one.dedup_key: one for one in members}
-    status = ACTIVE if len(known) > 1 else DISSOLVED
-    if not known:
-        return replace(event, members=(), member_count=0, status=status)
-    ordered = sorted(known.values(), key=lambda one: (one.published_at, one.dedup_key))
-    first, last = ordered[0], ordered[-1]
-    tickers = sorted({ticker for one in ordered for ticker in one.tickers})
-    return replace(
-        event,
-        headline=first.headline,
-        tickers=tuple(tickers[:TICKERS_KEPT]),
-        member_count=len(ordered),
-        members=tuple(sorted(known)),
-        first_member=first.dedup_key,
-        first_published_at=first.published_at,
-        timestamp=last.published_at,
-        ttl_timestamp=epoch_seconds(parse_iso(last.published_at) + RETENTION),
-        status=status,
-    )
 
 
 def _change(before: Event, after: Event, clock: Clock) -> list[Write]:

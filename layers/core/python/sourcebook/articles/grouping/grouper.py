@@ -17,15 +17,16 @@ from boto3.dynamodb.conditions import Attr
 
 from sourcebook.articles.bus import IDS_IN_ONE, EventBus
 from sourcebook.articles.grouping.by_people import as_merged, recent_decisions, window_of
-from sourcebook.articles.grouping.groups import TICKERS_KEPT, Compared, Entry, Window
+from sourcebook.articles.grouping.groups import Compared, Entry, Window
 from sourcebook.articles.grouping.log import GroupingLog
+from sourcebook.articles.grouping.members import member_of, new_event, with_members
 from sourcebook.articles.grouping.ungrouped import ONE_LINE, Line, articles_of, waiting_marks
-from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
+from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable
 from sourcebook.events import GenerateIdeas
-from sourcebook.records.article import RETENTION, Article, Status
+from sourcebook.records.article import Article, Status
 from sourcebook.records.base import changes
-from sourcebook.records.event import ACTIVE, Event, EventMember
+from sourcebook.records.event import Event
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
@@ -194,7 +195,12 @@ class Grouper:
         linked = self._each(lambda member: self._link(*member), members)
         members = [member for member, is_linked in zip(members, linked, strict=True) if is_linked]
         events = {event_id: [entry for of, entry in members if of == event_id] for event_id, _ in members}
-        self.table.put_many([_member_item(event_id, entry) for event_id, entry in members])
+        self.table.put_many(
+            [
+                member_of(event_id, entry).to_item(keys.event_member(event_id, entry.dedup_key))
+                for event_id, entry in members
+            ]
+        )
         self._each(lambda event: self._update_event(*event), sorted(events.items()))
 
     def _each(self, write: Callable[[Any], T], work: Sequence[Any]) -> list[T]:
@@ -225,7 +231,10 @@ class Grouper:
             if existing is not None and existing.merged_into:
                 self._carry_out({existing.merged_into: list(entries)})
                 return
-            after = with_members(event_id, existing, entries, isoformat(self.clock(), "milliseconds"))
+            now = isoformat(self.clock(), "milliseconds")
+            known = existing or new_event(event_id, now)
+            added = [member_of(event_id, one) for one in entries if one.dedup_key not in known.taken_out]
+            after = with_members(known, added)
             if existing is None:
                 if self.table.create(after.to_item(keys.event(event_id))) is None:
                     return
@@ -235,7 +244,7 @@ class Grouper:
             try:
                 self.table.update(
                     keys.event(event_id),
-                    assign=changes(existing, replace(after, revision=existing.revision + 1)),
+                    assign=changes(existing, replace(after, revision=existing.revision + 1, updated_at=now)),
                     condition=Attr("revision").eq(existing.revision),
                 )
             except ConditionFailed:
@@ -280,61 +289,3 @@ def _members_to_write(
         if entry.event_id:
             events[entry.event_id] = window.members(entry.event_id)
     return events
-
-
-def _member_item(event_id: str, entry: Entry) -> Item:
-    member = EventMember(
-        event_id=event_id,
-        dedup_key=entry.dedup_key,
-        headline=entry.headline,
-        published_at=entry.timestamp,
-        tickers=entry.tickers,
-        ttl_timestamp=epoch_seconds(parse_iso(entry.timestamp) + RETENTION),
-    )
-    return member.to_item(keys.event_member(event_id, entry.dedup_key))
-
-
-def with_members(event_id: str, existing: Event | None, entries: Sequence[Entry], now: str) -> Event:
-    """Return an event with these members, in whatever order and however often they come.
-
-    One that has them already is returned as it is.
-    """
-    taken_out = existing.taken_out if existing else ()
-    entries = [entry for entry in entries if entry.dedup_key not in taken_out]
-    if existing is not None and not entries:
-        return existing
-    first = min(entries, key=lambda entry: entry.place)
-    last = max(entry.timestamp for entry in entries)
-    known = existing or Event(
-        event_id=event_id,
-        headline=first.headline,
-        tickers=(),
-        member_count=0,
-        members=(),
-        first_member=first.dedup_key,
-        first_published_at=first.timestamp,
-        created_at=now,
-        updated_at=now,
-        timestamp=last,
-        ttl_timestamp=0,
-    )
-    members = tuple(sorted({*known.members, *(entry.dedup_key for entry in entries)}))
-    tickers = sorted({*known.tickers, *(ticker for entry in entries for ticker in entry.tickers)})
-    timestamp = max(last, known.timestamp)
-    after = replace(
-        known,
-        members=members,
-        member_count=len(members),
-        status=ACTIVE if len(members) > 1 else known.status,
-        tickers=tuple(tickers[:TICKERS_KEPT]),
-        timestamp=timestamp,
-        ttl_timestamp=epoch_seconds(parse_iso(timestamp) + RETENTION),
-    )
-    if first.place < (known.first_published_at, known.first_member):
-        after = replace(
-            after,
-            first_published_at=first.timestamp,
-            first_member=first.dedup_key,
-            headline=first.headline,
-        )
-    return known if after == known else replace(after, updated_at=now)

@@ -30,8 +30,6 @@ _RARE: Final = 500
 """A word that stands in more headlines of the window than this finds no candidates."""
 _CANDIDATES: Final = 60
 """Headlines that one article is compared with, those with the most words in common."""
-TICKERS_KEPT: Final = 20
-"""Ticker symbols of one event."""
 _CHECKED: Final = 20
 """Headlines of an event that a newcomer must not contradict, the newest."""
 
