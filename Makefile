@@ -61,6 +61,7 @@ docs: install ## Make the pages of documentation that are made of declarations
 	$(BIN)/python client/make_models.py
 	$(BIN)/python docs/make_table.py
 	$(BIN)/python client/make_sync.py
+	$(BIN)/python web/make_upload_limits.py
 
 .PHONY: pictures
 pictures: install ## Take the pictures of the page for the documentation, of the stack that `make up` runs

@@ -3,8 +3,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { go, hashOf, useGet } from "../hooks";
-import { Chip, Empty, Facts, Feeling, Heading, Opened, Published, Shown, Table } from "../parts";
-import { Decide, Decided, useDecided, type Decision } from "./decide";
+import { Chip, Empty, Facts, Feeling, Heading, Published, Shown, Table } from "../parts";
+import { Decide, Decisions, useDecided, type Decision } from "./decide";
 import { attributions, clean, Marks, Words, type Article } from "./story";
 
 export function One({ id }: { id: string }): JSX.Element {
@@ -81,17 +81,17 @@ function Read({ article, isOther, decided }: Reading): JSX.Element {
           ))}
         </ul>
       )}
-      <Opened summary="Join another article">
-        <Decide
-          action="join_articles"
-          body={{ article_id: article.dedup_key }}
-          other="The article that tells the same"
-          title="Join another article to this one"
-          follows="What its sources say stands here, now and later, and its address leads here. This one is analyzed anew. It can be taken back."
-          decided={decided}
-        />
-      </Opened>
-      <Decided of={article.dedup_key} view="articles" decided={decided} />
+      <Decisions
+        of={article.dedup_key}
+        view="articles"
+        summary="Join another article"
+        action="join_articles"
+        body={{ article_id: article.dedup_key }}
+        other="The article that tells the same"
+        title="Join another article to this one"
+        follows="What its sources say stands here, now and later, and its address leads here. This one is analyzed anew. It can be taken back."
+        decided={decided}
+      />
     </article>
   );
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sendAs, useDoing } from "../access";
 import { forgetLists, hashOf, placeOf, useList, type Answer } from "../hooks";
-import { Field, More, Shown, Time, Trouble } from "../parts";
+import { Field, More, Opened, Shown, Time, Trouble } from "../parts";
 import { NAME } from "./review";
 
 /** Who decides, and why. */
@@ -99,14 +99,7 @@ function meant(text: string): string {
   return cut < 0 ? text.trim() : placeOf(text.slice(cut).trim()).id;
 }
 
-/** One decision on an article or an event. */
-export function Decide({
-  action,
-  body,
-  other,
-  decided,
-  ...form
-}: {
+interface DecideProps {
   action: string;
   body: Record<string, string>;
   /** What is asked for where another article or event is needed. */
@@ -115,7 +108,10 @@ export function Decide({
   title: string;
   follows: string;
   focus?: boolean;
-}): JSX.Element {
+}
+
+/** One decision on an article or an event. */
+export function Decide({ action, body, other, decided, ...form }: DecideProps): JSX.Element {
   const [typed, setTyped] = useState("");
   return (
     <DecisionForm
@@ -141,7 +137,7 @@ const DONE: Record<string, (one: Decision) => string> = {
 };
 
 /** What people have decided on an article or an event, each with a way to take it back. */
-export function Decided({ of, view, decided }: { of: string; view: string; decided: (decision: Decision) => void }): JSX.Element {
+function Decided({ of, view, decided }: { of: string; view: string; decided: (decision: Decision) => void }): JSX.Element {
   const list = useList<Decision>("/decisions", { about: of });
   const [undoing, setUndoing] = useState("");
   return (
@@ -179,6 +175,18 @@ export function Decided({ of, view, decided }: { of: string; view: string; decid
         )
       }
     </Shown>
+  );
+}
+
+/** At the end of an article's or an event's view: joins another one to it, and lists what people decided. */
+export function Decisions({ of, view, summary, decided, ...form }: { of: string; view: string; summary: string } & DecideProps): JSX.Element {
+  return (
+    <>
+      <Opened summary={summary}>
+        <Decide {...form} decided={decided} />
+      </Opened>
+      <Decided of={of} view={view} decided={decided} />
+    </>
   );
 }
 

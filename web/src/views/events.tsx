@@ -3,8 +3,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { go, hashOf, useGet, useList, type Place } from "../hooks";
-import { Empty, Feeling, Heading, More, Opened, Published, Shown, Table, Time } from "../parts";
-import { Decide, Decided, useDecided, type Decision } from "./decide";
+import { Empty, Feeling, Heading, More, Published, Shown, Table, Time } from "../parts";
+import { Decide, Decisions, useDecided, type Decision } from "./decide";
 
 interface Idea {
   time: string;
@@ -137,17 +137,17 @@ function Read({ event, decided }: { event: Whole; decided: (decision: Decision) 
           </li>
         ))}
       </ul>
-      <Opened summary="Merge with another event">
-        <Decide
-          action="merge_events"
-          body={{ event_id: event.event_id }}
-          other="The event that is the same"
-          title="Merge another event into this one"
-          follows="Its articles belong to this event, now and later, and its address leads here. It can be taken back."
-          decided={decided}
-        />
-      </Opened>
-      <Decided of={event.event_id} view="events" decided={decided} />
+      <Decisions
+        of={event.event_id}
+        view="events"
+        summary="Merge with another event"
+        action="merge_events"
+        body={{ event_id: event.event_id }}
+        other="The event that is the same"
+        title="Merge another event into this one"
+        follows="Its articles belong to this event, now and later, and its address leads here. It can be taken back."
+        decided={decided}
+      />
     </>
   );
 }

@@ -8,6 +8,9 @@ import { read, unpacked } from "../fits";
 import { number } from "../format";
 import { hashOf, useGet, useWatch } from "../hooks";
 import { Chip, Field, Table, Trouble } from "../parts";
+import { KINDS, MOST_FILES } from "./upload-limits";
+
+type Kind = keyof typeof KINDS;
 
 interface Sent {
   kind: string;
@@ -27,14 +30,14 @@ interface Report {
 /** A file that was chosen, and what the page has read of it. */
 interface Chosen {
   file: File;
-  kind: "photometry" | "spectrum" | null;
+  kind: Kind | null;
   says: string;
 }
 
-const PHOTOMETRY = /\.(csv|tsv|txt|dat|aavso|vot|xml|votable)$/i;
-const SPECTRUM = /\.(fits|fit|fts|gz|zip)$/i;
-const MOST = { photometry: 20_000_000, spectrum: 100_000_000 };
-const MOST_FILES = 50;
+function kindOf(name: string): Kind | null {
+  const kinds = Object.keys(KINDS) as Kind[];
+  return kinds.find((kind) => KINDS[kind].suffixes.some((suffix) => name.toLowerCase().endsWith(suffix))) ?? null;
+}
 
 const STATE: Record<string, readonly [string, string]> = {
   EXPECTED: ["plain", "on its way"],
@@ -48,9 +51,9 @@ const STATE: Record<string, readonly [string, string]> = {
 
 /** What the page can tell of a file before it is sent; the stack examines it in full afterwards. */
 async function looked(file: File): Promise<Chosen> {
-  const kind = PHOTOMETRY.test(file.name) ? "photometry" : SPECTRUM.test(file.name) ? "spectrum" : null;
+  const kind = kindOf(file.name);
   if (kind === null) return { file, kind, says: "is neither photometry (.csv, .txt, .vot …) nor a spectrum (.fits, .zip …) by its name" };
-  if (file.size > MOST[kind]) return { file, kind: null, says: `is larger than ${number(MOST[kind] / 1e6)} MB` };
+  if (file.size > KINDS[kind].largest) return { file, kind: null, says: `is larger than ${number(KINDS[kind].largest / 1e6)} MB` };
   if (file.size === 0) return { file, kind: null, says: "is empty" };
   try {
     if (kind === "photometry") {

@@ -13,7 +13,8 @@ from sourcebook.events import UtcDatetime
 from sourcebook.lightcurves.parse import MOST_BYTES
 from sourcebook.novae.model import Sha256, Uuid
 from sourcebook.photometry.upload import upload_key
-from sourcebook.spectra.providers.donation import LARGEST, Provenance, plain_name
+from sourcebook.spectra.providers.donation import LARGEST as LARGEST_SPECTRUM
+from sourcebook.spectra.providers.donation import Provenance, plain_name
 from sourcebook.validation import first_wrong
 
 MOST_FILES: Final = 50
@@ -56,7 +57,8 @@ CONTENT_TYPES: Final = {
     },
 }
 """The type that a file is sent with, by its kind and suffix."""
-_LARGEST: Final = {FileKind.PHOTOMETRY: MOST_BYTES, FileKind.SPECTRUM: LARGEST}
+LARGEST: Final = {FileKind.PHOTOMETRY: MOST_BYTES, FileKind.SPECTRUM: LARGEST_SPECTRUM}
+"""Bytes of a file, by its kind."""
 
 _Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"\S")]
 _Note = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
@@ -76,8 +78,8 @@ class NewFile(BaseModel):
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
-        if self.byte_length > _LARGEST[self.kind]:
-            raise ValueError(f"a {self.kind} file has at most {_LARGEST[self.kind]} bytes")
+        if self.byte_length > LARGEST[self.kind]:
+            raise ValueError(f"a {self.kind} file has at most {LARGEST[self.kind]} bytes")
         if PurePath(self.file_name).suffix.lower() not in CONTENT_TYPES[self.kind]:
             suffixes = ", ".join(CONTENT_TYPES[self.kind])
             raise ValueError(f"the name of a {self.kind} file ends in one of {suffixes}")
