@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -13,9 +13,7 @@ from sourcebook_cli.output import Style, Styled, say, say_json
 from sourcebook_cli.stack import Stack, on_aws
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from sourcebook.api.tokens import Token, TokenStore
+    from sourcebook.api.tokens import TokenStore
 
 _STYLES: Final[dict[str, Style]] = {"active": "green", "expired": "yellow", "revoked": "red"}
 
@@ -49,7 +47,7 @@ def create(name: str, scopes: tuple[str, ...], days: int, as_json: bool, aws: bo
     """
     made, text = _store(aws=aws).create(name, scopes, timedelta(days=days))
     if as_json:
-        say_json({**_public(made, utc_now()), "token": text})
+        say_json(made.shown() | {"state": made.state(utc_now()), "token": text})
         return
     say(text)
     say(
@@ -69,7 +67,7 @@ def list_(as_json: bool, aws: bool) -> None:
     found = _store(aws=aws).list()
     for one in found:
         if as_json:
-            say_json(_public(one, now))
+            say_json(one.shown() | {"state": one.state(now)})
             continue
         state = one.state(now)
         say(
@@ -96,15 +94,3 @@ def _store(*, aws: bool) -> TokenStore:
     from sourcebook.api.tokens import TokenStore
 
     return TokenStore(Stack.connect(aws=aws).table)
-
-
-def _public(token: Token, now: datetime) -> dict[str, Any]:
-    return {
-        "token_id": token.token_id,
-        "name": token.name,
-        "scopes": list(token.scopes),
-        "state": token.state(now),
-        "created_at": isoformat(token.created_at),
-        "expires_at": isoformat(token.expires_at),
-        "revoked_at": isoformat(token.revoked_at) if token.revoked_at else None,
-    }

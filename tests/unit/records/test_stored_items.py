@@ -10,6 +10,7 @@ from sourcebook.records.alert import AlertRule, Delivery
 from sourcebook.records.nova import MergedNova
 from sourcebook.records.spectrum import Fingerprint, FingerprintOwner, LocatorAlias, SpectrumProduct
 from sourcebook.records.subject import CacheMetadata, SentimentCacheEntry, Subject
+from sourcebook.records.token import ApiToken
 from sourcebook.spectra.products import INDEX_ATTRIBUTES
 from sourcebook.table import keys
 from sourcebook.table.codec import decode_item, encode_item
@@ -91,6 +92,23 @@ STORED: Final[dict[str, tuple[type[Record], Item]]] = {
             "created_at": "2026-11-27T12:00:00.000Z",
             "next_attempt_at": "2026-11-27T12:06:00Z",
             "delivered_at": "2026-11-27T12:01:03Z",
+            "ttl_timestamp": 1799236800,
+        },
+    ),
+    "a token": (
+        ApiToken,
+        {
+            "PK": "TOKENS",
+            "SK": "TOKEN#00112233aabbccdd",
+            "entity_type": "ApiToken",
+            "schema_version": "1",
+            "token_id": "00112233aabbccdd",
+            "name": "Desk",
+            "scopes": ["read", "write"],
+            "secret_sha256": _BYTES,
+            "created_at": "2026-11-27T12:00:00Z",
+            "expires_at": "2027-11-27T12:00:00Z",
+            "revoked_at": "2026-11-28T12:00:00Z",
             "ttl_timestamp": 1799236800,
         },
     ),

@@ -9,8 +9,9 @@ from typing import Final
 from sourcebook.api.operations import Access
 from sourcebook.api.requests import SIGNED, header, route_of, signer
 from sourcebook.api.responses import Denied
-from sourcebook.api.tokens import READ, WRITE, Token, TokenStore
+from sourcebook.api.tokens import TokenStore
 from sourcebook.clock import Clock, utc_now
+from sourcebook.records.token import READ, WRITE, ApiToken
 
 _HOW: Final = (
     "Send a token as `Authorization: Bearer sb_…` (`sourcebook token create` makes one), or sign the request "
@@ -54,7 +55,7 @@ class AccessControl:
             raise Denied(401, f"Only tokens are taken on this path. {_HOW}", 'Bearer realm="sourcebook"')
         return f"token:{self._valid(credentials.strip(), WRITE if access is Access.WRITE else READ).token_id}"
 
-    def _valid(self, credentials: str, scope: str) -> Token:
+    def _valid(self, credentials: str, scope: str) -> ApiToken:
         token = self.tokens.find(credentials)
         if token is None:
             # Nothing more is told: which ids there are is nobody's business.

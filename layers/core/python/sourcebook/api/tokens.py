@@ -13,22 +13,17 @@ import re
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
-from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
+from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.errors import InvalidInput
+from sourcebook.records.token import SCOPES, ApiToken
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
-from sourcebook.table.codec import Item
-
-READ: Final = "read"
-WRITE: Final = "write"
-SCOPES: Final = (READ, WRITE)
-"""``write`` allows reading too: whoever changes a thing sees it in the answer."""
 
 LONGEST_LIFE: Final = timedelta(days=366)
 KEPT_AFTER: Final = timedelta(days=30)
@@ -37,50 +32,6 @@ KEPT_AFTER: Final = timedelta(days=30)
 _TOKEN: Final = re.compile(r"sb_([0-9a-f]{16})_([A-Za-z0-9_-]{43})", re.ASCII)
 _NAME_LIMIT: Final = 100
 _NOBODYS: Final = hashlib.sha256(b"").hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """What is known of a token.
-
-    Attributes:
-        token_id: stands in the token, in logs and in the audit fields of what was changed with it.
-        name: what it is for.
-        scopes: of `SCOPES`.
-        created_at: when it was made.
-        expires_at: from when on it is refused.
-        revoked_at: since when it is refused, if it was revoked.
-    """
-
-    token_id: str
-    name: str
-    scopes: tuple[str, ...]
-    created_at: datetime
-    expires_at: datetime
-    revoked_at: datetime | None = None
-
-    def allows(self, scope: str) -> bool:
-        """Whether it may be used for this."""
-        return scope in self.scopes or WRITE in self.scopes
-
-    def state(self, now: datetime) -> str:
-        """Return ``active``, ``expired`` or ``revoked``."""
-        if self.revoked_at is not None:
-            return "revoked"
-        return "active" if now < self.expires_at else "expired"
-
-    @classmethod
-    def from_item(cls, item: Item) -> Token:
-        """Read what the table has of it."""
-        revoked = item.get("revoked_at")
-        return cls(
-            item["token_id"],
-            item["name"],
-            tuple(item["scopes"]),
-            parse_iso(item["created_at"]),
-            parse_iso(item["expires_at"]),
-            parse_iso(revoked) if revoked else None,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +46,7 @@ class TokenStore:
     clock: Clock = utc_now
     random: Callable[[int], bytes] = secrets.token_bytes
 
-    def create(self, name: str, scopes: Iterable[str], life: timedelta) -> tuple[Token, str]:
+    def create(self, name: str, scopes: Iterable[str], life: timedelta) -> tuple[ApiToken, str]:
         """Make a token, and return it with its text, which is not stored.
 
         Args:
@@ -120,31 +71,28 @@ class TokenStore:
                 "expires", str(life), f"more than nothing and at most {LONGEST_LIFE.days} days"
             )
         now = self.clock().replace(microsecond=0)
-        token = Token(self.random(8).hex(), name, wanted, now, now + life)
-        secret = base64.urlsafe_b64encode(self.random(32)).decode().rstrip("=")
-        self.table.put(
-            {
-                **keys.api_token(token.token_id),
-                "entity_type": "ApiToken",
-                "schema_version": "1",
-                "token_id": token.token_id,
-                "name": name,
-                "scopes": list(wanted),
-                "secret_sha256": _digest(secret),
-                "created_at": isoformat(token.created_at),
-                "expires_at": isoformat(token.expires_at),
-                "ttl_timestamp": epoch_seconds(token.expires_at + KEPT_AFTER),
-            },
-            Attr("PK").not_exists(),
+        token_id, secret = (
+            self.random(8).hex(),
+            base64.urlsafe_b64encode(self.random(32)).decode().rstrip("="),
         )
+        token = ApiToken(
+            token_id=token_id,
+            name=name,
+            scopes=wanted,
+            secret_sha256=_digest(secret),
+            created_at=now,
+            expires_at=now + life,
+            ttl_timestamp=epoch_seconds(now + life + KEPT_AFTER),
+        )
+        self.table.put(token.to_item(keys.api_token(token_id)), Attr("PK").not_exists())
         return token, f"sb_{token.token_id}_{secret}"
 
-    def list(self) -> list[Token]:
+    def list(self) -> list[ApiToken]:
         """Return all tokens, the newest last."""
         found = self.table.query_all(KeyCondition("PK").eq(keys.API_TOKENS), consistent=True)
-        return sorted(map(Token.from_item, found), key=lambda token: (token.created_at, token.token_id))
+        return sorted(map(ApiToken.of_item, found), key=lambda token: (token.created_at, token.token_id))
 
-    def revoke(self, token_id: str) -> Token | None:
+    def revoke(self, token_id: str) -> ApiToken | None:
         """Refuse a token from now on; return it, or None if there is none with this id."""
         if not re.fullmatch(r"[0-9a-f]{16}", token_id, re.ASCII):
             return None
@@ -160,10 +108,10 @@ class TokenStore:
             )
         except ConditionFailed as found:
             # Revoked before, or never made.
-            return None if found.item is None else Token.from_item(found.item)
-        return Token.from_item(item)
+            return None if found.item is None else ApiToken.of_item(found.item)
+        return ApiToken.of_item(item)
 
-    def find(self, text: str) -> Token | None:
+    def find(self, text: str) -> ApiToken | None:
         """Return the token that this text is, also one that has ended; None if it is none.
 
         One consistent read: a token works as soon as it is made, and no longer once it is revoked.
@@ -172,9 +120,9 @@ class TokenStore:
         if read is None:
             return None
         item = self.table.get(keys.api_token(read[1]), consistent=True)
-        known = item["secret_sha256"] if item else _NOBODYS
-        is_right = hmac.compare_digest(_digest(read[2]), known)
-        return Token.from_item(item) if item is not None and is_right else None
+        token = ApiToken.of_item(item) if item else None
+        is_right = hmac.compare_digest(_digest(read[2]), token.secret_sha256 if token else _NOBODYS)
+        return token if is_right else None
 
 
 def _digest(secret: str) -> str:
