@@ -125,7 +125,7 @@ class Ingestion(Construct):
         return dispatch
 
     def add_monitoring(self, monitoring: Monitoring, deployment: Deployment) -> None:
-        """Add the alarms on feeds and on what waits for its fetch; have disabled sources told of."""
+        """Add the alarms on feeds and on waiting fetches, and the notices of disabled sources."""
         self.fetch.allow(["sns:Publish"], monitoring.topic.topic_arn)
         self.fetch.function.add_environment("ALARM_TOPIC_ARN", monitoring.topic.topic_arn)
         period = cdk.Duration.minutes(15)

@@ -217,6 +217,6 @@ def _watch_collisions(monitoring: Monitoring, fetch: PythonFunction) -> None:
         metric=outside,
         periods=(2, 2),
         meaning=f"Less than {LEAST_COLLISIONS} % or more than {MOST_COLLISIONS} % of the articles of "
-        "six hours had been told by another source.",
+        "six hours had been reported by another source.",
         action="See which source changed, and whether its headlines still look like headlines.",
     )

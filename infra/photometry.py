@@ -47,7 +47,7 @@ class Photometry(Construct):
             construct_id: its name in there.
             data: the table and the bucket.
             layers: those of the functions.
-            find_nova: tells which nova a name means.
+            find_nova: the function that finds the nova of a name.
         """
         super().__init__(scope, construct_id)
         self._data = data

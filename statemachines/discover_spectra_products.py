@@ -8,8 +8,8 @@ _ANSWERS = "$states.input.answers"
 _DID_ANSWER = "Did any provider answer?"
 _ERROR = "$states.errorOutput.Error"
 _STATUS = (
-    f"($said := {asl.caught_message()}; {_ERROR} = 'ArchiveRejected' ? 'REJECTED' : {_ERROR} != 'Retryable' "
-    "? 'FAILED' : $contains($said, 'RATE_LIMITED') ? 'RATE_LIMITED' : 'DOWN')"
+    f"($cause := {asl.caught_message()}; {_ERROR} = 'ArchiveRejected' ? 'REJECTED' : {_ERROR} != 'Retryable' "
+    "? 'FAILED' : $contains($cause, 'RATE_LIMITED') ? 'RATE_LIMITED' : 'DOWN')"
 )
 _COUNTS = ("found", "created", "updated", "released", "known", "claimed", "left_out")
 _OF_EACH = (

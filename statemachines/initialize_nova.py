@@ -25,7 +25,7 @@ _STEPS: asl.States = {
         catches=[FOR_A_PERSON],
     ),
     "Is it known by this name?": asl.choice(
-        "ONE: it is. MERGE: a reviewer has said whose name it is. NONE: the archives are asked.",
+        "ONE: it is. MERGE: a reviewer has decided whose name it is. NONE: the archives are asked.",
         asl.when(
             asl.is_(novae.OneNova), ending=asl.succeeded("EXISTS_AND_LAUNCHED", nova_id=_FOUND), then=_LAUNCH
         ),

@@ -116,7 +116,7 @@ async def fetch(
 
 
 def tell_of_disabled(report: RoundReport) -> None:
-    """Tell the operator of sources that the round has disabled; that nobody could be told is only logged."""
+    """Notify the operator of sources that the round has disabled; a failure to do so is only logged."""
     try:
         notice.tell(report)
     except (BotoCoreError, ClientError):

@@ -1,6 +1,6 @@
 """The sample news of the project, and the expected result of a run over them.
 
-The files under ``samples/`` are templates. Every item names the story it tells, in an attribute (``story``,
+The files under ``samples/`` are templates. Every item names its story, in an attribute (``story``,
 ``_story``) that is dropped when it is rendered; `expected` counts those, so it says what a run must come to
 without knowing any rule of normalization. Placeholders in double braces:
 

@@ -29,7 +29,7 @@ KINDS = [
 
 
 def stored_article(number: int, choice: int) -> dict[str, Any]:
-    """Return an article whose kind, time and tags are told by one number; many share a time."""
+    """Return an article whose kind, time and tags follow from one number; many share a time."""
     choice, kind = divmod(choice, len(KINDS))
     tag_set, seconds = divmod(choice, 5)
     status, sentiment = KINDS[kind]

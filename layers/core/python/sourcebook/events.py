@@ -51,13 +51,13 @@ EventId = Annotated[str, Field(pattern=f"^{DIGEST}$")]
 
 
 class BusEvent(QueueMessage):
-    """What is told on the event bus: `detail_type` is its detail-type there, its fields are the detail."""
+    """An event of the event bus: `detail_type` is its detail-type there, its fields are the detail."""
 
     detail_type: ClassVar[str]
 
 
 class ArticlesNew(BusEvent):
-    """fetch_sources → bus: these articles are new. It may be told twice.
+    """fetch_sources → bus: these articles are new. It may come twice.
 
     Attributes:
         source_id: the source that brought them.
@@ -75,7 +75,7 @@ class ArticlesNew(BusEvent):
 class GroupHeadlines(BusEvent):
     """trigger_grouping → bus → group_headlines: enough articles wait for grouping, or one waits too long.
 
-    Which ones wait stands in the table, so that an event that is lost, late or told twice changes nothing.
+    Which ones wait stands in the table, so that an event that is lost, late or repeated changes nothing.
 
     Attributes:
         trigger_reason: `threshold_reached` (10 articles) or `interval_elapsed` (5 minutes).
@@ -93,7 +93,7 @@ class GroupHeadlines(BusEvent):
 
 
 class GenerateIdeas(BusEvent):
-    """group_headlines → bus → generate_ideas: these events have changed. It may be told twice."""
+    """group_headlines → bus → generate_ideas: these events have changed. It may come twice."""
 
     detail_type: ClassVar[str] = "processing.generate_ideas"
 
@@ -102,7 +102,7 @@ class GenerateIdeas(BusEvent):
 
 
 class AlertFired(BusEvent):
-    """index_articles → bus and webhook: a rule has fired. It may be told twice, with one `event_id`.
+    """index_articles → bus and webhook: a rule has fired. It may come twice, with one `event_id`.
 
     Attributes:
         alert_id: the rule.
@@ -110,7 +110,7 @@ class AlertFired(BusEvent):
         event_id: of this firing: a rule fires once for one event.
         kind: what the rule looks for.
         at: when it happened, as far as the table says.
-        facts: what happened; docs/alerts.md says what each kind tells.
+        facts: what happened; docs/alerts.md has those of each kind.
     """
 
     detail_type: ClassVar[str] = "alert.fired"

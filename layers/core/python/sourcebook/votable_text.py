@@ -56,7 +56,7 @@ class Info:
     """One INFO of an answer.
 
     Attributes:
-        content: what is said in words beside the value.
+        content: a text beside the value.
     """
 
     name: str

@@ -102,7 +102,7 @@ class Deliverer:
                 self.bus.tell([event])
             except Retryable as error:
                 raise NotTaken(str(error)) from error
-        # A rule that has lost its address since then has nothing to be told by it.
+        # The rule may have lost its address since then.
         if way is Way.MAIL and rule.mail:
             self.mailer.send(rule.mail, event)
         if way is Way.WEBHOOK and rule.webhook and rule.secret:

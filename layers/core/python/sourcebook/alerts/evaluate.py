@@ -80,7 +80,7 @@ class Evaluator:
         return len(self._known.rules)
 
     def notice(self, record: Mapping[str, object]) -> None:
-        """Keep what a record of the table's stream tells of, if a rule may ask for it."""
+        """Keep the happening of a record of the table's stream, if a rule may ask for it."""
         if not self._known.rules:
             return
         try:

@@ -47,7 +47,7 @@ class Happening:
 
 
 def happenings_of(record: Mapping[str, Any]) -> Iterator[Happening]:
-    """Yield what a record of the stream tells of; most tell of nothing."""
+    """Yield the happenings of a record of the stream; most have none."""
     image = record.get("NewImage")
     if not image:
         return

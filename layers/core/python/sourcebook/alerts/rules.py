@@ -75,7 +75,7 @@ def groups_of(q: str, subjects: SubjectNames) -> tuple[tuple[Any, ...], ...]:
     """Return what a query asks for, as articles are held against it.
 
     Raises:
-        InvalidInput: if it is no query, or has a time: an alert is told of what is new.
+        InvalidInput: if it is no query, or has a time: an alert reports only what is new.
     """
     query = parse(q, utc_now())
     if query.since or query.until:

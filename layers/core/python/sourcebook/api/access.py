@@ -58,7 +58,7 @@ class AccessControl:
     def _valid(self, credentials: str, scope: str) -> ApiToken:
         token = self.tokens.find(credentials)
         if token is None:
-            # Nothing more is told: which ids there are is nobody's business.
+            # The answer says nothing more: which ids exist is not for everybody.
             raise _invalid(f"This is not a token of this stack. {_HOW}")
         if ended := _ENDED.get(token.state(self.clock())):
             raise _invalid(f"{ended} `sourcebook token create` makes a new one.")

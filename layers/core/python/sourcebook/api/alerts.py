@@ -1,4 +1,4 @@
-"""Alerts: rules that are told of what happens."""
+"""Alerts: rules that report events."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ OPERATIONS: Final = (
         topic=_TOPIC,
         summary="The rules of alerts, the newest last",
         description="Fields that a kind does not have are null; those that were not given have what counts "
-        "instead. No secret is told again.",
+        "instead. No secret is shown again.",
         handle=list_alerts,
         query=PageParameters,
         answers={200: "AlertPage"},
@@ -182,9 +182,9 @@ OPERATIONS: Final = (
         path="/alerts",
         name="createAlert",
         topic=_TOPIC,
-        summary="Be told of what happens",
+        summary="Add an alert",
         description="From now on. `webhook` gets each event signed by the convention of Standard Webhooks, "
-        "with the `secret` of the answer, which is told this once; docs/alerts.md has what is sent. `mail` "
+        "with the `secret` of the answer, which is shown this once; docs/alerts.md has what is sent. `mail` "
         "is asked first whether it agrees. Every event goes to the event bus too.",
         handle=create_alert,
         access=Access.WRITE,

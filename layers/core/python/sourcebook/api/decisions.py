@@ -100,7 +100,7 @@ INPUTS: Final[Mapping[str, type[_Decided]]] = {
     DecisionAction.MERGE_EVENTS.value: MergeEvents,
     DecisionAction.UNDO.value: Undo,
 }
-"""What each decision is told, by its name."""
+"""The input of each decision, by its name."""
 
 
 class DecisionParameters(PageParameters):

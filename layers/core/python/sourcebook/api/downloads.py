@@ -244,7 +244,7 @@ OPERATIONS: Final = (
         topic="Quarantine",
         summary="The file of a quarantined spectrum",
         description="In base64: the header says what the reviewer decides by, the samples can be drawn in "
-        "any unit. Of a file of more than 3 MB the first 3 MB; `is_whole` tells.",
+        "any unit. Of a file of more than 3 MB the first 3 MB; `is_whole` says so.",
         handle=held_file,
         answers={200: "HeldFile"},
         problems=(404,),

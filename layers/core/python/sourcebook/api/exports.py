@@ -24,7 +24,7 @@ class FileParameters(Parameters):
 
     answer: Annotated[str, words(("redirect", _LINK))] = Field(
         "redirect",
-        description="`link` tells the link instead of leading there, for a page that may ask no other "
+        description="`link` answers with the link instead of a redirect, for a page that may ask no other "
         "address.",
     )
 

@@ -249,9 +249,9 @@ OPERATIONS: Final = (
         summary="What fetching a feed found",
         description="The fetches that changed something or failed, newest first, for 30 days; one that "
         "found nothing new is only counted in the feed's state. `due_at` is the due time that the fetch was "
-        "made for and tells fetches apart. `verdict` is `changed`, `failed` (it may mend itself), `broken` "
+        "made for and distinguishes fetches. `verdict` is `changed`, `failed` (it may mend itself), `broken` "
         "(it does not look like it; ten in a row disable the feed) or `gone` (the server says that it is "
-        "gone for good). `rejections` tells of the first ten entries that could not be taken.",
+        "gone for good). `rejections` has the first ten entries that could not be taken.",
         handle=get_feed_history,
         query=PageParameters,
         answers={200: "FetchPage"},
@@ -296,7 +296,7 @@ OPERATIONS: Final = (
         topic=_TOPIC,
         summary="Add the feeds of an OPML document",
         description="In UTF-8, at most 6 MB and 5,000 feeds. Feeds that are known are left as they are, so "
-        "that importing again is harmless. `problems` tells of the outlines that were left out or taken in "
+        "that importing again is harmless. `problems` has the outlines that were left out or taken in "
         "part, the first 1,000; `mended` says what was wrong with a document that is not well-formed and "
         "was read all the same.",
         handle=import_feeds,

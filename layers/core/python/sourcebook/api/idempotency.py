@@ -132,7 +132,7 @@ class IdempotentRequests:
     def _kept(self, place: keys.Key, claimed_by: str, response: Response) -> Response:
         """Put the answer beside the key and return it.
 
-        What was done is answered even when that fails; the operator is told. The same request is then done
+        What was done is answered even when that fails; and it is logged. The same request is then done
         again when it is sent again, which every operation can bear.
         """
         answer = _written(response)

@@ -96,10 +96,10 @@ OPERATIONS: Final = (
         path="/overviews/ingestion",
         name="listBatches",
         topic=_TOPIC,
-        summary="The runs of ingestion, and how often two sources told the same",
+        summary="The runs of ingestion, and how often two sources reported the same",
         description="The counts are of all runs of the window; `items` are the newest hundred. A run over "
         "unchanged sources leaves no record. `collision_rate` is `collisions_detected` by "
-        "`articles_fetched`, which counts articles that the source had not told before.",
+        "`articles_fetched`, which counts articles that the source had not reported before.",
         handle=list_batches,
         query=PastParameters,
         answers={200: "IngestionBatches"},

@@ -1,6 +1,6 @@
 """The Virtual Observatory: Simple Cone Search 1.03 and Simple Spectral Access 1.1 over the catalogue.
 
-What is wrong with a question is said in a VOTable with status 200, as both standards ask.
+Errors of a query are in a VOTable with status 200, as both standards ask.
 """
 
 from __future__ import annotations

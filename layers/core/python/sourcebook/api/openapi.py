@@ -39,7 +39,7 @@ would otherwise return everything. Words that the API itself defines may be in a
 
 **Errors** are problem details (RFC 9457) that name what is wrong, and what would be right.
 
-**Methods.** Whatever has GET has HEAD too. OPTIONS tells the methods of a path; any other is refused with 405
+**Methods.** Whatever has GET has HEAD too. OPTIONS lists the methods of a path; any other is refused with 405
 and `allow`.
 
 **Sent twice.** With an `Idempotency-Key`, what changes something is done once: for 24 hours the same request

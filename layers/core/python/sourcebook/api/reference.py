@@ -48,7 +48,7 @@ POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Content-Security-Policy: the page has no script and loads nothing, and a browser is told so."""
+"""Content-Security-Policy: the page has no script and loads nothing."""
 
 
 def page(description: Mapping[str, Any]) -> str:

@@ -47,7 +47,7 @@ _WEIGHT: Final = re.compile(r"q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)", re.ASCII)
 def accepted(header: str) -> Representation:
     """Return the form that a header ``Accept`` wants most (RFC 9110, section 12.5.1).
 
-    JSON where it wants none of them, or several alike: a client that cannot read JSON is told so by the
+    JSON where it wants none of them, or several alike: a client that cannot read JSON sees so by the
     content type, and one that named no type at all gets what it always got.
     """
     weights: dict[str, float] = {}

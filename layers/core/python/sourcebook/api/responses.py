@@ -34,7 +34,7 @@ class Response:
 
     Attributes:
         body: an object, written as JSON; text is sent as it is.
-        cause: the error behind it that the operator has to know of; it is logged, not told.
+        cause: the error behind it that the operator has to know of; it is logged, and not in the answer.
     """
 
     body: Mapping[str, Any] | str
@@ -96,12 +96,12 @@ def listed(page: Page[View] | Page[Viewable]) -> Response:
 
 
 def unpaged(items: Sequence[Mapping[str, object]], **about: object) -> Response:
-    """Return the answer of a list that always fits into one page, with what is said of all of it."""
+    """Return the answer of a list that always fits into one page, with fields about all of it."""
     return Response({**about, "items": items, "next_cursor": None})
 
 
 def redirect(link: SignedLink, *, only_tell: bool = False) -> Response:
-    """Return the answer that leads to a signed link, or that only tells it."""
+    """Return the answer that redirects to a signed link, or that has it in its body."""
     body = {"url": link.url, "seconds": link.seconds}
     return Response(body) if only_tell else Response(body, 302, headers={"location": link.url})
 
@@ -194,7 +194,7 @@ class Underway(Conflict):
 def problem(error: Exception, correlation_id: str) -> Response:
     """Return the problem details of an error: the one place where errors become statuses.
 
-    Only what is meant for the client is told; any other error is known by its correlation id alone.
+    Only what is meant for the client is answered; any other error is known by its correlation id alone.
     """
     match error:
         case InvalidInput():

@@ -70,7 +70,7 @@ _NEXT_CURSOR: Final[Schema] = {
 
 
 def listing(item: Schema, **about: Schema) -> Schema:
-    """Return the schema of a list of such items, with what is said of all of them."""
+    """Return the schema of a list of such items, with fields about all of them."""
     return object_of(**about, items=list_of(item), next_cursor=_NEXT_CURSOR)
 
 
@@ -400,7 +400,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "Alert": object_of(**_alert()),
     "AlertPage": page_of("Alert"),
     "CreatedAlert": object_of(
-        **_alert(), secret={**nullable(TEXT), "description": "Signs what the webhook gets; told this once."}
+        **_alert(), secret={**nullable(TEXT), "description": "Signs what the webhook gets; shown this once."}
     ),
     "RemovedAlert": object_of(alert_id=TEXT, deleted={"const": True}),
     "Delivery": shown(

@@ -115,7 +115,7 @@ OPERATIONS: Final = (
         summary="What the mentions of a subject in the last hours felt",
         description="The window is [`period_start_ts`, `period_end_ts`), to the second, by the articles' "
         "own `timestamp`. Percentages have one decimal and sum to 100.0; without mentions they, and the "
-        "average, are 0.0. `average_sentiment` is the mean polarity, from -1 to 1. `is_cached` tells "
+        "average, are 0.0. `average_sentiment` is the mean polarity, from -1 to 1. `is_cached` says "
         "whether the entry was there already; `is_stale`, whether it is older than 30 minutes, which only "
         "an entry is that could not be computed anew. Where `hours` is none of the four periods, `id`, "
         "`period`, `_ts` and `cached_at` are null. `cache-control` says for how many seconds an answer from "

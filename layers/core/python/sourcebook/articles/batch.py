@@ -1,4 +1,4 @@
-"""The record of one ingestion run: what it asked, what it stored, how often sources told the same."""
+"""The record of one ingestion run: sources, stored articles, and how often sources reported the same."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Run:
 
 
 def collision_rate(polls: Iterable[PollReport]) -> float | None:
-    """Return the share of fetched articles that another source had told already; None without articles."""
+    """Return the share of fetched articles that another source had reported already; None if none."""
     totals: Counter[str] = Counter()
     for poll in polls:
         totals["fetched"] += poll.result.fresh

@@ -120,7 +120,7 @@ def _gives_the_text(
     """Whether the text for analysis is this word's: it is that of the earliest source that has one."""
     owner = existing.text_source
     speaks = words[article.source].article_id == article.article_id
-    # Of two articles of one source, each would replace the other's text whenever both are told again.
+    # Of two articles of one source, each would replace the other's text whenever both are reported again.
     if not article.text or (owner in words and not speaks):
         return False
     if owner is None or owner not in words or owner == article.source:

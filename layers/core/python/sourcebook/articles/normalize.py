@@ -1,4 +1,4 @@
-"""When two headlines are the same story: normalization, the key, and what tells equal keys apart.
+"""When two headlines are the same story: normalization, the key, and what distinguishes equal keys.
 
 Two articles become one record when their `dedup_key` and their `signature` are equal. Only the standard
 library is used and nothing is read or written, so the command line, the functions and a notebook get the
@@ -58,7 +58,7 @@ class HeadlineIdentity:
 
 
 def identify(headline: str, published_at: datetime, publishers: Iterable[str] = ()) -> HeadlineIdentity:
-    """Return the identity of the story that a headline tells: the one call that ingestion needs.
+    """Return the identity of a headline's story: the one call that ingestion needs.
 
     Args:
         headline: as the source gave it.

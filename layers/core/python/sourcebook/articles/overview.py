@@ -1,4 +1,4 @@
-"""Ingestion at a glance: what sources brought of late, how old it was, and how often two told the same."""
+"""Overview of ingestion: recent articles, their age, and how often two sources reported the same."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def read_document(body: bytes, *, content_type: str | None = None, charset: str 
 
 
 def _is_plain(body: bytes, charset: str | None) -> bool:
-    """Return whether a body is, by all that is said about it, a feed in UTF-8 without a document type.
+    """Return whether a body is, by its headers and declarations, a feed in UTF-8 without a document type.
 
     Most are, and need not be decoded before the parser does it.
     """

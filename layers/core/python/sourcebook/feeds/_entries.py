@@ -1,4 +1,4 @@
-"""What all parsers share: from the raw words of an item to an entry, and how entries are told apart."""
+"""What all parsers share: from the texts of an item to an entry, and the identity of entries."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def add_entry(
 
 
 def read_date(draft: Draft, position: int, text: str) -> datetime | None:
-    """Return a date of an item, None if it cannot be read; that, and any doubt about it, is told of."""
+    """Return a date of an item, None if it cannot be read; that, and any doubt about it, is reported."""
     moment = by_the_book(text)
     if moment is None and text:
         reading = weigh_date(text)
@@ -265,7 +265,7 @@ def _text_identity(entry: FeedEntry, summary: str) -> str:
     if entry.published is None:
         return ""
     text = shorten_text(summary, 1_000)
-    # A whole hour is often a mere date, or planned: then only a text of some length tells entries apart.
+    # A whole hour is often a mere date, or planned: then only a text of some length distinguishes entries.
     is_exact = entry.published.minute or entry.published.second
     if len(text) < (20 if is_exact else 80):
         return ""

@@ -111,7 +111,7 @@ def _text(mapping: dict[str, object], key: str) -> str:
         return str(value)
     if not isinstance(value, str):
         return ""
-    # Only unprintable characters can be unstorable, and printable text is told quickly.
+    # Only unprintable characters can be unstorable, and printable text is recognized quickly.
     return value.strip() if value.isprintable() else _UNSTORABLE.sub("", value).strip()
 
 

@@ -32,7 +32,7 @@ class Validators:
 def validators_for(source: Source, now: datetime) -> Validators:
     """Return the validators to send, none if they cannot be trusted now.
 
-    They are left out once a day where the server has said "not modified" for longer than the feed's own
+    They are left out once a day where the server has answered "not modified" for longer than the feed's own
     rhythm explains, or where its Last-Modified lies in the future; and always where it has been caught
     calling a changed document unchanged.
     """

@@ -184,8 +184,8 @@ class FeedManager:
     def _moved(self, source: Source, address: str) -> Item:
         """Return what changes of a feed that has another address; nothing if it is the same.
 
-        What the old document's server said of it goes. The feed's entries stay known, and so does its old
-        address, by which it is found.
+        The validators and hints of the old document's server are removed. The feed's entries stay
+        known, and so does its old address, by which it is found.
         """
         spec = self._spec({"source_id": source.source_id, "url": clean_url(address)})
         if spec.url == source.url:

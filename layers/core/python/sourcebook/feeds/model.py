@@ -17,7 +17,7 @@ MOST_ENTRIES = 2_000
 MOST_ITEMS = 50_000
 """Items of one document that are looked at, the first; more only cost time."""
 MOST_SKIPPED = 1_000
-"""Items left out of which each is told by itself; the others are counted."""
+"""Most items left out that are reported one by one; the others are counted."""
 MOST_WARNINGS = 50
 
 OVER_THE_LIMIT = "over_the_limit"
@@ -229,7 +229,7 @@ class Draft:
         return True
 
     def skip(self, position: int, reason: str) -> None:
-        """Leave an item out; of very many only the first are told one by one."""
+        """Leave an item out; of very many only the first are reported one by one."""
         if len(self.skipped) < MOST_SKIPPED:
             self.skipped.append(Skipped(position, reason))
         else:

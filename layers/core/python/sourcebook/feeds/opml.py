@@ -107,7 +107,7 @@ def parse_opml(content: bytes | str) -> OpmlDocument:
     """Read an OPML document of version 1.0 or 2.0, or what is meant to be one.
 
     Names of elements and attributes may be in any case, `type` may be absent, and what is not well-formed is
-    read outline by outline. One outline that cannot be taken is told of, and harms no other.
+    read outline by outline. An outline that cannot be taken is reported, and harms no other.
 
     Raises:
         InvalidInput: if it is not OPML, is too large, or has more than `MOST_OUTLINES` outlines.

@@ -58,7 +58,7 @@ def parse_feed(
     Args:
         body: the bytes of the answer, decompressed.
         url: where it came from, to resolve relative addresses; "" when unknown.
-        content_type: the header of that name; only its charset is used, the format is told from the body.
+        content_type: the header of that name; only its charset is used, the format is recognized by the body.
         charset: the charset of the answer, when the caller knows it apart from the header.
         mode: "reference" for feedparser alone (JSON Feed, which it does not read, is read all the same).
 
@@ -112,7 +112,7 @@ def describe(parsed: ParsedFeed | NotAFeed, file: Path | str) -> dict[str, Any]:
         ``title``, ``link``: of the feed, or null.
         ``entries``: list of objects with ``link``, ``title``, ``id``, ``summary`` (each a string or
         null), ``published`` (seconds since 1970, else those of the last change, else null),
-        ``identity`` (what the entry is told apart by) and ``headline`` (its title, or the one derived
+        ``identity`` (what distinguishes the entry) and ``headline`` (its title, or the one derived
         from its text).
     """
     if isinstance(parsed, NotAFeed):

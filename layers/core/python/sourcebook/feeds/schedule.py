@@ -26,7 +26,7 @@ DEFAULTS: Final = FeedSettings()
 MEMORY: Final = timedelta(hours=24)
 """Time after which a rate seen once counts for a third (1/e)."""
 LATELY: Final = timedelta(hours=1)
-"""The same for the rate of the last hour or so, which tells a burst from a habit."""
+"""The same for the rate of the last hour or so, which distinguishes a burst from a habit."""
 JITTER: Final = 0.05
 """Share by which an interval is varied, so that feeds registered together drift apart."""
 WEEKLY_AFTER: Final = timedelta(days=28)
@@ -122,7 +122,7 @@ class Rhythm:
             hours = max((now - last_success) / timedelta(hours=1), 1 / 3600)
             rate = _averaged(self.rate, len(published) / hours, hours, MEMORY)
             lately = _averaged(self.lately, len(published) / hours, hours, LATELY)
-            # An entry that appears with an old date tells nothing of the feed's hours.
+            # The old date of a new entry says nothing about the feed's hours.
             counted = [moment if moment > last_success - MEMORY else now for moment in published]
             # Nor has it been in the document for longer: what is dated before the last fetch came together
             # after it, and so did, as far as anybody knows, what has no date.

@@ -6,7 +6,7 @@ feed of 50 entries costs one write unit when something changed and none when not
 Beside them stand the names of young entries: by what else an entry may be found, and the id that its
 article is stored under. A feed that makes guids and links of its headlines changes both when a headline is
 edited; the edited entry is then found by a name of the one that left the document at the same time.
-docs/decisions/0031-entries-that-change-their-guid.md tells which names are believed, and when.
+docs/decisions/0031-entries-that-change-their-guid.md has which names are believed, and when.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _by_alias(
         match = by_alias.get(digest[:_ALIAS])
         if match is None or match not in absent:
             continue
-        # A page that every story of a feed links to: the date tells them apart.
+        # A page that every story of a feed links to: the date distinguishes them.
         dates = {named[match].published, _second(mark.published)} - {0}
         if len(dates) < 2:
             return match

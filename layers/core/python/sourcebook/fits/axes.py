@@ -98,7 +98,7 @@ def power_of_ten(exponents: Floats) -> Floats:
         Finding: if the exponents are none of wavelengths.
     """
     if not np.isfinite(exponents).all() or float(np.abs(exponents).max()) > _LARGEST_POWER:
-        raise ambiguous("it is said to be logarithmic, and its exponents are beyond all numbers")
+        raise ambiguous("it is declared logarithmic, and its exponents are beyond all numbers")
     return np.asarray(np.power(10.0, exponents), dtype=np.float64)
 
 

@@ -47,7 +47,7 @@ def astropy_unit(text: str) -> units.UnitBase | None:
 
 
 def flux_unit_note(text: str | None) -> str | None:
-    """Return what is to be said about a flux unit; None when all is well."""
+    """Return the note on a flux unit; None if there is none."""
     if text is None:
         return "the file gives no unit of flux: values are relative"
     unit = astropy_unit(text)

@@ -1,7 +1,7 @@
 """The profiles: how a spectrum is recognized, where its numbers stand, and what it must say.
 
 Read `PROFILES` at the end first: it is the table, in the order in which the profiles are tried. A
-profile's version changes with what it reads out of the same bytes, so that a stored spectrum tells
+profile's version changes with what it reads out of the same bytes, so that a stored spectrum shows
 how it was made.
 """
 
@@ -71,7 +71,7 @@ class Profile:
         return f"{self.name}@{self.version}"
 
 
-# --- ESO Phase 3, 1-D: a table of one row, its columns told apart by what their UCDs say ---
+# --- ESO Phase 3, 1-D: a table of one row, its columns recognized by their UCDs ---
 
 
 def _is_eso(file: FitsFile) -> bool:
@@ -561,7 +561,7 @@ _OTHER_WORDS: Final = frozenset(
     "weights model template response telluric arc lamp snr ratio raw relative percent fractional log".split()
 )
 """What makes of a flux or an error something else: a sky's flux, a relative error."""
-# What apall writes behind it tells how the band was made: "spectrum - background fit, weights variance".
+# apall writes behind it how the band was made: "spectrum - background fit, weights variance".
 _BEHIND: Final = re.compile(r"\s-\s|[,;:(\[]")
 _ROWS_IN_WORDS: Final = ("BANDID", "ARRAY", "ROW", "APID")
 """Cards that say, with a number behind them, what a row of an image is."""
@@ -748,7 +748,7 @@ def _named_columns(file: FitsFile, part: Part, fluxes: tuple[str, ...]) -> tuple
     return reading, flux
 
 
-# --- A table of SPEC over LAMBDA: the instrument tells the unit where the column does not ---
+# --- A table of SPEC over LAMBDA: the instrument decides the unit where the column has none ---
 
 _SPEC_COLUMNS: Final = ("SPEC", "SPECTRUM")
 

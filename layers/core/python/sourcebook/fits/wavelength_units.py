@@ -25,7 +25,7 @@ _OTHER_QUANTITIES: Final = frozenset(
     "hz khz mhz ghz thz km/s m/s kms-1 ms-1 km.s-1 m.s-1 km*s**-1 ev kev mev gev".split()
 )
 _LEFTOVERS: Final = frozenset("pixel pixels pix deg degree degrees channel channels none unknown".split())
-"""What programs leave in CUNIT1 although the axis is a wavelength: no unit is said then."""
+"""Values of CUNIT1 that programs leave although the axis is a wavelength; they are no unit."""
 
 _OWN_FACTOR: Final = re.compile(r"\[([^\]]{1,200})\]")
 

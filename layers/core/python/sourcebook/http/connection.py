@@ -242,7 +242,7 @@ class Connection:
         """Prepare for the next request; False if the connection must not be used again.
 
         It must not if the answer was not read to its end, if a side wants to close, or if more came than the
-        answer's own length said: the rest would be taken for the next answer.
+        answer's own length declares: the rest would be taken for the next answer.
         """
         protocol = self._protocol
         is_complete = protocol.our_state is h11.DONE and protocol.their_state is h11.DONE

@@ -92,7 +92,7 @@ class FetchError(SourcebookError):
         url: the URL of the failing hop, already redacted.
         detail: one sentence in words, without secrets.
         status: HTTP status, when an answer came.
-        retry_after: when the server wants to be asked again (aware UTC), when it said so.
+        retry_after: when the server wants to be asked again (aware UTC), if it says so.
         elapsed: seconds from the request to the failure, as in `HttpResponse`; None if nothing was asked.
     """
 

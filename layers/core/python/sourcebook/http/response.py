@@ -114,7 +114,7 @@ class HttpResponse:
 
     @property
     def not_modified(self) -> bool:
-        """Whether the server said that what we have is still right (304)."""
+        """Whether the server answered that the known version is still valid (304)."""
         return self.status == 304
 
     @property

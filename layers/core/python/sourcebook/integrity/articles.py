@@ -20,7 +20,7 @@ from sourcebook.table.codec import Item
 
 TOO_YOUNG_TO_EXPIRE: Final = timedelta(days=2)
 """An alias of this age leads to an article that is there. An older one may belong to an article that another
-source told long before, and that has expired: the alias alone cannot say."""
+source reported long before, and that has expired: the alias alone cannot say."""
 
 _VERDICT: Final = ("sentiment", "score", "polarity")
 

@@ -34,7 +34,7 @@ class IntegrityFinding:
         return self.check, self.key["PK"], self.key["SK"]
 
     def public(self) -> dict[str, object]:
-        """Return it as a program is told of it."""
+        """Return it as JSON for programs."""
         return {
             "check": self.check,
             "pk": self.key["PK"],

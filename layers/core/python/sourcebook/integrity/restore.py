@@ -57,7 +57,7 @@ class Restorer:
 
         Args:
             segments: parts of each table that are read at the same time.
-            watch: told of each page, with the number of its items.
+            watch: called for each page with the number of its items.
 
         Raises:
             TableBusy: if one of the tables is not able to answer now; run it again.

@@ -69,7 +69,7 @@ class Verifier:
         Args:
             segments: parts of the table that are read at the same time.
             repair: make right what can be, as it is found.
-            watch: told of each page, with the number of its items.
+            watch: called for each page with the number of its items.
 
         Raises:
             TableBusy: if the table is not able to answer now.

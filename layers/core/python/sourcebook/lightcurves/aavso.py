@@ -63,7 +63,7 @@ def read_aavso(text: str) -> Layout:
     extended = kind == "EXTENDED"
     content = bounded_lines(text)
     reader = _Reader(_EXTENDED if extended else _VISUAL, extended)
-    # The headings before the first row are read at once, so that a mistake in them is not told of every row.
+    # The headings before the first row are read at once, so that a mistake is not reported for every row.
     first = next(
         (n for n, line in enumerate(content) if line.strip() and not _is_comment(line)), len(content)
     )

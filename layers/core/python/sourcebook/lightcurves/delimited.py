@@ -229,7 +229,7 @@ class _Headings(NamedTuple):
         """Return the cells of a row under these headings.
 
         Raises:
-            InvalidInput: if they cannot be told apart.
+            InvalidInput: if they cannot be distinguished.
         """
         if not self.spans:
             return split(line, self.delimiter)

@@ -64,7 +64,7 @@ _DATE_EXPECTED: Final = "a date such as 2012-06-01T12:34:56Z, or 2012-06-01.524 
 
 @dataclass(frozen=True, slots=True)
 class TimeKind:
-    """What a column of times, or one of them, is said to be.
+    """The declared kind of a column of times, or of one time.
 
     Attributes:
         system: None when only the value itself can tell a date from a number.
@@ -127,7 +127,7 @@ def read_time(field: str, text: str, kind: TimeKind, now: datetime) -> Moment:
     Args:
         field: the column's name, for the message.
         text: the cell.
-        kind: what the cell is said to be.
+        kind: the declared kind of the cell.
         now: a measurement from beyond tomorrow is none.
 
     Raises:
@@ -137,7 +137,7 @@ def read_time(field: str, text: str, kind: TimeKind, now: datetime) -> Moment:
     numeric = looks_like_a_number(text)
     if kind.system is None and numeric:
         names = ", ".join(system.value for system in TimeSystem if system is not TimeSystem.DATE)
-        raise InvalidInput(field, text, f"to be told which date this is: call the column one of {names}")
+        raise InvalidInput(field, text, f"a declared kind of date: call the column one of {names}")
     if kind.system is None or kind.system is TimeSystem.DATE:
         mjd, scale = _read_date(field, text, kind.scale)
         moment = Moment(mjd, TimeSystem.DATE, scale, shown)
@@ -192,7 +192,7 @@ def _read_date(field: str, text: str, scale: TimeScale | None) -> tuple[Decimal,
     try:
         if _ZONED.fullmatch(plain):
             if scale not in {None, TimeScale.UTC}:
-                raise InvalidInput(field, text, f"a date without a zone, for it is said to be {scale}")
+                raise InvalidInput(field, text, f"a date without a zone, for it is declared to be {scale}")
             return mjd_of(datetime.fromisoformat(_standard(plain))), TimeScale.UTC
         mjd = _read_naive(plain)
     except ValueError as error:

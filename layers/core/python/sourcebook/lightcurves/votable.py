@@ -1,7 +1,7 @@
 """VOTables: the first table that has times, a band, and magnitudes or fluxes.
 
 Read with expat, without document types: there is no entity to expand and nothing to fetch. What the
-columns are is told by their UCDs (IVOA UCD list 1.6), their TIMESYS (VOTable 1.4, section 3.2), and else by
+columns are is known by their UCDs (IVOA UCD list 1.6), their TIMESYS (VOTable 1.4, section 3.2), and else by
 their names as in CSV.
 """
 
@@ -99,7 +99,7 @@ class _Table:
 
 @dataclass(slots=True)
 class _Document:
-    """Collects tables from expat's events; their names are told without namespaces' prefixes."""
+    """Collects tables from expat's events; their names have no prefixes of namespaces."""
 
     tables: list[_Table] = field(default_factory=list)
     timesys: dict[str, Mapping[str, str]] = field(default_factory=dict)

@@ -77,7 +77,7 @@ def as_aavso(points: Sequence[Point], name: str) -> str:
     """Return a light curve in AAVSO's extended format, and say in it how much the format cannot hold.
 
     It has magnitudes only, its own filters only, and Julian Dates in UT; those at the barycentre are of any
-    scale. What cannot be said in it is left out and counted in a comment.
+    scale. What has no form in it is left out and counted in a comment.
     """
     kept = [
         (date, code, point) for point in points if (code := _filter(point)) and (date := _date_kind(point))

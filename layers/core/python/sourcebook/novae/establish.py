@@ -96,7 +96,7 @@ class NovaEstablisher:
 
         Args:
             name: as somebody wrote it.
-            identity: what the archives say; None only when a person has said which nova it is.
+            identity: from the archives; None only if a person has decided which nova it is.
             quarantine_id: a quarantine that a person has cleared.
             created_by: workflow and job run, kept with a new nova.
 

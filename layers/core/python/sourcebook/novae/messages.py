@@ -28,7 +28,7 @@ class OneNova(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeInto(Answer):
-    """The nova that a person has said the name to be of."""
+    """The nova that a person has chosen for the name."""
 
     match: Literal["MERGE"] = "MERGE"
     nova_id: str
@@ -114,7 +114,7 @@ class EstablishNova(Asked):
     """Asks for what the archives know to be made a nova, or one that is known.
 
     Attributes:
-        identity: what the archives say; None only when a person has said which nova it is.
+        identity: from the archives; None only if a person has decided which nova it is.
         quarantine_id: the case that a person has cleared.
     """
 

@@ -142,8 +142,8 @@ def normalize_name(name: str) -> str:
     Accents, kinds of dashes and spaces, SIMBAD's marks and abbreviations, the form of the constellation,
     leading zeros of a variable's number, the way of counting the novae of one year, and blanks after the
     prefix of a survey make no difference. Case makes none either, but for the letters that may be Greek:
-    ``MU Cas`` is a variable star and ``mu Cas`` the Bayer name. Names of surveys keep every sign that tells
-    one object from the next.
+    ``MU Cas`` is a variable star and ``mu Cas`` the Bayer name. Names of surveys keep every sign that
+    distinguishes objects.
 
     Raises:
         InvalidInput: if it is empty, too long, or has neither a letter nor a digit.

@@ -201,7 +201,7 @@ class ReviewDesk:
                 raise AlreadyReviewed(
                     "decision",
                     decision,
-                    f"no other decision: {there.get('reviewer')} said {there.get('manual_review_status')} "
+                    f"no other decision: {there.get('reviewer')} decided {there.get('manual_review_status')} "
                     f"at {there.get('reviewed_at')}",
                 ) from found
             item = there

@@ -31,7 +31,7 @@ class NoSuchNova(Terminal):
 
 
 class Named(NamedTuple):
-    """A name, and who said it."""
+    """A name and its origin."""
 
     name: str
     source: NameSource
@@ -112,7 +112,7 @@ class NovaStore:
         """Write a nova with its place and names, unless it is there.
 
         Returns:
-            Whether this call made it. Of several at once, one is told so.
+            Whether this call made it; of several at once, one has.
         """
         if (position := Position.of(nova)) is not None:
             row = keys.nova_position(cell_of(position), nova.nova_id)

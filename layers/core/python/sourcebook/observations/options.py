@@ -1,4 +1,4 @@
-"""What a source of observations is told: where its page has the bank, the series, the term and the figure.
+"""The options of a source of observations: where its page has the bank, the series, the term and the figure.
 
 A new source is a declaration of this form and no code; docs/observations.md shows one of each kind.
 """

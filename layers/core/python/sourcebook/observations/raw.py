@@ -2,7 +2,7 @@
 
 What an item holds depends only on the scrapes that were taken and not on their order: its figures are those
 of the latest scrape of the day, its first and last time seen the earliest and the latest. Only `sequence`,
-the last tie-breaker, tells in which order items came into being.
+the last tie-breaker, has the order in which items were created.
 """
 
 from __future__ import annotations

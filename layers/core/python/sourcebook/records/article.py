@@ -1,4 +1,4 @@
-"""An article: one story, with what each source said of it; its mentions; its aliases."""
+"""An article: one story, with the attribution of each source; its mentions; its aliases."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Sentiment(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceAttribution(Record):
-    """What one source said of a story."""
+    """One source's report of a story."""
 
     article_id: Annotated[str, "The source's own id of the article."]
     url: Annotated[str | None, "The article at this source."] = None
@@ -66,7 +66,7 @@ class Judgement(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Article(Record):
-    """One story of one day, with what each source said of it."""
+    """One story of one day, with the attribution of each source."""
 
     PLACE: ClassVar = Place(
         keys.article,
@@ -84,7 +84,9 @@ class Article(Record):
     normalized_headline: Annotated[str, "What equal stories have in common."]
     signature: Annotated[str | None, "Numbers and names that need their punctuation.", NOT_SHOWN] = None
     sources: Annotated[tuple[str, ...], "Ids of its sources, the earliest crawl first."]
-    source_attribution: Annotated[Mapping[str, SourceAttribution], "What each source said, by its id."]
+    source_attribution: Annotated[
+        Mapping[str, SourceAttribution], "The attribution of each source, by its id."
+    ]
     attributions_omitted: Annotated[int | None, "Sources beyond those that are kept.", NOT_SHOWN] = None
     status: Annotated[Status, "Where it stands on its way through analysis.", LeftOut(Status.ANALYZED)] = (
         Status.PENDING
@@ -101,7 +103,7 @@ class Article(Record):
     ] = None
     text_for_analysis: Annotated[str | None, "The beginning of the text, at most 1,000 characters."] = None
     text_source: Annotated[str | None, "The source that the text is of.", NOT_SHOWN] = None
-    metadata: Annotated[Mapping[str, object] | None, "What else its first source said."] = None
+    metadata: Annotated[Mapping[str, object] | None, "Further fields of its first source."] = None
     event_id: Annotated[str | None, "The event that it belongs to."] = None
     polarity: Annotated[float | None, "From -1 to 1.", NOT_SHOWN] = None
     engine: Annotated[str | None, "The engine that analyzed it, with its version.", NOT_SHOWN] = None

@@ -103,7 +103,7 @@ class RecordField:
     """A field of a record.
 
     Attributes:
-        kind: its type, without what is said about it.
+        kind: its type, without annotations.
         meaning: what it means, for whoever reads the API.
         is_shown: whether the API shows it.
         is_projected: whether EligibilityIndex has it too.
@@ -255,7 +255,7 @@ def _reader(kind: Any) -> Callable[[Any], object] | None:  # noqa: ANN401 - a ty
 def changes(before: Record, after: Record) -> Changes:
     """Return what makes an item that holds one record hold another of its kind.
 
-    Of records by their names, such as what each source said, only those that differ are written.
+    Of records by their names, such as attributions by source, only those that differ are written.
     """
     found: Changes = {}
     for one in record_fields(type(after)):

@@ -126,7 +126,7 @@ class MergedNova(Record):
     ] = None
     uploads: Annotated[tuple[str, ...], "The photometry that came with the merge, by `file_id`."] = ()
     reason: Annotated[Annotated[str, SchemaRule({"maxLength": 1_000})], "Why the last merge or split."]
-    decided_by: Annotated[Annotated[str, SchemaRule({"maxLength": 200})] | None, "Who said so."] = None
+    decided_by: Annotated[Annotated[str, SchemaRule({"maxLength": 200})] | None, "Who decided so."] = None
     job_run_id: Annotated[str | None, "The run that did it."] = None
     created_at: Annotated[datetime, "When they were first merged."]
     updated_at: Annotated[datetime, "When that last changed."]

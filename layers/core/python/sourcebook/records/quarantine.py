@@ -61,7 +61,7 @@ class QuarantineCase(Record):
     occurrences: Annotated[Count, "How often the same was found."] = 1
     manual_review_status: Annotated[ReviewStatus, "What the person decided."] = ReviewStatus.PENDING
     merged_into: Annotated[str | None, "The nova that a candidate became a name of."] = None
-    overrides: Annotated[Mapping[str, str] | None, "What the reviewer said in a file's place."] = None
+    overrides: Annotated[Mapping[str, str] | None, "The reviewer's values in place of a file's."] = None
     reviewed_at: Annotated[datetime | None, "When it was decided."] = None
     reviewed_by: Annotated[str | None, "Who decided, as AWS knows the caller."] = None
     reviewer: Annotated[str | None, "What they called themselves."] = None

@@ -56,7 +56,7 @@ class ValidationStatus(StrEnum):
 
 
 class IdentityKind(StrEnum):
-    """What tells a product from the others of its provider, the best first."""
+    """Identities of a product among those of its provider, the best first."""
 
     NATIVE_ID = "NATIVE_ID"
     METADATA_KEY = "METADATA_KEY"
@@ -144,7 +144,7 @@ class SpectrumProduct(SpectrumInShort):
         Annotated[tuple[Locator, ...], SchemaRule({"minItems": 1, "maxItems": 10})], "Where its bytes are."
     ]
     locator_identity: Annotated[LocatorIdentity, "Its id was made from: `provider_product_id:ADP.2014-…`."]
-    identity_kind: Annotated[IdentityKind, "What tells it from the others of its provider."]
+    identity_kind: Annotated[IdentityKind, "What distinguishes it from others of its provider."]
     format: Annotated[_Text200 | None, "Of the file, as the provider has it.", NOT_SHOWN] = None
     provenance: Annotated[Mapping[str, str] | None, "Who handed it in, and how."] = None
     expected_byte_length: Annotated[Count | None, "Bytes that the provider announced.", NOT_SHOWN] = None
@@ -163,9 +163,9 @@ class SpectrumProduct(SpectrumInShort):
     profile_selection_inputs: Annotated[Mapping[str, object] | None, "What its profile was chosen by."] = None
     normalization_notes: Annotated[tuple[str, ...], "What was made of the file, in words."] = ()
     verdict: Annotated[
-        Mapping[str, object] | None, "What the validation said, small; all of it is in the bucket."
+        Mapping[str, object] | None, "A summary of the validation; all of it is in the bucket."
     ] = None
-    overrides: Annotated[Mapping[str, str] | None, "What a reviewer said of the file."] = None
+    overrides: Annotated[Mapping[str, str] | None, "A reviewer's values in place of the file's."] = None
     raw_s3_bucket: Annotated[str | None, "Where the raw file is.", NOT_SHOWN] = None
     raw_s3_key: Annotated[str | None, "Where the raw file is.", NOT_SHOWN] = None
     derived_s3_bucket: Annotated[str | None, "Where what was made of it is.", NOT_SHOWN] = None

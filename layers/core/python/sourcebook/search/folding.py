@@ -1,4 +1,4 @@
-"""Text as it is indexed and asked for: without case and accents, in words that are told apart by blanks.
+"""Text as it is indexed and asked for: without case and accents, in words separated by blanks.
 
 Scripts that write no blanks between words (Chinese, Japanese, Thai …), and Korean, whose words are found
 by their parts, become single characters. A run of them is asked for as a phrase, so any part of it is found.
@@ -38,7 +38,7 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text, folded; the index tells them apart in the same way."""
+    """Return the words of a text, folded; the index separates them in the same way."""
     return fold(text).translate(_ONLY_WORDS).split()
 
 

@@ -80,7 +80,7 @@ class Indexer:
         Args:
             first: first day, such as 2026-11-01.
             last: last day.
-            note: is told each day and how many articles it has.
+            note: called for each day with its number of articles.
         """
         run = Indexed()
         known = self.days.listed()

@@ -1,7 +1,7 @@
 """Roll-ups: how many mentions a subject had in each hour and day, and what they felt.
 
 They are counted again from the mentions, never incremented, so a delivery that comes twice counts once. Which
-hours to count again is told by marks that whoever changes a mention writes *before* it does so. A mark is
+hours to count again is known by marks that whoever changes a mention writes *before* it does so. A mark is
 removed only by a count that began `SETTLE` after it was made: by then the change it announced is long done
 and visible in the index, which follows the table with a delay. Until then the hour is counted again each
 time, which is how a mark that is made during a count is never lost.

@@ -101,7 +101,7 @@ class Dispatcher:
     def _due_now(self) -> list[_Due]:
         """Return the sources that are due, those first that have been so longest.
 
-        The index tells the day of a source in its key and the time in an attribute. DynamoDB reads all that
+        The index has the day of a source in its key and the time in an attribute. DynamoDB reads all that
         is due today and returns what is due by now. When there is more than one dispatch sends, the rest of
         the index is only asked for what has been due longer.
         """

@@ -20,7 +20,7 @@ class Notice:
 
     Attributes:
         topic: a client of SNS.
-        topic_arn: of the topic; empty, and nobody is told.
+        topic_arn: of the topic; empty for no notices.
     """
 
     topic: SNSClient

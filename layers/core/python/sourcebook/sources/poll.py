@@ -586,9 +586,9 @@ def _due_or_probed(source: Source, moment: datetime, *, enabled: bool) -> Item:
 
 
 def history_item(source: Source, result: PollResult, now: datetime, duration_ms: int) -> Item:
-    """Return the item that tells of one fetch that changed something or failed.
+    """Return the item of one fetch that changed something or failed.
 
-    Its key is the due time that the fetch was made for, so that a repeated fetch tells of itself once.
+    Its key is the due time that the fetch was made for, so that a repeated fetch is recorded once.
     """
     fetch = Fetch(
         source_id=source.source_id,

@@ -86,7 +86,7 @@ class AboutSpectrum(Message):
 
     Attributes:
         hints: what the provider says of it.
-        overrides: what a reviewer said in place of its file.
+        overrides: a reviewer's values in place of its file's.
     """
 
     locator_identity: str

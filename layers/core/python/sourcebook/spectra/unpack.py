@@ -81,7 +81,7 @@ def unpack(body: IO[bytes], files: ExitStack, *, largest: int, member: str | Non
         DamagedArchive: if the wrapping is broken.
         ArchiveTooLarge: if there is more in it than `largest`.
         ArchiveRefused: if a ZIP holds no FITS file, or is made in a way that is not read.
-        Held: if a ZIP holds several spectra and nobody has said which.
+        Held: if a ZIP holds several spectra and none was chosen.
     """
     steps: list[str] = []
     for _ in range(MOST_LAYERS):

@@ -303,7 +303,7 @@ def observation_partition(bank: str, series: str, term: str) -> str:
 
 
 def observation(bank: str, series: str, term: str, day: str, source_id: str) -> Key:
-    """Key of what a source said on a day (``2026-01-06``, of the source's own calendar)."""
+    """Key of an observation of a source on a day (``2026-01-06``, of the source's own calendar)."""
     return {"PK": observation_partition(bank, series, term), "SK": f"{OBSERVATION_PREFIX}{day}#{source_id}"}
 
 
@@ -569,7 +569,7 @@ def spectra_providers() -> Key:
 
 
 def archive_answer(archive: str, name: str) -> Key:
-    """Key of what an archive last said of a name."""
+    """Key of an archive's last answer on a name."""
     return {"PK": f"ARCHIVE#{archive}", "SK": f"ANSWER#{name}"}
 
 

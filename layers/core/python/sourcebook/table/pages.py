@@ -418,7 +418,7 @@ def fill_page(
     Args:
         entries: the rest of the list, in order.
         listing: what the cursor will belong to.
-        position: tells the place of an entry.
+        position: returns the place of an entry.
         load: turns up to 100 entries into rows, one for each; None for an entry that the filters leave out.
         limit: rows of a full page, at most 100.
         weight: bytes that a row adds to the answer.

@@ -131,7 +131,7 @@ class UploadDesk:
         try:
             content = self.objects.read(_key(upload_id), _LARGEST)
         except DocumentRefused:
-            # Whoever may not list the bucket is told "forbidden" of what is not there.
+            # Without the right to list the bucket, a missing object is answered with "forbidden".
             return None
         return Upload.model_validate_json(content.body), content.etag
 

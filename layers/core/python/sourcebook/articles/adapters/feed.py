@@ -173,7 +173,7 @@ class FeedAdapter:
     def _hint_minutes(
         self, source: Source, response: HttpResponse, feed: ParsedFeed | None, now: datetime
     ) -> int:
-        """Return the shortest interval that the server asks for; what the document said is remembered."""
+        """Return the shortest interval that the server asks for; the document's own is remembered."""
         by_header = learned_hints(
             ttl=None, period=None, max_age=response.max_age, expires=response.expires, now=now
         )
@@ -252,7 +252,7 @@ class FeedAdapter:
 def read_entries(
     feed: ParsedFeed, now: datetime, seen: SeenEntries
 ) -> tuple[list[EntryFingerprint], SeenComparison]:
-    """Return what tells the entries of a document apart, and which of them are new or edited."""
+    """Return what distinguishes the entries of a document, and which of them are new or edited."""
     prints = fingerprints(feed.entries)
     marks = [
         EntryMark(

@@ -32,7 +32,7 @@ class Intake:
     """Stores and announces, in the name of one run.
 
     Attributes:
-        bus: is told of new articles, if anybody wants to know.
+        bus: gets the new articles; None for no bus.
     """
 
     store: ArticleStore

@@ -16,13 +16,13 @@ from sourcebook.records.article import RETENTION, Article, SourceAttribution, St
 from sourcebook.table import keys
 
 Words = Mapping[str, SourceAttribution]
-"""What sources said, by their ids."""
+"""Attributions by the ids of their sources."""
 
 _KEPT_OF_BEFORE: Final = ("text_for_analysis", "text_source", "metadata", "tags", "matched_tickers")
 
 
 def joined(into: Article, other: Article) -> Article:
-    """Return an article with the words of another one, to be analyzed anew."""
+    """Return an article with the attributions of another one too, to be analyzed anew."""
     words = {**into.source_attribution}
     for source, word in other.source_attribution.items():
         words[source] = combined(words.get(source), word)
@@ -79,7 +79,7 @@ def separated(
     Args:
         into: the one that has the words.
         other: the one that leads there.
-        before: what `before_joining` said.
+        before: the answer of `before_joining`.
         came_by_other: sources whose words have come since by way of the other.
     """
     was = Article.of_item({**before, "source_attribution": before["words"], "revision": into.revision})
@@ -107,13 +107,13 @@ def separated(
 
 
 def split_key(article: Article, source: str) -> str:
-    """Return the dedup key of the article that has the word of one source, split off from another."""
+    """Return the dedup key of the article that is split off with one source's attribution."""
     word = article.source_attribution[source]
     return hashlib.sha256(f"split|{article.dedup_key}|{source}|{word.article_id}".encode()).hexdigest()[:32]
 
 
 def split(article: Article, source: str) -> tuple[Article, Article]:
-    """Return an article without one source's word, and one of its own for that; both to be analyzed anew.
+    """Return an article without one source's attribution, and one with it alone; both to be analyzed anew.
 
     Which source gave a tag or a ticker is not kept, so both have them all.
     """
@@ -152,12 +152,12 @@ def _order(word: tuple[str, SourceAttribution]) -> tuple[str, str]:
 
 
 def _attributed_to(article: Article, words: Words, others: Iterable[Article] = ()) -> Article:
-    """Return an article told by these words alone: what follows from the first of them is as it says.
+    """Return an article with these attributions alone; the first of them decides headline and time.
 
     Args:
         article: the article.
-        words: all words that it has then.
-        others: articles that the words were of too, for text and metadata.
+        words: all its attributions.
+        others: articles that had some of the attributions, for text and metadata.
     """
     ordered = sorted(words.items(), key=_order)
     first_source, first = ordered[0]

@@ -1,7 +1,7 @@
 """One run of grouping: decide on the articles that wait, record it, carry it out, tell who draws conclusions.
 
 The order survives a crash at any point. The decisions are recorded first; then members, articles and events
-are written from them; then the bus is told; last the marks of the waiting articles go. A run that finds a
+are written from them; then the bus gets them; last the marks of the waiting articles go. A run that finds a
 mark whose article is decided already carries the decision out again, which changes nothing if it was done.
 """
 

@@ -1,6 +1,6 @@
 """Deciding which articles are of one event: pure functions over the articles of the last two days.
 
-An article joins the event of the nearest headline that tells of the same, if it contradicts none of the
+An article joins the event of the nearest headline on the same event, if it contradicts none of the
 event's other headlines. If that headline stands alone, the two found an event. What is decided is never
 changed: two events that a later article connects stay two.
 """

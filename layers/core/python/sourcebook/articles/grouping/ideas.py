@@ -65,7 +65,7 @@ class EventFacts:
 
     @property
     def digest(self) -> str:
-        """What tells one state of an event from another: a hash of everything here."""
+        """The hash of everything here, which distinguishes states of an event."""
         text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -75,7 +75,7 @@ class IdeaEngine(Protocol):
 
     @property
     def name(self) -> str:
-        """Name and version, kept with every idea so that it can be told who gave it."""
+        """Name and version, kept with every idea as its origin."""
         ...
 
     def conclude(self, event: EventFacts) -> Conclusion | None:

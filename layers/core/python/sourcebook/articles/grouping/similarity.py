@@ -40,7 +40,7 @@ _ALIKE: Final = 0.5
 _ALIKE_WITHOUT_NAME: Final = 0.65
 """… and if they share none."""
 _CONTAINED: Final = 0.8
-"""Share of the shorter headline's words that the longer one must hold, if it tells the same and more …"""
+"""Share of the shorter headline's words that the longer one must hold, if it reports the same and more …"""
 _CONTAINED_ALIKE: Final = 0.33
 """… and the Jaccard index that this takes at least."""
 _TITLE_CASE: Final = 0.81
@@ -100,7 +100,7 @@ class Profile:
         codes: what mixes letters and digits, quarters, days and months.
         marked: words whose meaning is in their punctuation (C++, Disney+).
         tickers: symbols that sources gave; those in the headline itself if they gave none.
-        direction: 1 if it tells of more or better, -1 if of less or worse, 0 if of neither or both.
+        direction: 1 if it reports more or better, -1 if less or worse, 0 if of neither or both.
         negated: whether it holds a negation.
         passive: whether it holds "by", which turns the order of names.
     """

@@ -107,7 +107,7 @@ class GroupingTrigger:
     lines: int = 1
 
     def check(self, correlation_id: str) -> list[GroupHeadlines]:
-        """Tell the bus if grouping is due; return what was told: an event for each line in which some wait.
+        """Put events on the bus if grouping is due; return them: one for each line with waiting articles.
 
         With several lines it looks at the marks that wait longest, some for each line. A line that has none
         among them has not waited longest, and is asked for by the next look.

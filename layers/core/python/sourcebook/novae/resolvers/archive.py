@@ -61,7 +61,7 @@ class ArchiveUnavailable(Retryable):
 
     Attributes:
         status: RATE_LIMITED or DOWN.
-        retry_after: aware UTC time before which it does not want to be asked, when it said so.
+        retry_after: aware UTC time before which it does not want to be asked, if it says so.
     """
 
     def __init__(

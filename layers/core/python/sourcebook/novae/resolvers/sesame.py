@@ -1,4 +1,4 @@
-"""Sesame, the name resolver of the CDS: less than SIMBAD tells, but often up when SIMBAD is not."""
+"""Sesame, the name resolver of the CDS: it has less than SIMBAD, but is often up when SIMBAD is not."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class GridRow:
     Attributes:
         position: in the document, from 1.
         cells: the texts.
-        wrong: why its cells cannot be told apart, if they cannot.
+        wrong: why its cells cannot be distinguished, if they cannot.
     """
 
     position: int

@@ -223,7 +223,7 @@ def anomaly(before: int, now: int, share_pct: int = 30) -> str:
     Args:
         before: rows of the last scrape, 0 if there was none.
         now: rows of this one.
-        share_pct: share of rows missing, in percent, from which it is told.
+        share_pct: share of rows missing, in percent, from which it is reported.
     """
     if before and (before - now) * 100 >= share_pct * before:
         return f"{now} rows where the last scrape yielded {before}"

@@ -58,7 +58,7 @@ class SentimentEngine(Protocol):
 
     @property
     def name(self) -> str:
-        """Name and version, kept with every label so that it can be told who gave it."""
+        """Name and version, kept with every label as its origin."""
         ...
 
     def label(self, texts: Sequence[str]) -> list[Label]:

@@ -1,7 +1,7 @@
 """The default engine: a small fine-tuned transformer (MiniLM-L6) in int8, run by onnxruntime.
 
 Its files lie in the package `sourcebook_model`, which comes with the sentiment layer; what they must be
-is pinned by ``model.json`` beside this module. ``docs/model-card.md`` tells how it was made and how good
+is pinned by ``model.json`` beside this module. ``docs/model-card.md`` has how it was made and how good
 it is.
 """
 

@@ -25,7 +25,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 class Identity(NamedTuple):
-    """What tells a product from the others of its provider."""
+    """What distinguishes a product from others of its provider."""
 
     kind: IdentityKind
     text: str
