@@ -1,10 +1,10 @@
 """What the tasks of a workflow are asked and what they answer: plain dataclasses that write and read JSON.
 
 A field is a text, a number, a truth, a time, a word of an enum, another message, a tuple or mapping of
-these, or anything (`object`). A field may be a union of messages: they are distinguished by their
-`Literal` of one value, such as ``result: Literal["ACQUIRED"] = "ACQUIRED"``. Members that no field has are ignored, so that
-an execution that began before an upgrade goes on after it. pydantic would do the same; it takes 90 ms of CPU
-to load and 50 more for the first message.
+these, or anything (`object`). A field may be a union of messages: they are distinguished by their `Literal`
+of one value, such as ``result: Literal["ACQUIRED"] = "ACQUIRED"``. Members that no field has are ignored,
+so that an execution that began before an upgrade goes on after it. pydantic would do the same; it takes 90
+ms of CPU to load and 50 more for the first message.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class Client:
     """A client of the API of one stack. Its operations are those of `sourcebook.client.calls`.
 
     Args:
-        address: of the API, as the stack's output ``ApiUrl`` or `make up` tells it.
+        address: of the API: the stack's output ``ApiUrl``, which `make up` prints.
         token: from ``sourcebook token create``; none where reading is open.
         retries: how often something is sent again.
         timeout: seconds that an answer may take.

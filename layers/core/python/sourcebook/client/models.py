@@ -77,7 +77,7 @@ class Article(Record):
     sources: list[str] = Field(default_factory=list)
     """Ids of its sources, the earliest crawl first."""
     source_attribution: dict[str, MergedArticleSourceAttribution] = Field(default_factory=dict)
-    """What each source said, by its id."""
+    """The attribution of each source, by its id."""
     status: str = ""
     """Where it stands on its way through analysis. One of pending, error, analyzed, joined."""
     sentiment: str | None = None
@@ -91,7 +91,7 @@ class Article(Record):
     text_for_analysis: str | None = None
     """The beginning of the text, at most 1,000 characters."""
     metadata: dict[str, Any] | None = None
-    """What else its first source said."""
+    """Further fields of its first source."""
     event_id: str | None = None
     """The event that it belongs to."""
     ttl_timestamp: int | None = None
@@ -904,7 +904,7 @@ class CreatedAlert(Record):
     verdict: str | None
     workflow_name: str | None
     secret: str | None
-    """Signs what the webhook gets; told this once."""
+    """Signs what the webhook gets; shown this once."""
 
 
 class RemovedAlert(Record):
@@ -1410,7 +1410,7 @@ class Product(Record):
     locator_identity: str | None
     """Its id was made from: `provider_product_id:ADP.2014-…`."""
     identity_kind: str | None
-    """What tells it from the others of its provider. One of NATIVE_ID, METADATA_KEY, WEAK."""
+    """What distinguishes it from others of its provider. One of NATIVE_ID, METADATA_KEY, WEAK."""
     provenance: dict[str, str] | None
     """Who handed it in, and how."""
     release_date: datetime | None
@@ -1426,9 +1426,9 @@ class Product(Record):
     normalization_notes: list[str] | None
     """What was made of the file, in words."""
     verdict: dict[str, Any] | None
-    """What the validation said, small; all of it is in the bucket."""
+    """A summary of the validation; all of it is in the bucket."""
     overrides: dict[str, str] | None
-    """What a reviewer said of the file."""
+    """A reviewer's values in place of the file's."""
     files: list[ProductFiles]
 
 
@@ -1585,7 +1585,7 @@ class QuarantineCase(Record):
     merged_into: str | None
     """The nova that a candidate became a name of."""
     overrides: dict[str, str] | None
-    """What the reviewer said in a file's place."""
+    """The reviewer's values in place of a file's."""
     reviewed_at: datetime | None
     """When it was decided."""
     reviewed_by: str | None
@@ -1642,7 +1642,7 @@ class ReviewedCase(Record):
     merged_into: str | None
     """The nova that a candidate became a name of."""
     overrides: dict[str, str] | None
-    """What the reviewer said in a file's place."""
+    """The reviewer's values in place of a file's."""
     reviewed_at: datetime | None
     """When it was decided."""
     reviewed_by: str | None
