@@ -159,7 +159,7 @@ def test_one_decision_stands(desk: ReviewDesk, case: str, started: Started) -> N
     desk.review(case, "CLEARED_RETRY_APPROVED", reviewer="Ada")
     desk.review(case, "CLEARED_RETRY_APPROVED", reviewer="Bob")
     assert len({name for _, _, name in started.calls}) == 1, "sent twice, started under one name"
-    with pytest.raises(AlreadyReviewed, match="Ada said CLEARED_RETRY_APPROVED"):
+    with pytest.raises(AlreadyReviewed, match="Ada decided CLEARED_RETRY_APPROVED"):
         desk.review(case, "CLEARED_TERMINAL", reviewer="Bob")
 
 
