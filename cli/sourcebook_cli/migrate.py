@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from sourcebook_cli.output import say
 from sourcebook_cli.stack import Stack, on_aws
+
+_TOLD_EVERY: Final = 10_000
 
 
 @click.command()
@@ -14,10 +18,20 @@ from sourcebook_cli.stack import Stack, on_aws
 @on_aws
 def migrate(only_list: bool, again: str | None, aws: bool) -> None:
     """Apply the pending steps. It may run at any time, and again after an interruption."""
+    from sourcebook.integrity import shards
     from sourcebook.novae import relist, renormalize
     from sourcebook.observations.migrations import STEPS, Migrations
 
-    migrations = Migrations(Stack.connect(aws=aws).table, steps=(*STEPS, renormalize.STEP, relist.STEP))
+    read = 0
+
+    def watch(entries: int) -> None:
+        nonlocal read
+        read += entries
+        if read // _TOLD_EVERY > (read - entries) // _TOLD_EVERY:
+            say(f"shards: {read} entries of indexes read", err=True)
+
+    steps = (*STEPS, renormalize.STEP, relist.STEP, shards.step(watch))
+    migrations = Migrations(Stack.connect(aws=aws).table, steps=steps)
     for applied in migrations.status() if only_list else migrations.run(again=again):
         if applied.ran:
             say(f"{applied.step_id}: {applied.changed} items changed")

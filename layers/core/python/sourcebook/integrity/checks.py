@@ -33,6 +33,7 @@ from sourcebook.integrity.objects import FilesAreInTheBucket
 from sourcebook.integrity.observations import LatestIsTheWinner, ObservationsAreFound
 from sourcebook.integrity.runs import RunsEnd
 from sourcebook.integrity.sentiment import CacheAgreesWithMentions, RollupsAgreeWithMentions
+from sourcebook.integrity.shards import ItemsStandInTheirShards
 from sourcebook.table.client import Table
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def all_checks(table: Table, clock: Clock = utc_now, objects: S3Client | None = 
         SourcesStandWhereTheyAreDue(table),
         SubjectsStandInTheirList(table),
         NovaeStandInTheirList(table),
+        ItemsStandInTheirShards(table),
         RollupsAgreeWithMentions(table, clock),
         CacheAgreesWithMentions(table, clock),
         ObservationsAreFound(table),

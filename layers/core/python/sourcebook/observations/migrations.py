@@ -35,12 +35,15 @@ class Step:
         description: what it changes, for a person.
         apply: changes the items, and returns how many it changed. It may be repeated at any time.
         is_needed: returns whether there is an item to change; it reads until it finds one.
+        is_repeated: whether it is run each time and never recorded, since what it is for is a choice of the
+            deployment, which may change again.
     """
 
     step_id: str
     description: str
     apply: Callable[[Table], int]
     is_needed: Callable[[Table], bool]
+    is_repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class Migrations:
 
     def status(self) -> list[Applied]:
         """Return every step with the time at which it was applied; if it never was, whether it is needed."""
-        applied = [(step, self._applied_at(step)) for step in self.steps]
+        applied = [(step, None if step.is_repeated else self._applied_at(step)) for step in self.steps]
         return [
             Applied(step.step_id, 0, at, ran=False, needed=at is None and step.is_needed(self.table))
             for step, at in applied
@@ -139,12 +142,13 @@ class Migrations:
             known = ", ".join(step.step_id for step in self.steps)
             raise InvalidInput("step", again, f"one of {known}")
         for step in self.steps:
-            before = self._applied_at(step)
+            before = None if step.is_repeated else self._applied_at(step)
             if before is not None and step.step_id != again:
                 yield Applied(step.step_id, 0, before, ran=False)
                 continue
             changed = step.apply(self.table)
-            yield Applied(step.step_id, changed, self._record(step, changed), ran=True)
+            recorded = None if step.is_repeated else self._record(step, changed)
+            yield Applied(step.step_id, changed, recorded, ran=True)
 
     def _record(self, step: Step, changed: int) -> str:
         now = isoformat(self.clock())

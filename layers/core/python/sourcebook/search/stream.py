@@ -18,7 +18,7 @@ from sourcebook.errors import Retryable
 from sourcebook.records.article import is_analyzed
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
-from sourcebook.table.codec import decode_item
+from sourcebook.table.codec import Item, decode_item
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
@@ -133,9 +133,11 @@ class TableStream:
         while more() and empty < _EMPTY_AT_MOST:
             answer = self.client.get_records(ShardIterator=iterator, Limit=1_000)
             records = answer.get("Records", [])
+            changes.records += len(records)
             for record in records:
-                self._take(record["dynamodb"], changes)
-                notice(record["dynamodb"])
+                if not _has_only_moved(record["dynamodb"]):
+                    self._take(record["dynamodb"], changes)
+                    notice(record["dynamodb"])
             if records:
                 place = records[-1]["dynamodb"]["SequenceNumber"]
             empty = 0 if records else empty + 1
@@ -160,8 +162,20 @@ class TableStream:
 
     @staticmethod
     def _take(record: Any, changes: Changes) -> None:  # noqa: ANN401 - a record as the stream has it
-        changes.records += 1
         key, image = record["Keys"], record.get("NewImage", {})
         state = {name: image[name] for name in ("status", "sentiment") if name in image}
         if key["SK"].get("S") == keys.ARTICLE_SORT_KEY and is_analyzed(decode_item(state)):
             changes.articles[key["PK"]["S"]] = None
+
+
+def _has_only_moved(record: Any) -> bool:  # noqa: ANN401 - a record as the stream has it
+    """Whether nothing about an item has changed but the shards that it stands in."""
+    old, new = record.get("OldImage"), record.get("NewImage")
+    if not old or not new or old == new or len(old) != len(new):
+        return False
+    others = all(old.get(name) == new[name] for name in new if name not in keys.SHARDED)
+    return others and _places(old) == _places(new)
+
+
+def _places(image: Any) -> Item:  # noqa: ANN401 - an image as the stream has it
+    return decode_item({name: image[name] for name in keys.SHARDED if name in image})

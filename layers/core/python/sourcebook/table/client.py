@@ -533,17 +533,21 @@ class Table:
         segments: int = 1,
         start: Mapping[str, object] | None = None,
         limit: int | None = None,
+        index: str | None = None,
     ) -> QueryPage:
         """Return one page, up to 1 MB, of one of `segments` parts of the whole table, read consistently.
 
+        Or of an index, which cannot be read consistently.
         For what an operator does with the whole table; nothing that runs by itself may read it all.
         """
         request: dict[str, object] = {
             "TableName": self.name,
-            "ConsistentRead": True,
+            "ConsistentRead": index is None,
             "Segment": segment,
             "TotalSegments": segments,
         }
+        if index:
+            request["IndexName"] = index
         if start:
             request["ExclusiveStartKey"] = encode_item(start)
         if limit:
