@@ -5,7 +5,7 @@
 Each runs in a process of its own, its output in a file of the folder that is named at the end. The table says
 of each figure what it is compared with and whether its goal is met; a goal that is missed is shown as missed.
 With `--write` the same table goes into docs/performance.md, what was measured for one into docs/cost.md and
-bench/service_times.json, so that all say what this run has found.
+bench/service_times.json, and what follows at scale into docs/scale.md, so that all say what this run found.
 
 `reader` is the feed reader that ours is compared with. It gets a virtual environment of its own beside the
 embedded cloud's; if that cannot be made, and no interpreter is named that has it, it is left out and said so.
@@ -38,9 +38,10 @@ from sourcebook_local.project import HOME, ROOT
 
 DOCUMENT: Final = ROOT / "docs" / "performance.md"
 COSTS: Final = ROOT / "docs" / "cost.md"
+SCALE: Final = ROOT / "docs" / "scale.md"
 SERVICE_TIMES: Final = scale.SERVICE_TIMES
-POLLS: Final = 10_000 * 96
-"""Of 10,000 feeds, every 15 minutes, for a day."""
+POLLED: Final = (10_000, 10_000 * 96)
+"""Feeds, and their polls in a day, one every 15 minutes."""
 END = "<!-- end of what make bench has found -->"
 READER: Final = ROOT / "requirements" / "bench.txt"
 SAMPLES: Final = ROOT / "local" / "sourcebook_local" / "samples" / "feeds"
@@ -224,11 +225,12 @@ def write(results: Sequence[Result], about: str) -> list[Path]:
     for name, table in (
         ("for one", table_of_costs(times)),
         ("articles", table_of_money(scale.article_parts(1e6))),
-        ("polls", table_of_money(scale.polling_parts(POLLS))),
+        ("polls", table_of_money(scale.polling_parts(*POLLED))),
     ):
         costs = replaced(costs, name, table)
     COSTS.write_text(costs, "utf-8")
-    return [SERVICE_TIMES, DOCUMENT, COSTS]
+    SCALE.write_text(replaced(SCALE.read_text("utf-8"), "scale", f"\n{scale.report()}\n"), "utf-8")
+    return [SERVICE_TIMES, DOCUMENT, COSTS, SCALE]
 
 
 def show(results: Sequence[Result], about: str, console: Console) -> None:

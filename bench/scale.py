@@ -2,36 +2,51 @@
 
     .venv/bin/python -m bench.scale [--measured FILE] [--json FILE]
 
-Each question of docs/scale.md is a line of stages: work arrives, waits, and is done by so many functions at a
-time, each item taking so many seconds of one of them. Time goes in whole seconds, and amounts are not rounded
-to items. A stage does no more than its functions have time for, and no more than the hottest partition of
-DynamoDB that it writes to takes. What was measured is in bench/service_times.json, which `make bench` writes
-anew (FILE: another of the kind); what is assumed is told below.
+Each question of docs/scale.md is a line of stages (bench/simulation.py): work arrives, waits, and is done by
+so many functions at a time, each item taking so many seconds of one of them, and so many units of the table,
+of an index and of the partition key that most items have in common. What was measured is in
+bench/service_times.json, which `make bench` writes anew (FILE: another of the kind); what is assumed is said
+with each constant. What is printed is Markdown, and `make bench BENCH=--write` puts it into docs/scale.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from bench.figures import Figure, save
+from bench.simulation import (
+    GB_SECOND,
+    INVOCATION,
+    Capacity,
+    Draw,
+    Feeds,
+    Function,
+    Limit,
+    Line,
+    Stage,
+    simulate,
+)
+from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sources.dispatch import MOST_PER_DISPATCH, SOURCES_PER_MESSAGE
 
 PARTITION_WRITES: Final = 1_000
 """Write units a second that one partition of DynamoDB takes, of a table or an index."""
 PARTITION_READS: Final = 3_000
+WARM_WRITES, WARM_READS = 4_000, 12_000
+"""Units a second that a new table on demand takes at once, and each of its indexes."""
+MOST_UNITS: Final = 40_000
+"""Units a second of one table, unless AWS was asked for more."""
 ACCOUNT_CONCURRENCY: Final = 1_000
 """Functions of all kinds at one time, unless AWS was asked for more."""
-FULL_CPU_MB: Final = 1_769
-"""Memory with which a function has a whole CPU; below that, its share is in proportion."""
-DAY: Final = 86_400
+DAY, HOUR, MINUTE = 86_400, 3_600, 60
 
 WRITE, READ, EVENT, QUEUE_REQUEST = 0.625e-6, 0.125e-6, 1.00e-6, 0.40e-6
-GB_SECOND, INVOCATION, TRANSITION, API_REQUEST = 0.0000133334, 0.20e-6, 25e-6, 1.00e-6
+TRANSITION, API_REQUEST = 25e-6, 1.00e-6
 """Dollars for one, us-east-1, on demand."""
 
 SERVICE_TIMES: Final = Path(__file__).with_name("service_times.json")
@@ -44,12 +59,18 @@ REQUEST_SECONDS: Final = 0.005
 """Assumed: from a function to DynamoDB and back."""
 ANSWER_SECONDS: Final = 0.2
 """Assumed: until a feed's server has answered."""
-POLLED_AT_ONCE: Final = 10
-"""Feeds that one call of fetch_sources asks at a time (max_concurrent_requests)."""
-TABLE_WRITES: Final = 40_000
-"""Write units a second of one table on demand, unless AWS was asked for more."""
+POLLED_AT_ONCE: Final = FeedSettings().max_concurrent_requests
+"""Feeds that one call of fetch_sources asks at a time."""
 NEUTRAL: Final = 0.6
 """Assumed: share of the most frequent sentiment, whose partition of by_sentiment is the hottest."""
+BUSIEST_SUBJECT: Final = 0.1
+"""Assumed: share of the articles that mention the subject that is mentioned most."""
+INDEX_UNITS_OF_A_POLL: Final = 1
+"""An unchanged poll writes its source's entry in the index where it stands (docs/decisions/0360)."""
+INDEX_ENTRY_KB: Final = 0.24
+"""A source's entry in the index, of which each dispatch reads those of all that are due today."""
+ARTICLES_OF_A_MARK: Final = 10
+"""Assumed: articles that are analyzed together and share a mark for grouping, 20 at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,196 +127,157 @@ def reckon_with(path: Path) -> None:
     MEASURED = Measured.load(path)
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A function as it is deployed.
-
-    Attributes:
-        at_once: how many run at a time at most, by configuration.
-        batch: items of one call.
-        knob: what makes it faster.
-    """
-
-    name: str
-    memory_mb: int
-    at_once: int
-    batch: int = 1
-    knob: str = ""
-
-    def seconds(self, cpu_ms: float, waiting: float) -> float:
-        """Return the seconds that one of it is busy with an item, of which `waiting` it waits for others."""
-        return cpu_ms / 1000 / min(1.0, self.memory_mb / FULL_CPU_MB) + waiting
-
-    def dollars(self, items: float, seconds: float) -> float:
-        """Return what it costs to do so many items of so many seconds each."""
-        return items * (seconds * self.memory_mb / 1024 * GB_SECOND + INVOCATION / self.batch)
-
-
-FETCH: Final = Function("fetch_sources", 1024, 50, SOURCES_PER_MESSAGE, "fetch_concurrency")
-ANALYZE: Final = Function("analyze_sentiment", 512, 20, 50, "analyze_concurrency")
+FETCH: Final = Function("fetch_sources", 1024, 50, SOURCES_PER_MESSAGE, "`fetch_concurrency`")
+ANALYZE: Final = Function("analyze_sentiment", 512, 20, 50, "`analyze_concurrency`")
 # A run for each line; only their commits to the log follow one another (docs/decisions/0335).
 GROUP: Final = Function("group_headlines", 1024, 1, 50, "`grouping_lines`")
 API: Final = Function("api", 1024, ACCOUNT_CONCURRENCY, 1, "the account's concurrency")
-ACQUIRE: Final = Function("acquire_spectrum", 512, 10, 1, "acquire_concurrency, at most 40")
+ACQUIRE: Final = Function("acquire_spectrum", 512, 10, 1, "`acquire_concurrency`, at most 40")
 THROTTLE: Final = 50
 """Requests a second that the API's stage lets through."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
-    """What keeps a stage from being faster.
+class Choices:
+    """What a deployment chooses; the defaults are those of the template.
 
     Attributes:
-        rate: items a second up to which it holds.
-        knob: what moves it.
+        shards: partitions that each index key of few values is spread over.
+        warm: units a second of writing that the table and its indexes were made warm for.
+        throttle: requests a second that the API lets through.
     """
 
-    name: str
-    rate: float
-    knob: str
+    analyze: Function = ANALYZE
+    group: Function = GROUP
+    shards: int = 1
+    warm: int = WARM_WRITES
+    throttle: int = THROTTLE
 
 
-@dataclass(slots=True)
-class Stage:
-    """One step on the way of an item.
-
-    Attributes:
-        seconds: that one function is busy with an item.
-        limits: what bounds it, besides its functions.
-        period: seconds from one start of its work to the next; 1 for what runs all the time.
-        waiting: items that have arrived and are not done.
-        done: items done, ever.
-    """
-
-    function: Function
-    seconds: float
-    limits: Sequence[Limit] = ()
-    period: int = 1
-    waiting: float = 0.0
-    done: float = 0.0
-    most_waiting: float = 0.0
-
-    @property
-    def all_limits(self) -> list[Limit]:
-        """Its limits and that of its functions, the tightest first."""
-        own = Limit(
-            f"{self.function.at_once} × {self.function.name}",
-            self.function.at_once / self.seconds,
-            self.function.knob,
-        )
-        return sorted((own, *self.limits), key=lambda limit: limit.rate)
-
-    @property
-    def rate(self) -> float:
-        """Items a second that it does at most."""
-        return self.all_limits[0].rate
-
-    def work(self, second: int, arrived: float) -> float:
-        """Let a second pass in which so many items arrive; return how many are done in it."""
-        self.waiting += arrived
-        finished = min(self.waiting, self.rate * self.period) if second % self.period == 0 else 0.0
-        self.waiting -= finished
-        self.done += finished
-        self.most_waiting = max(self.most_waiting, self.waiting)
-        return finished
+AS_CONFIGURED: Final = Choices()
+TURNED: Final = Choices(
+    analyze=replace(ANALYZE, at_once=100),
+    group=replace(GROUP, at_once=16),
+    shards=8,
+    warm=20_000,
+    throttle=1_200,
+)
+"""What 1,000 articles and 1,000 reads a second need."""
 
 
-@dataclass(slots=True)
-class Sample:
-    """How many items wait in each stage, after so many seconds."""
+class Tables:
+    """The capacities of one table, its indexes and their hottest keys, which all lines share."""
 
-    second: int
-    waiting: list[float] = field(default_factory=list)
+    def __init__(self, choices: Choices) -> None:
+        def on_demand(name: str) -> Capacity:
+            return Capacity(name, choices.warm, "warm throughput", most=MOST_UNITS)
 
+        def hot_key(name: str, shards: int = choices.shards) -> Capacity:
+            return Capacity(name, shards * PARTITION_WRITES, "`index_shards`" if shards else "")
 
-def simulate(
-    stages: Sequence[Stage], arriving: Callable[[int], float], seconds: int, every: int
-) -> Iterator[Sample]:
-    """Send work through stages, what one has done to the next, and yield how much waits from time to time.
-
-    Args:
-        stages: in the order of the way.
-        arriving: items that arrive at the first stage in a second.
-        seconds: how long.
-        every: seconds from one sample to the next.
-    """
-    for second in range(seconds):
-        passing = arriving(second)
-        for stage in stages:
-            passing = stage.work(second, passing)
-        if (second + 1) % every == 0:
-            yield Sample(second + 1, [stage.waiting for stage in stages])
+        self.table = on_demand("writes of the table")
+        self.by_status = on_demand("writes of by_status")
+        self.by_sentiment = on_demand("writes of by_sentiment")
+        self.by_tag = on_demand("writes of by_tag")
+        self.eligibility = on_demand("writes of EligibilityIndex")
+        self.pending = hot_key("by_status, *pending*")
+        self.active = hot_key("by_status, *active* events")
+        self.neutral = hot_key("by_sentiment, *neutral*")
+        self.due = hot_key("EligibilityIndex, `SOURCE`")
+        self.subject = Capacity("by_tag, the busiest subject", PARTITION_WRITES, "none: a list of its own")
+        self.marks = Capacity("`GROUPING#WAITING`", PARTITION_WRITES, "larger batches of analysis")
+        self.reads = Capacity("reads of the table", WARM_READS, "warm throughput", most=MOST_UNITS)
+        self.busiest_entry = Capacity("reads of one cached entry", PARTITION_READS, "copies of it")
 
 
-def polling(most_per_dispatch: int = MOST_PER_DISPATCH) -> tuple[Stage, Stage]:
+def polling(tables: Tables, feeds: int) -> tuple[Line, Feeds]:
     """Return dispatch and fetching of feeds that seldom change; an item is a poll."""
     busy = FETCH.seconds(MEASURED.poll.cpu_ms, ANSWER_SECONDS / POLLED_AT_ONCE)
     dispatch = Stage(
         # An index read for thousands and a message for 20: 5.8 s of CPU and 525 requests for 100,000.
-        Function("dispatch_sources", 1024, 1, most_per_dispatch, "its memory"),
+        Function("dispatch_sources", 1024, 1, MOST_PER_DISPATCH, "its memory"),
         0.00015,
-        [Limit("sources of one dispatch", most_per_dispatch / 60, "MOST_PER_DISPATCH (sources/dispatch.py)")],
-        period=60,
-    )
-    index = Limit(
-        "index partition SOURCE, 2 units a poll",
-        PARTITION_WRITES / 2,
-        "spread GSI1PK over several partitions",
-    )
-    return dispatch, Stage(FETCH, busy, [index])
-
-
-def articles(
-    analyze: Function = ANALYZE, group: Function = GROUP, *, spread: int = 1
-) -> tuple[Stage, Stage, Stage]:
-    """Return the way of new articles: stored, analysed, grouped.
-
-    Args:
-        analyze: how analyze_sentiment is deployed.
-        group: how group_headlines is deployed.
-        spread: partitions that each hot key of today would be spread over.
-    """
-
-    def partition(name: str, units: float) -> Limit:
-        return Limit(name, spread * PARTITION_WRITES / units, "spread its key over several partitions")
-
-    # An article enters this partition when it is stored and leaves it when it is analysed.
-    pending = partition("by_status pending, in and out", 2)
-    units = MEASURED.of_article("write_units")
-    whole = Limit(f"table, {units:.1f} units an article", TABLE_WRITES / units, "the account's quota")
-    store, analysis, grouping = MEASURED.store, MEASURED.analyze, MEASURED.group
-    return (
-        Stage(FETCH, FETCH.seconds(store.cpu_ms, store.requests * REQUEST_SECONDS), [pending, whole]),
-        Stage(
-            analyze,
-            analyze.seconds(analysis.cpu_ms, analysis.requests * REQUEST_SECONDS),
-            [
-                pending,
-                partition("GROUPING#WAITING, a mark for ten, in and out", 0.2),
-                partition("by_sentiment neutral, an entry each", NEUTRAL),
-            ],
-        ),
-        # Eight requests are under way at one time.
-        Stage(
-            group,
-            group.seconds(grouping.cpu_ms, grouping.requests * REQUEST_SECONDS / 8),
-            [Limit("commits to grouping's log", ARTICLES_OF_A_CHUNK / COMMIT_SECONDS, "larger chunks")],
-        ),
-    )
-
-
-def reading(throttle: int = THROTTLE) -> Stage:
-    """Return the API; an item is a request that is answered from the cache."""
-    # Measured is the reader; parsing, logging and writing of the answer are assumed to take 4 ms.
-    busy = API.seconds(MEASURED.read.cpu_ms + 4, REQUEST_SECONDS)
-    return Stage(
-        API,
-        busy,
         [
-            Limit("throttle of the stage", throttle, "throttle in infra/api.py"),
-            Limit("one key, half a read unit", PARTITION_READS / 0.5, "copies of the hottest entries"),
+            Limit(
+                "sources of one dispatch",
+                MOST_PER_DISPATCH / MINUTE,
+                "`MOST_PER_DISPATCH` (sources/dispatch.py)",
+            )
+        ],
+        period=MINUTE,
+    )
+    fetching = Stage(
+        FETCH,
+        busy,
+        draws=[
+            Draw(tables.due, INDEX_UNITS_OF_A_POLL),
+            Draw(tables.eligibility, INDEX_UNITS_OF_A_POLL),
+            Draw(tables.table, MEASURED.poll.write_units - INDEX_UNITS_OF_A_POLL),
         ],
     )
+    stages = (dispatch, fetching)
+    due = Feeds(feeds, stages, DAY / MEASURED.polls_a_day)
+    return Line(stages, due.due), due
+
+
+def articles(tables: Tables, arriving: Callable[[int], float], choices: Choices = AS_CONFIGURED) -> Line:
+    """Return the way of new articles: stored, analysed, grouped."""
+    store, analysis, grouping = MEASURED.store, MEASURED.analyze, MEASURED.group
+    # An article enters by_status when it is stored, and leaves it for by_sentiment when it is analysed.
+    stored = Stage(
+        FETCH,
+        FETCH.seconds(store.cpu_ms, store.requests * REQUEST_SECONDS),
+        draws=[
+            Draw(tables.pending, 1),
+            Draw(tables.by_status, 1),
+            Draw(tables.table, store.write_units - 1),
+        ],
+    )
+    analysed = Stage(
+        choices.analyze,
+        choices.analyze.seconds(analysis.cpu_ms, analysis.requests * REQUEST_SECONDS),
+        draws=[
+            Draw(tables.pending, 1),
+            Draw(tables.by_status, 1),
+            Draw(tables.neutral, NEUTRAL),
+            Draw(tables.by_sentiment, 1),
+            Draw(tables.subject, BUSIEST_SUBJECT),
+            Draw(tables.by_tag, 1),
+            Draw(tables.marks, 1 / ARTICLES_OF_A_MARK),
+            Draw(tables.table, analysis.write_units - 3),
+        ],
+    )
+    grouped = Stage(
+        choices.group,
+        # Eight requests are under way at one time.
+        choices.group.seconds(grouping.cpu_ms, grouping.requests * REQUEST_SECONDS / 8),
+        [Limit("commits to grouping's log", ARTICLES_OF_A_CHUNK / COMMIT_SECONDS, "larger chunks")],
+        # A third join an event, whose place among the active ones moves.
+        draws=[
+            Draw(tables.active, 2 / 3),
+            Draw(tables.by_status, 2 / 3),
+            Draw(tables.marks, 1 / ARTICLES_OF_A_MARK),
+            Draw(tables.table, max(0.0, grouping.write_units - 2) / 3 + 1 / 3),
+        ],
+    )
+    return Line((stored, analysed, grouped), arriving)
+
+
+def reading(tables: Tables, arriving: Callable[[int], float], throttle: int = THROTTLE) -> Line:
+    """Return the API; an item is a request that is answered from the cache, or refused with 429."""
+    # Measured is the reader; parsing, logging and writing of the answer are assumed to take 4 ms.
+    busy = API.seconds(MEASURED.read.cpu_ms + 4, REQUEST_SECONDS)
+    stage = Stage(
+        API,
+        busy,
+        [Limit("throttle of the API", throttle, "`throttle` in infra/api.py")],
+        draws=[
+            Draw(tables.reads, MEASURED.read.read_units),
+            Draw(tables.busiest_entry, MEASURED.read.read_units),
+        ],
+        refuses=True,
+    )
+    return Line((stage,), arriving)
 
 
 def acquiring(at_once: int = ACQUIRE.at_once) -> Stage:
@@ -309,12 +291,13 @@ def polls_a_day(feeds: int) -> float:
     return feeds * MEASURED.polls_a_day
 
 
-def polling_parts(polls: float) -> dict[str, float]:
-    """Return what so many unchanged polls cost, by what is paid for, in dollars."""
+def polling_parts(feeds: int, polls: float) -> dict[str, float]:
+    """Return what so many unchanged polls of some feeds cost in a day, by what is paid for, in dollars."""
     busy = FETCH.seconds(MEASURED.poll.cpu_ms, ANSWER_SECONDS / POLLED_AT_ONCE)
     waiting = f"{1000 * ANSWER_SECONDS:.0f} ms for an answer, {POLLED_AT_ONCE} feeds at once"
-    # An entry of the index is 0.1 kB, and eight kilobytes are a unit; a millisecond for each that is due.
-    found = polls * (0.1 / 8 * READ + 0.001 * 0.5 * GB_SECOND)
+    # Eight kilobytes are a unit; a millisecond for each source that is sent.
+    reading = DAY / MINUTE * feeds * INDEX_ENTRY_KB / 8 * READ
+    sending = polls * 0.001 * 0.5 * GB_SECOND
     return {
         f"table: {MEASURED.poll.write_units:.1f} write and {MEASURED.poll.read_units:.1f} read units each": (
             polls * MEASURED.poll.dollars_per_million / 1e6
@@ -323,18 +306,18 @@ def polling_parts(polls: float) -> dict[str, float]:
         f"SQS: a message for {SOURCES_PER_MESSAGE} feeds, sent, received, deleted": (
             polls / SOURCES_PER_MESSAGE * 3 * QUEUE_REQUEST
         ),
-        "dispatch: its runs, and its index read": found,
+        "dispatch: its runs, and its index read": reading + sending,
     }
 
 
-def polling_dollars(polls: float) -> float:
-    """Return what so many unchanged polls cost."""
-    return sum(polling_parts(polls).values())
+def polling_dollars(feeds: int, polls: float) -> float:
+    """Return what so many unchanged polls of some feeds cost in a day."""
+    return sum(polling_parts(feeds, polls).values())
 
 
 def article_parts(count: float) -> dict[str, float]:
     """Return what new articles cost with one mention each and a third in an event, by what is paid for."""
-    stages = articles()
+    stages = articles(Tables(AS_CONFIGURED), lambda _: 0.0).stages
     milliseconds = " + ".join(f"{1000 * stage.seconds:.0f}" for stage in stages)
     return {
         "table, topic, bus": count * MEASURED.of_article("dollars_per_million") / 1e6,
@@ -354,7 +337,7 @@ def article_dollars(count: float) -> float:
 
 def reading_dollars(count: float) -> float:
     """Return what so many cached reads cost."""
-    stage = reading()
+    (stage,) = reading(Tables(AS_CONFIGURED), lambda _: 0.0).stages
     return count * (0.5 * READ + API_REQUEST) + stage.function.dollars(count, stage.seconds)
 
 
@@ -365,61 +348,171 @@ def spectra_dollars(count: float) -> float:
     return count * (16 * TRANSITION + functions + 12 * WRITE)
 
 
-@dataclass(slots=True)
-class Feeds:
-    """Feeds that become due some time after their last poll, so that late polls put off the next ones.
-
-    Attributes:
-        interval: seconds from a feed's poll until it is due again.
-    """
-
-    count: int
-    polled: Stage
-    interval: float
-
-    def due(self, stages: Sequence[Stage]) -> float:
-        """Return how many become due in a second: of those that do not wait already."""
-        return (self.count - sum(stage.waiting for stage in stages)) / self.interval
+def bursts(rate: int) -> Callable[[int], float]:
+    """Return arrivals of `rate` a second, three times that from minute 10 to 20."""
+    return lambda second: rate * (3 if 10 * MINUTE <= second < 20 * MINUTE else 1)
 
 
-def _limits(needed: float, stages: Sequence[Stage]) -> None:
-    print(f"    {'limit':<38} {'holds up to':>12} {'needed':>8}  knob")
-    tightest = {limit.name: limit for stage in stages for limit in stage.all_limits}
-    for limit in sorted(tightest.values(), key=lambda limit: limit.rate):
-        mark = "!" if limit.rate < needed else " "
-        print(f"  {mark} {limit.name:<38} {limit.rate:>10,.0f}/s {needed:>6,.0f}/s  {limit.knob}")
-    for stage in stages:
-        print(f"    {stage.function.name}: {needed * stage.seconds:.1f} at once would do")
+def table_of(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown, and an empty one."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return [*(f"| {' | '.join(line)} |" for line in lines), ""]
 
 
-def _over_time(stages: Sequence[Stage], arriving: Callable[[int], float], seconds: int, every: int) -> None:
-    print(f"  {'after':>8}" + "".join(f" {stage.function.name:>18}" for stage in stages) + "   waiting")
-    for sample in simulate(stages, arriving, seconds, every):
-        print(
-            f"  {sample.second // 60:>4} min" + "".join(f" {waiting:>18,.0f}" for waiting in sample.waiting)
-        )
-
-
-def _feeds(count: int, most_per_dispatch: int) -> None:
-    stages = polling(most_per_dispatch)
-    feeds = Feeds(count, stages[1], DAY / MEASURED.polls_a_day)
-    wanted = polls_a_day(count) / DAY
-    print(
-        f"\n{count:,} feeds, unchanged, {MEASURED.polls_a_day:.0f} polls a day each; "
-        f"{most_per_dispatch:,} a dispatch"
+def table_of_limits(line: Line, needed: float) -> list[str]:
+    """Return the limits of a line, the tightest first; those that are too tight are bold."""
+    return table_of(
+        ("limit", "holds up to", "knob"),
+        (
+            (
+                limit.name,
+                f"**{limit.rate:,.0f}/s**" if limit.rate < needed else f"{limit.rate:,.0f}/s",
+                limit.knob,
+            )
+            for limit in line.limits
+        ),
     )
-    _limits(wanted, stages)
-    _over_time(stages, lambda _: feeds.due(stages), 4 * 3600, 3600)
-    done = stages[1].done / (4 * 3600) * DAY
-    print(f"  {done / 1e6:.1f} million polls a day of {polls_a_day(count) / 1e6:.1f} million wanted")
-    print(f"  ${polling_dollars(done):.2f} a day")
 
 
-def _articles(rate: int, title: str, stages: Sequence[Stage]) -> None:
-    print(f"\n{rate:,} new articles a second, three times that from minute 10 to 20; {title}")
-    _limits(rate, stages)
-    _over_time(stages, lambda second: rate * (3 if 600 <= second < 1200 else 1), 3600, 600)
-    print(f"  ${article_dollars(rate * DAY):,.0f} a day at {rate:,} a second throughout")
+def table_of_waiting(lines: Sequence[Line], names: Mapping[str, Stage]) -> list[str]:
+    """Simulate an hour, and return what waits in the named stages every ten minutes."""
+    samples = [
+        (second, [stage.waiting for stage in names.values()])
+        for second in simulate(lines, HOUR, every=10 * MINUTE)
+    ]
+    return table_of(
+        ("waiting after", *(f"{second // MINUTE} min" for second, _ in samples)),
+        ((name, *(f"{waiting[at]:,.0f}" for _, waiting in samples)) for at, name in enumerate(names)),
+    )
+
+
+def report_of_feeds() -> Iterator[str]:
+    """Yield what a day of unchanged feeds is like."""
+    yield from ("### Feeds that do not change", "")
+    yield "A feed is due again some time after its poll, so late polls put off the next ones."
+    yield ""
+    line, _ = polling(Tables(AS_CONFIGURED), 100_000)
+    yield from table_of_limits(line, polls_a_day(100_000) / DAY)
+    rows = []
+    for count in (10_000, 100_000):
+        line, _ = polling(Tables(AS_CONFIGURED), count)
+        list(simulate([line], DAY, every=DAY))
+        done, wanted = line.stages[1].done, polls_a_day(count)
+        rows.append(
+            (
+                f"{count:,} feeds",
+                f"{line.stages[0].most_waiting:,.0f}",
+                f"{done / 1e6:.1f} of {wanted / 1e6:.1f} million",
+                f"{line.stages[1].waiting:,.0f}",
+                f"${polling_dollars(count, done):,.2f}",
+            )
+        )
+    yield from table_of(
+        ("a day of", "due at most before a dispatch", "polls made", "waiting at its end", "cost"), rows
+    )
+
+
+def report_of_articles() -> Iterator[str]:
+    """Yield what an hour of new articles is like, three times as many from minute 10 to 20."""
+    yield from ("### New articles", "", "Three times as many arrive from minute 10 to 20.", "")
+    for title, choices in (("As configured", AS_CONFIGURED), (f"With {in_words(TURNED)}", TURNED)):
+        yield from (f"{title}:", "")
+        yield from table_of_limits(articles(Tables(choices), bursts(1_000), choices), 1_000)
+    for rate, choices, title in (
+        (100, AS_CONFIGURED, "100 a second, as configured"),
+        (1_000, AS_CONFIGURED, "1,000 a second, as configured"),
+        (1_000, TURNED, "1,000 a second, knobs turned"),
+    ):
+        tables = Tables(choices)
+        line = articles(tables, bursts(rate), choices)
+        names = dict(zip(("to be stored", "for analysis", "for grouping"), line.stages, strict=True))
+        yield f"{title} (${article_dollars(rate * DAY):,.0f} a day at {rate:,} throughout):"
+        yield ""
+        yield from table_of_waiting([line], names)
+
+
+def report_of_reads() -> Iterator[str]:
+    """Yield what an hour of cached reads is like."""
+    yield from ("### Cached reads", "")
+    rows = []
+    for choices in (AS_CONFIGURED, TURNED):
+        line = reading(Tables(choices), lambda _: 1_000.0, choices.throttle)
+        list(simulate([line], HOUR, every=HOUR))
+        (stage,) = line.stages
+        rows.append(
+            (
+                f"{choices.throttle:,}/s",
+                f"{stage.done:,.0f}",
+                f"{stage.refused:,.0f}",
+                f"{min(1_000.0, stage.rate) * stage.seconds:.1f}",
+                f"${reading_dollars(stage.done / HOUR * DAY):,.0f}",
+            )
+        )
+    yield from table_of(
+        ("throttle of the API", "answered in an hour of 1,000/s", "429", "functions at once", "a day"), rows
+    )
+
+
+def report_of_all() -> Iterator[str]:
+    """Yield what an hour of everything at once on one table is like."""
+    yield from ("### All of it on one table", "")
+    yield (
+        "100,000 feeds, 1,000 new articles a second with three times as many from minute 10 to 20, and 1,000 "
+        "cached reads a second, with the knobs turned as above:"
+    )
+    yield ""
+    tables = Tables(TURNED)
+    polls, _ = polling(tables, 100_000)
+    news = articles(tables, bursts(1_000), TURNED)
+    reads = reading(tables, lambda _: 1_000.0, TURNED.throttle)
+    names = {
+        "feeds to be polled": polls.stages[1],
+        "articles to be stored": news.stages[0],
+        "for analysis": news.stages[1],
+        "for grouping": news.stages[2],
+    }
+    yield from table_of_waiting([polls, news, reads], names)
+    busy = sum(
+        line.stages[at].seconds * rate
+        for line, at, rate in (
+            (polls, 1, polls_a_day(100_000) / DAY),
+            (news, 0, 1_000),
+            (news, 1, 1_000),
+            (news, 2, 1_000),
+            (reads, 0, 1_000),
+        )
+    )
+    yield (
+        f"{reads.stages[0].refused:,.0f} reads were refused. {busy:.0f} of the account's "
+        f"{ACCOUNT_CONCURRENCY:,} functions are busy on average."
+    )
+    yield ""
+
+
+def report_of_spectra() -> Iterator[str]:
+    """Yield how long many spectra take."""
+    yield from ("### 10,000 spectra that are due", "")
+    rows = []
+    for at_once in (ACQUIRE.at_once, 40):
+        stage = acquiring(at_once)
+        rows.append(
+            (str(at_once), f"{10_000 / stage.rate / HOUR:.1f} hours", f"${spectra_dollars(10_000):.2f}")
+        )
+    yield from table_of(("`acquire_concurrency`", "until all are acquired", "cost"), rows)
+
+
+def in_words(choices: Choices) -> str:
+    """Return what a deployment chooses otherwise than the template."""
+    return (
+        f"{choices.analyze.at_once} × analyze_sentiment, `grouping_lines` {choices.group.at_once}, "
+        f"`index_shards` {choices.shards} and tables warm for {choices.warm:,} writes a second"
+    )
+
+
+def report() -> str:
+    """Return all of it in Markdown."""
+    parts = (report_of_feeds(), report_of_articles(), report_of_reads(), report_of_all(), report_of_spectra())
+    return "\n".join(line for part in parts for line in part).rstrip()
 
 
 def figures() -> list[Figure]:
@@ -427,15 +520,15 @@ def figures() -> list[Figure]:
     return [
         Figure(
             "10,000 feeds, unchanged, every 15 minutes, for a day",
-            polling_dollars(10_000 * 96),
+            polling_dollars(10_000, 10_000 * 96),
             "dollars",
-            at_most=2.50,
+            at_most=1.60,
         ),
         Figure(
             "a million new articles, fetched, stored and analysed",
             article_dollars(1e6),
             "dollars",
-            at_most=10,
+            at_most=5.50,
         ),
     ]
 
@@ -447,28 +540,7 @@ def main() -> None:
     options = parser.parse_args()
     reckon_with(options.measured)
     save(options.json, figures())
-    for feeds in (10_000, 100_000):
-        _feeds(feeds, MOST_PER_DISPATCH)
-    _articles(100, "as configured", articles())
-    _articles(1_000, "as configured", articles())
-    _articles(
-        1_000,
-        "knobs turned: 100 × analyze, 16 lines of grouping, keys over 8",
-        articles(replace(ANALYZE, at_once=100), replace(GROUP, at_once=16), spread=8),
-    )
-    for throttle in (THROTTLE, 1_200):
-        print(f"\n1,000 API reads a second from the cache; throttle {throttle:,}")
-        stage = reading(throttle)
-        _limits(1_000, [stage])
-        answered = min(1_000.0, stage.rate)
-        print(f"  {answered:.0f} a second are answered, {1_000 - answered:.0f} get 429")
-        print(f"  ${reading_dollars(answered * DAY):.0f} a day")
-    for at_once in (ACQUIRE.at_once, 40):
-        stage = acquiring(at_once)
-        print(f"\n10,000 spectra that are due; {at_once} at once")
-        stage.waiting = 10_000
-        _over_time([stage], lambda _: 0.0, 5 * 3600, 3600)
-        print(f"  {10_000 / stage.rate / 3600:.1f} hours; ${spectra_dollars(10_000):.2f}")
+    print(report())
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench import scale
+from bench.simulation import Function
 
 if TYPE_CHECKING:
     from tests.infra.conftest import Assembly
@@ -26,7 +27,7 @@ def test_the_simulation_has_the_concurrency_and_the_batches_that_are_deployed(aw
         if "ScalingConfig" in mapping
     }
 
-    def mapping(function: scale.Function) -> dict[str, object]:
+    def mapping(function: Function) -> dict[str, object]:
         found: dict[str, object] = mappings[aws.function_resource(function.name)[0]]
         return found
 

@@ -71,8 +71,12 @@ def test_the_documentation_says_what_the_service_times_on_record_come_to() -> No
     times = json.loads(run.SERVICE_TIMES.read_text("utf-8"))
     assert run.table_of_costs(times) in costs
     assert run.table_of_money(scale.article_parts(1e6)) in costs
-    assert run.table_of_money(scale.polling_parts(run.POLLS)) in costs
+    assert run.table_of_money(scale.polling_parts(*run.POLLED)) in costs
     assert run.replaced(run.DOCUMENT.read_text("utf-8"), "all", "new")
+
+
+def test_the_documentation_says_what_follows_at_scale_from_those_service_times() -> None:
+    assert scale.report() in run.SCALE.read_text("utf-8")
 
 
 def test_a_measured_service_time_takes_the_place_of_the_one_on_record(tmp_path: Path) -> None:
