@@ -72,9 +72,12 @@ bench: install ## What it costs and how fast it is, beside named baselines (BENC
 	$(BIN)/python -m bench.run --corpus $(CORPUS) $(BENCH)
 
 SEEDS ?= 20
+# Over how many partitions the indexes are spread in what follows, as `index_shards` has it for a deployment.
+SHARDS ?= 1
+faults load: export INDEX_SHARDS := $(SHARDS)
 
 .PHONY: faults
-faults: install ## Ingest through every trouble there is, SEEDS=20 times (about two minutes each)
+faults: install ## Ingest through every trouble there is, SEEDS=20 times (about two minutes each; SHARDS=8)
 	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) $(BIN)/pytest tests/integration/faults tests/integration/spectra/test_every_call.py \
 		tests/integration/curation/test_curation.py -q --numprocesses 2
 	SOURCEBOOK_FAULT_SEEDS=$(SEEDS) SOURCEBOOK_FAULT_ROUNDS=6 $(BIN)/pytest tests/e2e/test_faults.py -v --log-cli-level INFO
@@ -97,7 +100,7 @@ release: install ## Build the files of a release into dist/, twice, and compare
 	$(BIN)/python -m infra.release dist
 
 .PHONY: load
-load: install ## 2,000 feeds, 50,000 entries and 20 readers for ten minutes, until all is done (about half an hour)
+load: install ## 2,000 feeds, 50,000 entries and 20 readers for ten minutes, until all is done (about half an hour; SHARDS=8)
 	SOURCEBOOK_LOAD=full $(BIN)/pytest tests/e2e/test_load.py --log-cli-level INFO
 
 .PHONY: fuzz

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
-from sourcebook.table.client import Table, aws_config
+from sourcebook.table.client import aws_config
 from tests.e2e.stack import wait_until
 from tests.leaks import secrets_in
 
@@ -20,7 +20,7 @@ SETTLED = 60.0
 
 def broken_invariants(stack: Stack) -> list[str]:
     """Return what `sourcebook verify --objects` finds, a line each."""
-    table = Table(stack.outputs.table_name, stack.session.client("dynamodb", config=aws_config()))
+    table = stack.items()
     verifier = Verifier(table, all_checks(table, objects=stack.session.client("s3", config=aws_config())))
     found = [report.finding for report in verifier.run(segments=2)]
     return [f"{one.check}: {one.key['PK']} {one.key['SK']}: {one.problem}" for one in found]

@@ -21,6 +21,7 @@ import httpx
 import pytest
 
 import sourcebook_local
+from sourcebook.table.keys import ONE_SHARD
 from sourcebook_local import process
 from sourcebook_local.cloud import LocalCloud
 from sourcebook_local.deploy import LOCAL_CONTEXT, content_hash, deploy
@@ -28,7 +29,7 @@ from sourcebook_local.folder import stop_servers
 from sourcebook_local.project import HOME, ROOT
 from tests.e2e.afterwards import check_the_table, logged_secrets
 from tests.e2e.calls import file_of, write_names
-from tests.e2e.stack import Stack
+from tests.e2e.stack import SHARDS, Stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,6 +38,7 @@ HERE = Path(__file__).parent
 VENV = HOME / "cloud-venv"
 KEPT_LOGS = HOME / "log" / "e2e"
 DEPLOYED = HOME / "deployed"
+CONTEXT = LOCAL_CONTEXT if SHARDS == ONE_SHARD else {**LOCAL_CONTEXT, "index_shards": str(SHARDS.number)}
 """The home of a cloud that has the application and does not run."""
 COPIED = ("state", "layers", "tls", "cloud.json", "credentials.json")
 """What a copy of it needs."""
@@ -100,7 +102,7 @@ def make_deployed() -> None:
     code = hashlib.sha256()
     for path in sorted(Path(sourcebook_local.__file__).parent.glob("*.py")):
         code.update(path.read_bytes())
-    wanted = f"{content_hash(ROOT, LOCAL_CONTEXT)} {code.hexdigest()}"
+    wanted = f"{content_hash(ROOT, CONTEXT)} {code.hexdigest()}"
     stamp = DEPLOYED / "made-from"
     if stamp.exists() and stamp.read_text() == wanted:
         return
@@ -108,7 +110,7 @@ def make_deployed() -> None:
     cloud = LocalCloud(DEPLOYED, venv=VENV, port=0, auth=True, tls=True, say=print)
     cloud.start()
     try:
-        deploy(cloud, assembly=HOME / "assembly", say=print)
+        deploy(cloud, context=CONTEXT, assembly=HOME / "assembly", say=print)
     finally:
         saved = cloud.stop()
     assert saved, f"the cloud in {DEPLOYED} did not stop by itself"
@@ -139,7 +141,7 @@ def deployed(cloud: LocalCloud) -> Iterator[Stack]:
             with a secret.
     """
     start_deployed(cloud)
-    outputs = deploy(cloud, assembly=HOME / "assembly", say=print).outputs
+    outputs = deploy(cloud, context=CONTEXT, assembly=HOME / "assembly", say=print).outputs
     with httpx.Client(base_url=outputs.api_url, verify=cloud.verify, timeout=60) as api:
         stack = Stack(cloud, outputs, cloud.session(), api)
         write_names(stack)

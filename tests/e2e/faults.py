@@ -54,7 +54,7 @@ from sourcebook_local.cloud import LocalCloud
 from sourcebook_local.samples_observations import sample_observation_sources
 from tests.e2e.conftest import deployed_apart
 from tests.e2e.sources import articles_of, everything, grouping_request, register, registry, stage
-from tests.e2e.stack import Stack, kill_workers
+from tests.e2e.stack import SHARDS, Stack, kill_workers
 from tests.faulty_client import FAULTS, Crash, FaultyClient
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ class Arena:
     @property
     def table(self) -> Table:
         """The table, for this process."""
-        return Table(self.stack.outputs.table_name, self.client("dynamodb"))
+        return Table(self.stack.outputs.table_name, self.client("dynamodb"), shards=SHARDS)
 
     def __post_init__(self) -> None:
         # All at once: to make them from one session in several threads is not safe.
@@ -471,7 +471,7 @@ class Arena:
 
     def _faulty(self, draw: Draw) -> Table:
         client: Any = FaultyClient(self.client("dynamodb"), draw)
-        return Table(self.stack.outputs.table_name, client, sleep=lambda _: None)
+        return Table(self.stack.outputs.table_name, client, sleep=lambda _: None, shards=SHARDS)
 
     def send_copies(self) -> None:
         """Send messages again: some at once, some late, in another order, some that were right long ago."""

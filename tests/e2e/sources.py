@@ -17,6 +17,7 @@ from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import decode_item
+from sourcebook.table.pages import walk_shards
 from tests.e2e.stack import Stack, invoke, wait_until
 
 REQUIRED = {
@@ -101,18 +102,8 @@ def statuses(items: Iterable[dict[str, Any]]) -> set[str | None]:
 
 
 def keys_by_status(stack: Stack, status: str) -> list[str]:
-    pages = (
-        stack.session.client("dynamodb")
-        .get_paginator("query")
-        .paginate(
-            TableName=stack.outputs.table_name,
-            IndexName="by_status",
-            KeyConditionExpression="#s = :s",
-            ExpressionAttributeNames={"#s": "status"},
-            ExpressionAttributeValues={":s": {"S": status}},
-        )
-    )
-    return [item["PK"]["S"] for page in pages for item in page["Items"] if item["SK"]["S"] == "ARTICLE"]
+    found = walk_shards(stack.items(), "status", status, index=keys.STATUS_INDEX, page_size=100)
+    return [item["PK"] for item in found if item["SK"] == keys.ARTICLE_SORT_KEY]
 
 
 def everything(stack: Stack) -> dict[tuple[str, str], dict[str, Any]]:

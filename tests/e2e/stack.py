@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import botocore.config
 
 from sourcebook.errors import shorten
+from sourcebook.table.client import Table, aws_config
+from sourcebook.table.keys import Shards
 from sourcebook_local import process
 
 if TYPE_CHECKING:
     import boto3.session
     import httpx
-    from mypy_boto3_dynamodb.service_resource import Table
+    from mypy_boto3_dynamodb.service_resource import Table as TableResource
 
     from sourcebook_local.cloud import LocalCloud
     from sourcebook_local.outputs import Outputs
@@ -80,6 +82,10 @@ def kill_workers(cloud: LocalCloud, function: str) -> list[int]:
     return pids
 
 
+SHARDS = Shards.from_environment()
+"""Of the indexes: one, or as many as INDEX_SHARDS says, with which the application is deployed then."""
+
+
 @dataclass(frozen=True)
 class Stack:
     """The deployed application.
@@ -99,9 +105,14 @@ class Stack:
     api: httpx.Client
 
     @property
-    def table(self) -> Table:
+    def table(self) -> TableResource:
         """The one table."""
         return self.session.resource("dynamodb").Table(self.outputs.table_name)
+
+    def items(self) -> Table:
+        """Return the table as our own code uses it, with a client of its own."""
+        client = self.session.client("dynamodb", config=aws_config())
+        return Table(self.outputs.table_name, client, shards=SHARDS)
 
     def function_name(self, function: str) -> str:
         """Return the full name of a function."""

@@ -31,6 +31,7 @@ from sourcebook.sentiment.windows import PERIODS, floor_second
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
 from sourcebook.table.codec import decode_item
+from sourcebook.table.pages import walk_shards
 from sourcebook_local.folder import start_server, stop_servers
 from tests.e2e.conftest import deployed_apart
 from tests.e2e.loading import MB, Publishers, Readers, Sampler, Size, Word
@@ -90,10 +91,6 @@ def url(publishers: Publishers, tmp_path_factory: pytest.TempPathFactory) -> Ite
     stop_servers(home)
 
 
-def table_of(stack: Stack) -> Table:
-    return Table(stack.outputs.table_name, stack.session.client("dynamodb", config=aws_config()))
-
-
 def ask_for(stack: Stack, source_ids: Sequence[str]) -> None:
     """Have sources fetched, a hundred at a time, as no dispatch of a person asks for more."""
     for start in range(0, len(source_ids), 100):
@@ -102,7 +99,8 @@ def ask_for(stack: Stack, source_ids: Sequence[str]) -> None:
 
 def pending(table: Table) -> bool:
     """Say whether an article waits for its analysis."""
-    return bool(table.query(Key("status").eq("pending"), index=keys.STATUS_INDEX, limit=1).items)
+    waiting = walk_shards(table, "status", "pending", index=keys.STATUS_INDEX, page_size=1)
+    return next(waiting, None) is not None
 
 
 def unfetched(stack: Stack, wanted: dict[str, str]) -> list[str]:
@@ -175,7 +173,7 @@ def test_many_feeds_and_readers_at_once(
     loaded: Stack, publishers: Publishers, url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, logger="httpx")  # it would tell of each of the reads
-    stack, table = loaded, table_of(loaded)
+    stack, table = loaded, loaded.items()
     SubjectRegistry(table).register([publishers.subject])
     # Processes that know the subjects of before would go on with them for minutes. What is killed at work
     # comes back only after minutes too, so they are let finish first.
@@ -238,7 +236,7 @@ def drain(stack: Stack, sampler: Sampler, wanted: dict[str, str]) -> float:
     def queues_empty() -> bool:
         return not any(sampler.look().waiting.values())
 
-    table, ungrouped = table_of(stack), Key("PK").eq(keys.UNGROUPED)
+    table, ungrouped = stack.items(), Key("PK").eq(keys.UNGROUPED)
     wait_until(all_fetched, SIZE.patience, "every document to be fetched", interval=LOOK)
     if FULL:  # on the shared stack, a message that another test has left in flight stays so for minutes
         wait_until(queues_empty, SIZE.patience, "queues without messages", interval=LOOK)
