@@ -17,6 +17,7 @@ import pytest
 from moto import mock_aws
 
 from sourcebook.table.client import Table
+from sourcebook.table.keys import Shards
 from tests.moto_table import MotoTable
 from tests.templates import table_definition
 
@@ -36,7 +37,7 @@ def client() -> Iterator[DynamoDBClient]:
 def table(client: DynamoDBClient) -> Table:
     name = f"sourcebook-{uuid.uuid4().hex}"
     client.create_table(**table_definition() | {"TableName": name})
-    return MotoTable(name, client)
+    return MotoTable(name, client, shards=Shards.from_environment())
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ class Interrupted(MotoTable):
     """Lets others act before the first changes are made, and refuses some of them."""
 
     def __init__(self, table: Table, before: Callable[[], object], refused: Collection[str] = ()) -> None:
-        super().__init__(table.name, table.client)
+        super().__init__(table.name, table.client, shards=table.shards)
         self._before = [before]
         self._refused = refused
         self.batches: list[int] = []
@@ -269,7 +269,7 @@ def test_a_headline_of_which_nothing_remains_is_refused_and_the_others_are_store
     "headline", ["Apple reports Q4 earnings beat", "Apple reports {n} earnings beat", "Apple beats 3-{n}"]
 )
 def test_one_document_that_tells_a_story_very_often_takes_few_requests(table: Table, headline: str) -> None:
-    told = MotoTable(table.name, table.client)
+    told = MotoTable(table.name, table.client, shards=table.shards)
     requests: list[int] = []
     create_many = told.create_many
 

@@ -89,7 +89,7 @@ class World:
     def __post_init__(self) -> None:
         client: Any = FaultyClient(self.clean.client, self._draw)
         bucket: Any = FaultyBucket(self.s3, self._draw)
-        self.table = MotoTable(self.clean.name, client, sleep=lambda _: None)
+        self.table = MotoTable(self.clean.name, client, sleep=lambda _: None, shards=self.clean.shards)
         self.store = NovaStore(self.table, self.clock)
         self.objects = Objects(bucket, BUCKET)
         self.curator = Curator(self.store, self.objects, self.clock)

@@ -96,7 +96,7 @@ class World:
 
     def __post_init__(self) -> None:
         client: Any = FaultyClient(self.clean.client, self._draw)
-        self.table = MotoTable(self.clean.name, client, sleep=lambda _: None)
+        self.table = MotoTable(self.clean.name, client, sleep=lambda _: None, shards=self.clean.shards)
         SubjectRegistry(self.clean, self.clock).register([SUBJECT])
         self.now += timedelta(minutes=2)
         for source in TOLD:
@@ -312,6 +312,8 @@ def test_a_word_that_may_not_be_stored_is_not_taken_for_refused(table: Table) ->
 
     client: Any = Forbidding()
     topic: Any = None
-    intake = Intake(ArticleStore(MotoTable(table.name, client)), Announcer(topic, ""), "run")
+    intake = Intake(
+        ArticleStore(MotoTable(table.name, client, shards=table.shards)), Announcer(topic, ""), "run"
+    )
     with pytest.raises(TableForbidden):
         intake.take([word("two", crawled_minute=1)])

@@ -49,7 +49,7 @@ def test_a_text_that_comes_while_the_analysis_is_concluded_is_analyzed(table: Ta
     earlier = word(
         "one", crawled_minute=1, text="It is a terrible disaster, and everyone is sued over fraud."
     )
-    stored = ArticleStore(MotoTable(table.name, client)).store(earlier)
+    stored = ArticleStore(MotoTable(table.name, client, shards=table.shards)).store(earlier)
     assert (stored.dedup_key, stored.announce) == (key, True)
     article = table.get(keys.article(key), consistent=True)
     assert article is not None

@@ -13,6 +13,7 @@ import pytest
 from moto import mock_aws
 
 from sourcebook.table.client import Table
+from sourcebook.table.keys import Shards
 from tests.moto_table import MotoTable
 from tests.templates import table_definition
 
@@ -33,7 +34,7 @@ def client() -> Iterator[DynamoDBClient]:
 def table(client: DynamoDBClient) -> Iterator[Table]:
     name = f"sourcebook-{uuid.uuid4().hex}"
     client.create_table(**table_definition() | {"TableName": name})
-    yield MotoTable(name, client)
+    yield MotoTable(name, client, shards=Shards.from_environment())
     client.delete_table(TableName=name)
 
 

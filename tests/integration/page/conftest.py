@@ -25,6 +25,7 @@ from infra.page import PACKAGE, ROUTES, build
 from sourcebook.api.page import StaticFiles
 from sourcebook.api.tokens import TokenStore
 from sourcebook.bucket.objects import Objects
+from sourcebook.table.keys import Shards
 from tests.browser import browser_path, check_accessibility, expect, launched, new_page, open_page
 from tests.integration.api.conftest import HANDLER, Context
 from tests.integration.api.gateway import Gateway
@@ -83,7 +84,7 @@ def serving(files: Callable[[], StaticFiles], port: int = 0) -> Iterator[Site]:
         client.create_table(**table_definition() | {"TableName": name})
         s3 = boto3.client("s3", region_name="us-east-1")
         s3.create_bucket(Bucket=name)
-        table = MotoTable(name, client)
+        table = MotoTable(name, client, shards=Shards.from_environment())
         machines = boto3.client("stepfunctions", region_name="us-east-1")
         for workflow in WORKFLOWS:
             machines.create_state_machine(

@@ -25,6 +25,7 @@ from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sentiment.windows import PERIODS
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.keys import Shards
 from tests.incoming import NOON
 from tests.moto_table import MotoTable
 from tests.templates import table_definition
@@ -48,7 +49,7 @@ def new_table(client: DynamoDBClient) -> Callable[[], Table]:
     def make() -> Table:
         name = f"sourcebook-{uuid.uuid4().hex}"
         client.create_table(**table_definition() | {"TableName": name})
-        return MotoTable(name, client)
+        return MotoTable(name, client, shards=Shards.from_environment())
 
     return make
 
@@ -62,7 +63,7 @@ class StaggeredTable(MotoTable):
     """A table before whose n-th write something else happens: another function's work, or a crash."""
 
     def __init__(self, table: Table, at_write: int, event: Callable[[], None]) -> None:
-        super().__init__(table.name, table.client)
+        super().__init__(table.name, table.client, shards=table.shards)
         self._remaining = at_write
         self._event = event
 

@@ -24,7 +24,7 @@ class WatchedTable(MotoTable):
     """Counts requests, and lets all but those for cache entries fail on demand."""
 
     def __init__(self, table: Table) -> None:
-        super().__init__(table.name, table.client)
+        super().__init__(table.name, table.client, shards=table.shards)
         self.requests: list[str] = []
         self.failing = False
 

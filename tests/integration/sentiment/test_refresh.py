@@ -76,7 +76,7 @@ class Unreadable(Table):
     """A table that does not answer for one subject."""
 
     def __init__(self, table: Table, tool_ids: set[str]) -> None:
-        super().__init__(table.name, table.client)
+        super().__init__(table.name, table.client, shards=table.shards)
         self.partitions = {keys.subject(tool_id)["PK"] for tool_id in tool_ids}
 
     def query_all(self, condition: Any, **options: Any) -> Any:

@@ -99,7 +99,7 @@ class Stage:
 
     def __init__(self, table: Table, *names: str) -> None:
         self.clock = Clock()
-        self.table = MotoTable(table.name, table.client)
+        self.table = MotoTable(table.name, table.client, shards=table.shards)
         self.registry = SourceRegistry(self.table, self.clock)
         for name in names:
             self.registry.register(SourceSpec(source_id=name, url=f"https://{name}.example/feed"))

@@ -21,7 +21,7 @@ class Watched(MotoTable):
     """Keeps which sources were changed together, tells of it, and refuses some."""
 
     def __init__(self, table: Table, *refused: str, told: Callable[[], object] = lambda: None) -> None:
-        super().__init__(table.name, table.client)
+        super().__init__(table.name, table.client, shards=table.shards)
         self.batches: list[list[str]] = []
         self._refused = {f"SOURCE#{name}" for name in refused}
         self._told = told

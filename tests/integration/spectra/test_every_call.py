@@ -66,7 +66,7 @@ class World:
         """Run the workflow for each spectrum that is still to be acquired; each may end badly."""
         client: Any = FaultyClient(self.clean.client, self._draw)
         bucket: Any = FaultyBucket(self.objects.client, self._draw)
-        table = MotoTable(self.clean.name, client, sleep=lambda _: None)
+        table = MotoTable(self.clean.name, client, sleep=lambda _: None, shards=self.clean.shards)
         objects = Objects(bucket, self.objects.bucket)
         quarantiner = replace(self.quarantiner, table=table, objects=objects)
         policy = HttpPolicy(

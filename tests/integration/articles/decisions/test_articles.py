@@ -242,7 +242,7 @@ class Interleaved(MotoTable):
     """A table on which a source is polled right before the first transaction."""
 
     def __init__(self, table: Table, happens: Any) -> None:
-        super().__init__(table.name, table.client)
+        super().__init__(table.name, table.client, shards=table.shards)
         self.happens = iter([happens])
 
     def transact(self, *args: Any, **kwargs: Any) -> None:

@@ -244,7 +244,7 @@ class Overtaken(WatchedTable):
     """A table on which a person decides right before a run of grouping writes for the n-th time."""
 
     def __init__(self, table: Table, number: int, happens: Callable[[], object]) -> None:
-        super().__init__(table.name, table.client)
+        super().__init__(table.name, table.client, shards=table.shards)
         self.left, self.happens = number, happens
 
     def _write(self, write: Callable[[], Any]) -> Any:

@@ -214,7 +214,7 @@ class Interleaved(MotoTable):
     """A table in which something happens right before the first conditional creation."""
 
     def __init__(self, table: Table, happens: Callable[[], object]) -> None:
-        super().__init__(table.name, table.client)
+        super().__init__(table.name, table.client, shards=table.shards)
         self.happens: Iterator[Callable[[], object]] = iter([happens])
 
     def create(self, item: Any) -> Any:
