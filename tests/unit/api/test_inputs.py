@@ -19,8 +19,8 @@ from sourcebook.api.parameters import (
     Text,
     degrees,
     number,
+    one_of,
     several,
-    words,
 )
 from sourcebook.api.requests import Request
 from sourcebook.errors import InvalidInput
@@ -32,7 +32,7 @@ from sourcebook.schema import UUID
 class Wanted(PageParameters):
     """Parameters of every kind."""
 
-    status: Annotated[str, words(("pending", "analyzed", "ESO"))] | None = None
+    status: Annotated[str, one_of(("pending", "analyzed", "ESO"))] | None = None
     tag: Annotated[str, Field(min_length=1, max_length=2)] | None = None
     since: Moment | None = None
     first: Day | None = Field(None, alias="from")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import Moment, PageParameters, Text, several, words
+from sourcebook.api.parameters import Moment, PageParameters, Text, one_of, several
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
@@ -39,10 +39,10 @@ class ArticleParameters(PageParameters):
         "`sentiment:`, `lang:`, `since:` and `until:` (also `24h`, `7d`); docs/search.md has all of it.",
         examples=['ferry OR harbor "record orders" -strike since:7d'],
     )
-    order: Annotated[str, words((NEWEST, RANK))] = Field(
+    order: Annotated[str, one_of((NEWEST, RANK))] = Field(
         NEWEST, description="`rank`: what fits `q` best comes first, at most 1,000 articles."
     )
-    status: Annotated[str, words(sorted(STATUSES))] | None = Field(
+    status: Annotated[str, one_of(sorted(STATUSES))] | None = Field(
         None, description="Where the article stands."
     )
     sentiment: Annotated[tuple[str, ...], several(sorted(SENTIMENTS))] | None = Field(

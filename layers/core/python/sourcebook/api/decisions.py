@@ -60,7 +60,7 @@ class JoinArticles(_Decided):
 
 
 class SplitArticle(_Decided):
-    """The word of one source is another story."""
+    """The attribution of one source is another story."""
 
     model_config = _example(article_id=_A, source="harbor-ledger")
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import Parameters, words
+from sourcebook.api.parameters import Parameters, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, redirect, unpaged
@@ -22,7 +22,7 @@ _LINK: Final = "link"
 class FileParameters(Parameters):
     """How the link to a file is answered."""
 
-    answer: Annotated[str, words(("redirect", _LINK))] = Field(
+    answer: Annotated[str, one_of(("redirect", _LINK))] = Field(
         "redirect",
         description="`link` answers with the link instead of a redirect, for a page that may ask no other "
         "address.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from sourcebook.api.operations import Access, Body, Operation
-from sourcebook.api.parameters import PageParameters, Parameters, words
+from sourcebook.api.parameters import PageParameters, Parameters, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
@@ -32,7 +32,7 @@ SHOWN_PROBLEMS: Final = 1_000
 class FeedParameters(PageParameters):
     """Which feeds are asked for."""
 
-    health: Annotated[str, words(HEALTHS)] | None = Field(
+    health: Annotated[str, one_of(HEALTHS)] | None = Field(
         None, description="`new` was never fetched, `failing` failed the last time."
     )
 
@@ -40,7 +40,7 @@ class FeedParameters(PageParameters):
 class OpmlParameters(Parameters):
     """How the list of feeds is written."""
 
-    version: Annotated[str, words(("1.0", "2.0"))] = Field(
+    version: Annotated[str, one_of(("1.0", "2.0"))] = Field(
         "2.0",
         description="`2.0` is read back by `POST /feeds/import` with ids, priorities, tags and what is "
         "disabled; `1.0` is for readers that want it.",

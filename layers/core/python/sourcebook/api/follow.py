@@ -103,19 +103,22 @@ def _id(article: Article) -> str:
     return f"urn:uuid:{UUID(hex=article.dedup_key)}"
 
 
-def _words(article: Article) -> Iterator[SourceAttribution]:
-    words = article.source_attribution
-    return (words[source] for source in article.sources if source in words)
+def _attributions(article: Article) -> Iterator[SourceAttribution]:
+    attributions = article.source_attribution
+    return (attributions[source] for source in article.sources if source in attributions)
 
 
 def _link(article: Article) -> str | None:
     """Return the article's address at the first of its sources that gave one."""
-    return next((word.url for word in _words(article) if word.url), None)
+    return next((attribution.url for attribution in _attributions(article) if attribution.url), None)
 
 
 def _names(article: Article) -> list[str]:
-    words = article.source_attribution
-    return [(words[source].source_name if source in words else None) or source for source in article.sources]
+    attributions = article.source_attribution
+    return [
+        (attributions[source].source_name if source in attributions else None) or source
+        for source in article.sources
+    ]
 
 
 def _title(request: Request) -> str:

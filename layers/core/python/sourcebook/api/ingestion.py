@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import Parameters, number, words
+from sourcebook.api.parameters import Parameters, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.queues import DeadLetters
 from sourcebook.api.requests import Request
@@ -30,7 +30,7 @@ class PastParameters(Parameters):
 class SourceOverviewParameters(PastParameters):
     """How far back, and in which order sources are given."""
 
-    order: Annotated[str, words(ORDERS)] = Field(
+    order: Annotated[str, one_of(ORDERS)] = Field(
         ORDERS[0],
         description="What is largest in the first source: articles, their mean age, its slowest fetch, or "
         "errors.",

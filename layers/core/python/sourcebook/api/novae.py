@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import ConfigDict, Field, create_model
 
 from sourcebook.api.operations import Access, Body, Operation
-from sourcebook.api.parameters import Day, PageParameters, YesOrNo, degrees, number, words
+from sourcebook.api.parameters import Day, PageParameters, YesOrNo, degrees, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
@@ -44,7 +44,7 @@ class NovaParameters(PageParameters):
     radius: Annotated[float, degrees(0, _LARGEST_RADIUS)] | None = Field(
         None, description="How far around the place to look, in degrees; ten arcseconds without it."
     )
-    status: Annotated[str, words((*NOVA_STATUSES, _ANY_STATUS))] = Field(
+    status: Annotated[str, one_of((*NOVA_STATUSES, _ANY_STATUS))] = Field(
         "ACTIVE",
         description="Only novae that count, or those that were merged into another, or deprecated.",
     )
@@ -95,7 +95,7 @@ _BY_FILTERS: Final = frozenset(NovaParameters.names()) - _BY_NAME - _BY_PLACE
 class RunParameters(PageParameters):
     """Which runs of workflows are asked for."""
 
-    status: Annotated[str, words(STATUSES)] | None = Field(None, description="How far the run is.")
+    status: Annotated[str, one_of(STATUSES)] | None = Field(None, description="How far the run is.")
     workflow: (
         Annotated[
             str,
@@ -109,7 +109,7 @@ class RunParameters(PageParameters):
 class CaseParameters(PageParameters):
     """Which cases of the quarantine are asked for."""
 
-    review: Annotated[str, words(("pending", "decided"))] = Field(
+    review: Annotated[str, one_of(("pending", "decided"))] = Field(
         "pending", description="What waits for a person, or what has been decided."
     )
 

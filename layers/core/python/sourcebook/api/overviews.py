@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sourcebook.api.observations import ONE_SERIES, SERIES
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import PageParameters, Parameters, Text, number, words
+from sourcebook.api.parameters import PageParameters, Parameters, Text, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed, unpaged
@@ -26,7 +26,7 @@ class SourceParameters(PageParameters):
     kind: Annotated[str, Field(min_length=1, max_length=40)] | None = Field(
         None, description="Only sources of this kind.", examples=["html_table"]
     )
-    health: Annotated[str, words(HEALTHS)] | None = Field(
+    health: Annotated[str, one_of(HEALTHS)] | None = Field(
         None, description="`new` was never fetched, `failing` failed the last time."
     )
 
@@ -38,7 +38,7 @@ class RankingParameters(Parameters):
         24,
         description="How long the window is; it is compared with as many hours before it.",
     )
-    order: Annotated[str, words(ORDERS)] = Field(
+    order: Annotated[str, one_of(ORDERS)] = Field(
         ORDERS[0],
         description="`mentions`, the most first; `change` of the average sentiment, the largest first.",
     )

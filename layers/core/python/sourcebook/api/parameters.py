@@ -41,7 +41,7 @@ class Parameters(Input):
         return cls.read(request.query)
 
 
-def words(values: Sequence[str]) -> OneOf:
+def one_of(values: Sequence[str]) -> OneOf:
     """Return the metadata of a parameter that is one of these words, in any case."""
     return OneOf(tuple(values), any_case=True)
 
@@ -122,7 +122,7 @@ def number(least: int, most: int) -> ReadBy:
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 """Free text."""
-YesOrNo = Annotated[str, words(("true", "false"))]
+YesOrNo = Annotated[str, one_of(("true", "false"))]
 Day = Annotated[date, ReadBy(_read_day, {"type": "string", "format": "date"}, DAY_EXPECTED)]
 Moment = Annotated[
     datetime,

@@ -15,8 +15,8 @@ from sourcebook.api.parameters import (
     Parameters,
     YesOrNo,
     number,
+    one_of,
     read_moment,
-    words,
 )
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -80,7 +80,7 @@ Bands = Annotated[
 class ProductParameters(PageParameters):
     """Which data products are asked for."""
 
-    product_type: Annotated[str, words(tuple(ProductType))] | None = Field(
+    product_type: Annotated[str, one_of(tuple(ProductType))] | None = Field(
         None, description="Only products of this type."
     )
     provider: (
@@ -91,7 +91,7 @@ class ProductParameters(PageParameters):
         ]
         | None
     ) = Field(None, description="Only spectra from there.", examples=["ESO"])
-    validation_status: Annotated[str, words(tuple(ValidationStatus))] | None = Field(
+    validation_status: Annotated[str, one_of(tuple(ValidationStatus))] | None = Field(
         None, description="Only spectra that have come so far."
     )
 
@@ -137,7 +137,7 @@ class PhotometryParameters(CurveParameters):
 class ReferenceParameters(PageParameters):
     """Which publications are asked for."""
 
-    role: Annotated[str, words(ROLES)] | None = Field(
+    role: Annotated[str, one_of(ROLES)] | None = Field(
         None, description="Only publications that are this to the nova."
     )
 

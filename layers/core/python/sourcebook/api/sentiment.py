@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from sourcebook.api.operations import Operation
-from sourcebook.api.parameters import PageParameters, Parameters, number, words
+from sourcebook.api.parameters import PageParameters, Parameters, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed, unpaged
@@ -35,7 +35,7 @@ class SeriesParameters(Parameters):
     """How far back a series goes, and how wide its buckets are."""
 
     hours: Annotated[int, number(1, HOURS_AT_MOST)] = Field(HOURS_DEFAULT, description="How far back.")
-    bucket: Annotated[str, words(BUCKETS)] = Field(BUCKETS[0], description="Width of a bucket.")
+    bucket: Annotated[str, one_of(BUCKETS)] = Field(BUCKETS[0], description="Width of a bucket.")
 
 
 def make(dependencies: Dependencies) -> SentimentReader:

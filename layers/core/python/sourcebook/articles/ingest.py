@@ -1,4 +1,4 @@
-"""Taking in one source's word on a story: create the article, or add to the one that is there.
+"""Takes in one source's report of a story: create the article, or add to the one that is there.
 
 Every write is conditional on the state it was made for, so two sources may bring the same story at the
 same moment and the same source may bring it twice. The order of the writes is what a crash is survived by:
@@ -42,7 +42,7 @@ _ByKey: TypeAlias = dict[str, Article]
 
 
 class Outcome(StrEnum):
-    """What became of one source's word."""
+    """The result of taking in one source's report."""
 
     CREATED = "created"
     MERGED = "merged"
@@ -56,7 +56,7 @@ class Stored:
 
     Attributes:
         announce: whether its analysis has to be asked for: it is new, or what its analysis rests on has
-            changed, or it is told again while it still waits, because the run that made it may have died
+            changed, or it is reported again while it still waits, because the run that made it may have died
             before it asked. Asking twice is harmless.
     """
 
@@ -70,8 +70,8 @@ class MergeContended(Retryable):
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """One source's word, and what its headline says of which story it tells.
+class _Report:
+    """One source's report of a story, with the identity of its headline.
 
     Attributes:
         near_keys: keys that the same story has if another day is given for it; none unless midnight is near.
@@ -82,7 +82,7 @@ class _Told:
     near_keys: tuple[str, ...]
 
     @classmethod
-    def of(cls, article: IncomingArticle) -> _Told:
+    def of(cls, article: IncomingArticle) -> _Report:
         """Identify the story; raises `InvalidInput` if nothing of the headline remains."""
         published_at = article.published_at
         identity = identify(article.headline, published_at, article.publishers)
@@ -92,16 +92,16 @@ class _Told:
         return cls(article, identity, tuple(near))
 
     def neighbour(self, known: Mapping[str, Article]) -> Article | None:
-        """Return the article of the day before or after that tells the same story, if it is known."""
+        """Return the article of the day before or after with the same story, if it is known."""
         near = (known[key] for key in self.near_keys if key in known)
         return next((one for one in near if self.is_of(one)), None)
 
     def is_of(self, article: Article) -> bool:
-        """Whether an article under this story's key tells the same, with the same numbers."""
+        """Whether an article under this story's key has the same story, with the same numbers."""
         return (article.signature or "") == self.identity.signature
 
     def makes(self, known: Mapping[str, Article]) -> tuple[str, ...]:
-        """Return the keys under which an article may be made for this word; none if there is one to join."""
+        """Return the keys under which this report may make an article; none if there is one to join."""
         key, signed = self.identity.dedup_key, self.identity.signed_key
         if signed in known or self.neighbour(known) is not None:
             return ()
@@ -112,35 +112,35 @@ class _Told:
 
 
 Result: TypeAlias = Stored | Terminal | Retryable
-"""What became of one source's word, or why it could not be taken in."""
+"""The result of one report, or why it could not be taken in."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A word that needs an article, made or found.
+    """A report that needs an article, made or found.
 
     Attributes:
-        alias_says: where the word's alias points.
-        is_new: whether this source is counted as one more that tells the story.
+        alias_says: where the report's alias points.
+        is_new: whether this source is counted as a further one of the story.
     """
 
-    told: _Told
+    report: _Report
     alias_says: str
     is_new: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Join:
-    """A word that is to be merged with an article that is there."""
+    """A report that is to be merged with an article that is there."""
 
-    told: _Told
+    report: _Report
     existing: Article
     is_new: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Elsewhere:
-    """Words that do not join the article that was found for them.
+    """Reports that do not join the article that was found for them.
 
     Attributes:
         gone: those whose article is there no more.
@@ -158,9 +158,9 @@ class ArticleStore:
     table: Table
 
     def store(self, article: IncomingArticle) -> Stored:
-        """Take in one source's word.
+        """Take in one source's report.
 
-        Idempotent: the same word again changes nothing.
+        Idempotent: the same report again changes nothing.
 
         Raises:
             InvalidInput: if nothing of the headline remains after normalization.
@@ -181,57 +181,57 @@ class ArticleStore:
             Retryable: if the table is not able to answer now. What was taken in by then is found again.
         """
         results: dict[int, Result] = {}
-        told: dict[int, _Told] = {}
+        reports: dict[int, _Report] = {}
         for n, article in enumerate(articles):
             try:
-                told[n] = _Told.of(article)
+                reports[n] = _Report.of(article)
             except Terminal as error:
                 results[n] = error
-        known = self._look_up(told.values())
-        # The same document may tell a story twice: the second word is merged with what the first has made.
-        waiting = told
+        known = self._look_up(reports.values())
+        # A document may report a story twice: the second report is merged with what the first has made.
+        waiting = reports
         while waiting:
             first, waiting = _taken_together(waiting, known)
             self._take_in(first, known, results)
-        self._settle_across_midnight(told, results)
+        self._settle_across_midnight(reports, results)
         return [(article, results[n]) for n, article in enumerate(articles)]
 
-    def _look_up(self, told: Iterable[_Told]) -> _ByKey:
+    def _look_up(self, reports: Iterable[_Report]) -> _ByKey:
         """Return what the table has under these stories' keys, those of the neighbouring days among them.
 
         A hundred in one request, and half a unit each, where a condition that fails costs a whole one. What
         comes in the meantime, or is not to be seen yet, the conditional writes find.
         """
-        wanted = (key for each in told for key in (each.identity.dedup_key, *each.near_keys))
+        wanted = (key for each in reports for key in (each.identity.dedup_key, *each.near_keys))
         found = self.table.batch_get(keys.article(key) for key in wanted)
         return _by_key(found)
 
-    def _take_in(self, told: Mapping[int, _Told], known: _ByKey, results: dict[int, Result]) -> None:
-        """Take in words of which no two have the same alias or make the same article.
+    def _take_in(self, reports: Mapping[int, _Report], known: _ByKey, results: dict[int, Result]) -> None:
+        """Take in reports of which no two have the same alias or make the same article.
 
         `known` holds articles by key, as far as they were read or made; what is made is added.
         """
         places: dict[int, _Place] = {}
-        told_before: dict[int, str] = {}
+        merged_before: dict[int, str] = {}
         aliases = self.table.create_many(
-            [_alias_item(each.article, each.identity.dedup_key) for each in told.values()]
+            [_alias_item(each.article, each.identity.dedup_key) for each in reports.values()]
         )
-        for (n, each), alias in zip(told.items(), aliases, strict=True):
+        for (n, each), alias in zip(reports.items(), aliases, strict=True):
             if isinstance(alias, Terminal | Retryable):
                 results[n] = alias
             elif alias is None:
                 places[n] = _Place(each, each.identity.dedup_key, is_new=True)
             elif "dedup_key" in alias:
-                told_before[n] = alias["dedup_key"]
+                merged_before[n] = alias["dedup_key"]
             else:  # an article of the older key format, stored whole under its own id
                 results[n] = Stored(Outcome.UNCHANGED, "", announce=False)
         joins: dict[int, _Join] = {}
-        there = self._read(told_before.values())
-        for n, target in told_before.items():
+        there = self._read(merged_before.values())
+        for n, target in merged_before.items():
             if target in there:
-                joins[n] = _Join(told[n], there[target], is_new=False)
+                joins[n] = _Join(reports[n], there[target], is_new=False)
             else:  # an earlier run died between the alias and the article, or it has expired
-                places[n] = _Place(told[n], target, is_new=False)
+                places[n] = _Place(reports[n], target, is_new=False)
         joins |= self._place(places, known, results)
         self._merge(joins, known, results)
 
@@ -242,12 +242,12 @@ class ArticleStore:
     def _place(
         self, places: Mapping[int, _Place], known: _ByKey, results: dict[int, Result]
     ) -> dict[int, _Join]:
-        """Create articles; return the words that join one instead, because it tells the same story."""
+        """Create articles; return the reports that join one instead, because it has the same story."""
         met: dict[int, Article] = {}
         missing: dict[int, str] = {}
         for n, place in places.items():
-            identity = place.told.identity
-            existing = place.told.neighbour(known) or known.get(identity.dedup_key)
+            identity = place.report.identity
+            existing = place.report.neighbour(known) or known.get(identity.dedup_key)
             if existing is None:
                 missing[n] = identity.dedup_key
             else:
@@ -255,9 +255,9 @@ class ArticleStore:
         met |= self._create(places, missing, known, results)
         # Same words, other numbers: another story, under a key that holds the numbers too.
         others = {
-            n: places[n].told.identity.signed_key
+            n: places[n].report.identity.signed_key
             for n, existing in met.items()
-            if not places[n].told.is_of(existing)
+            if not places[n].report.is_of(existing)
         }
         met = {
             n: known.get(others.get(n, ""), existing)
@@ -268,7 +268,7 @@ class ArticleStore:
         joins: dict[int, _Join] = {}
         for n, existing in met.items():
             if self._point_alias(n, places[n], existing.dedup_key, results):
-                joins[n] = _Join(places[n].told, existing, places[n].is_new)
+                joins[n] = _Join(places[n].report, existing, places[n].is_new)
         return joins
 
     def _create(
@@ -279,7 +279,9 @@ class ArticleStore:
         results: dict[int, Result],
     ) -> dict[int, Article]:
         """Create articles under these keys, which differ; return those that are there already."""
-        new = [new_article(places[n].told.article, places[n].told.identity, key) for n, key in wanted.items()]
+        new = [
+            new_article(places[n].report.article, places[n].report.identity, key) for n, key in wanted.items()
+        ]
         met: dict[int, Article] = {}
         items = [article.to_item(keys.article(article.dedup_key)) for article in new]
         for (n, key), article, existing in zip(
@@ -295,16 +297,16 @@ class ArticleStore:
         return met
 
     def _point_alias(self, n: int, place: _Place, target: str, results: dict[int, Result]) -> bool:
-        """Let a word's alias lead to its article; False if the table does not take it."""
+        """Let a report's alias lead to its article; False if the table does not take it."""
         if place.alias_says != target:
             try:
-                self.table.put(_alias_item(place.told.article, target))
+                self.table.put(_alias_item(place.report.article, target))
             except (Terminal, Retryable) as error:
                 results[n] = error
                 return False
         return True
 
-    def _settle_across_midnight(self, told: Mapping[int, _Told], results: dict[int, Result]) -> None:
+    def _settle_across_midnight(self, reports: Mapping[int, _Report], results: dict[int, Result]) -> None:
         """Let one article remain where another source made its neighbour at the same moment.
 
         Both makers look again after they have written, so at least one of them sees both. Its own article
@@ -315,12 +317,12 @@ class ArticleStore:
             for n, result in results.items()
             if isinstance(result, Stored) and result.outcome is Outcome.CREATED
         }
-        near = (key for n in made for key in told[n].near_keys)
+        near = (key for n in made for key in reports[n].near_keys)
         found = self.table.batch_get((keys.article(key) for key in near), consistent=True)
         neighbours = _by_key(found)
         joins: dict[int, _Join] = {}
         for n, result in made.items():
-            neighbour = told[n].neighbour(neighbours)
+            neighbour = reports[n].neighbour(neighbours)
             if neighbour is None:
                 continue
             try:
@@ -330,23 +332,23 @@ class ArticleStore:
                     Attr("revision").eq(1) & has_status(Status.PENDING),
                 )
             except ConditionFailed:
-                continue  # the other gave way, or this one has gained another source's word
+                continue  # the other gave way, or this one has gained another source's report
             except Retryable as error:
                 results[n] = error
                 continue
             if self._point_alias(
-                n, _Place(told[n], result.dedup_key, is_new=True), neighbour.dedup_key, results
+                n, _Place(reports[n], result.dedup_key, is_new=True), neighbour.dedup_key, results
             ):
-                joins[n] = _Join(told[n], neighbour, is_new=True)
+                joins[n] = _Join(reports[n], neighbour, is_new=True)
         self._merge(joins, {}, results)
 
     def _merge(
         self, joins: Mapping[int, _Join], known: _ByKey, results: dict[int, Result], *, redirects: int = 0
     ) -> None:
-        """Add words to articles, however many others do so at the same time.
+        """Add reports to articles, however many others do so at the same time.
 
-        One word of each article at a time: the next one is merged with what the one before has made. Where a
-        person has decided so, a word goes to another article.
+        One report of each article at a time: the next is merged with what the one before has made. Where a
+        person has decided so, a report goes to another article.
         """
         newest: dict[str, Article | None] = {}
         waiting: dict[str, deque[int]] = {}
@@ -383,7 +385,7 @@ class ArticleStore:
     def _follow(
         self, led: Mapping[int, str], joins: Mapping[int, _Join], results: dict[int, Result], redirects: int
     ) -> None:
-        """Add words to the articles that decisions of people lead to; one that has expired is made anew.
+        """Add reports to the articles that decisions of people lead to; one that has expired is made anew.
 
         Their aliases stay: where a decision is taken back, they lead back too.
         """
@@ -398,7 +400,7 @@ class ArticleStore:
             if key in there:
                 found[n] = there[key]
             else:
-                place = _Place(joins[n].told, key, is_new=False)
+                place = _Place(joins[n].report, key, is_new=False)
                 found |= self._create({n: place}, {n: key}, there, results)
         further = {n: replace(joins[n], existing=article) for n, article in found.items()}
         self._merge(further, {}, results, redirects=redirects)
@@ -413,25 +415,29 @@ class ArticleStore:
     ) -> dict[str, _Merge]:
         """Return the next merge of each article.
 
-        Words that say nothing new end here, those that have lost their article or are led to another too.
+        Reports that say nothing new end here, those that have lost their article or are led to another too.
         """
         merges: dict[str, _Merge] = {}
         for dedup, numbers in waiting.items():
             while numbers and dedup not in merges:
                 existing, join = newest[dedup], joins[numbers[0]]
                 if existing is None:  # it expired, or gave way to its neighbour across midnight
-                    elsewhere.gone[numbers.popleft()] = _Place(join.told, dedup, is_new=False)
-                elif target := redirect(existing, join.told.article.source):
+                    elsewhere.gone[numbers.popleft()] = _Place(join.report, dedup, is_new=False)
+                elif target := redirect(existing, join.report.article.source):
                     elsewhere.led[numbers.popleft()] = target
-                elif merge := _Merge.of(existing, join.told.article):
+                elif merge := _Merge.of(existing, join.report.article):
                     merges[dedup] = merge
                 else:
                     results[numbers.popleft()] = self._nothing_new(existing, join)
         return merges
 
     def _nothing_new(self, existing: Article, join: _Join) -> Result:
-        words = existing.source_attribution
-        if join.is_new and join.told.article.source not in words and len(words) >= ATTRIBUTIONS_KEPT:
+        attributions = existing.source_attribution
+        if (
+            join.is_new
+            and join.report.article.source not in attributions
+            and len(attributions) >= ATTRIBUTIONS_KEPT
+        ):
             try:
                 self.table.change(keys.article(existing.dedup_key), increment={"attributions_omitted": 1})
             except (Terminal, Retryable) as error:
@@ -442,11 +448,11 @@ class ArticleStore:
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """One word's merge with an article as it was read.
+    """One report's merge with an article as it was read.
 
     Attributes:
         after: the article once the change is made.
-        stored: what has become of the word then.
+        stored: what has become of the report then.
     """
 
     change: Change
@@ -455,7 +461,7 @@ class _Merge:
 
     @classmethod
     def of(cls, existing: Article, article: IncomingArticle) -> _Merge | None:
-        """Return the merge, or None if the word says nothing new."""
+        """Return the merge, or None if the report says nothing new."""
         after = merged(existing, article)
         if after is existing:
             return None
@@ -489,18 +495,18 @@ def _alias_item(article: IncomingArticle, dedup: str) -> Item:
 
 
 def _taken_together(
-    told: Mapping[int, _Told], known: Mapping[str, Article]
-) -> tuple[dict[int, _Told], dict[int, _Told]]:
+    reports: Mapping[int, _Report], known: Mapping[str, Article]
+) -> tuple[dict[int, _Report], dict[int, _Report]]:
     """Divide into those that can be taken in at the same time, and those that come later.
 
-    Two words may not make one article at the same time. Once it is there, any number of words join it at
-    once: a document that tells one story 2,000 times takes two steps, not 2,000.
+    Two reports may not make one article at the same time. Once it is there, any number of reports join it at
+    once: a document that reports one story 2,000 times takes two steps, not 2,000.
     """
     aliases: set[tuple[str, str]] = set()
     made: set[str] = set()
-    first: dict[int, _Told] = {}
-    later: dict[int, _Told] = {}
-    for n, each in told.items():
+    first: dict[int, _Report] = {}
+    later: dict[int, _Report] = {}
+    for n, each in reports.items():
         alias = (each.article.source, each.article.article_id)
         keys_made = each.makes(known)
         if alias not in aliases and made.isdisjoint(keys_made):

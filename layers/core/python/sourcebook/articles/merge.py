@@ -1,8 +1,8 @@
-"""What an article becomes when one more source's word arrives: pure functions, so that order cannot matter.
+"""Merges a further source's report into an article: pure functions, so that order cannot matter.
 
-Whatever order the words of several sources arrive in, and however often, the article ends the same. So
-everything that is derived from several words is derived by rules that do not know of arrival: the first
-source is the one with the earliest crawl time (its name decides between equals), and its word gives the
+Whatever order the reports of several sources arrive in, and however often, the article ends the same. So
+everything that is derived from several reports is derived by rules that do not know of arrival: the first
+source is the one with the earliest crawl time (its name decides between equals), and its report gives the
 headline and the time.
 """
 
@@ -20,7 +20,7 @@ from sourcebook.table import keys
 
 
 def attribution(article: IncomingArticle) -> SourceAttribution:
-    """Return one source's word in the form that the article keeps it."""
+    """Return one source's attribution, as the article keeps it."""
     return SourceAttribution(
         article_id=article.article_id,
         url=article.url,
@@ -60,17 +60,17 @@ def ordering_time(article: IncomingArticle) -> str:
 
 
 def merged(existing: Article, article: IncomingArticle) -> Article:
-    """Return an article with one source's word on it; the same if the word says nothing new."""
+    """Return an article with one source's report merged in; the same article if nothing is new."""
     known = existing.source_attribution.get(article.source)
     if known is None and len(existing.source_attribution) >= ATTRIBUTIONS_KEPT:
         return existing
-    word = combined(known, attribution(article))
-    words = {**existing.source_attribution, article.source: word}
-    sources = sorted(words, key=lambda source: (words[source].crawl_timestamp, source))
-    first = words[sources[0]]
+    reported = combined(known, attribution(article))
+    attributions = {**existing.source_attribution, article.source: reported}
+    sources = sorted(attributions, key=lambda source: (attributions[source].crawl_timestamp, source))
+    first = attributions[sources[0]]
     after = replace(
         existing,
-        source_attribution=words,
+        source_attribution=attributions,
         sources=tuple(sources),
         headline=without_entities(first.original_headline),
         created_at=first.crawl_timestamp,
@@ -78,33 +78,33 @@ def merged(existing: Article, article: IncomingArticle) -> Article:
         matched_tickers=tuple(sorted({*existing.matched_tickers, *article.tickers})),
         tags=_tags(existing.tags, article),
     )
-    if sources[0] == article.source and word.article_id == article.article_id:
+    if sources[0] == article.source and reported.article_id == article.article_id:
         published = first.published_at or first.crawl_timestamp
         after = replace(
             after,
             timestamp=min(published, first.crawl_timestamp),
             metadata=dict(article.metadata) or None,
         )
-    if _gives_the_text(existing, words, article):
+    if _gives_the_text(existing, attributions, article):
         after = replace(after, text_for_analysis=article.text, text_source=article.source)
     if after == existing:
         return existing
     return replace(after, updated_at=max(existing.updated_at, isoformat(article.crawled_at)))
 
 
-def combined(known: SourceAttribution | None, word: SourceAttribution) -> SourceAttribution:
-    """Return a source's word given one that is kept already; the order of the two makes no difference."""
+def combined(known: SourceAttribution | None, reported: SourceAttribution) -> SourceAttribution:
+    """Return a source's attribution, given one that is kept already; their order makes no difference."""
     if known is None:
-        return word
-    if known.article_id != word.article_id:
+        return reported
+    if known.article_id != reported.article_id:
         # Two articles of one source under one headline: the earlier one speaks for it.
-        return min(known, word, key=lambda w: (w.crawl_timestamp, w.article_id))
+        return min(known, reported, key=lambda w: (w.crawl_timestamp, w.article_id))
     earlier, later = sorted(
-        (known, word), key=lambda w: (w.revised_at or w.crawl_timestamp, w.original_headline)
+        (known, reported), key=lambda w: (w.revised_at or w.crawl_timestamp, w.original_headline)
     )
     names = ("original_headline", "url", "source_name")
     is_same = all(getattr(earlier, name) == getattr(later, name) for name in names)
-    first_crawl = min(known.crawl_timestamp, word.crawl_timestamp)
+    first_crawl = min(known.crawl_timestamp, reported.crawl_timestamp)
     revised = earlier.revised_at if is_same else later.revised_at or later.crawl_timestamp
     return replace(
         later,
@@ -115,17 +115,19 @@ def combined(known: SourceAttribution | None, word: SourceAttribution) -> Source
 
 
 def _gives_the_text(
-    existing: Article, words: Mapping[str, SourceAttribution], article: IncomingArticle
+    existing: Article, attributions: Mapping[str, SourceAttribution], article: IncomingArticle
 ) -> bool:
-    """Whether the text for analysis is this word's: it is that of the earliest source that has one."""
+    """Whether the text for analysis is this report's: it is that of the earliest source with one."""
     owner = existing.text_source
-    speaks = words[article.source].article_id == article.article_id
+    speaks = attributions[article.source].article_id == article.article_id
     # Of two articles of one source, each would replace the other's text whenever both are reported again.
-    if not article.text or (owner in words and not speaks):
+    if not article.text or (owner in attributions and not speaks):
         return False
-    if owner is None or owner not in words or owner == article.source:
+    if owner is None or owner not in attributions or owner == article.source:
         return True
-    return min(owner, article.source, key=lambda source: (words[source].crawl_timestamp, source)) != owner
+    return (
+        min(owner, article.source, key=lambda source: (attributions[source].crawl_timestamp, source)) != owner
+    )
 
 
 def _tags(known: Iterable[str], article: IncomingArticle) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""One source's word on a story, checked as it comes in."""
+"""One source's report of a story, checked as it comes in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT_LIMIT: Final = 1_000
 """Characters of text kept for analysis."""
 
 ATTRIBUTIONS_KEPT: Final = 200
-"""Sources whose word is kept with one article; more are only counted, so that the item stays small."""
+"""Sources whose attribution is kept with one article; more are only counted, so that the item stays small."""
 
 TAGS_KEPT: Final = 10
 """Tags of one article: each is an item of its own."""
@@ -25,7 +25,7 @@ _NonEmpty = Annotated[str, Field(min_length=1)]
 
 
 class IncomingArticle(BaseModel):
-    """One source's word on a story, as an adapter hands it to ingestion.
+    """One source's report of a story, as an adapter hands it to ingestion.
 
     Attributes:
         source: id of the source.

@@ -1,1 +1,1 @@
-"""Dated figures with several sources, such as interest rates: every source's word, and one answer."""
+"""Dated figures of several sources, such as interest rates, and the one canonical figure of each."""

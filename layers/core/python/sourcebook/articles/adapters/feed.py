@@ -269,7 +269,7 @@ def read_entries(
 def incoming_article(
     source: Source, feed: ParsedFeed, candidate: _Candidate, now: datetime
 ) -> IncomingArticle:
-    """Return a feed's entry as one source's word on a story.
+    """Return a feed's entry as one source's report of a story.
 
     Raises:
         InvalidInput: naming the field of the entry that breaks a rule.

@@ -47,7 +47,7 @@ class ArticleDecisions:
     clock: Clock = utc_now
 
     def join(self, into: str, other: str, by: DecidedBy) -> Decision:
-        """Join an article to another, which has the words of both then.
+        """Join an article to another, which has the attributions of both then.
 
         Raises:
             NotThere: if one of them is not there.
@@ -59,7 +59,7 @@ class ArticleDecisions:
         return decide_at_last(lambda: self._join(into, other, by))
 
     def split(self, article_id: str, source: str, by: DecidedBy) -> Decision:
-        """Give the word of one source an article of its own.
+        """Split the attribution of one source off into an article of its own.
 
         Raises:
             NotThere: if there is no such article.
@@ -174,11 +174,11 @@ class ArticleDecisions:
         return decision
 
     def _came_by(self, other: Article, into: Article, before: Iterable[str]) -> list[str]:
-        """Return the sources whose words have come to an article by way of one that was joined to it."""
+        """Return the sources whose attributions have come by way of a joined article."""
         known = {*before, *other.source_attribution}
         places = {
-            source: keys.article_alias(source, word.article_id)
-            for source, word in into.source_attribution.items()
+            source: keys.article_alias(source, attribution.article_id)
+            for source, attribution in into.source_attribution.items()
             if source not in known
         }
         found = {item["PK"]: item for item in self.table.batch_get(places.values(), consistent=True)}

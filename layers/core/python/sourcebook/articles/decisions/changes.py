@@ -15,7 +15,7 @@ from sourcebook.messages import plain
 from sourcebook.records.article import RETENTION, Article, SourceAttribution, Status
 from sourcebook.table import keys
 
-Words = Mapping[str, SourceAttribution]
+Attributions = Mapping[str, SourceAttribution]
 """Attributions by the ids of their sources."""
 
 _KEPT_OF_BEFORE: Final = ("text_for_analysis", "text_source", "metadata", "tags", "matched_tickers")
@@ -23,11 +23,13 @@ _KEPT_OF_BEFORE: Final = ("text_for_analysis", "text_source", "metadata", "tags"
 
 def joined(into: Article, other: Article) -> Article:
     """Return an article with the attributions of another one too, to be analyzed anew."""
-    words = {**into.source_attribution}
-    for source, word in other.source_attribution.items():
-        words[source] = combined(words.get(source), word)
-    kept = dict(sorted(words.items(), key=_order)[:ATTRIBUTIONS_KEPT])
-    omitted = (into.attributions_omitted or 0) + (other.attributions_omitted or 0) + len(words) - len(kept)
+    attributions = {**into.source_attribution}
+    for source, attribution in other.source_attribution.items():
+        attributions[source] = combined(attributions.get(source), attribution)
+    kept = dict(sorted(attributions.items(), key=_order)[:ATTRIBUTIONS_KEPT])
+    omitted = (
+        (into.attributions_omitted or 0) + (other.attributions_omitted or 0) + len(attributions) - len(kept)
+    )
     left_out = {source: to for source, to in (into.split_off or {}).items() if to != other.dedup_key}
     return _reopened(
         replace(
@@ -41,7 +43,7 @@ def joined(into: Article, other: Article) -> Article:
 
 
 def pointing(other: Article, into: str, decision_id: str, expires: int) -> Article:
-    """Return what stays of an article that was joined: it leads to the other, and keeps its own words."""
+    """Return a joined article: it leads to the other, and keeps its own attributions."""
     return replace(
         other,
         status=Status.JOINED,
@@ -62,7 +64,7 @@ def pointing(other: Article, into: str, decision_id: str, expires: int) -> Artic
 
 
 def before_joining(into: Article, other: Article) -> dict[str, object]:
-    """Return what `separated` needs of the article that takes the words in, as it was before."""
+    """Return what `separated` needs of the article that takes the attributions, as it was before."""
     shared = into.source_attribution.keys() & other.source_attribution.keys()
     return {
         "sources": list(into.sources),
@@ -77,19 +79,19 @@ def separated(
     """Return two articles that were joined as two again, both to be analyzed anew.
 
     Args:
-        into: the one that has the words.
+        into: the one that has the attributions.
         other: the one that leads there.
         before: the answer of `before_joining`.
-        came_by_other: sources whose words have come since by way of the other.
+        came_by_other: sources whose attributions have come since by way of the other.
     """
     was = Article.of_item({**before, "source_attribution": before["words"], "revision": into.revision})
     theirs = {*other.source_attribution, *came_by_other}
     now = into.source_attribution
     taken = {
-        source: now[source] if source in now and source not in was.source_attribution else word
-        for source, word in other.source_attribution.items()
+        source: now[source] if source in now and source not in was.source_attribution else attribution
+        for source, attribution in other.source_attribution.items()
     } | {source: now[source] for source in came_by_other if source in now}
-    stays = {source: word for source, word in now.items() if source not in theirs}
+    stays = {source: attribution for source, attribution in now.items() if source not in theirs}
     stays |= was.source_attribution
     text_was_theirs = into.text_source is None or into.text_source in theirs
     back = replace(
@@ -108,8 +110,10 @@ def separated(
 
 def split_key(article: Article, source: str) -> str:
     """Return the dedup key of the article that is split off with one source's attribution."""
-    word = article.source_attribution[source]
-    return hashlib.sha256(f"split|{article.dedup_key}|{source}|{word.article_id}".encode()).hexdigest()[:32]
+    attribution = article.source_attribution[source]
+    return hashlib.sha256(
+        f"split|{article.dedup_key}|{source}|{attribution.article_id}".encode()
+    ).hexdigest()[:32]
 
 
 def split(article: Article, source: str) -> tuple[Article, Article]:
@@ -118,7 +122,9 @@ def split(article: Article, source: str) -> tuple[Article, Article]:
     Which source gave a tag or a ticker is not kept, so both have them all.
     """
     key = split_key(article, source)
-    words = {name: word for name, word in article.source_attribution.items() if name != source}
+    attributions = {
+        name: attribution for name, attribution in article.source_attribution.items() if name != source
+    }
     has_text = article.text_source == source
     rest = replace(
         article,
@@ -144,32 +150,34 @@ def split(article: Article, source: str) -> tuple[Article, Article]:
         created_at=article.created_at,
         updated_at=article.updated_at,
     )
-    return _reopened(_attributed_to(rest, words)), _attributed_to(own, own.source_attribution)
+    return _reopened(_attributed_to(rest, attributions)), _attributed_to(own, own.source_attribution)
 
 
-def _order(word: tuple[str, SourceAttribution]) -> tuple[str, str]:
-    return word[1].crawl_timestamp, word[0]
+def _order(attribution: tuple[str, SourceAttribution]) -> tuple[str, str]:
+    return attribution[1].crawl_timestamp, attribution[0]
 
 
-def _attributed_to(article: Article, words: Words, others: Iterable[Article] = ()) -> Article:
+def _attributed_to(article: Article, attributions: Attributions, others: Iterable[Article] = ()) -> Article:
     """Return an article with these attributions alone; the first of them decides headline and time.
 
     Args:
         article: the article.
-        words: all its attributions.
+        attributions: all its attributions.
         others: articles that had some of the attributions, for text and metadata.
     """
-    ordered = sorted(words.items(), key=_order)
+    ordered = sorted(attributions.items(), key=_order)
     first_source, first = ordered[0]
     known = (article, *others)
     firsts = [one for one in known if one.sources[:1] == (first_source,)]
-    texts = [one for one in known if one.text_source in words]
+    texts = [one for one in known if one.text_source in attributions]
     text = min(
-        texts, key=lambda one: _order((one.text_source or "", words[one.text_source or ""])), default=None
+        texts,
+        key=lambda one: _order((one.text_source or "", attributions[one.text_source or ""])),
+        default=None,
     )
     return replace(
         article,
-        source_attribution=dict(words),
+        source_attribution=dict(attributions),
         sources=tuple(source for source, _ in ordered),
         headline=without_entities(first.original_headline),
         timestamp=min(first.published_at or first.crawl_timestamp, first.crawl_timestamp),

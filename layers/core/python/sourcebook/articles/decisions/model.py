@@ -66,7 +66,7 @@ class DecidedBy:
 
     Attributes:
         token: makes the decision's id differ from that of another at the same moment.
-        caller: the API's word for who called it.
+        caller: who called the API, by its identity.
     """
 
     decided_by: str

@@ -68,7 +68,7 @@ class Entry:
     @classmethod
     def of(cls, article: Article) -> Entry:
         """Return what grouping remembers of an article."""
-        names = (word.source_name for word in article.source_attribution.values())
+        names = (attribution.source_name for attribution in article.source_attribution.values())
         publishers = tuple(sorted({name for name in names if name}))[:5]
         entry = cls(
             dedup_key=article.dedup_key,
