@@ -166,11 +166,12 @@ def key_of_statement(statement: Mapping[str, Any]) -> StoredItem:
     """Return the key that a PartiQL INSERT or UPDATE is about."""
     text, parameters = statement["Statement"], statement["Parameters"]
     if text.startswith("UPDATE"):
-        names = re.findall(r'"([^"]+)" = \?', text.partition(" WHERE ")[2])
-        parameters = parameters[-len(names) :]
+        where = text.partition(" WHERE ")[2]
+        names = re.findall(r'"([^"]+)" = \?', where.partition(" BETWEEN ")[0])
+        parameters = parameters[len(parameters) - where.count("?") :]
     else:
         names = re.findall(r"'([^']+)'\s*: \?", text)
-    given = dict(zip(names, parameters, strict=True))
+    given = dict(zip(names, parameters, strict=False))
     return {name: given[name] for name in ("PK", "SK")}
 
 

@@ -10,9 +10,16 @@ from sourcebook.errors import InvalidInput
 from sourcebook.sources.read import FeedReader
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.keys import Shards
+from tests.moto_table import MotoTable
 from tests.unit.api.stored import put_source
 
 pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(params=[Shards(), Shards(8)], ids=["one shard", "eight shards"])
+def table(table: Table, request: pytest.FixtureRequest) -> Table:
+    return MotoTable(table.name, table.client, shards=request.param)
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from sourcebook.api.health import HealthCheck
 from sourcebook.clock import isoformat
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.keys import Shards
+from tests.moto_table import MotoTable
 from tests.unit.api.stored import put_source
 
 pytestmark = pytest.mark.integration
@@ -128,6 +130,21 @@ def test_a_tick_from_a_clock_that_is_ahead_counts_as_now(table: Table) -> None:
     ok, checks = check(table)
     assert ok
     assert checks["scheduler"] == 0
+
+
+@pytest.mark.parametrize("counted", [3, 20_000])
+def test_feeds_in_all_shards_are_active_up_to_the_number_that_is_counted(
+    table: Table, monkeypatch: pytest.MonkeyPatch, counted: int
+) -> None:
+    monkeypatch.setattr(health, "COUNTED", counted)
+    monkeypatch.setattr(health, "_PAGE", 2)
+    spread = MotoTable(table.name, table.client, shards=Shards(8))
+    for number in range(12):
+        put_source(spread, f"feed-{number}", isoformat(NOW - timedelta(minutes=number)))
+    checks = check(spread)[1]
+    assert checks["active_feeds"] == min(counted, 12)
+    if counted > 12:
+        assert checks["overdue"] == 11 * 60
 
 
 def test_only_enabled_feeds_are_active(table: Table) -> None:

@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 
 from sourcebook.clock import isoformat
 from sourcebook.sources.dispatch import DispatchCounts, Dispatcher
+from sourcebook.sources.poll import Poller, PollResult, PollVerdict
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import QueryPage, Table
+from sourcebook.table.keys import Shards
+from tests.moto_table import MotoTable
 from tests.unit.api.stored import put_source
 
 pytestmark = pytest.mark.integration
@@ -54,6 +57,11 @@ class Dispatch:
                 for source in json.loads(message["Body"])["sources"]:
                     found[source["source_id"]] = source["due_at"]
         return found
+
+
+@pytest.fixture(params=[Shards(), Shards(8)], ids=["one shard", "eight shards"])
+def table(table: Table, request: pytest.FixtureRequest) -> Table:
+    return MotoTable(table.name, table.client, shards=request.param)
 
 
 @pytest.fixture
@@ -104,6 +112,7 @@ def test_sources_of_both_forms_of_the_key_are_found(dispatch: Dispatch) -> None:
 
 def test_the_version_before_finds_what_this_one_has_written(table: Table) -> None:
     """No pause when a deployment is rolled back: it sees all of a day as due, and polls it early once."""
+    table = MotoTable(table.name, table.client)  # that version knows no shards
     for name, minutes in (("yesterday", -3), ("today", -1), ("later", 600)):
         put_source(table, name, due(minutes))
     put_source(table, "tomorrow", due(1500))
@@ -133,7 +142,7 @@ def test_those_due_longest_are_sent_when_there_are_more_than_one_dispatch_sends(
     assert dispatch.run(most=5) == DispatchCounts(due=5, messages=1)
     assert sorted(dispatch.sent()) == sorted(longest)
     # Once more are found than are sent, only what has been due longer is asked for.
-    assert sum(dispatch.pages) < 40
+    assert sum(dispatch.pages) < 40 or dispatch.table.shards.count > 1, "shards are read at the same time"
 
 
 @settings(
@@ -156,6 +165,25 @@ def test_the_longest_due_are_found_whatever_their_order(
     dispatch.run(most=most)
     expected = sorted(due(ahead) for ahead in minutes if ahead <= 0)[:most]
     assert Counter(dispatch.sent().values()) == Counter(expected)
+
+
+@pytest.mark.parametrize("shards", [Shards(16, before=0), Shards(2, before=8), Shards(1, before=8)])
+def test_sources_that_stand_in_shards_of_before_are_found_and_move_with_their_next_poll(
+    dispatch: Dispatch, shards: Shards
+) -> None:
+    """Neither more nor fewer shards stop polling, whether `migrate` has run or not."""
+    names = [f"feed-{number:02d}" for number in range(20)]
+    for name in names:
+        put_source(dispatch.table, name, due(-1))
+    dispatch.table = MotoTable(dispatch.table.name, dispatch.table.client, shards=shards)
+    assert dispatch.run() == DispatchCounts(due=20, messages=1)
+    assert sorted(dispatch.sent()) == names
+    registry = SourceRegistry(dispatch.table, lambda: NOW)
+    poller = Poller(registry, {}, lambda: NOW)
+    for source in registry.get_many(names).values():
+        assert poller.commit(source, PollResult(PollVerdict.UNCHANGED, "not_modified"), 1)
+    items = [dispatch.table.get(keys.source(name)) or {} for name in names]
+    assert [keys.shard_in(item["GSI1PK"]) for item in items] == [shards.of(item["PK"]) for item in items]
 
 
 def test_dispatch_leaves_word_of_what_has_been_due_longest(dispatch: Dispatch) -> None:

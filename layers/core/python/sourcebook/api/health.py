@@ -23,7 +23,7 @@ OVERDUE: Final = timedelta(minutes=30)
 SILENT: Final = timedelta(hours=25)
 """No source is asked less often than daily. After this long without one success, all of them fail."""
 COUNTED: Final = 20_000
-"""Sources that are looked at, those due on the earliest days first."""
+"""Sources that are looked at at most."""
 _PAGE: Final = 5_000
 
 
@@ -95,20 +95,22 @@ class HealthCheck:
         return HealthReport(ok, answer, cause)
 
     def _active(self) -> Iterator[Item]:
-        """Yield the sources that are polled, by the day on which they are due."""
-        seen, start = 0, None
-        while seen < COUNTED:
-            page = self.table.query(
-                KeyCondition("GSI1PK").eq(keys.DUE_SOURCES),
-                index=keys.ELIGIBILITY_INDEX,
-                limit=min(_PAGE, COUNTED - seen),
-                start=start,
-                attributes=("kind", "next_fetch_time", "last_success_at"),
-            )
-            yield from page.items
-            seen += len(page.items)
-            if (start := page.next_key) is None:
-                return
+        """Yield the sources that are polled, of each shard by the day on which they are due."""
+        left = COUNTED
+        for partition in self.table.shards.read(keys.DUE_SOURCES):
+            start = None
+            while left:
+                page = self.table.query(
+                    KeyCondition("GSI1PK").eq(partition),
+                    index=keys.ELIGIBILITY_INDEX,
+                    limit=min(_PAGE, left),
+                    start=start,
+                    attributes=("kind", "next_fetch_time", "last_success_at"),
+                )
+                yield from page.items
+                left -= len(page.items)
+                if (start := page.next_key) is None:
+                    break
 
 
 def _since(moment: str, now: datetime) -> timedelta:

@@ -18,6 +18,7 @@ from sourcebook.records.base import View
 from sourcebook.records.batch import IngestionBatch
 from sourcebook.records.source import Fetch, Source
 from sourcebook.sources.read import SLOW
+from sourcebook.sources.registry import source_entries
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 
@@ -103,14 +104,7 @@ class IngestionOverview:
         }
 
     def _sources(self) -> tuple[list[Source], bool]:
-        due = (
-            entry
-            for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES)
-            for entry in self.table.query_all(
-                KeyCondition("GSI1PK").eq(partition), index=keys.ELIGIBILITY_INDEX
-            )
-        )
-        ids = [entry["source_id"] for entry in islice(due, SOURCES_AT_MOST + 1)]
+        ids = [entry["source_id"] for entry in islice(source_entries(self.table), SOURCES_AT_MOST + 1)]
         items = self.table.batch_get(keys.source(source_id) for source_id in ids[:SOURCES_AT_MOST])
         return [Source.of_item(item) for item in items], len(ids) > SOURCES_AT_MOST
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from boto3.dynamodb.conditions import Key as KeyCondition
-
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.feeds.inputs import FeedChange, NewFeed
@@ -30,13 +28,13 @@ from sourcebook.feeds.opml import (
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.records.source import Source
 from sourcebook.sources.model import ID_EXPECTED, NAME_LENGTH, SourceSpec, parse_spec
+from sourcebook.sources.registry import SourceRegistry, source_entries
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
     from sourcebook.http import HttpPolicy
-    from sourcebook.sources.registry import SourceRegistry
 
 FEED: Final = "feed"
 MOST_IMPORTED: Final = 5_000
@@ -272,8 +270,6 @@ class FeedManager:
 
     @property
     def _registry(self) -> SourceRegistry:
-        from sourcebook.sources.registry import SourceRegistry  # noqa: PLC0415 - pydantic
-
         return SourceRegistry(self.table, self.clock)
 
     def _spec(self, values: Mapping[str, object]) -> SourceSpec:
@@ -339,11 +335,9 @@ class FeedManager:
 
     def _feeds_where(self, wanted: Callable[[Item], bool]) -> Iterator[Source]:
         ids: dict[str, None] = {}
-        for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES):
-            condition = KeyCondition("GSI1PK").eq(partition)
-            for entry in self.table.query_all(condition, index=keys.ELIGIBILITY_INDEX):
-                if entry["kind"] == FEED and wanted(entry):
-                    ids[entry["source_id"]] = None
+        for entry in source_entries(self.table):
+            if entry["kind"] == FEED and wanted(entry):
+                ids[entry["source_id"]] = None
         items = self.table.batch_get(keys.source(source_id) for source_id in ids)
         yield from map(Source.of_item, items)
 

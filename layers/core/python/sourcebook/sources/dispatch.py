@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from boto3.dynamodb.conditions import Attr, Key
@@ -28,6 +29,7 @@ MOST_QUEUED: Final = 10_000
 
 _SQS_BATCH = 10
 _NAMED_AT_MOST = 20
+_SHARDS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +108,27 @@ class Dispatcher:
         the index is only asked for what has been due longer.
         """
         now = isoformat(self.clock())
+        table = self.registry.table
         longest = _LongestDue(self.most, now)
-        for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES):  # disabled ones are probed, rarely
+
+        def read(partition: str) -> None:
             condition = Key("GSI1PK").eq(partition) & Key("GSI1SK").lt(keys.end_of_day(now))
             start: Item | None = None
             while True:
-                page = self.registry.table.query(
-                    condition,
-                    index=keys.ELIGIBILITY_INDEX,
-                    where=Attr("next_fetch_time").lte(longest.until),
-                    start=start,
-                )
-                longest.add(map(_due, page.items))
+                where = Attr("next_fetch_time").lte(longest.until)
+                page = table.query(condition, index=keys.ELIGIBILITY_INDEX, where=where, start=start)
+                longest.add([_due(item) for item in page.items])
                 if (start := page.next_key) is None:
-                    break
+                    return
+
+        read(keys.DISABLED_SOURCES)  # probed, rarely
+        if table.shards.count == 1:
+            read(keys.DUE_SOURCES)
+        else:
+            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - most deployments have one shard
+
+            with ThreadPoolExecutor(_SHARDS_AT_ONCE) as threads:
+                list(threads.map(read, table.shards.read(keys.DUE_SOURCES)))
         return longest.sources()
 
     def _queued(self) -> int:
@@ -170,7 +179,7 @@ class Dispatcher:
 
 
 class _LongestDue:
-    """Keeps those of many due sources that have been due longest.
+    """Keeps those of many due sources that have been due longest; threads may share it.
 
     Attributes:
         until: only what was due by then can still be among them.
@@ -180,12 +189,14 @@ class _LongestDue:
         self.until = now
         self._most = most
         self._kept: list[_Due] = []
+        self._lock = Lock()
 
     def add(self, due: Iterable[_Due]) -> None:
-        self._kept += due
-        if len(self._kept) >= 2 * self._most:
-            self._kept = self.sources()
-            self.until = self._kept[-1].due_at
+        with self._lock:
+            self._kept += due
+            if len(self._kept) >= 2 * self._most:
+                self._kept = self.sources()
+                self.until = self._kept[-1].due_at
 
     def sources(self) -> list[_Due]:
         """Return them, those first that have been due longest."""

@@ -15,7 +15,7 @@ from sourcebook.records.source import Fetch, Health, Source
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk
+from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk, walk_shards
 
 FEED: Final = "feed"
 """Kind of the sources that are read here."""
@@ -28,7 +28,6 @@ HEALTHS: Final = tuple(health.value for health in Health)
 _POSITION_LIMIT: Final = 200
 _ID_LIMIT: Final = 63
 _POLLED, _DISABLED = "polled", "disabled"
-_PARTITIONS: Final = {_POLLED: keys.DUE_SOURCES, _DISABLED: keys.DISABLED_SOURCES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +93,20 @@ class FeedReader:
             names = names[names.index(name) :]
 
         def entries(name: str, after: str) -> Iterator[Item]:
-            condition: ConditionBase = KeyCondition("GSI1PK").eq(_PARTITIONS[name])
-            if after:
-                condition = condition & KeyCondition("GSI1SK").gt(after)
+            beyond = KeyCondition("GSI1SK").gt(after) if after else None
+            if name == _POLLED:
+                return walk_shards(
+                    self.table,
+                    "GSI1PK",
+                    keys.DUE_SOURCES,
+                    beyond,
+                    index=keys.ELIGIBILITY_INDEX,
+                    sort_key="GSI1SK",
+                    page_size=limit + 1,
+                )
+            condition: ConditionBase = KeyCondition("GSI1PK").eq(keys.DISABLED_SOURCES)
+            if beyond is not None:
+                condition = condition & beyond
             return walk(self.table, condition, index=keys.ELIGIBILITY_INDEX, page_size=limit + 1)
 
         def load(entries: list[Item]) -> list[View | None]:

@@ -210,9 +210,13 @@ class SourceRegistry:
 
     def list_ids(self) -> Iterator[str]:
         """Yield the ids of all sources: first those polled, then the disabled ones."""
-        for partition in (keys.DUE_SOURCES, keys.DISABLED_SOURCES):
-            for item in self.table.query_all(Key("GSI1PK").eq(partition), index=keys.ELIGIBILITY_INDEX):
-                yield item["source_id"]
+        return (entry["source_id"] for entry in source_entries(self.table))
+
+
+def source_entries(table: Table) -> Iterator[Item]:
+    """Yield what EligibilityIndex has of all sources: first of those polled, then of the disabled ones."""
+    for partition in (*table.shards.read(keys.DUE_SOURCES), keys.DISABLED_SOURCES):
+        yield from table.query_all(Key("GSI1PK").eq(partition), index=keys.ELIGIBILITY_INDEX)
 
 
 def _at_once(source_id: str, now: str) -> Item:

@@ -17,7 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sourcebook.direct import with_direct_calls
 from sourcebook.errors import Retryable, SourcebookError, Terminal
 from sourcebook.table.codec import Item, decode_item, decode_key, encode, encode_item
-from sourcebook.table.keys import ONE_SHARD, Key, Shards, is_sharded
+from sourcebook.table.keys import ONE_SHARD, Key, Shards, is_sharded, shard_bounds
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -102,8 +102,9 @@ def in_any_shard(attribute: str, value: object) -> ConditionBase:
 
     Which one that is depends on when it was written, and by a function of which deployment.
     """
-    # No other value begins with one that is spread.
-    return Attr(attribute).begins_with(value) if is_sharded(attribute, value) else Attr(attribute).eq(value)
+    if isinstance(value, str) and is_sharded(attribute, value):
+        return Attr(attribute).between(*shard_bounds(value))
+    return Attr(attribute).eq(value)
 
 
 def aws_config(**overrides: Any) -> Config:  # noqa: ANN401 - botocore's own options
@@ -619,13 +620,18 @@ def _alteration(table: str, change: Change, shards: Shards) -> dict[str, object]
     verbs = [f"SET {_quoted(path)} = ?" for path in values]
     verbs += [f"REMOVE {_quoted(path)}" for path in change.assign if path not in values]
     holds = {**change.key, **change.expected}
-    where = " AND ".join(
-        f'begins_with("{name}", ?)' if is_sharded(name, value) else f'"{name}" = ?'
-        for name, value in holds.items()
-    )
+    clauses: list[str] = []
+    bounds: list[object] = []
+    for name, value in holds.items():
+        if isinstance(value, str) and is_sharded(name, value):
+            clauses.append(f'"{name}" BETWEEN ? AND ?')
+            bounds += shard_bounds(value)
+        else:
+            clauses.append(f'"{name}" = ?')
+            bounds.append(value)
     return {
-        "Statement": f'UPDATE "{table}" {" ".join(verbs)} WHERE {where}',
-        "Parameters": [encode(value) for value in (*values.values(), *holds.values())],
+        "Statement": f'UPDATE "{table}" {" ".join(verbs)} WHERE {" AND ".join(clauses)}',
+        "Parameters": [encode(value) for value in (*values.values(), *bounds)],
     }
 
 

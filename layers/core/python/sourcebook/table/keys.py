@@ -104,6 +104,7 @@ _DAY: Final = len("2026-11-27")
 SHARDED: Final[Mapping[str, frozenset[str]]] = {
     "status": frozenset({"pending", "error", "active", "ACQUIRE"}),
     "sentiment": frozenset({"positive", "neutral", "negative"}),
+    "GSI1PK": frozenset({DUE_SOURCES}),
 }
 """Keys of indexes, and their values under which more items come and go than one partition may take."""
 MOST_SHARDS: Final = 64
@@ -188,6 +189,14 @@ ONE_SHARD: Final = Shards()
 def is_sharded(attribute: object, value: object) -> bool:
     """Return whether the items that have this value of an attribute are spread over shards."""
     return isinstance(value, str) and isinstance(attribute, str) and value in SHARDED.get(attribute, ())
+
+
+def shard_bounds(value: str) -> tuple[str, str]:
+    """Return the first and last of what a value may be spelled in all shards there may be.
+
+    Nothing else that is stored lies between them: what follows the mark of a shard is a digit.
+    """
+    return value, f"{value}{_SHARD_MARK}:"  # ':' is the character after '9'
 
 
 def in_shard(value: str, shard: int) -> str:

@@ -221,9 +221,9 @@ class IndexPartition:
         return (item for item in items if item["SK"] == self.sort_key)
 
 
-def _in_partition(attribute: str, value: str, timestamp: ConditionBase | None) -> ConditionBase:
+def _in_partition(attribute: str, value: str, bounds: ConditionBase | None) -> ConditionBase:
     partition = KeyCondition(attribute).eq(value)
-    return partition if timestamp is None else partition & timestamp
+    return partition if bounds is None else partition & bounds
 
 
 def _between(first: str | None, last: str | None) -> ConditionBase | None:
@@ -258,20 +258,22 @@ def walk_shards(
     table: Table,
     attribute: str,
     value: str,
-    timestamp: ConditionBase | None = None,
+    bounds: ConditionBase | None = None,
     *,
     index: str,
+    sort_key: str = "timestamp",
     newest_first: bool = False,
     page_size: int,
 ) -> Iterator[Item]:
-    """Yield the items that have a value of `keys.SHARDED`, from all its shards, in the order of their times.
+    """Yield the items that have a value of `keys.SHARDED`, from all its shards, in the index's order.
 
     Args:
         table: where they are.
-        attribute: the index's partition key; its sort key is `timestamp`.
+        attribute: the index's partition key.
         value: as whoever reads an item sees it.
-        timestamp: condition on it, if there is one.
+        bounds: condition on the sort key, if there is one.
         index: name of the index.
+        sort_key: of the index.
         newest_first: the other way round.
         page_size: items that are probably wanted.
     """
@@ -280,7 +282,7 @@ def walk_shards(
     walks = [
         walk(
             table,
-            _in_partition(attribute, shard, timestamp),
+            _in_partition(attribute, shard, bounds),
             index=index,
             newest_first=newest_first,
             page_size=size,
@@ -289,7 +291,7 @@ def walk_shards(
     ]
     if len(walks) == 1:
         return walks[0]
-    return heapq.merge(*_begun(walks), key=lambda item: str(item["timestamp"]), reverse=newest_first)
+    return heapq.merge(*_begun(walks), key=lambda item: str(item[sort_key]), reverse=newest_first)
 
 
 def share_of(page_size: int, shards: int) -> int:
