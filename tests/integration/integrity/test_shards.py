@@ -20,12 +20,14 @@ from sourcebook.integrity.verify import Verifier
 from sourcebook.observations.migrations import Migrations
 from sourcebook.records.article import Sentiment, Status
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
+from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Change, Table, TableBusy, TableRefused
 from sourcebook.table.keys import Shards
 from sourcebook.table.pages import all_items
 from tests.incoming import NOON, word
 from tests.moto_table import MotoTable
+from tests.unit.api.stored import put_source
 
 TOWNS = [
     one + end for one in ("Ald", "Bor", "Cal", "Dun", "Esk", "Fen") for end in ("ham", "ton", "wick", "mere")
@@ -248,6 +250,22 @@ def test_verify_finds_what_stands_elsewhere_and_mends_it(table: Table) -> None:
     assert {report.mended.value for report in reports} == {"mended"}
     assert not has_strangers(eight)
     assert list(Verifier(eight, [ItemsStandInTheirShards(eight)], patience=0).run()) == []
+
+
+def test_sources_move_to_their_shards_and_a_disabled_one_stays_disabled(table: Table) -> None:
+    one, eight = with_shards(table, 1), with_shards(table, 8)
+    names = [f"feed-{number:02d}" for number in range(20)]
+    for name in names:
+        put_source(one, name, "2026-11-27T12:00:00Z")
+    put_source(one, "off", "2026-11-27T12:00:00Z", enabled=False)
+    assert move_to_shards(eight) == sum(eight.shards.of(keys.source(name)["PK"]) != 0 for name in names)
+    assert not has_strangers(eight)
+    assert sorted(SourceRegistry(eight).list_ids()) == [*names, "off"]
+    stored = eight.get(keys.source("off")) or {}
+    assert stored["GSI1PK"] == keys.DISABLED_SOURCES
+    # What the migration would do that had read it before it was disabled.
+    late = Change(keys.source("off"), {"GSI1PK": keys.DUE_SOURCES}, {"GSI1PK": keys.DUE_SOURCES})
+    assert eight.update_many([late]) == [False]
 
 
 def test_the_step_runs_each_time_and_is_recorded_never(table: Table) -> None:
