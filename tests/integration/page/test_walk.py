@@ -57,3 +57,22 @@ def test_every_view_fits_a_phone_in_the_dark_and_works_by_keyboard(browser: Brow
     page.context.close()
     assert {view: by for view, by in wide.items() if by > 1} == {}
     assert complaints == []
+
+
+BROKEN_WORDS = """[...document.querySelectorAll("main .chip")].flatMap(chip => {
+    const text = document.createTreeWalker(chip, NodeFilter.SHOW_TEXT).nextNode();
+    return [...(text?.data ?? "").matchAll(/\\S+/g)].filter(word => {
+        const range = document.createRange();
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        return range.getClientRects().length > 1;
+    }).map(word => word[0]);
+})"""
+
+
+def test_no_label_breaks_inside_a_word_on_a_tablet(browser: Browser, site: Site) -> None:
+    page = new_page(browser, viewport={"width": 768, "height": 1024}, locale="en-US")
+    open_page(page, f"{site.url}/#/quarantine")
+    expect(page.locator(".chip.warn").first).to_be_visible()
+    assert page.evaluate(BROKEN_WORDS) == []
+    page.context.close()
