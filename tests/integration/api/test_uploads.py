@@ -175,8 +175,9 @@ def test_a_file_of_another_length_is_refused(world: World) -> None:
     ("change", "field"),
     [
         ({"nova_id": "00000000-0000-4000-8000-000000000000"}, "files.0.nova_id"),
-        ({"file_name": "night.exe"}, "files.0"),
-        ({"byte_length": 200_000_000}, "files.0"),
+        ({"file_name": "night.exe"}, "files.0.file_name"),
+        ({"byte_length": 50_000_000}, "files.0.byte_length"),
+        ({"byte_length": 200_000_000}, "files.0.byte_length"),
         ({"byte_length": "12"}, "files.0.byte_length"),
         ({"sha256": "ABC"}, "files.0.sha256"),
         ({"kind": "picture"}, "files.0.kind"),

@@ -63,6 +63,7 @@ class Sent(Input):
         | None
     ) = None
     inner: Inner | None = None
+    units: Annotated[list[Inner], expected("a list of units")] | None = None
 
 
 class Either(Input):
@@ -229,7 +230,7 @@ def test_a_parameter_that_is_needed_is_named() -> None:
         (
             {"note": "x"},
             "note",
-            "only the fields decision, reviewer, nova_id, errors, change, ids, inner here",
+            "only the fields decision, reviewer, nova_id, errors, change, ids, inner, units here",
         ),
         ({"x" * 300: 1}, "x" * 80, None),
     ],
@@ -241,6 +242,18 @@ def test_a_field_that_is_wrong_is_named_with_what_is_right(
         Sent.read(RIGHT | change)
     assert refused.value.field == field
     assert refused.value.expected == right or right is None
+
+
+def test_a_field_within_an_item_of_a_list_is_named_by_its_place() -> None:
+    for units, field, words_expected in (
+        ([{"unit": "Jy"}, {"unit": ""}], "units.1.unit", "a text of 1 to 20 characters"),
+        ([{"x": 1}], "units.0.x", "only the fields unit here"),
+        ([3], "units", "a list of units"),
+        ("Jy", "units", "a list of units"),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            Sent.read({**RIGHT, "units": units})
+        assert (refused.value.field, refused.value.expected) == (field, words_expected)
 
 
 def test_what_is_wrong_is_shown_as_it_was_sent() -> None:

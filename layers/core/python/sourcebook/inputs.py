@@ -48,7 +48,7 @@ def checked(check: Callable[[str], object]) -> AfterValidator:
         try:
             check(value)
         except InvalidInput as error:
-            raise _refused(error) from error
+            raise refused(error) from error
         return value
 
     return AfterValidator(validate)
@@ -82,7 +82,7 @@ class ReadBy:
         try:
             return self.read(value)
         except InvalidInput as error:
-            raise _refused(error) from error
+            raise refused(error) from error
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Input(BaseModel):
 
     @classmethod
     def expected(cls, *path: str) -> str:
-        """Return in words what would be right for a field; for one within a field, by both their names."""
+        """Return in words what would be right for a field; for one within others, by all their names."""
         schema = cls._described()
         for name in path:
             members = schema.get("properties", {})
@@ -182,6 +182,8 @@ class Input(BaseModel):
             outer = members[name]
             schema = without_null(outer)
             schema = schema | {key: outer[key] for key in (_EXPECTED,) if key in outer}
+            if name != path[-1]:
+                schema = schema.get("items", schema)
         return _words(schema)
 
     @classmethod
@@ -200,11 +202,13 @@ class Input(BaseModel):
         """Return the error of the first unknown field, or else of the first wrong one."""
         found = error.errors(include_url=False)
         first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
-        # An item of a list is shown with the list around it.
-        path = [part for part in first["loc"] if isinstance(part, str)]
+        # A text of a list is shown with the list around it.
+        named = [number for number, part in enumerate(first["loc"], 1) if isinstance(part, str)]
+        place = first["loc"][: max(named, default=0)]
         value: Any = values
-        for part in path:
-            value = value.get(part)
+        for part in place:
+            value = value[part] if isinstance(part, int) else value.get(part)
+        path = [part for part in place if isinstance(part, str)]
         match first["type"]:
             case "refused":
                 words = str(first["ctx"]["expected"])
@@ -212,7 +216,7 @@ class Input(BaseModel):
                 words = "a text of whole Unicode characters"
             case _:
                 words = cls.expected(*path)
-        return InvalidInput(".".join(part[:80] for part in path), value, words)
+        return InvalidInput(".".join(str(part)[:80] for part in place), value, words)
 
 
 class _Described(GenerateJsonSchema):
@@ -237,7 +241,8 @@ def without_null(schema: Schema) -> Schema:
     return given | outer
 
 
-def _refused(error: InvalidInput) -> PydanticCustomError:
+def refused(error: InvalidInput) -> PydanticCustomError:
+    """Return the error by which a validator refuses a field; what is expected is said as in `error`."""
     return PydanticCustomError("refused", "{expected}", {"expected": error.expected})
 
 
@@ -250,7 +255,9 @@ def _inlined(schema: Any, definitions: Mapping[str, Schema]) -> Any:  # noqa: AN
     if "$ref" in schema:
         return _inlined(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     kept = (
-        schema.items() if "properties" not in schema else ((k, v) for k, v in schema.items() if k != "title")
+        ((k, v) for k, v in schema.items() if k != "title")
+        if "properties" in schema or "enum" in schema
+        else schema.items()
     )
     return {key: _inlined(value, definitions) for key, value in kept}
 

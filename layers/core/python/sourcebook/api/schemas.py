@@ -28,7 +28,7 @@ from sourcebook.records.spectrum import SpectrumInShort, SpectrumProduct
 from sourcebook.records.subject import CacheMetadata, SentimentBucket, SentimentCacheEntry, Subject
 from sourcebook.sentiment.read import BUCKETS
 from sourcebook.sources.read import HEALTHS
-from sourcebook.uploads.model import FileKind, FileState, NewUpload
+from sourcebook.uploads.model import FileKind, FileState
 
 EXAMPLES: Final[Mapping[str, Any]] = json.loads(
     files("sourcebook.api").joinpath("examples.json").read_text("utf-8")
@@ -103,17 +103,6 @@ def _product(whole: type[SpectrumInShort]) -> dict[str, Schema]:
         name: schema if name in spectrum and name in table else nullable(schema)
         for name, schema in (table | spectrum).items()
     }
-
-
-def _new_upload() -> Schema:
-    """Return the schema of a request, as its model is."""
-    schema = NewUpload.model_json_schema()
-    new_file = schema.pop("$defs")["NewFile"]
-    new_file["properties"]["kind"] = one_of(*FileKind)
-    schema["properties"]["files"]["items"] = new_file
-    for part in (schema, new_file, *schema["properties"].values(), *new_file["properties"].values()):
-        part.pop("title", None)
-    return schema
 
 
 def _alert() -> dict[str, Schema]:
@@ -410,7 +399,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         facts={**OBJECT, "description": "What happened; docs/alerts.md has the facts of each kind."},
     ),
     "DeliveryPage": page_of("Delivery"),
-    "NewUpload": _new_upload(),
     "Upload": object_of(
         upload_id=UUID,
         created_at=TIME,

@@ -83,7 +83,7 @@ OPERATIONS: Final = (
         "taken. Then complete the upload.",
         handle=open_upload,
         access=Access.WRITE,
-        body=Body(schema="NewUpload"),
+        body=Body(form=NewUpload),
         answers={201: "Upload"},
     ),
     Operation(

@@ -5,17 +5,19 @@ from __future__ import annotations
 import base64
 from enum import StrEnum
 from pathlib import PurePath
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
+from sourcebook.errors import InvalidInput
 from sourcebook.events import UtcDatetime
+from sourcebook.inputs import Input, NovaId, expected, matching, refused, text
 from sourcebook.lightcurves.parse import MOST_BYTES
-from sourcebook.novae.model import Sha256, Uuid
+from sourcebook.novae.model import Uuid
 from sourcebook.photometry.upload import upload_key
+from sourcebook.schema import SHA256
 from sourcebook.spectra.providers.donation import LARGEST as LARGEST_SPECTRUM
 from sourcebook.spectra.providers.donation import Provenance, plain_name
-from sourcebook.validation import first_wrong
 
 MOST_FILES: Final = 50
 """Files of one upload; more are several uploads."""
@@ -60,30 +62,38 @@ CONTENT_TYPES: Final = {
 LARGEST: Final = {FileKind.PHOTOMETRY: MOST_BYTES, FileKind.SPECTRUM: LARGEST_SPECTRUM}
 """Bytes of a file, by its kind."""
 
-_Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"\S")]
-_Note = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
-_Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+_Line = Annotated[str, text(200)]
 
 
-class NewFile(BaseModel):
+class NewFile(Input):
     """A file that somebody means to send."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    nova_id: Annotated[Uuid, Field(description="The nova that it shows.")]
+    nova_id: NovaId = Field(description="The nova that it shows.")
     kind: FileKind
-    file_name: Annotated[_Name, Field(description="Its suffix says what it is sent as.")]
-    byte_length: Annotated[int, Field(ge=1, strict=True)]
-    sha256: Annotated[Sha256, Field(description="Of its bytes, in hexadecimal.")]
+    file_name: Annotated[str, StringConstraints(min_length=1, max_length=255)] = Field(
+        description="Its suffix says what it is sent as."
+    )
+    byte_length: int = Field(ge=1, le=max(LARGEST.values()), strict=True)
+    sha256: Annotated[str, matching(SHA256, 64), expected("64 hexadecimal digits")] = Field(
+        description="Of its bytes, in hexadecimal."
+    )
 
-    @model_validator(mode="after")
-    def _fits_its_kind(self) -> Self:
-        if self.byte_length > LARGEST[self.kind]:
-            raise ValueError(f"a {self.kind} file has at most {LARGEST[self.kind]} bytes")
-        if PurePath(self.file_name).suffix.lower() not in CONTENT_TYPES[self.kind]:
-            suffixes = ", ".join(CONTENT_TYPES[self.kind])
-            raise ValueError(f"the name of a {self.kind} file ends in one of {suffixes}")
-        return self
+    @field_validator("file_name")
+    @classmethod
+    def _is_of_its_kind(cls, name: str, info: ValidationInfo) -> str:
+        kind = info.data.get("kind")
+        if kind is not None and PurePath(name).suffix.lower() not in CONTENT_TYPES[kind]:
+            suffixes = ", ".join(CONTENT_TYPES[kind])
+            raise refused(InvalidInput("file_name", name, f"a name that ends in one of {suffixes}"))
+        return name
+
+    @field_validator("byte_length")
+    @classmethod
+    def _is_not_too_long(cls, length: int, info: ValidationInfo) -> int:
+        kind = info.data.get("kind")
+        if kind is not None and length > LARGEST[kind]:
+            raise refused(InvalidInput("byte_length", length, f"at most {LARGEST[kind]} for a {kind} file"))
+        return length
 
     @property
     def content_type(self) -> str:
@@ -96,26 +106,38 @@ class NewFile(BaseModel):
         return base64.b64encode(bytes.fromhex(self.sha256)).decode()
 
 
-class NewUpload(BaseModel):
+class NewUpload(Input):
     """What somebody means to send."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "donor": "A. Observer",
+                    "license": "CC-BY-4.0",
+                    "files": [
+                        {
+                            "nova_id": "b6c05a41-2227-5387-8f82-9085f39c71d6",
+                            "kind": "photometry",
+                            "file_name": "night.csv",
+                            "byte_length": 2048,
+                            "sha256": "2f91aa1c5b1f0f7a8d1f6d1a3c9e5b7d2f91aa1c5b1f0f7a8d1f6d1a3c9e5b7d",
+                        }
+                    ],
+                }
+            ]
+        }
+    )
 
-    donor: Annotated[_Line, Field(description="Who hands the files in.")]
-    observer: _Line | None = Field(default=None, description="Who took them, if that is somebody else.")
-    license: _Line | None = Field(default=None, description="Under what terms they may be used.")
-    note: _Note | None = Field(default=None, description="Anything else that helps to judge them.")
-    files: Annotated[tuple[NewFile, ...], Field(min_length=1, max_length=MOST_FILES)]
-
-    @classmethod
-    def read(cls, body: object) -> Self:
-        """Read a request. Raise InvalidInput naming the first field that is wrong."""
-        try:
-            return (
-                cls.model_validate_json(body) if isinstance(body, str | bytes) else cls.model_validate(body)
-            )
-        except ValidationError as error:
-            raise first_wrong(error, "body") from error
+    donor: _Line = Field(description="Who hands the files in.")
+    observer: _Line | None = Field(None, description="Who took them, if that is somebody else.")
+    license: _Line | None = Field(None, description="Under what terms they may be used.")
+    note: Annotated[str, text(1_000)] | None = Field(
+        None, description="Anything else that helps to judge them."
+    )
+    files: Annotated[list[NewFile], expected(f"a list of 1 to {MOST_FILES} files")] = Field(
+        min_length=1, max_length=MOST_FILES
+    )
 
 
 class UploadedFile(NewFile):
