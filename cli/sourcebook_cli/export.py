@@ -47,7 +47,7 @@ def export(since: datetime, until: datetime, folder: Path | None, no_wait: bool,
         say(f"Started: {execution}")
         return
     result = outcome(stack, execution, _progress)
-    _tell(stack, period, result)
+    _print(stack, period, result)
     if folder is not None:
         _bring(stack, period, folder)
 
@@ -57,7 +57,7 @@ def _progress(answer: Mapping[str, Any]) -> None:
         say(f"{answer['next']:>5} of {answer['pieces']} pieces, {answer['rows']:>9} records", err=True)
 
 
-def _tell(stack: Stack, period: Period, result: Mapping[str, Any]) -> None:
+def _print(stack: Stack, period: Period, result: Mapping[str, Any]) -> None:
     from sourcebook.exports.manifest import PREFIX, manifest_key
 
     bucket = stack.outputs["BucketName"]

@@ -79,7 +79,7 @@ def verify(
             left += report.mended is not Mended.MENDED
             if on_screen:
                 clear_line()
-            _tell(report, as_json=as_json)
+            _print(report, as_json=as_json)
     seconds = round(time.monotonic() - begun, 1)
     summary = {"items": verifier.items, "findings": found, "mended": found - left, "seconds": seconds}
     if as_json:
@@ -89,7 +89,7 @@ def verify(
     sys.exit(1 if left else 0)
 
 
-def _tell(report: Report, *, as_json: bool) -> None:
+def _print(report: Report, *, as_json: bool) -> None:
     finding = report.finding
     if as_json:
         say_json({**finding.public(), "outcome": report.mended.value})

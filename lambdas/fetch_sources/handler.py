@@ -115,10 +115,10 @@ async def fetch(
         return await poller.run(message.sources, receive_count=receive_count)
 
 
-def tell_of_disabled(report: RoundReport) -> None:
+def notify_of_disabled(report: RoundReport) -> None:
     """Notify the operator of sources that the round has disabled; a failure to do so is only logged."""
     try:
-        notice.tell(report)
+        notice.send(report)
     except (BotoCoreError, ClientError):
         logger.exception("notice_not_sent")
 
@@ -143,7 +143,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
             log_round(report, logger)
             measure_round(report, metrics)
             measure_process(metrics, connections=CONNECTIONS)
-            tell_of_disabled(report)
+            notify_of_disabled(report)
             if report.failures:
                 failed.append(record["messageId"])
             report_agreement(sample.compare(), logger, metrics)

@@ -501,7 +501,7 @@ class Arena:
         )
         copies: list[BusEvent] = [*[told] * 3, *[asked] * 3, *[concluded] * 3]
         rng.shuffle(copies)
-        EventBus(self.client("events"), "SourcebookPipeline-news").tell(copies)
+        EventBus(self.client("events"), "SourcebookPipeline-news").put(copies)
 
     def _send(self, sqs: Any, queue: str, body: str) -> str:
         delay = self.rng.choice((0, 0, 1, 3))

@@ -685,9 +685,9 @@ def test_mending_twice_is_mending_once(world: Healthy) -> None:
     key = _delete(world, keys.article_tag(world.story, "markets"))
     (check,) = chosen(all_checks(world.table, world.clock), ["mentions"])
     (report,) = verify(world)
-    assert check.mend(report.finding)
+    assert check.repair(report.finding)
     mended = world.table.get(key)
-    assert check.mend(report.finding)
+    assert check.repair(report.finding)
     assert world.table.get(key) == mended
     with pytest.raises(ConditionFailed):
         world.table.put({**key, "revision": 0}, condition=_never())

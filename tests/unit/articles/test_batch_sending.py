@@ -145,7 +145,7 @@ def test_only_the_refused_events_are_told_again(client: Any, naps: Naps) -> None
     )
     stub.add_response("put_events", bus_answer("", ""), bus_request([told[1], told[9]]))
     stub.add_response("put_events", bus_answer(""), bus_request(told[10:]))
-    assert EventBus(eventbridge, "bus", naps).tell(told) == 11
+    assert EventBus(eventbridge, "bus", naps).put(told) == 11
     assert naps.taken == [0.1]
 
 
@@ -157,7 +157,7 @@ def test_an_event_refused_to_the_end_is_an_error_to_be_retried(client: Any, naps
     with pytest.raises(
         EventRefused, match=r"EventBridge refused 1 of 2 entries 5 times: ThrottlingException"
     ):
-        EventBus(eventbridge, "bus", naps).tell(events(2))
+        EventBus(eventbridge, "bus", naps).put(events(2))
 
 
 def test_a_bus_that_cannot_be_reached_is_an_error_to_be_retried(naps: Naps) -> None:
@@ -170,5 +170,5 @@ def test_a_bus_that_cannot_be_reached_is_an_error_to_be_retried(naps: Naps) -> N
         config=Config(retries={"max_attempts": 0}),
     )
     with pytest.raises(EventRefused) as raised:
-        EventBus(bus, "bus", naps).tell(events(1))
+        EventBus(bus, "bus", naps).put(events(1))
     assert isinstance(raised.value.__cause__, EndpointConnectionError)

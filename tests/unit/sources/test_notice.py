@@ -29,7 +29,7 @@ def test_one_message_names_all_that_a_round_has_disabled_and_why() -> None:
     with Stubber(sns) as stub:
         stub.add_response("publish", {"MessageId": "1"}, {"TopicArn": TOPIC, "Subject": ANY, "Message": ANY})
         polls = [poll("a", "HTTP 404\nnot found"), poll("b", "x" * 900), poll("c", "fine", disabled=False)]
-        assert Notice(sns, TOPIC).tell(RoundReport(polls, [], [], [])) == 2
+        assert Notice(sns, TOPIC).send(RoundReport(polls, [], [], [])) == 2
         stub.assert_no_pending_responses()
     assert told["Subject"] == "Sourcebook: 2 sources disabled by errors"
     lines = told["Message"].splitlines()
@@ -41,5 +41,5 @@ def test_one_message_names_all_that_a_round_has_disabled_and_why() -> None:
 
 def test_nobody_is_told_of_nothing_and_nothing_is_told_without_a_topic() -> None:
     nothing = cast("Any", None)
-    assert Notice(nothing, TOPIC).tell(RoundReport([poll("a", "x", disabled=False)], [], [], [])) == 0
-    assert Notice(nothing, "").tell(RoundReport([poll("a", "x")], [], [], [])) == 1
+    assert Notice(nothing, TOPIC).send(RoundReport([poll("a", "x", disabled=False)], [], [], [])) == 0
+    assert Notice(nothing, "").send(RoundReport([poll("a", "x")], [], [], [])) == 1

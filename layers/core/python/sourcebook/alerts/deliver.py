@@ -99,7 +99,7 @@ class Deliverer:
     async def _by(self, way: Way, client: HttpClient, rule: AlertRule, event: AlertFired) -> None:
         if way is Way.BUS:
             try:
-                self.bus.tell([event])
+                self.bus.put([event])
             except Retryable as error:
                 raise NotTaken(str(error)) from error
         # The rule may have lost its address since then.

@@ -32,11 +32,11 @@ class EventBus:
     name: str
     sleep: Callable[[float], None] = field(default=time.sleep)
 
-    def tell(self, events: Iterable[BusEvent]) -> int:
+    def put(self, events: Iterable[BusEvent]) -> int:
         """Put events on the bus and return how many there were.
 
         Raises:
-            EventRefused: if it did not take all of them. Telling them all again is harmless.
+            EventRefused: if it did not take all of them. Putting them all again is harmless.
         """
         return send_in_batches(
             events, self._put, service="EventBridge", refused=EventRefused, sleep=self.sleep

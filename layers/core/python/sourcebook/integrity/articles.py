@@ -33,7 +33,7 @@ class _Mending:
     clock: Clock
     _subjects: frozenset[str] | None = None
 
-    def mend(self, dedup_key: str) -> bool:
+    def repair(self, dedup_key: str) -> bool:
         store = MentionStore(self.table, DirtyHours(self.table, self.clock))
         if self._subjects is None:
             self._subjects = frozenset(SubjectRegistry(self.table).list_ids())
@@ -81,12 +81,12 @@ class ArticlesHaveTheirMentions:
                     self.name, key_of(mention), problem, repairable=True, about=key_of(article)
                 )
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Write the mentions anew; an article without a verdict is analyzed again."""
         dedup_key = str(keys.dedup_key_of(finding.about["PK"]))
         if finding.key == finding.about:
             return reopen_analyzed(self.table, dedup_key)
-        return self._mending.mend(dedup_key)
+        return self._mending.repair(dedup_key)
 
 
 def _difference(mention: Item | None, should_be: Item) -> str:
@@ -136,9 +136,9 @@ class MentionsHaveTheirArticle:
                     self.name, key_of(mention), problem, repairable=True, about=key_of(mention)
                 )
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Remove the mention."""
-        return self._mending.mend(str(keys.dedup_key_of(finding.key["PK"])))
+        return self._mending.repair(str(keys.dedup_key_of(finding.key["PK"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +167,6 @@ class AliasesLeadToArticles:
                     self.name, key_of(alias), problem, repairable=False, about=key_of(alias)
                 )
 
-    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """Only the source can tell the story again."""
         return False

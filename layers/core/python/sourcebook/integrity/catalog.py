@@ -53,7 +53,7 @@ class SpectraStandWhereTheyAreDue:
                     self.name, key_of(product), problem, repairable=True, about=key_of(product)
                 )
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Take what has ended out of the indexes; put what is to be acquired into them."""
         item = self.table.get(finding.key, consistent=True)
         if item is None:
@@ -125,7 +125,7 @@ class ValidSpectraHaveTheirFile:
                     self.name, key_of(product), problem, repairable=False, about=key_of(product)
                 )
 
-    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """Return False: a person must have it acquired again."""
         return False
 
@@ -163,7 +163,7 @@ class BytesHaveOneOwner:
                     self.name, key_of(product), problem, owner is None, about=key_of(product)
                 )
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Claim bytes that are nobody's."""
         product = SpectrumProduct.of_item(self.table.get(finding.key, consistent=True) or {})
         return Fingerprints(self.table, self.clock).claim(product, str(product.sha256)) is None
@@ -192,7 +192,7 @@ class LocatorsLeadToSpectra:
                     self.name, key_of(alias), problem, repairable=False, about=key_of(alias)
                 )
 
-    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """Only the provider knows what the spectrum is."""
         return False
 
@@ -227,7 +227,7 @@ class PhotometryPointsToFiles:
                 problem = f"there is no record of {', nor of '.join(lacking)}"
                 yield IntegrityFinding(self.name, key_of(item), problem, repairable=False, about=key_of(item))
 
-    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """The next upload writes the records; `sourcebook photometry` can have the table made anew."""
         return False
 
@@ -254,7 +254,7 @@ class NovaeAreFound:
             problem = f"it is missing: {what} leads to the nova no more"
             yield IntegrityFinding(self.name, key, problem, repairable=True, about=key_of(item))
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Write the row again, from the nova or from its own list of names; or move names to today's form."""
         about = self.table.get(finding.about, consistent=True)
         if about is None:
@@ -286,7 +286,7 @@ class ProductsBelongToOneNova:
             if problem := _half_curated(self.table, item) or _left_behind(item, novae.get(item["PK"])):
                 yield IntegrityFinding(self.name, key_of(item), problem, repairable=False, about=key_of(item))
 
-    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """The same command goes on with what was cut short; it needs the bucket too."""
         return False
 

@@ -69,7 +69,7 @@ class MembersFollowDecisions:
         wanted = (keys.event_member(event.event_id, key) for key in dedup_keys)
         return {str(row["dedup_key"]) for row in self.table.batch_get(wanted, consistent=True)}
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Let the members of both events follow, as the decision does itself."""
         item = self.table.get(finding.about, consistent=True)
         if item is None:

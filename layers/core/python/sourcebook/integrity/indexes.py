@@ -76,7 +76,7 @@ class IndexesHoldWhatTheyAreFor:
                 repairable = all(_kind(item) not in _RIGHTS[index][1] for index in wrong)
                 yield IntegrityFinding(self.name, key_of(item), differences, repairable, about=key_of(item))
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Take the item out of the indexes; nothing else of it changes."""
         item = self.table.get(finding.key, consistent=True)
         if item is None:
@@ -129,7 +129,7 @@ class SourcesStandWhereTheyAreDue:
             if problem := _misplaced(item, _place_of_source(item)):
                 yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Put it where its due time and `enabled` say."""
         item = self.table.get(finding.key, consistent=True)
         if item is None:
@@ -162,7 +162,7 @@ class SubjectsStandInTheirList:
             if is_of(item, "Tool") and (problem := _misplaced(item, Subject.of_item(item).place)):
                 yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Put it where `active` says."""
         item = self.table.get(finding.key, consistent=True)
         if item is None:
@@ -188,7 +188,7 @@ class NovaeStandInTheirList:
             if is_of(item, "Nova") and (problem := _misplaced(item, place_of(item))):
                 yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Put it where its name says."""
         item = self.table.get(finding.key, consistent=True)
         return item is not None and relist(self.table, item)

@@ -18,7 +18,7 @@ class IntegrityFinding:
         check: name of the check that found it.
         key: of the item that is wrong, missing or too much.
         problem: what is wrong, in words.
-        repairable: whether `Check.mend` can make it right from what else is in the table.
+        repairable: whether `Check.repair` can make it right from what else is in the table.
         about: key of the item that was looked at when it was found.
     """
 
@@ -63,7 +63,7 @@ class Check(Protocol):
         """
         ...
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Repair what was found from what else is in the table; return whether that was possible.
 
         Raises:

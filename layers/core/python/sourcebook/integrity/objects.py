@@ -50,6 +50,6 @@ class FilesAreInTheBucket:
             return f"its object {file['key']} has {answer['ContentLength']} bytes instead of {length}"
         return ""
 
-    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """Return False: only an older version in the bucket has what was in the object."""
         return False

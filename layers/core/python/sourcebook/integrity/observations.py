@@ -48,7 +48,7 @@ class LatestIsTheWinner:
         order = ranked(candidates_of({**latest, "sources": slots}, self.clock()))
         return order[0].source_id if order else ""
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Rebuild the slots from the raw layer."""
         Canonical(self.table).rebuild(keys.read_latest(finding.key))
         return True
@@ -84,7 +84,7 @@ class ObservationsAreFound:
                     self.name, key, problem, repairable=True, about=key_of(seen[partition])
                 )
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Rebuild it from the raw layer, if the series is known."""
         target = keys.read_latest(finding.key)
         series = self.table.get(keys.observed_series(target[1]), consistent=True)

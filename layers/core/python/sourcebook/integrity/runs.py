@@ -31,6 +31,6 @@ class RunsEnd:
                 )
                 yield IntegrityFinding(self.name, key_of(run), problem, repairable=False, about=key_of(run))
 
-    def mend(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
+    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
         """Return False: nothing in the table says how the run ended."""
         return False

@@ -111,7 +111,7 @@ class RollupsAgreeWithMentions:
             days[hour[:10]] = days.get(hour[:10], NONE) + hours[hour].total
         return hours, days
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Mark the hour, or all hours of the day, so that the next refresh counts them again."""
         tool_id = finding.key["PK"].removeprefix(keys.subject("")["PK"])
         sort_key = finding.key["SK"]
@@ -226,7 +226,7 @@ class CacheAgreesWithMentions:
     def _finding(self, subject: Item, key: keys.Key, problem: str) -> IntegrityFinding:
         return IntegrityFinding(self.name, key, problem, repairable=True, about=key_of(subject))
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Delete the entry: it is computed when it is next asked for, and by the next refresh."""
         entry = self.table.get(finding.key, consistent=True)
         if entry is not None:

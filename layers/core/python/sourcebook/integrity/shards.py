@@ -19,7 +19,7 @@ from sourcebook.table.client import Change, Table, in_any_shard
 from sourcebook.table.codec import Item
 
 Watch: TypeAlias = Callable[[int], None]
-"""Is told how many more entries of an index were looked at."""
+"""Called with the number of further entries of an index that were read."""
 
 _INDEXES: Final = {
     "status": (keys.STATUS_INDEX, "timestamp"),
@@ -42,16 +42,18 @@ class ItemsStandInTheirShards:
         """Yield items that stand in another shard; in one that no list asks for, nobody finds them."""
         for item in items:
             if wrong := _misplaced(self.table.shards, item):
-                told = "; ".join(self._told(item, attribute) for attribute in wrong)
-                yield IntegrityFinding(self.name, key_of(item), told, repairable=True, about=key_of(item))
+                differences = "; ".join(self._difference(item, attribute) for attribute in wrong)
+                yield IntegrityFinding(
+                    self.name, key_of(item), differences, repairable=True, about=key_of(item)
+                )
 
-    def _told(self, item: Item, attribute: str) -> str:
+    def _difference(self, item: Item, attribute: str) -> str:
         there, shards = keys.shard_in(item[attribute]), self.table.shards
         index, _ = _INDEXES[attribute]
         unseen = "" if there < shards.count else ", which no list asks for"
         return f"it stands in shard {there} of {index}{unseen}, and should in {shards.of(item['PK'])}"
 
-    def mend(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:
         """Put it into its shards, as long as its values are what they are."""
         item = self.table.get(finding.key, consistent=True)
         if item is None:

@@ -127,7 +127,7 @@ def _mended(check: Check, finding: IntegrityFinding) -> Mended:
     if not finding.repairable:
         return Mended.NOT_POSSIBLE
     try:
-        return Mended.MENDED if check.mend(finding) else Mended.NOT_POSSIBLE
+        return Mended.MENDED if check.repair(finding) else Mended.NOT_POSSIBLE
     except ConditionFailed:
         return Mended.CHANGED
     except _DAMAGE:

@@ -26,7 +26,7 @@ class Notice:
     topic: SNSClient
     topic_arn: str
 
-    def tell(self, report: RoundReport) -> int:
+    def send(self, report: RoundReport) -> int:
         """Send one message of the sources that a round has disabled; return how many there were.
 
         Raises:

@@ -66,7 +66,7 @@ class Intake:
                 refused.append(Rejected(article.source, article.article_id, str(result)))
         self.announcer.announce(announce, self.correlation_id)
         if self.bus is not None and announce:
-            self.bus.tell(self._new(articles[0].source, list(dict.fromkeys(announce))))
+            self.bus.put(self._new(articles[0].source, list(dict.fromkeys(announce))))
         if postponed:
             raise postponed[0]
         return Taken(tuple(outcomes), tuple(refused))

@@ -138,7 +138,7 @@ class Grouper:
                 break
             events = self._record(list(waiting.articles.values()), done)
             self._carry_out(events)
-            self._tell(events, correlation_id)
+            self._request_ideas(events, correlation_id)
             self.table.put_many(waiting.left)
             self.table.delete_many(waiting.done)
             done.events |= events.keys()
@@ -252,14 +252,14 @@ class Grouper:
             return
         raise GroupingContended(f"event {event_id}: overtaken {_RACES} times; it is tried again")
 
-    def _tell(self, events: Iterable[str], correlation_id: str) -> None:
+    def _request_ideas(self, events: Iterable[str], correlation_id: str) -> None:
         remaining = iter(sorted(events))
 
         def requests() -> Iterator[GenerateIdeas]:
             while chunk := tuple(islice(remaining, IDS_IN_ONE)):
                 yield GenerateIdeas(correlation_id=correlation_id, event_ids=chunk)
 
-        self.bus.tell(requests())
+        self.bus.put(requests())
 
 
 def _marks_of(articles: int, marks: Iterator[Item]) -> list[Item]:

@@ -132,5 +132,5 @@ class GroupingTrigger:
             )
             for line in sorted({Line.holding(mark, self.lines) for mark in waiting})
         ]
-        self.bus.tell(asked)
+        self.bus.put(asked)
         return asked
