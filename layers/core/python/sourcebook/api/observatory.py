@@ -22,6 +22,7 @@ from sourcebook.inputs import ReadBy
 from sourcebook.novae.coordinates import WIDEST_SEARCH, Position
 from sourcebook.novae.product_read import ProductReader
 from sourcebook.novae.read import NovaReader
+from sourcebook.records.spectrum import SpectrumProduct
 from sourcebook.votable_text import MEDIA_TYPE, Cell, Info, VotableField, votable
 
 T = TypeVar("T")
@@ -208,18 +209,18 @@ def _spectra(api: ObservatoryApi, novae: list[dict[str, Any]], base: str) -> Ite
             yield _spectrum(nova, product, base)
 
 
-def _spectrum(nova: Mapping[str, object], product: Mapping[str, Any], base: str) -> Mapping[str, Cell]:
-    own = f"{base}/novae/{nova['nova_id']}/products/{product['data_product_id']}"
-    verdict = product.get("verdict") or {}
-    size = product.get("byte_length")
+def _spectrum(nova: Mapping[str, Any], product: SpectrumProduct, base: str) -> Mapping[str, Cell]:
+    own = f"{base}/novae/{nova['nova_id']}/products/{product.data_product_id}"
+    verdict: Mapping[str, Any] = product.verdict or {}
+    size = product.byte_length
     return {
         "obs_publisher_did": own,
         "access_url": f"{own}/spectrum.fits",
         "access_format": "application/fits",
-        "access_estsize": None if size is None else -(-int(size) // 1024),
+        "access_estsize": None if size is None else -(-size // 1024),
         "dataproduct_type": "spectrum",
-        "obs_title": product.get("title") or product["data_product_id"],
-        "obs_collection": product.get("collection") or product["provider"],
+        "obs_title": product.title or product.data_product_id,
+        "obs_collection": product.collection or product.provider,
         "instrument_name": verdict.get("instrument"),
         "target_name": nova["primary_name"],
         "s_ra": nova["ra_deg"],

@@ -13,6 +13,7 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from sourcebook.bucket.objects import Beginning, Objects, SignedLink
 from sourcebook.errors import Terminal
 from sourcebook.fits.points import downsample
+from sourcebook.messages import plain
 from sourcebook.records.base import View, shown_names
 from sourcebook.records.product import FileObject, PhotometryTable, ProductType
 from sourcebook.records.spectrum import SpectrumInShort, SpectrumProduct, ValidationStatus
@@ -80,7 +81,7 @@ class ProductReader:
 
         def load(items: list[Item]) -> list[View | None]:
             return [
-                _shown(item, SpectrumInShort)
+                _shown(_listed(item), SpectrumInShort)
                 if all(value is None or item.get(name) == value for name, value in wanted.items())
                 else None
                 for item in items
@@ -96,22 +97,19 @@ class ProductReader:
 
     def get(self, nova_id: str, data_product_id: str) -> View | None:
         """Return a product with its files; None if the nova has none with this id."""
-        item = self._find(nova_id, data_product_id)
-        if item is None:
+        product = self._find(nova_id, data_product_id)
+        if product is None:
             return None
-        prefix = keys.files_of(item["product_type"], data_product_id)
+        prefix = keys.files_of(product.product_type, data_product_id)
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(prefix)
         files = [FileObject.of_item(row).shown() for row in self.table.query_all(own, most=_FILES_AT_MOST)]
-        return _shown(item, SpectrumProduct) | {"files": files}
+        return _shown(product, SpectrumProduct) | {"files": files}
 
-    def valid_spectra(self, nova_id: str) -> Iterator[Item]:
-        """Yield the items of the valid spectra of a nova."""
+    def valid_spectra(self, nova_id: str) -> Iterator[SpectrumProduct]:
+        """Yield the valid spectra of a nova."""
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.SPECTRA_PREFIX)
-        return (
-            item
-            for item in self.table.query_all(own)
-            if item.get("validation_status") == ValidationStatus.VALID
-        )
+        spectra = map(SpectrumProduct.of_item, self.table.query_all(own))
+        return (one for one in spectra if one.validation_status is ValidationStatus.VALID)
 
     def spectrum(self, nova_id: str, data_product_id: str, points: int) -> View | None:
         """Return the samples of a spectrum, in at most `points` of them; None if there is no such product.
@@ -119,14 +117,15 @@ class ProductReader:
         Raises:
             NothingToPlot: if it is no spectrum, or not a valid one.
         """
-        item = self._find(nova_id, data_product_id)
-        if item is None:
+        product = self._find(nova_id, data_product_id)
+        if product is None:
             return None
-        text = self._objects.read(_samples(item), _LARGEST_SPECTRUM).body.decode()
+        spectrum = _spectrum(product)
+        text = self._objects.read(_samples(spectrum), _LARGEST_SPECTRUM).body.decode()
         return {
             "nova_id": nova_id,
             "data_product_id": data_product_id,
-            "provider": item.get("provider"),
+            "provider": spectrum.provider,
             **downsample(text, points),
         }
 
@@ -136,10 +135,10 @@ class ProductReader:
         Raises:
             NothingToPlot: if it is no spectrum, or not a valid one.
         """
-        item = self._find(nova_id, data_product_id)
-        if item is None:
+        product = self._find(nova_id, data_product_id)
+        if product is None:
             return None
-        text = self._objects.read(_samples(item), _LARGEST_SPECTRUM).body.decode()
+        text = self._objects.read(_samples(_spectrum(product)), _LARGEST_SPECTRUM).body.decode()
         return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
 
     def link(self, nova_id: str, data_product_id: str, *, original: bool) -> SignedLink | None:
@@ -153,10 +152,10 @@ class ProductReader:
         Raises:
             NothingToPlot: if it is no spectrum, or has no such file.
         """
-        item = self._find(nova_id, data_product_id)
-        if item is None:
+        product = self._find(nova_id, data_product_id)
+        if product is None:
             return None
-        key = item.get("raw_s3_key") if original else _samples(item)
+        key = _spectrum(product).raw_s3_key if original else _samples(_spectrum(product))
         if not key:
             raise NothingToPlot(
                 "The original of this product was not acquired; `acquisition_status` says why."
@@ -193,18 +192,17 @@ class ProductReader:
         # Here, because the API would load it at each start, 4 ms, and seldom needs it.
         from sourcebook.lightcurves.series import Selection, Series  # noqa: PLC0415
 
-        item = self.table.get(keys.photometry_table(nova_id)) or {}
-        key = item.get("points_s3_key")
+        table = self._table_of(nova_id)
         found = Selection((), 0, {})
-        if key:
-            series = Series.read(self._objects.read(key, _LARGEST_SERIES).body)
+        if table and table.points_s3_key:
+            series = Series.read(self._objects.read(table.points_s3_key, _LARGEST_SERIES).body)
             found = series.select(bands=bands, since=since, until=until, upper_limits=upper_limits, most=most)
         return {
             "nova_id": nova_id,
-            "data_product_id": item.get("data_product_id"),
-            "table_rows": item.get("row_count", 0),
-            "ingestion_count": item.get("ingestion_count", 0),
-            "last_ingestion_at": item.get("last_ingestion_at"),
+            "data_product_id": table.data_product_id if table else None,
+            "table_rows": (table.row_count or 0) if table else 0,
+            "ingestion_count": table.ingestion_count if table else 0,
+            "last_ingestion_at": plain(table.last_ingestion_at) if table else None,
             "matched": found.matched,
             "bands": found.bands,
             "thinned": found.thinned,
@@ -212,30 +210,41 @@ class ProductReader:
             "next_cursor": None,
         }
 
-    def _find(self, nova_id: str, data_product_id: str) -> Item | None:
-        table = self.table.get(keys.photometry_table(nova_id))
-        if table is not None and table.get("data_product_id") == data_product_id:
+    def _table_of(self, nova_id: str) -> PhotometryTable | None:
+        item = self.table.get(keys.photometry_table(nova_id))
+        return PhotometryTable.of_item(item) if item else None
+
+    def _find(self, nova_id: str, data_product_id: str) -> SpectrumProduct | PhotometryTable | None:
+        table = self._table_of(nova_id)
+        if table is not None and table.data_product_id == data_product_id:
             return table
         spectra = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.SPECTRA_PREFIX)
         # Its provider is part of its key and not of its address; a nova has some hundred spectra at most.
         ending = f"#{data_product_id}"
-        return next((item for item in self.table.query_all(spectra) if item["SK"].endswith(ending)), None)
+        found = (item for item in self.table.query_all(spectra) if item["SK"].endswith(ending))
+        return next(map(SpectrumProduct.of_item, found), None)
 
 
-def _samples(item: Item) -> str:
-    """Return the key of the samples of a spectrum."""
-    if item["product_type"] != ProductType.SPECTRA:
+def _listed(item: Item) -> SpectrumInShort | PhotometryTable:
+    kind = PhotometryTable if item["product_type"] == ProductType.PHOTOMETRY_TABLE else SpectrumInShort
+    return kind.of_item(item)
+
+
+def _spectrum(product: SpectrumProduct | PhotometryTable) -> SpectrumProduct:
+    """Return a product that is a spectrum. Raise NothingToPlot if it is none."""
+    if isinstance(product, PhotometryTable):
         raise NothingToPlot("It is a photometry table: GET /novae/{nova_id}/photometry gives its points.")
-    prefix = item.get("derived_s3_prefix")
-    if item.get("validation_status") != ValidationStatus.VALID or not prefix:
-        raise NothingToPlot(
-            f"Only a VALID spectrum has samples; this one is {item.get('validation_status')}."
-        )
-    return f"{prefix}{SPECTRUM}"
+    return product
 
 
-def _shown(item: Item, whole: type[SpectrumInShort]) -> View:
+def _samples(spectrum: SpectrumProduct) -> str:
+    """Return the key of the samples of a spectrum."""
+    if spectrum.validation_status is not ValidationStatus.VALID or not spectrum.derived_s3_prefix:
+        raise NothingToPlot(f"Only a VALID spectrum has samples; this one is {spectrum.validation_status}.")
+    return f"{spectrum.derived_s3_prefix}{SPECTRUM}"
+
+
+def _shown(product: SpectrumInShort | PhotometryTable, whole: type[SpectrumInShort]) -> View:
     """Return what the API shows of a product: null is what products of its type do not have."""
-    is_table = item["product_type"] == ProductType.PHOTOMETRY_TABLE
-    kind, other = (PhotometryTable, whole) if is_table else (whole, PhotometryTable)
-    return dict.fromkeys(shown_names(other)) | kind.of_item(item).shown()
+    other = whole if isinstance(product, PhotometryTable) else PhotometryTable
+    return dict.fromkeys(shown_names(other)) | product.shown()

@@ -20,6 +20,7 @@ from sourcebook.novae.listing import NovaList, Wanted
 from sourcebook.novae.product_read import ProductReader
 from sourcebook.novae.read import NovaReader
 from sourcebook.novae.reference_read import ReferenceReader
+from sourcebook.records.spectrum import SpectrumProduct
 from sourcebook.releases.tables import NOVAE, PHOTOMETRY, REFERENCES, SPECTRA, TABLES, ReleaseTable
 from sourcebook.releases.written import FORMATS, as_bibtex
 from sourcebook.table import keys
@@ -125,7 +126,7 @@ class Releaser:
             nova_id, known = nova["nova_id"], NovaReader(self.table).get(nova["nova_id"])
             names = [] if known is None else [one["name"] for one in known["names"]]
             own = {"nova_id": nova_id, "primary_name": nova["primary_name"]}
-            spectra = [_spectrum(own, item) for item in products.valid_spectra(nova_id)]
+            spectra = [_spectrum(own, one) for one in products.valid_spectra(nova_id)]
             measurements = [own | one for one in self._measurements(nova_id)]
             references = list(all_items(partial(ReferenceReader(self.table).page, nova_id, limit=_PAGE)))
             for row in spectra:
@@ -154,10 +155,10 @@ class Releaser:
                 yield {column.name: getattr(one, column.name, None) for column in PHOTOMETRY.columns}
 
 
-def _spectrum(own: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
-    verdict = item.get("verdict") or {}
+def _spectrum(own: dict[str, Any], spectrum: SpectrumProduct) -> dict[str, Any]:
+    known, verdict = spectrum.to_json(), spectrum.verdict or {}
     return {
-        **{column.name: item.get(column.name) for column in SPECTRA.columns},
+        **{column.name: known.get(column.name) for column in SPECTRA.columns},
         **own,
         "instrument": verdict.get("instrument"),
         "observed_at": verdict.get("observed_at_iso"),
