@@ -103,7 +103,7 @@ def _summary(summary: dict[str, Any], names: Sequence[str], *, repair: bool) -> 
     looked = f"{summary['items']} items in {summary['seconds']} s, held to {len(names)} checks"
     if not summary["findings"]:
         return f"{looked}: nothing is wrong."
-    findings = "1 thing is" if summary["findings"] == 1 else f"{summary['findings']} things are"
+    findings = "1 item is" if summary["findings"] == 1 else f"{summary['findings']} items are"
     mended = f", {summary['mended']} of them mended" if repair else "; --repair mends what can be"
     return f"{looked}: {findings} wrong{mended}."
 

@@ -1,4 +1,4 @@
-"""Give articles that wait for it their sentiment."""
+"""Analyze the sentiment of waiting articles."""
 
 from __future__ import annotations
 

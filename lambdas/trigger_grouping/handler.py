@@ -30,7 +30,7 @@ trigger = GroupingTrigger(
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
-    """Look at what waits. What the messages say stands in the table, so none of them has to be read."""
+    """Request grouping if it is due. The messages are not read, for the table has what they announce."""
     triggered = trigger.check(context.aws_request_id)
     metrics.add_metric("GroupingsTriggered", MetricUnit.Count, len(triggered))
     logger.info(

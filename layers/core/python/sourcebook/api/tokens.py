@@ -47,7 +47,7 @@ class TokenStore:
     random: Callable[[int], bytes] = secrets.token_bytes
 
     def create(self, name: str, scopes: Iterable[str], life: timedelta) -> tuple[ApiToken, str]:
-        """Make a token, and return it with its text, which is not stored.
+        """Create a token, and return it with its text, which is not stored.
 
         Args:
             name: what it is for.

@@ -181,12 +181,12 @@ def _names_publisher(candidate: str, own: PublisherForms) -> bool:
 
 
 def _credits_agency(candidate: str, own: PublisherForms) -> bool:
-    """Say whether a name beside a colon is a credit: in "Apple: …" it is the subject."""
+    """Return whether a name beside a colon is a credit: in "Apple: …" it is the subject."""
     return any(form in _AGENCY_NAMES or form in own.credited for form in _shortened(_name_key(candidate)))
 
 
 def _separates(text: str, mark: re.Match[str], *, trailing: bool) -> bool:
-    """Say whether a mark separates: bars and long dashes do, hyphens only beside a space.
+    """Return whether a mark separates: bars and long dashes do, hyphens only beside a space.
 
     Before a trailing name the space may stand on either side ("beat -Reuters"); after a leading one it must
     follow, because in "Reuters -3%" the hyphen is a sign.

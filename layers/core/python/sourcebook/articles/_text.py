@@ -97,5 +97,5 @@ def without_entities(text: str) -> str:
 
 
 def has_word(text: str) -> bool:
-    """Say whether any letter or digit of any script is in `text`."""
+    """Return whether any letter or digit of any script is in `text`."""
     return _WORD.search(text) is not None

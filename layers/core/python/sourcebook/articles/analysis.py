@@ -267,7 +267,7 @@ class Analyzer:
 
 
 def reopen_analyzed(table: Table, dedup_key: str) -> bool:
-    """Let an analyzed article be analyzed again, as a new revision.
+    """Make an analyzed article pending again, as a new revision.
 
     Returns:
         Whether it waits for its analysis now; not if it is gone or in error.

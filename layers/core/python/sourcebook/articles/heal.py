@@ -62,7 +62,7 @@ class Healer:
 
 
 def retry_failed(table: Table, dedup_key: str) -> bool:
-    """Let an article in error be analyzed again.
+    """Make an article in error pending again.
 
     Returns:
         Whether it was in error.

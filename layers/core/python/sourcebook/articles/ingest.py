@@ -297,7 +297,7 @@ class ArticleStore:
         return met
 
     def _point_alias(self, n: int, place: _Place, target: str, results: dict[int, Result]) -> bool:
-        """Let a report's alias lead to its article; False if the table does not take it."""
+        """Set the article of a report's alias; return False if the table does not take it."""
         if place.alias_says != target:
             try:
                 self.table.put(_alias_item(place.report.article, target))
@@ -307,7 +307,7 @@ class ArticleStore:
         return True
 
     def _settle_across_midnight(self, reports: Mapping[int, _Report], results: dict[int, Result]) -> None:
-        """Let one article remain where another source made its neighbour at the same moment.
+        """Keep one article where another source made its neighbour at the same moment.
 
         Both makers look again after they have written, so at least one of them sees both. Its own article
         gives way if, in the same instant, the other is still there.

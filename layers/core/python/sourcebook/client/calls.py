@@ -487,7 +487,7 @@ def alerts(*, size: int = _FULL) -> Many[models.Alert]:
 
 
 def add_alert(kind: str, **fields: JsonValue) -> One[models.CreatedAlert]:
-    """Make a rule, and return it with its secret; ``fields`` are its kind's, ``webhook`` and ``mail``."""
+    """Add a rule, and return it with its secret; ``fields`` are its kind's, ``webhook`` and ``mail``."""
     body: dict[str, JsonValue] = {"kind": kind, **fields}
     return One(operation="createAlert", method="POST", path="/alerts", body=body, model=models.CreatedAlert)
 
@@ -532,7 +532,7 @@ def workflows() -> Many[models.WorkflowsItem]:
 
 
 def open_upload(donor: str, files: Sequence[JsonValue], **fields: JsonValue) -> One[models.Upload]:
-    """Say which files will be sent; each of the answer has a link to send it to. See NewUpload."""
+    """Begin an upload of files; each in the answer has a link to send it to. See NewUpload."""
     body: dict[str, JsonValue] = {"donor": donor, "files": list(files), **fields}
     return One(operation="openUpload", method="POST", path="/uploads", body=body, model=models.Upload)
 

@@ -331,7 +331,7 @@ class Curator:
         return gone
 
     def _mark_discovery(self, nova_id: str) -> None:
-        """Make the earliest publication, and no other, the one of the discovery."""
+        """Set the role of discovery for the earliest publication alone."""
         dated = [
             (row["published_at"], row["source_identifier"], row["reference_id"])
             for row in self._rows(nova_id, keys.REFERENCE_PREFIX)

@@ -158,7 +158,7 @@ def _decode(body: bytes, charset: str | None, warnings: list[str]) -> str:
 
 
 def _without_mark(body: bytes) -> str | None:
-    """Tell UTF-16 and UTF-32 without a byte order mark by their first characters (XML 1.0 appendix F)."""
+    """Return UTF-16 or UTF-32 by the first characters, without a byte order mark (XML 1.0 appendix F)."""
     start = body[:4]
     if len(start) < 4 or b"\x00" not in start:
         return None

@@ -273,7 +273,7 @@ def next_fetch(
 
 
 def explain(source: Source, now: datetime, *, settings: FeedSettings) -> list[str]:
-    """Say why a feed's next fetch is when it is, in sentences for a person.
+    """Return why a feed's next fetch is when it is, in sentences for a person.
 
     Args:
         source: the feed with its state.

@@ -135,7 +135,7 @@ class SeenEntries:
         return _unpack_names(self.packed_names, list(self._known))
 
     def compare(self, marks: Sequence[EntryMark], now: datetime) -> SeenComparison:
-        """Say what is known of the entries of a document, and what to remember of it."""
+        """Return which entries of a document are known, and what to remember of it."""
         digests = [_digest(mark.identity) for mark in marks]
         former = self._former(marks, digests)
         records: dict[bytes, _Record] = {}

@@ -384,7 +384,7 @@ def _refuse_what_holds_nothing(reading: Reading) -> None:
 
 
 def _refuse_what_lacks_something(reading: Reading, profile: Profile, moment: Moment | None) -> None:
-    """Hold a file without its critical metadata: a unit, a date or a name is never supplied."""
+    """Quarantine a file without critical metadata: units, dates and names are never invented."""
     lacks = list(reading.missing)
     if isinstance(metres_per(reading.wavelength_unit), AxisUnit):
         unit = "the file says none" if reading.wavelength_unit is None else shorten(reading.wavelength_unit)
@@ -409,7 +409,7 @@ def _refuse_what_lacks_something(reading: Reading, profile: Profile, moment: Mom
 def _refuse_what_makes_no_sense(
     reading: Reading, stored: list[Floats], limits: tuple[float, float] | None
 ) -> None:
-    """Hold what contradicts itself.
+    """Quarantine a file whose values contradict each other.
 
     Args:
         reading: what the file has.

@@ -74,7 +74,7 @@ class Header:
             return ""
 
     def flag(self, keyword: str) -> bool:
-        """Say whether a logical keyword is T."""
+        """Return whether a logical keyword is T."""
         return self.get(keyword) is True
 
     def keywords(self) -> list[str]:

@@ -132,5 +132,5 @@ def share_inside(orders: list[Floats], limits: Range) -> float:
 
 
 def is_plausible(orders: list[Floats], limits: Range) -> bool:
-    """Say whether wavelengths in metres are those of an instrument."""
+    """Return whether wavelengths in metres are those of an instrument."""
     return share_inside(orders, limits) >= _SHARE_INSIDE

@@ -522,7 +522,7 @@ def _iraf_bands(part: Part) -> tuple[Floats, bool]:
 
 
 def _names_its_rows(header: Header, count: int) -> bool:
-    """Say whether what IRAF took for apertures are a flux and its error, by the words for them."""
+    """Return whether what IRAF took for apertures are a flux and its error, by the words for them."""
     _, words = _words_of_rows(header, count)
     return sorted(map(_role, words)) == ["error", "flux"]
 
@@ -548,7 +548,7 @@ def _iraf_reading(file: FitsFile, orders: list[StoredOrder]) -> Reading:
 
 
 def _could_be(reading: Reading, scale: float | AxisUnit) -> bool:
-    """Say whether the wavelengths of a reading could be in a unit of so many metres."""
+    """Return whether the wavelengths of a reading could be in a unit of so many metres."""
     if isinstance(scale, AxisUnit):
         return False
     return is_plausible([order.wavelength * scale for order in reading.orders], ANY_INSTRUMENT)
@@ -978,7 +978,7 @@ def _axis_unit(header: Header) -> str | None:
 
 
 def is_celestial(header: Header) -> bool:
-    """Say whether an image's axes are places on the sky."""
+    """Return whether an image's axes are places on the sky."""
     kinds = [(header.text(f"CTYPE{axis}") or "").upper() for axis in (1, 2)]
     return any(kind.startswith(("RA--", "DEC-", "GLON", "GLAT", "ELON", "ELAT")) for kind in kinds)
 

@@ -178,7 +178,7 @@ def _ones_sum(body: bytes, start: int, end: int) -> int:
 
 
 def _is_two_bytes(off_by: int) -> bool:
-    """Say whether one or two bytes that became others explain a sum: they add ±d · 256^k, modulo 2^32 − 1.
+    """Return whether one or two bytes that became others explain a sum: they add ±d · 256^k, modulo 2^32 − 1.
 
     Of all differences one in two thousand is such; an edit of several cards is seldom taken for damage.
     """
@@ -193,7 +193,7 @@ def _differences_of_one_byte() -> NDArray[np.int64]:
 
 
 def _is_written(header: bytes) -> bool:
-    """Say whether a header holds only what the standard allows: printable ASCII, blanks after END."""
+    """Return whether a header holds only what the standard allows: printable ASCII, blanks after END."""
     return _PRINTABLE.fullmatch(header) is not None
 
 

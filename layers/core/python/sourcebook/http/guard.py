@@ -160,7 +160,7 @@ class Guard:
         return addresses[:_MOST_TRIED]
 
     def _check_loopback(self, addresses: Sequence[IPv4Address | IPv6Address], port: int, url: str) -> None:
-        """Let nobody reach other programs of this machine where the policy names the ports that are meant.
+        """Refuse other ports of this machine where the policy names the allowed ones.
 
         Raises:
             FetchError: ``blocked_port``.

@@ -70,7 +70,7 @@ class MembersFollowDecisions:
         return {str(row["dedup_key"]) for row in self.table.batch_get(wanted, consistent=True)}
 
     def repair(self, finding: IntegrityFinding) -> bool:
-        """Let the members of both events follow, as the decision does itself."""
+        """Apply the decision to the members of both events, as it does itself."""
         item = self.table.get(finding.about, consistent=True)
         if item is None:
             return False

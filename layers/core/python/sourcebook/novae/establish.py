@@ -88,7 +88,7 @@ class NovaEstablisher:
         quarantine_id: str | None = None,
         created_by: Mapping[str, str] | None = None,
     ) -> Established:
-        """Make the object a nova, or the name one more of a nova that is known.
+        """Create the nova, or add the name to a known one.
 
         In this order: a person's decision; a nova that has one of the object's names; a nova at its place;
         whether it is a nova at all; a new nova. Two calls at once for one object make one nova, since its

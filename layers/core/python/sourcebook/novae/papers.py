@@ -34,7 +34,7 @@ class Papers:
     clock: Clock = utc_now
 
     def add(self, nova_id: str, bibcode: str, role: ReferenceRole, *, workflow: str) -> None:
-        """Make a paper a publication of a nova in this role; its title and date come with the next refresh.
+        """Add a paper to the publications of a nova in this role; title and date come with the next refresh.
 
         A paper that has another role already, the discovery for one, keeps it.
         """

@@ -20,7 +20,7 @@ class NovaPreparer:
     clock: Clock = utc_now
 
     def prepare(self, nova_id: str) -> Prepared:
-        """Make the photometry table of a nova if it is missing.
+        """Create the photometry table of a nova if it is missing.
 
         Raises:
             NoSuchNova: if there is no active nova with this id.

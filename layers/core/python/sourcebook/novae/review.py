@@ -218,7 +218,7 @@ class ReviewDesk:
         return answer | {"execution_arn": self.start(item["workflow_name"], payload, name)}
 
     def _end_spectrum(self, item: Item) -> None:
-        """Make a spectrum one that is never tried again. It has left the indexes when it was set aside."""
+        """Mark a spectrum as never to be tried again. It left the indexes when it was set aside."""
         about = item["retry_input"]
         found = find_product(self.table, about["nova_id"], about["provider"], about["data_product_id"])
         nova_id = about["nova_id"] if found is None else found["PK"]

@@ -122,7 +122,7 @@ class NovaStore:
         return self.table.create(nova.to_item(keys.nova(nova.nova_id), place)) is None
 
     def add_names(self, nova: Nova, names: Iterable[Named]) -> int:
-        """Give a nova names that it does not have yet.
+        """Add names to a nova.
 
         A name that cannot be one (SIMBAD has empty and endless ones) is left out; the others are kept. The
         name of one of several novae of a year, ``Nova Sgr 2012 No. 2``, also becomes one of the meanings of
@@ -155,7 +155,7 @@ class NovaStore:
         return added
 
     def rename(self, nova: Nova, name: str, source: NameSource) -> bool:
-        """Make another name the primary one; the one it was stays as an alias.
+        """Set another primary name; the old one stays as an alias.
 
         Returns:
             Whether anything changed.

@@ -72,7 +72,7 @@ def has_no_seen_times(table: Table) -> bool:
 
 
 def seen_times_and_sequence(table: Table) -> int:
-    """Give observations of schema version 1, which had one time only, a first and a last time seen.
+    """Add the first and last time seen to observations of schema version 1, which had one time.
 
     Version 1 kept `scraped_at`. Its order of arrival is not known, so it comes before all that is numbered.
     """

@@ -121,14 +121,14 @@ class TableRebuilder:
         )
 
     def _add_paper(self, nova_id: str, report: str) -> None:
-        """Make the paper that an upload names a publication of its nova."""
+        """Add the paper that an upload names to the publications of its nova."""
         written = json.loads(self.objects.read(report, _LARGEST).body)
         if bibcode := bibcode_of(written.get("reference")):
             role = ReferenceRole.PHOTOMETRY_SOURCE
             Papers(self.store.table, self.clock).add(nova_id, bibcode, role, workflow="ingest_photometry")
 
     def remake(self, nova_id: str, *, without: Collection[str] = ()) -> TableRemade:
-        """Make the table anew of the measurements of its uploads, all or `without` some of them.
+        """Rebuild the table from the measurements of its uploads, `without` some of them.
 
         For an upload that should not be there, and for a table that cannot be read. An upload that is left
         out is forgotten: it may be ingested again.

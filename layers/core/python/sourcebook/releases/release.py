@@ -1,4 +1,4 @@
-"""Make a release of the catalogue: read all of it, write its files, and the list of their digests last.
+"""Makes a release of the catalogue: reads all of it, writes its files, and the list of their digests last.
 
 A release is there when its ``SHA256SUMS`` is: what was cut short before has none, and is written over by the
 next try. One that is there is never changed.

@@ -122,7 +122,7 @@ class Day:
     """The index of one day."""
 
     def __init__(self, packed: bytes | None = None) -> None:
-        """Make an empty one, or read one.
+        """Create an empty index of a day, or read one.
 
         Raises:
             Damaged: if it cannot be read, or is of another version.

@@ -136,7 +136,7 @@ class _Work:
 
 
 def _raise_in(ident: int, error: type[BaseException] | None) -> None:
-    """Let an exception be raised in a thread at its next step, or take it back."""
+    """Raise an exception in a thread at its next step, or cancel that."""
     import ctypes  # noqa: PLC0415 - a hundredth of a start, for what hardly ever happens
 
     raised = ctypes.py_object(error) if error is not None else None
@@ -158,7 +158,7 @@ def poll_threads() -> PollThreads:
 
 
 def replace_threads() -> None:
-    """Give the running loop new threads, because one of the old ones does not end."""
+    """Replace the threads of the running loop, because one of them does not end."""
     threads = _threads.pop(asyncio.get_running_loop(), None)
     if threads is not None:
         threads.shutdown(wait=False)
@@ -282,7 +282,7 @@ def _look(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _arm(seconds: float) -> bool:
-    """Let the signal come every so many seconds, 0 for never again; False where it cannot be used."""
+    """Send the signal every so many seconds, 0 for never again; return False where it cannot be used."""
     if threading.current_thread() is not threading.main_thread():
         return False
     handler = signal.getsignal(signal.SIGALRM)
@@ -295,7 +295,7 @@ def _arm(seconds: float) -> bool:
 
 
 def limit_memory() -> None:
-    """Let an allocation beyond the function's memory raise `MemoryError`; else the process would be killed.
+    """Limit the process to the function's memory, so that allocations raise `MemoryError`.
 
     The system counts what is allocated, also where it is not used. Where it cannot limit that, or where no
     function runs, nothing is limited.

@@ -48,7 +48,7 @@ class Fingerprints:
         self.table.create(made.to_item(keys.fingerprint(sha256, product.data_product_id)))
 
     def claim(self, product: SpectrumProduct, sha256: str) -> str | None:
-        """Make a spectrum the owner of its bytes, if no other spectrum is.
+        """Claim the bytes of a spectrum, if no other spectrum has.
 
         Call it when the bytes have been found valid, before the spectrum is recorded as such.
 

@@ -300,7 +300,7 @@ def share_of(page_size: int, shards: int) -> int:
 
 
 def _begun(walks: Sequence[Iterator[Item]]) -> list[Iterator[Item]]:
-    """Make the first request of each walk at the same time."""
+    """Send the first request of each walk at the same time."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - most deployments have one shard
 
     with ThreadPoolExecutor(min(len(walks), CONNECTIONS)) as threads:

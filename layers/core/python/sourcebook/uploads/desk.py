@@ -154,7 +154,7 @@ class UploadDesk:
         return self._take_spectrum(upload, file)
 
     def _take_spectrum(self, upload: Upload, file: UploadedFile) -> UploadedFile:
-        """Make a product of a spectrum, as the provider of donations does, and start its acquisition."""
+        """Register a spectrum as a product, as the provider of donations does, and start its acquisition."""
         provenance = upload.provenance(file)
         self.objects.write_json(
             f"{provenance.folder}{PROVENANCE}", provenance.model_dump(mode="json", exclude_none=True)

@@ -76,7 +76,7 @@ class EventDecisions:
         return decide_at_last(lambda: self._part(decision, by))
 
     def follow_up(self, decision: Decision) -> None:
-        """Let the members follow what was decided of two events. It may be done again at any time."""
+        """Apply the decisions on two events to their members. It may be repeated at any time."""
         into_id, other_id = decision.about
         other = self._event(other_id, "other_id")
         members = [one for one in self._members(other_id) if one.dedup_key in other.members]

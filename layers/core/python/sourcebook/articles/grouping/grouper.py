@@ -210,7 +210,7 @@ class Grouper:
             return list(pool.map(write, work))
 
     def _link(self, event_id: str, entry: Entry) -> bool:
-        """Let an article say that it belongs to an event; False if a person has decided otherwise."""
+        """Set the event of an article; return False if a person has decided otherwise."""
         try:
             self.table.update(
                 keys.article(entry.dedup_key),

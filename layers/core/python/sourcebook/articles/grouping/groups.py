@@ -150,7 +150,7 @@ class Window:
             self._members[entry.event_id].append(known)
 
     def leave(self, dedup_key: str) -> None:
-        """Let an article stand alone for good, as a person has decided: nothing is compared with it."""
+        """Exclude an article from grouping, as a person has decided."""
         entry = self.entries.get(dedup_key)
         if entry is None:
             return

@@ -162,7 +162,7 @@ def profile(headline: str, *, tickers: Iterable[str] = (), publishers: Iterable[
 
 
 def compare(one: Profile, other: Profile) -> Comparison:
-    """Say whether two headlines tell of one event. The order of the two makes no difference."""
+    """Return whether two headlines tell of one event. The order of the two makes no difference."""
     ours, theirs = set(one.words), set(other.words)
     shared = ours & theirs
     likeness = len(shared) / len(ours | theirs) if shared else 0.0

@@ -57,7 +57,7 @@ class Line:
         return cls(zlib.crc32(mark["SK"].encode()) % lines, lines)
 
     def holds(self, mark: Item) -> bool:
-        """Say whether a mark belongs to this line."""
+        """Return whether a mark belongs to this line."""
         return self.of == 1 or Line.holding(mark, self.of) == self
 
 

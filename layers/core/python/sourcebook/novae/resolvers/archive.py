@@ -232,7 +232,7 @@ def addresses(table: Table, archive: str) -> Sequence[str]:
 
 
 def set_addresses(table: Table, chosen: Mapping[str, Sequence[str]]) -> None:
-    """Have archives asked elsewhere: at a mirror, or at a service on this machine.
+    """Set the addresses of archives, such as a mirror or a service on this machine.
 
     Raises:
         KeyError: for an archive that is not one of `PUBLIC_ADDRESSES`.

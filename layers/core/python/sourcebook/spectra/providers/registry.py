@@ -138,7 +138,7 @@ def read_providers(entries: object) -> tuple[ProviderSpec, ...]:
 
 
 def set_providers(table: Table, specs: Sequence[ProviderSpec]) -> None:
-    """Have other providers asked, or the same ones elsewhere: at a mirror, or at a service on this machine.
+    """Set the providers and their addresses, such as a mirror or a service on this machine.
 
     Raises:
         InvalidInput: if one of them stands twice.
