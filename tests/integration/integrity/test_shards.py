@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,16 +16,22 @@ from sourcebook.articles.grouping.read import EventReader
 from sourcebook.articles.heal import retry_failed
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.articles.read import ArticleFilter, ArticleReader
+from sourcebook.articles.reanalysis import Reanalyzer
+from sourcebook.articles.reanalysis_messages import DayOfArticles
+from sourcebook.clock import isoformat
 from sourcebook.integrity.shards import ItemsStandInTheirShards, has_strangers, move_to_shards, step
 from sourcebook.integrity.verify import Verifier
 from sourcebook.observations.migrations import Migrations
 from sourcebook.records.article import Sentiment, Status
+from sourcebook.records.subject import Subject
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.registry import SourceRegistry
+from sourcebook.spectra.sweep import due_spectra
 from sourcebook.table import keys
 from sourcebook.table.client import Change, Table, TableBusy, TableRefused
 from sourcebook.table.keys import Shards
-from sourcebook.table.pages import all_items
+from sourcebook.table.pages import all_items, walk_shards
 from tests.incoming import NOON, word
 from tests.moto_table import MotoTable
 from tests.unit.api.stored import put_source
@@ -280,3 +287,38 @@ def test_the_step_runs_each_time_and_is_recorded_never(table: Table) -> None:
         assert (applied.ran, applied.changed > 0) == (True, needed)
     assert seen["entries"] >= 3 * ARTICLES
     assert not list(table.query_all(Key("PK").eq(keys.MIGRATIONS)))
+
+
+def test_what_is_worked_off_comes_from_all_shards_oldest_first(table: Table) -> None:
+    eight = with_shards(table, 8)
+    times = [isoformat(NOON + timedelta(minutes=7 * number % 20)) for number in range(20)]
+    for number, time in enumerate(times):
+        article = {**keys.article(f"{number:032x}"), "status": "pending", "timestamp": time}
+        spectrum = {**keys.spectrum(f"nova-{number}", "ESO", "x"), "status": "ACQUIRE", "timestamp": time}
+        eight.put_many([article, spectrum])
+    found = [row["timestamp"] for row in due_spectra(eight, NOON + timedelta(minutes=9), page_size=2)]
+    assert found == sorted(times)[:10]
+    waiting = walk_shards(eight, "status", "pending", index=keys.STATUS_INDEX, page_size=3)
+    assert [row["timestamp"] for row in waiting] == sorted(times)
+
+
+def test_all_analyzed_articles_are_analyzed_anew_whatever_their_shard(table: Table) -> None:
+    eight = with_shards(table, 8)
+    store(eight)
+    SubjectRegistry(eight).register([Subject("harbor", "Harbor", "topic")])
+    expected = set(listed(eight, 100, status="analyzed"))
+    analyzer = Analyzer(eight, LexiconEngine(), clock=lambda: NOON, workers=1)
+    # As little time as there may be: each run does one page, and the next goes on from its place.
+    reanalyzer = Reanalyzer(eight, analyzer, seconds_left=lambda: 0)
+    part = DayOfArticles("harbor", 0, NOON + timedelta(hours=1), scope="all")
+    analyzed, runs = 0, 0
+    while True:
+        progress = reanalyzer.run(part)
+        analyzed, runs = analyzed + progress.analyzed, runs + 1
+        if progress.done:
+            break
+        part = replace(part, next=progress.next)
+    assert analyzed == len(expected)
+    assert runs == 3 * 8
+    items = eight.batch_get(map(keys.article, expected))
+    assert {item["revision"] for item in items} == {2}

@@ -288,13 +288,13 @@ BREAKAGES = (
         "an article in a shard that nothing reads",
         "shards",
         lambda w: _change(w, keys.article(w.story), sentiment="positive#3"),
-        "it stands in shard 3 of by_sentiment, which no list asks for, and should in 0",
+        "it stands in shard 3 of by_sentiment.*, and should in 0",
     ),
     Breakage(
         "a spectrum in a shard that is not its own",
         "shards",
         lambda w: _change(w, w.spectrum("waiting"), status="ACQUIRE#63"),
-        "it stands in shard 63 of by_status, which no list asks for, and should in 0",
+        "it stands in shard 63 of by_status, which no list asks for, and should in [0-7]",
     ),
     Breakage(
         "a due source that dispatch does not find",
