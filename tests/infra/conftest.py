@@ -1,8 +1,9 @@
-"""Both assemblies, each synthesized once per session."""
+"""Both assemblies, each synthesized once for all workers of a session."""
 
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,23 @@ import pytest
 
 from infra.application import build_app
 from infra.deployment import DeploymentTarget
+from sourcebook_local.process import lock
 from tests.templates import cdk_context
 
 Resource = dict[str, Any]
+
+CHOICES = {
+    "cors_origins": "https://app.example, http://localhost:5173",
+    "feeds": {"max_refresh_interval_minutes": 30, "target_articles_per_fetch": 3, "parser": "reference"},
+    "fetch_concurrency": "7",
+    "grouping_lines": "8",
+    "index_shards": "8",
+    "index_shards_before": "16",
+    "public_read": "true",
+    "sentiment_engine": "comprehend",
+    "traces": "true",
+}
+"""Choices of an operator, none of them the default, together: a synthesis takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -82,21 +97,51 @@ class Assembly:
 def synthesize(folder: Path, target: DeploymentTarget, **context: object) -> Assembly:
     """Synthesize both stacks without the CDK's own validation; cfn-lint has its own test."""
     build_app(outdir=folder, context=cdk_context(target=target.value, **context), validate=False).synth()
+    return read(folder)
 
-    def read(name: str) -> dict[str, Any]:
-        template: dict[str, Any] = json.loads((folder / f"{name}.template.json").read_text("utf-8"))
-        return template
 
-    return Assembly(folder, read("SourcebookData"), read("SourcebookPipeline"))
+def read(folder: Path) -> Assembly:
+    """Return an assembly that is there."""
+    data, pipeline = (
+        json.loads((folder / f"{name}.template.json").read_text("utf-8"))
+        for name in ("SourcebookData", "SourcebookPipeline")
+    )
+    return Assembly(folder, data, pipeline)
+
+
+def synthesized_once(temporary: Path, target: DeploymentTarget, **context: object) -> Assembly:
+    """Synthesize, unless another worker of the session has; return the assembly.
+
+    Args:
+        temporary: the worker's folder; those of all workers of a session are in one.
+        target: of the deployment.
+        context: choices of an operator.
+    """
+    session = temporary.parent if "PYTEST_XDIST_WORKER" in os.environ else temporary
+    name = f"assembly-{target.value}{'-chosen' if context else ''}"
+    folder = session / name
+    done = folder / "synthesized"
+    with lock(session / f"{name}.lock"):
+        if done.exists():
+            return read(folder)
+        assembly = synthesize(folder, target, **context)
+        done.touch()
+        return assembly
 
 
 @pytest.fixture(scope="session")
 def aws(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
     """What `cdk deploy` puts on AWS."""
-    return synthesize(tmp_path_factory.mktemp("aws"), DeploymentTarget.LAMBDA)
+    return synthesized_once(tmp_path_factory.getbasetemp(), DeploymentTarget.LAMBDA)
+
+
+@pytest.fixture(scope="session")
+def chosen(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
+    """What `cdk deploy` puts on AWS by `CHOICES`."""
+    return synthesized_once(tmp_path_factory.getbasetemp(), DeploymentTarget.LAMBDA, **CHOICES)
 
 
 @pytest.fixture(scope="session")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
     """What `make up` puts on the embedded cloud."""
-    return synthesize(tmp_path_factory.mktemp("local"), DeploymentTarget.LOCAL)
+    return synthesized_once(tmp_path_factory.getbasetemp(), DeploymentTarget.LOCAL)

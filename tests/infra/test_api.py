@@ -10,18 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import statemachines
-from infra.deployment import DeploymentTarget
 from infra.gateway_routes import api_routes
 from sourcebook.api.operations import Access
 from sourcebook.api.parts import operations
 from sourcebook.api.requests import SIGNED as PREFIX
 from sourcebook.table.keys import API_TOKENS
-from tests.infra.conftest import synthesize
 from tests.integration.api.gateway import Gateway
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.infra.conftest import Assembly
 
 pytestmark = pytest.mark.infra
@@ -81,16 +77,16 @@ def test_only_what_holds_no_data_is_open() -> None:
     assert not any(operation.access is Access.WRITE for operation in operations() if not operation.changes)
 
 
-def test_the_function_is_told_whether_anybody_may_read(
-    aws: Assembly, local: Assembly, tmp_path: Path
+def test_the_function_knows_whether_anybody_may_read(
+    aws: Assembly, local: Assembly, chosen: Assembly
 ) -> None:
-    def told(assembly: Assembly) -> str:
+    def public_read(assembly: Assembly) -> str:
         value: str = assembly.function("api")["Environment"]["Variables"]["PUBLIC_READ"]
         return value
 
-    assert told(aws) == "false"
-    assert told(local) == "true"
-    assert told(synthesize(tmp_path, DeploymentTarget.LAMBDA, public_read="true")) == "true"
+    assert public_read(aws) == "false"
+    assert public_read(local) == "true"
+    assert public_read(chosen) == "true"
 
 
 def test_the_function_knows_and_may_start_every_workflow(aws: Assembly) -> None:
@@ -169,13 +165,10 @@ def test_requests_are_logged_and_throttled(aws: Assembly) -> None:
     assert "*" not in json.dumps(stage["AccessLogSettings"]["DestinationArn"])
 
 
-def test_no_other_site_may_read_by_a_visitors_browser(aws: Assembly, tmp_path: Path) -> None:
+def test_no_other_site_may_read_by_a_visitors_browser(aws: Assembly, chosen: Assembly) -> None:
     (api,) = aws.properties("AWS::ApiGatewayV2::Api")
     assert "CorsConfiguration" not in api
-    named = synthesize(
-        tmp_path, DeploymentTarget.LAMBDA, cors_origins="https://app.example, http://localhost:5173"
-    )
-    (api,) = named.properties("AWS::ApiGatewayV2::Api")
+    (api,) = chosen.properties("AWS::ApiGatewayV2::Api")
     cors = api["CorsConfiguration"]
     assert cors["AllowOrigins"] == ["https://app.example", "http://localhost:5173"]
     assert {"GET", "HEAD", "POST", "PATCH", "DELETE"} <= set(cors["AllowMethods"])

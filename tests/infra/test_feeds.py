@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from infra.deployment import DeploymentTarget
 from sourcebook.feeds.settings import PREFIX, FeedSettings
-from tests.infra.conftest import synthesize
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.infra.conftest import Assembly
 
 pytestmark = pytest.mark.infra
@@ -38,11 +34,6 @@ def test_without_a_choice_feeds_are_polled_by_the_defaults(aws: Assembly) -> Non
     assert FeedSettings().to_environment().items() <= variables.items(), "all are there to be read"
 
 
-def test_one_object_of_the_context_sets_them_for_all_who_go_by_them(tmp_path: Path) -> None:
-    chosen = FeedSettings(max_refresh_interval_minutes=30, target_articles_per_fetch=3, parser="reference")
-    assembly = synthesize(
-        tmp_path,
-        DeploymentTarget.LAMBDA,
-        feeds={"max_refresh_interval_minutes": 30, "target_articles_per_fetch": 3, "parser": "reference"},
-    )
-    assert _settings(assembly) == dict.fromkeys(GO_BY_THEM, chosen)
+def test_one_object_of_the_context_sets_them_for_all_who_go_by_them(chosen: Assembly) -> None:
+    settings = FeedSettings(max_refresh_interval_minutes=30, target_articles_per_fetch=3, parser="reference")
+    assert _settings(chosen) == dict.fromkeys(GO_BY_THEM, settings)

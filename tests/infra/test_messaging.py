@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from infra.deployment import DeploymentTarget
 from sourcebook_cli.local import up
 from sourcebook_cli.redrive import dead_letter_queues
-from tests.infra.conftest import synthesize
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.infra.conftest import Assembly
 
 pytestmark = pytest.mark.infra
@@ -123,14 +119,7 @@ def test_the_embedded_cloud_runs_few_at_once(local: Assembly, name: str, most: i
     assert _mapping(local, name)["ScalingConfig"] == {"MaximumConcurrency": most}
 
 
-def test_concurrency_is_the_operators_choice(tmp_path: Path, aws: Assembly) -> None:
-    context = {
-        "fetch_concurrency": "7",
-        "grouping_lines": "8",
-        "index_shards": "8",
-        "index_shards_before": "16",
-    }
-    chosen = synthesize(tmp_path, DeploymentTarget.LAMBDA, **context)
+def test_concurrency_is_the_operators_choice(aws: Assembly, chosen: Assembly) -> None:
     assert _mapping(chosen, "fetch_sources")["ScalingConfig"] == {"MaximumConcurrency": 7}
     for synthesized, lines, most, batch in ((aws, "1", 2, 10), (chosen, "8", 8, 1)):
         grouping = _mapping(synthesized, "group_headlines")

@@ -7,28 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from infra.deployment import DeploymentTarget
-from tests.infra.conftest import synthesize
-
 if TYPE_CHECKING:
     from tests.infra.conftest import Assembly
 
 pytestmark = pytest.mark.infra
 
 
-@pytest.fixture(scope="module")
-def traced(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
-    return synthesize(tmp_path_factory.mktemp("traced"), DeploymentTarget.LAMBDA, traces="true")
-
-
-def test_each_function_and_each_workflow_is_traced_and_may_say_so(traced: Assembly) -> None:
-    functions = traced.properties("AWS::Lambda::Function")
+def test_each_function_and_each_workflow_is_traced_and_may_say_so(chosen: Assembly) -> None:
+    functions = chosen.properties("AWS::Lambda::Function")
     assert {json.dumps(function.get("TracingConfig")) for function in functions} == {'{"Mode": "Active"}'}
-    machines = traced.properties("AWS::StepFunctions::StateMachine")
+    machines = chosen.properties("AWS::StepFunctions::StateMachine")
     assert {machine["TracingConfiguration"]["Enabled"] for machine in machines} == {True}
     allowed = {
         role
-        for role, statements in traced.allowed().items()
+        for role, statements in chosen.allowed().items()
         if "xray:PutTraceSegments" in json.dumps(statements)
     }
     acting = {function["Role"]["Fn::GetAtt"][0] for function in functions}
