@@ -41,6 +41,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -402,11 +403,18 @@ def fetched_by_us(feeds: str, storage: str, count: str) -> None:
             "unchanged": verdicts.count("unchanged"),
         }
 
+    def requests_since() -> dict[str, int]:
+        with urllib.request.urlopen(f"{storage}/_requests") as answer:  # noqa: S310 - our own server
+            counted: dict[str, int] = json.load(answer)
+        return counted
+
     logging.getLogger().handlers.clear()
     passes = []
     for _ in range(2):
         events = messages()
-        passes.append(measured(partial(one_pass, events)))
+        requests_since()  # those of registering the feeds and of finding them due are no part of a pass
+        found = measured(partial(one_pass, events))
+        passes.append(found | {"requests": requests_since()})
     tell(passes)
 
 
@@ -533,6 +541,15 @@ def print_table(figures: Results, count: int, rounds: int) -> None:
             )
 
 
+def print_requests(result: Mapping[str, Any]) -> None:
+    """Print the requests of both passes of ours, by operation."""
+    for title, one in zip(("first", "unchanged"), result["passes"], strict=True):
+        counted = sorted(one["requests"].items(), key=lambda item: -item[1])
+        each = f", {sum(one['requests'].values()) / one['new']:.2f} an article" if one["new"] else ""
+        operations = ", ".join(f"{operation} {number}" for operation, number in counted)
+        print(f"\nrequests of the {title} pass: {sum(one['requests'].values())}{each} ({operations})")
+
+
 def compare(figures: Results, peak: float) -> tuple[bool, float]:
     """Print the ratios; return whether all targets are reached, and the ratio of the unchanged pass."""
 
@@ -589,6 +606,9 @@ def save_figures(
             seconds = best(results[other], at, "cpu")
             baseline = f"{other}: {seconds:.2f} s"
             rows.append(Figure(what, seconds / ours[at], "times", f"{ours[at]:.2f} s", baseline))
+    first = results["sourcebook"][-1]["passes"][0]
+    each = sum(first["requests"].values()) / first["new"]
+    rows.append(Figure(f"{count} feeds, first pass, requests an article", each, ""))
     rows.append(Figure("memory with 50 feeds, at most", peak, "MB", at_most=200))
     save(path, rows)
 
@@ -608,6 +628,7 @@ def main() -> int:
     count, rounds = arguments.feeds, arguments.rounds
     figures, peak = measure(str(arguments.corpus), count, rounds, arguments.reader, peers)
     print_table(figures, count, rounds)
+    print_requests(figures[OURS][-1])
     reached, again = compare(figures, peak)
     checked = (
         "All targets are reached."
