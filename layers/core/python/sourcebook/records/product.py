@@ -38,7 +38,11 @@ class FileRole(StrEnum):
 class FileObject(Record):
     """One object in the bucket that belongs to a product of a nova."""
 
-    PLACE: ClassVar = Place(keys.file_object, "acquire_and_validate_spectra; ingest_photometry")
+    PLACE: ClassVar = Place(
+        keys.file_object,
+        "acquire_and_validate_spectra; ingest_photometry, whose DATA_BUNDLE, written last, says that an upload "
+        "is in the table",
+    )
 
     nova_id: Annotated[NovaId, "The nova.", NOT_SHOWN]
     data_product_id: Annotated[NovaId, "The product.", NOT_SHOWN]
