@@ -40,8 +40,8 @@ class FileObject(Record):
 
     PLACE: ClassVar = Place(
         keys.file_object,
-        "acquire_and_validate_spectra; ingest_photometry, whose DATA_BUNDLE, written last, says that an upload "
-        "is in the table",
+        "acquire_and_validate_spectra; ingest_photometry, whose DATA_BUNDLE, written last, says that an "
+        "upload is in the table",
     )
 
     nova_id: Annotated[NovaId, "The nova.", NOT_SHOWN]
