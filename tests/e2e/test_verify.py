@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sourcebook.integrity.checks import all_checks
+from sourcebook.integrity.shards import has_strangers, move_to_shards
 from sourcebook.integrity.verify import Mended, Report, Verifier
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
+from sourcebook.table.keys import InShard, Shards
 from tests.integration.integrity.healthy import LATEST, Healthy, build
 from tests.templates import table_definition
 
@@ -59,3 +62,17 @@ def test_every_item_is_looked_at_once_and_what_is_broken_is_found_and_mended(wor
     assert sorted(report.finding.place for report in found) == wanted
     assert {report.mended for report in found} == {Mended.MENDED}
     assert verify(world)[0] == []
+
+
+def test_items_move_to_their_shards_and_back(world: Healthy) -> None:
+    """Here are indexes that are scanned in parts, and conditions of statements that look for any shard."""
+    everything = {(one["PK"], one["SK"]): one for one in world.table.scan().items}
+    for number in (8, 1):
+        there = Healthy(**{**vars(world), "table": replace(world.table, shards=Shards(number))})
+        assert has_strangers(there.table)
+        assert move_to_shards(there.table) >= 5
+        assert not has_strangers(there.table)
+        assert verify(there)[0] == []
+        assert {(one["PK"], one["SK"]): one for one in there.table.scan().items} == everything
+    now = [value for item in world.table.scan().items for value in item.values()]
+    assert not [value for value in now if isinstance(value, InShard)]
