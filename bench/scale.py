@@ -295,12 +295,13 @@ def polling_parts(feeds: int, polls: float) -> dict[str, float]:
     """Return what so many unchanged polls of some feeds cost in a day, by what is paid for, in dollars."""
     busy = FETCH.seconds(MEASURED.poll.cpu_ms, ANSWER_SECONDS / POLLED_AT_ONCE)
     waiting = f"{1000 * ANSWER_SECONDS:.0f} ms for an answer, {POLLED_AT_ONCE} feeds at once"
-    # Eight kilobytes are a unit; a millisecond for each source that is sent.
+    # A source moves in the index once a day. Eight kilobytes read are a unit, and a source that is sent
+    # takes a millisecond.
     reading = DAY / MINUTE * feeds * INDEX_ENTRY_KB / 8 * READ
     sending = polls * 0.001 * 0.5 * GB_SECOND
     return {
         f"table: {MEASURED.poll.write_units:.1f} write and {MEASURED.poll.read_units:.1f} read units each": (
-            polls * MEASURED.poll.dollars_per_million / 1e6
+            polls * MEASURED.poll.dollars_per_million / 1e6 + feeds * WRITE
         ),
         f"Lambda: {waiting}, so {1000 * busy:.0f} ms for each with its CPU": FETCH.dollars(polls, busy),
         f"SQS: a message for {SOURCES_PER_MESSAGE} feeds, sent, received, deleted": (
