@@ -655,7 +655,7 @@ def test_the_command_reports_repairs_and_fails_as_long_as_something_is_wrong(
     assert f"{key['PK']}  {key['SK']}" in result.output
     assert "is missing — mended" in result.output
     assert "cannot be mended from the table" in result.output
-    assert "2 things are wrong, 1 of them mended." in result.output
+    assert "2 items are wrong, 1 of them mended." in result.output
     result = run("--only", "mentions")
     assert result.exit_code == 0
     assert "held to 1 checks: nothing is wrong." in result.output
