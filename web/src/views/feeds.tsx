@@ -46,7 +46,7 @@ function Listed({ place }: { place: Place }): JSX.Element {
   return (
     <>
       <Heading title={every ? "Sources" : "Feeds"} tab={health === "" ? (every ? "Sources" : "Feeds") : `Feeds, ${health}`}>
-        In the order in which they are polled next.
+        By the day of their next poll, then by their ids.
       </Heading>
       <div class="filters">
         <Choice label="Health" value={health} options={FILTERS} onChange={(value) => go("feeds", "", { health: value, kinds })} />
