@@ -52,11 +52,13 @@ def views(page: Page, url: str) -> Mapping[str, str]:
         items = page.request.get(f"{url}{path}").json()["items"]
         return str(items[0][key]) if items else "none"
 
+    articles = page.request.get(f"{url}/articles").json()["items"]
+    story = max(articles, key=lambda article: len(article["sources"]), default={"dedup_key": "none"})
     nova, case = first("/novae?limit=1", "nova_id"), first("/quarantine?limit=1", "quarantine_id")
     return {
         "articles": "",
         "search": "#/articles?q=orders+OR+profit+OR+strike+since:30d",
-        "article": f"#/articles/{first('/articles?limit=1', 'dedup_key')}",
+        "article": f"#/articles/{story['dedup_key']}",
         "events": "#/events",
         "sentiment": f"#/sentiment/{first('/overviews/subjects', 'tool_id')}?hours=168",
         "feeds": "#/feeds",
