@@ -172,8 +172,8 @@ class Tables:
         def on_demand(name: str) -> Capacity:
             return Capacity(name, choices.warm, "warm throughput", most=MOST_UNITS)
 
-        def hot_key(name: str, shards: int = choices.shards) -> Capacity:
-            return Capacity(name, shards * PARTITION_WRITES, "`index_shards`" if shards else "")
+        def hot_key(name: str) -> Capacity:
+            return Capacity(name, choices.shards * PARTITION_WRITES, "`index_shards`")
 
         self.table = on_demand("writes of the table")
         self.by_status = on_demand("writes of by_status")
@@ -190,7 +190,7 @@ class Tables:
         self.busiest_entry = Capacity("reads of one cached entry", PARTITION_READS, "copies of it")
 
 
-def polling(tables: Tables, feeds: int) -> tuple[Line, Feeds]:
+def polling(tables: Tables, feeds: int) -> Line:
     """Return dispatch and fetching of feeds that seldom change; an item is a poll."""
     busy = FETCH.seconds(MEASURED.poll.cpu_ms, ANSWER_SECONDS / POLLED_AT_ONCE)
     dispatch = Stage(
@@ -216,8 +216,7 @@ def polling(tables: Tables, feeds: int) -> tuple[Line, Feeds]:
         ],
     )
     stages = (dispatch, fetching)
-    due = Feeds(feeds, stages, DAY / MEASURED.polls_a_day)
-    return Line(stages, due.due), due
+    return Line(stages, Feeds(feeds, stages, DAY / MEASURED.polls_a_day).due)
 
 
 def articles(tables: Tables, arriving: Callable[[int], float], choices: Choices = AS_CONFIGURED) -> Line:
@@ -392,11 +391,11 @@ def report_of_feeds() -> Iterator[str]:
     yield from ("### Feeds that do not change", "")
     yield "A feed is due again some time after its poll, so late polls put off the next ones."
     yield ""
-    line, _ = polling(Tables(AS_CONFIGURED), 100_000)
+    line = polling(Tables(AS_CONFIGURED), 100_000)
     yield from table_of_limits(line, polls_a_day(100_000) / DAY)
     rows = []
     for count in (10_000, 100_000):
-        line, _ = polling(Tables(AS_CONFIGURED), count)
+        line = polling(Tables(AS_CONFIGURED), count)
         list(simulate([line], DAY, every=DAY))
         done, wanted = line.stages[1].done, polls_a_day(count)
         rows.append(
@@ -463,7 +462,7 @@ def report_of_all() -> Iterator[str]:
     )
     yield ""
     tables = Tables(TURNED)
-    polls, _ = polling(tables, 100_000)
+    polls = polling(tables, 100_000)
     news = articles(tables, bursts(1_000), TURNED)
     reads = reading(tables, lambda _: 1_000.0, TURNED.throttle)
     names = {

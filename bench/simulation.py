@@ -59,7 +59,7 @@ class Limit:
     knob: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Capacity:
     """Units a second that a table, an index or one of their partition keys takes; more is throttled.
 
@@ -170,11 +170,10 @@ class Line:
     def limits(self) -> list[Limit]:
         """All limits by which it is bounded, the tightest of a name, and the tightest first."""
         found = [limit for stage in self.stages for limit in stage.all_limits]
-        units: dict[int, tuple[Capacity, float]] = {}
+        units: dict[Capacity, float] = {}
         for draw in (draw for stage in self.stages for draw in stage.draws):
-            before = units.get(id(draw.capacity), (draw.capacity, 0.0))[1]
-            units[id(draw.capacity)] = draw.capacity, before + draw.units
-        found += [Limit(one.name, one.units / taken, one.knob) for one, taken in units.values() if taken]
+            units[draw.capacity] = units.get(draw.capacity, 0.0) + draw.units
+        found += [Limit(one.name, one.units / taken, one.knob) for one, taken in units.items() if taken]
         found.sort(key=lambda limit: -limit.rate)
         return sorted({limit.name: limit for limit in found}.values(), key=lambda limit: limit.rate)
 
@@ -190,32 +189,28 @@ def simulate(lines: Sequence[Line], seconds: int, every: int) -> Iterator[int]:
         every: seconds from one yield to the next.
     """
     stages = [stage for line in lines for stage in line.stages]
-    capacities = list({id(draw.capacity): draw.capacity for stage in stages for draw in stage.draws}.values())
+    capacities = list(dict.fromkeys(draw.capacity for stage in stages for draw in stage.draws))
     for second in range(seconds):
         for line in lines:
             line.stages[0].waiting += line.arriving(second)
-        wanted = {id(stage): stage.wanted(second) for stage in stages}
-        demands = dict.fromkeys(map(id, capacities), 0.0)
+        wanted = {stage: stage.wanted(second) for stage in stages}
+        demands = dict.fromkeys(capacities, 0.0)
         for stage in stages:
             for draw in stage.draws:
-                demands[id(draw.capacity)] += draw.units * wanted[id(stage)]
-        shares = {
-            id(one): min(1.0, one.available / demands[id(one)]) if demands[id(one)] else 1.0
-            for one in capacities
-        }
-        taken = dict.fromkeys(demands, 0.0)
+                demands[draw.capacity] += draw.units * wanted[stage]
+        shares = {one: min(1.0, one.available / demand) if demand else 1.0 for one, demand in demands.items()}
+        taken = dict.fromkeys(capacities, 0.0)
         for line in lines:
             passing = 0.0
             for stage in line.stages:
-                share = min((shares[id(draw.capacity)] for draw in stage.draws), default=1.0)
-                done = wanted[id(stage)] * share
+                done = wanted[stage] * min((shares[draw.capacity] for draw in stage.draws), default=1.0)
                 for draw in stage.draws:
-                    taken[id(draw.capacity)] += draw.units * done
+                    taken[draw.capacity] += draw.units * done
                 stage.finish(done)
                 stage.waiting += passing
                 passing = done
         for one in capacities:
-            one.end_second(demands[id(one)], taken[id(one)])
+            one.end_second(demands[one], taken[one])
         if (second + 1) % every == 0:
             yield second + 1
 

@@ -109,8 +109,9 @@ class Deliverer:
             await self._post(client, rule.webhook, rule.secret, event)
 
     async def _post(self, client: HttpClient, webhook: str, secret: str, event: AlertFired) -> None:
-        payload = {"type": EVENT_TYPE, "timestamp": event.model_dump(mode="json")["at"], "data": None}
-        body = json.dumps(payload | {"data": event.model_dump(mode="json")}, ensure_ascii=False).encode()
+        data = event.model_dump(mode="json")
+        payload = {"type": EVENT_TYPE, "timestamp": data["at"], "data": data}
+        body = json.dumps(payload, ensure_ascii=False).encode()
         headers = signed_headers(secret, event.event_id, self.clock(), body)
         try:
             answer = await client.post(webhook, body, headers=headers)

@@ -600,7 +600,7 @@ class Subject(Record):
     """`Subject` of the API's description."""
 
     tool_id: str
-    """Its id."""
+    """Id of the subject."""
     name: str
     """For people."""
     kind: str
@@ -617,21 +617,21 @@ class Sentiment(Record):
     """`Sentiment` of the API's description."""
 
     total_mentions: int
-    """All of them."""
+    """Mentions of all sentiments."""
     positive_count: int
-    """The positive ones."""
+    """Mentions that are positive."""
     negative_count: int
-    """The negative ones."""
+    """Mentions that are negative."""
     neutral_count: int
-    """The neutral ones."""
+    """Mentions that are neutral."""
     average_sentiment: float
     """Their mean polarity, from -1 to 1; 0 without mentions."""
     positive_percentage: float
-    """To a tenth: the three sum to 100."""
+    """Positive mentions in percent, to a tenth; the three sum to 100."""
     negative_percentage: float
-    """To a tenth."""
+    """Negative mentions in percent, to a tenth."""
     neutral_percentage: float
-    """To a tenth."""
+    """Neutral mentions in percent, to a tenth."""
     id: str | None
     """Subject and period; null of hours that are no period."""
     tool_id: str
@@ -656,13 +656,13 @@ class SentimentSeriesItem(Record):
     """`SentimentSeriesItems` of the API's description."""
 
     total_mentions: int
-    """All of them."""
+    """Mentions of all sentiments."""
     positive_count: int
-    """The positive ones."""
+    """Mentions that are positive."""
     negative_count: int
-    """The negative ones."""
+    """Mentions that are negative."""
     neutral_count: int
-    """The neutral ones."""
+    """Mentions that are neutral."""
     average_sentiment: float
     """Their mean polarity, from -1 to 1; 0 without mentions."""
     start: datetime
@@ -1251,21 +1251,21 @@ class ProductSummary(Record):
     data_product_id: str
     """Its id, made of the provider and its identity there."""
     nova_id: str
-    """The nova."""
+    """Id of the nova that it is of."""
     product_type: str
     """What it is. One of SPECTRA, PHOTOMETRY_TABLE."""
     row_count: int | None
-    """Measurements in it."""
+    """Measurements in the table."""
     bands: dict[str, int] | None
-    """Measurements by band."""
+    """Measurements in the table, by their band."""
     mjd_min: float | None
-    """The time of the first."""
+    """Time of its first measurement."""
     mjd_max: float | None
-    """The time of the last."""
+    """Time of its last measurement."""
     last_ingestion_at: datetime | None
     """When the last upload was ingested."""
     ingestion_count: int | None
-    """Uploads in it."""
+    """Uploads that the table has measurements of."""
     created_at: datetime
     """When it was discovered."""
     updated_at: datetime
@@ -1273,11 +1273,11 @@ class ProductSummary(Record):
     provider: str | None
     """The archive that has it, or DONATION."""
     provider_product_id: str | None
-    """Its id there."""
+    """Id of the spectrum at its provider."""
     title: str | None
-    """Its title there."""
+    """Title of the spectrum at its provider."""
     collection: str | None
-    """Its collection there."""
+    """Collection of its provider that it belongs to."""
     hints: dict[str, str] | None
     """What the provider says of the file."""
     acquisition_status: str | None
@@ -1348,21 +1348,21 @@ class Product(Record):
     data_product_id: str
     """Its id, made of the provider and its identity there."""
     nova_id: str
-    """The nova."""
+    """Id of the nova that it is of."""
     product_type: str
     """What it is. One of SPECTRA, PHOTOMETRY_TABLE."""
     row_count: int | None
-    """Measurements in it."""
+    """Measurements in the table."""
     bands: dict[str, int] | None
-    """Measurements by band."""
+    """Measurements in the table, by their band."""
     mjd_min: float | None
-    """The time of the first."""
+    """Time of its first measurement."""
     mjd_max: float | None
-    """The time of the last."""
+    """Time of its last measurement."""
     last_ingestion_at: datetime | None
     """When the last upload was ingested."""
     ingestion_count: int | None
-    """Uploads in it."""
+    """Uploads that the table has measurements of."""
     created_at: datetime
     """When it was discovered."""
     updated_at: datetime
@@ -1370,11 +1370,11 @@ class Product(Record):
     provider: str | None
     """The archive that has it, or DONATION."""
     provider_product_id: str | None
-    """Its id there."""
+    """Id of the spectrum at its provider."""
     title: str | None
-    """Its title there."""
+    """Title of the spectrum at its provider."""
     collection: str | None
-    """Its collection there."""
+    """Collection of its provider that it belongs to."""
     hints: dict[str, str] | None
     """What the provider says of the file."""
     acquisition_status: str | None

@@ -44,8 +44,8 @@ class FileObject(Record):
         "upload is in the table",
     )
 
-    nova_id: Annotated[NovaId, "The nova.", NOT_SHOWN]
-    data_product_id: Annotated[NovaId, "The product.", NOT_SHOWN]
+    nova_id: Annotated[NovaId, "Id of the nova that it is of.", NOT_SHOWN]
+    data_product_id: Annotated[NovaId, "Id of the product that it belongs to.", NOT_SHOWN]
     product_type: Annotated[str, "SPECTRA or PHOTOMETRY_TABLE.", NOT_SHOWN]
     role: Annotated[FileRole, "What it is to the product."]
     name: Annotated[Annotated[str, SchemaRule({"minLength": 1, "maxLength": 200})], "Its name in the role."]
@@ -76,21 +76,21 @@ class PhotometryTable(Record):
     )
 
     data_product_id: Annotated[NovaId, "Its id, made of the nova's."]
-    nova_id: Annotated[NovaId, "The nova."]
+    nova_id: Annotated[NovaId, "Id of the nova that it is of."]
     product_type: Annotated[ProductType, "What it is."] = ProductType.PHOTOMETRY_TABLE
     s3_bucket: Annotated[str | None, "The bucket that it is in.", NOT_SHOWN] = None
-    s3_key: Annotated[str | None, "Of the Parquet object, after the first upload.", NOT_SHOWN] = None
-    points_s3_key: Annotated[str | None, "Of its twin for the API.", NOT_SHOWN] = None
+    s3_key: Annotated[str | None, "Key of the Parquet object, after the first upload.", NOT_SHOWN] = None
+    points_s3_key: Annotated[str | None, "Key of the copy that the API reads.", NOT_SHOWN] = None
     table_schema_version: Annotated[str | None, "Of the table's columns.", NOT_SHOWN] = None
     table_etag: Annotated[str | None, "Of the Parquet object.", NOT_SHOWN] = None
     table_revision: Annotated[int | None, "Raised by every upload.", NOT_SHOWN] = None
-    row_count: Annotated[Count | None, "Measurements in it."] = None
-    bands: Annotated[Mapping[str, int] | None, "Measurements by band."] = None
-    mjd_min: Annotated[float | None, "The time of the first."] = None
-    mjd_max: Annotated[float | None, "The time of the last."] = None
+    row_count: Annotated[Count | None, "Measurements in the table."] = None
+    bands: Annotated[Mapping[str, int] | None, "Measurements in the table, by their band."] = None
+    mjd_min: Annotated[float | None, "Time of its first measurement."] = None
+    mjd_max: Annotated[float | None, "Time of its last measurement."] = None
     last_ingestion_at: Annotated[datetime | None, "When the last upload was ingested."] = None
     last_ingestion_source: Annotated[str | None, "Where it came from.", NOT_SHOWN] = None
-    ingestion_count: Annotated[Count, "Uploads in it."] = 0
+    ingestion_count: Annotated[Count, "Uploads that the table has measurements of."] = 0
     last_ingested_file_id: Annotated[str | None, "SHA-256 of the last upload.", NOT_SHOWN] = None
     last_ingested_object_etag: Annotated[str | None, "Of the last upload.", NOT_SHOWN] = None
     created_at: Annotated[datetime, "When it was made."]

@@ -95,12 +95,12 @@ class SpectrumInShort(Record):
     """What a list of products shows of a spectrum."""
 
     data_product_id: Annotated[NovaId, "Its id, made of the provider and its identity there."]
-    nova_id: Annotated[NovaId, "The nova."]
+    nova_id: Annotated[NovaId, "Id of the nova that it is of."]
     product_type: Annotated[ProductType, "What it is."] = ProductType.SPECTRA
     provider: Annotated[Provider, "The archive that has it, or DONATION."]
-    provider_product_id: Annotated[_Text500 | None, "Its id there."] = None
-    title: Annotated[_Text500 | None, "Its title there."] = None
-    collection: Annotated[_Text200 | None, "Its collection there."] = None
+    provider_product_id: Annotated[_Text500 | None, "Id of the spectrum at its provider."] = None
+    title: Annotated[_Text500 | None, "Title of the spectrum at its provider."] = None
+    collection: Annotated[_Text200 | None, "Collection of its provider that it belongs to."] = None
     hints: Annotated[Mapping[str, str], "What the provider says of the file."] = field(default_factory=dict)
     acquisition_status: Annotated[AcquisitionStatus, "How far its acquisition has come."] = (
         AcquisitionStatus.STUB

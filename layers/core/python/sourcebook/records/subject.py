@@ -24,7 +24,7 @@ class Subject(Record):
 
     PLACE: ClassVar = Place(keys.subject, "the command line", (keys.ELIGIBILITY_INDEX,), entity="Tool")
 
-    tool_id: Annotated[str, "Its id."]
+    tool_id: Annotated[str, "Id of the subject."]
     name: Annotated[str, "For people."]
     kind: Annotated[str, "tool, company or topic: which words count as context for an ambiguous name."] = (
         "topic"
@@ -56,10 +56,10 @@ class Subject(Record):
 class MentionCounts(Record):
     """How many mentions there were, by what they feel."""
 
-    total_mentions: Annotated[Count, "All of them."]
-    positive_count: Annotated[Count, "The positive ones."]
-    negative_count: Annotated[Count, "The negative ones."]
-    neutral_count: Annotated[Count, "The neutral ones."]
+    total_mentions: Annotated[Count, "Mentions of all sentiments."]
+    positive_count: Annotated[Count, "Mentions that are positive."]
+    negative_count: Annotated[Count, "Mentions that are negative."]
+    neutral_count: Annotated[Count, "Mentions that are neutral."]
     average_sentiment: Annotated[Average, "Their mean polarity, from -1 to 1; 0 without mentions."]
 
 
@@ -74,9 +74,11 @@ class SentimentBucket(MentionCounts):
 class SentimentFigures(MentionCounts):
     """The mentions of a window."""
 
-    positive_percentage: Annotated[Percentage, "To a tenth: the three sum to 100."]
-    negative_percentage: Annotated[Percentage, "To a tenth."]
-    neutral_percentage: Annotated[Percentage, "To a tenth."]
+    positive_percentage: Annotated[
+        Percentage, "Positive mentions in percent, to a tenth; the three sum to 100."
+    ]
+    negative_percentage: Annotated[Percentage, "Negative mentions in percent, to a tenth."]
+    neutral_percentage: Annotated[Percentage, "Neutral mentions in percent, to a tenth."]
 
     def figures(self) -> View:
         """Return the figures. DynamoDB makes 0 of 0.0: fractions are fractions again."""
