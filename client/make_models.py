@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sourcebook.api.openapi import description
 from sourcebook.api.parts import operations
@@ -33,6 +33,14 @@ _FORMATS: Final = {"date-time": "datetime", "date": "date"}
 _ABSENT: Final = {"str": '""', "list": "Field(default_factory=list)", "dict": "Field(default_factory=dict)"}
 """What stands for a field that only some records of a list have: empty, rather than None, so that it can be
 used without asking first."""
+_FIELDS_OF_A_BASE: Final = 5
+"""How many fields a record must have at least for one that begins with all of them to be made of it."""
+
+
+class _Class(NamedTuple):
+    name: str
+    about: str
+    fields: list[str]
 
 
 def source() -> str:
@@ -40,13 +48,13 @@ def source() -> str:
     described = description(operations(), names=())
     schemas: dict[str, Any] = described["components"]["schemas"]
     wanted = [name for answer in _answers(described) for name in _reached(answer, schemas)]
-    classes: dict[str, str] = {}
+    classes: dict[str, _Class] = {}
     # The kinds of a record are one class.
     kinds = {_named(one) for schema in schemas.values() for one in schema.get("anyOf", ())}
     for name in schemas:
         if name in wanted and name not in kinds and not name.endswith("Page"):
             _add(name, schemas, classes)
-    text = "\n\n".join([_HEAD, *classes.values()])
+    text = "\n\n".join([_HEAD, *_written(classes)])
     command = [sys.executable, "-m", "ruff", "format", "--line-length", "110", "-"]
     made = subprocess.run(command, input=text, capture_output=True, text=True, check=True)  # noqa: S603
     return made.stdout
@@ -88,7 +96,7 @@ def _kinds(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[Mappin
     return [schemas[_named(one)] for one in schema.get("anyOf", ())] or [schema]
 
 
-def _add(name: str, schemas: Mapping[str, Any], classes: dict[str, str]) -> None:
+def _add(name: str, schemas: Mapping[str, Any], classes: dict[str, _Class]) -> None:
     """Add the class of a schema after those of what stands within it."""
     kinds = _kinds(schemas[name], schemas)
     fields = {field: value for kind in kinds for field, value in kind.get("properties", {}).items()}
@@ -99,9 +107,39 @@ def _add(name: str, schemas: Mapping[str, Any], classes: dict[str, str]) -> None
             _add(inner, schemas, classes)
     always = set.intersection(*(set(kind.get("required", ())) for kind in kinds))
     lines = [_line(field, value, required=field in always) for field, value in fields.items()]
-    base = "RowTable" if "items" in fields else "Record"
-    about = schemas[name].get("description", f"`{name}` of the API's description.")
-    classes[_class(name)] = "\n".join([f"class {_class(name)}({base}):", f'    """{about}"""', "", *lines])
+    classes[_class(name)] = _Class(_class(name), schemas[name].get("description", ""), lines)
+
+
+def _written(classes: Mapping[str, _Class]) -> list[str]:
+    """Return the text of each class, that of its base before it."""
+    texts: dict[str, str] = {}
+
+    def write(one: _Class) -> None:
+        if one.name in texts:
+            return
+        base = _base(one, classes)
+        if base is not None:
+            write(base)
+        is_table = any(line.startswith("    items: list[") for line in one.fields)
+        lines = one.fields[len(base.fields) :] if base else one.fields
+        of = base.name if base else "RowTable" if is_table else "Record"
+        about = [f'    """{one.about}"""', ""] if one.about else []
+        texts[one.name] = "\n".join([f"class {one.name}({of}):", *about, *lines])
+
+    for one in classes.values():
+        write(one)
+    return list(texts.values())
+
+
+def _base(one: _Class, classes: Mapping[str, _Class]) -> _Class | None:
+    """Return the record whose fields are the first of another's; None if there is none."""
+    found = [
+        other
+        for other in classes.values()
+        if _FIELDS_OF_A_BASE <= len(other.fields) < len(one.fields)
+        and one.fields[: len(other.fields)] == other.fields
+    ]
+    return max(found, key=lambda other: len(other.fields), default=None)
 
 
 def _within(schema: Mapping[str, Any]) -> Iterator[str]:

@@ -11,8 +11,6 @@ from sourcebook.client._base import Record, RowTable
 
 
 class HealthChecks(Record):
-    """`HealthChecks` of the API's description."""
-
     table: str
     """One of ok, unavailable."""
     scheduler: int | None
@@ -22,8 +20,6 @@ class HealthChecks(Record):
 
 
 class Health(Record):
-    """`Health` of the API's description."""
-
     status: str
     """One of healthy, degraded."""
     version: str
@@ -33,8 +29,6 @@ class Health(Record):
 
 
 class MergedArticleSourceAttribution(Record):
-    """`MergedArticleSourceAttribution` of the API's description."""
-
     article_id: str
     """The source's own id of the article."""
     url: str | None = None
@@ -52,8 +46,6 @@ class MergedArticleSourceAttribution(Record):
 
 
 class MergedArticleMentions(Record):
-    """`MergedArticleMentions` of the API's description."""
-
     tag: str
     sentiment: str
     """One of positive, neutral, negative."""
@@ -62,8 +54,6 @@ class MergedArticleMentions(Record):
 
 
 class Article(Record):
-    """`Article` of the API's description."""
-
     source_id: str
     """`dedup:` and the dedup key, as the seed's model has it."""
     timestamp: datetime
@@ -126,8 +116,6 @@ class EventIdea(Record):
 
 
 class EventMembers(Record):
-    """`EventMembers` of the API's description."""
-
     dedup_key: str
     """The article."""
     headline: str
@@ -141,32 +129,12 @@ class EventMembers(Record):
     score: float | None
 
 
-class EventIdeas(Record):
-    """`EventIdeas` of the API's description."""
-
-    subjects: list[str]
-    """Tickers, those of most articles first; names from the headlines where there are none."""
-    direction: str
-    """Which way the event points for them. One of up, down, unclear."""
-    score: float
-    """The weighted sentiment behind the direction, from -1 to 1."""
-    independent_sources: int
-    """Publishers that carry it."""
-    articles: int
-    """Articles that it was concluded from."""
-    velocity: float
-    """Articles an hour, from the first to the last; of less than an hour, as of one."""
-    why: str
-    """The same in words."""
-    time: datetime
-    """Of the state of the event that it was concluded from."""
+class EventIdeas(EventIdea):
     engine: str
     """The engine that concluded it, with its version."""
 
 
-class Event(Record):
-    """`Event` of the API's description."""
-
+class EventSummary(Record):
     event_id: str
     """Its id, made of the dedup key of its founder."""
     headline: str
@@ -183,34 +151,14 @@ class Event(Record):
     """When grouping last added to it."""
     idea: EventIdea | None
     last_published_at: datetime
+
+
+class Event(EventSummary):
     members: list[EventMembers]
     ideas: list[EventIdeas]
 
 
-class EventSummary(Record):
-    """`EventSummary` of the API's description."""
-
-    event_id: str
-    """Its id, made of the dedup key of its founder."""
-    headline: str
-    """That of its earliest article."""
-    tickers: list[str]
-    """Of its articles."""
-    member_count: int
-    """How many articles it has."""
-    first_published_at: datetime
-    """When its earliest article was published."""
-    created_at: datetime
-    """When grouping made it."""
-    updated_at: datetime
-    """When grouping last added to it."""
-    idea: EventIdea | None
-    last_published_at: datetime
-
-
 class Feed(Record):
-    """`Feed` of the API's description."""
-
     feed_id: str
     """Its id."""
     health: str
@@ -268,8 +216,6 @@ class Feed(Record):
 
 
 class Source(Record):
-    """`Source` of the API's description."""
-
     source_id: str
     """Its id."""
     kind: str
@@ -306,8 +252,6 @@ class Source(Record):
 
 
 class SourceOverviewsItem(Record):
-    """`SourceOverviewsItems` of the API's description."""
-
     source_id: str
     kind: str
     health: str
@@ -322,8 +266,6 @@ class SourceOverviewsItem(Record):
 
 
 class SourceOverviews(RowTable):
-    """`SourceOverviews` of the API's description."""
-
     start: datetime
     end: datetime
     left_out: bool
@@ -333,8 +275,6 @@ class SourceOverviews(RowTable):
 
 
 class IngestionBatchesItem(Record):
-    """`IngestionBatchesItems` of the API's description."""
-
     batch_id: str
     started_at: datetime
     completed_at: datetime
@@ -348,8 +288,6 @@ class IngestionBatchesItem(Record):
 
 
 class IngestionBatches(RowTable):
-    """`IngestionBatches` of the API's description."""
-
     start: datetime
     end: datetime
     left_out: bool
@@ -364,24 +302,18 @@ class IngestionBatches(RowTable):
 
 
 class DeadLetterQueue(Record):
-    """`DeadLetterQueue` of the API's description."""
-
     queue: str
     messages: int
     mend: str
 
 
 class DeadLetterQueues(RowTable):
-    """`DeadLetterQueues` of the API's description."""
-
     items: list[DeadLetterQueue]
     next_cursor: str | None
     """Pass it back as `cursor` for the next page; null at the end."""
 
 
 class SubjectRankingItem(Record):
-    """`SubjectRankingItems` of the API's description."""
-
     tool_id: str
     name: str
     total_mentions: int
@@ -392,8 +324,6 @@ class SubjectRankingItem(Record):
 
 
 class SubjectRanking(RowTable):
-    """`SubjectRanking` of the API's description."""
-
     start: datetime
     end: datetime
     left_out: bool
@@ -403,8 +333,6 @@ class SubjectRanking(RowTable):
 
 
 class BestRatesItem(Record):
-    """`BestRatesItems` of the API's description."""
-
     series_code: str
     term_months: float | None
     term: str | None
@@ -416,16 +344,12 @@ class BestRatesItem(Record):
 
 
 class BestRates(RowTable):
-    """`BestRates` of the API's description."""
-
     items: list[BestRatesItem]
     next_cursor: str | None
     """Pass it back as `cursor` for the next page; null at the end."""
 
 
 class RateMovesItem(Record):
-    """`RateMovesItems` of the API's description."""
-
     bank_name: str
     term_months: float | None
     term: str | None
@@ -437,8 +361,6 @@ class RateMovesItem(Record):
 
 
 class RateMoves(RowTable):
-    """`RateMoves` of the API's description."""
-
     series_code: str
     first_day: date
     left_out: bool
@@ -448,8 +370,6 @@ class RateMoves(RowTable):
 
 
 class FeedScheduleSettings(Record):
-    """`FeedScheduleSettings` of the API's description."""
-
     max_concurrent_requests: int
     request_timeout_seconds: float
     user_agent: str
@@ -462,8 +382,6 @@ class FeedScheduleSettings(Record):
 
 
 class FeedSchedule(Record):
-    """`FeedSchedule` of the API's description."""
-
     feed_id: str
     next_fetch_time: datetime
     reasons: list[str]
@@ -471,8 +389,6 @@ class FeedSchedule(Record):
 
 
 class Fetch(Record):
-    """`Fetch` of the API's description."""
-
     due_at: datetime
     fetched_at: datetime | None
     """When it ended."""
@@ -505,90 +421,26 @@ class Fetch(Record):
 
 
 class AddedFeedFound(Record):
-    """`AddedFeedFound` of the API's description."""
-
     how: str
     others: list[str]
 
 
-class AddedFeed(Record):
-    """`AddedFeed` of the API's description."""
-
-    feed_id: str
-    """Its id."""
-    health: str
-    """One of new, healthy, failing, disabled."""
-    kind: str
-    """Which adapter fetches it."""
-    name: str | None
-    """What it was named, else what it calls itself."""
-    url: str
-    """Where it is fetched."""
-    enabled: bool
-    """Whether it is polled; a disabled one may be probed."""
-    priority: int
-    """The lower number is fetched first, and wins where sources disagree; 999 if not given."""
-    created_at: datetime
-    """When it was registered."""
-    next_fetch_time: datetime
-    """When it is due, or to be probed."""
-    last_fetch_at: datetime | None
-    """When it was last fetched."""
-    last_success_at: datetime | None
-    """When it was last fetched well."""
-    last_change_at: datetime | None
-    """When something in it was last new."""
-    last_cause: str | None
-    """What came of the last fetch."""
-    last_error: str | None
-    """Why the last fetch failed, in words."""
-    consecutive_errors: int
-    """Fetches that failed, one after the other."""
-    fetch_count: int
-    """Fetches so far."""
-    tags: list[str]
-    """Given to all its articles."""
-    interval_minutes: int
-    """The longest time between two fetches."""
-    unchanged_since: datetime | None
-    """Since when nothing in it was new."""
-    previous_url: str | None
-    """Where it was before it moved."""
-    unchanged_count: int
-    """Fetches since then that found nothing new."""
-    last_entries: int
-    """Entries of its document, when it last changed."""
-    created_total: int
-    """Articles that it was the first to bring."""
-    merged_total: int
-    """Articles that another source had brought already."""
-    rate: float
-    """Entries an hour that are expected."""
-    hint_minutes: int
-    """The interval that it asks for itself, 0 for none."""
-    avg_articles_per_fetch: float
-    publications_by_hour: list[int]
+class AddedFeed(Feed):
     created: bool
     found: AddedFeedFound | None = None
 
 
 class RemovedFeed(Record):
-    """`RemovedFeed` of the API's description."""
-
     feed_id: str
     deleted: bool
 
 
 class ImportReportProblems(Record):
-    """`ImportReportProblems` of the API's description."""
-
     line: int
     message: str
 
 
 class ImportReport(Record):
-    """`ImportReport` of the API's description."""
-
     added: list[str]
     known: list[str]
     problem_count: int
@@ -597,8 +449,6 @@ class ImportReport(Record):
 
 
 class Subject(Record):
-    """`Subject` of the API's description."""
-
     tool_id: str
     """Id of the subject."""
     name: str
@@ -614,8 +464,6 @@ class Subject(Record):
 
 
 class Sentiment(Record):
-    """`Sentiment` of the API's description."""
-
     total_mentions: int
     """Mentions of all sentiments."""
     positive_count: int
@@ -653,8 +501,6 @@ class Sentiment(Record):
 
 
 class SentimentSeriesItem(Record):
-    """`SentimentSeriesItems` of the API's description."""
-
     total_mentions: int
     """Mentions of all sentiments."""
     positive_count: int
@@ -670,8 +516,6 @@ class SentimentSeriesItem(Record):
 
 
 class SentimentSeries(RowTable):
-    """`SentimentSeries` of the API's description."""
-
     tool_id: str
     hours: int
     bucket: str
@@ -682,8 +526,6 @@ class SentimentSeries(RowTable):
 
 
 class SentimentCacheHealth(Record):
-    """`SentimentCacheHealth` of the API's description."""
-
     id: str
     """metadata."""
     last_refresh_ts: int | None
@@ -709,8 +551,6 @@ class SentimentCacheHealth(Record):
 
 
 class LatestItemsSourcesConsidered(Record):
-    """`LatestItemsSourcesConsidered` of the API's description."""
-
     source_id: str
     source_priority: int | None
     rate_pct: float | None
@@ -720,8 +560,6 @@ class LatestItemsSourcesConsidered(Record):
 
 
 class LatestItem(Record):
-    """`LatestItems` of the API's description."""
-
     bank_name: str
     series_code: str
     term_months: float | None
@@ -741,16 +579,12 @@ class LatestItem(Record):
 
 
 class Latest(RowTable):
-    """`Latest` of the API's description."""
-
     items: list[LatestItem]
     next_cursor: str | None
     """Pass it back as `cursor` for the next page; null at the end."""
 
 
 class HistoryItem(Record):
-    """`HistoryItems` of the API's description."""
-
     observed_day: date
     scraped_at: datetime
     rate_pct: float | None
@@ -761,8 +595,6 @@ class HistoryItem(Record):
 
 
 class History(RowTable):
-    """`History` of the API's description."""
-
     bank_name: str
     series_code: str
     term_months: float | None
@@ -772,8 +604,6 @@ class History(RowTable):
 
 
 class Observation(Record):
-    """`Observation` of the API's description."""
-
     bank_name: str
     series_code: str
     term_months: float | None
@@ -791,38 +621,28 @@ class Observation(Record):
 
 
 class BanksItem(Record):
-    """`BanksItems` of the API's description."""
-
     bank_name: str
 
 
 class Banks(RowTable):
-    """`Banks` of the API's description."""
-
     items: list[BanksItem]
     next_cursor: str | None
     """Pass it back as `cursor` for the next page; null at the end."""
 
 
 class SeriesListItem(Record):
-    """`SeriesListItems` of the API's description."""
-
     series_code: str
     kind: str
     name: str | None
 
 
 class SeriesList(RowTable):
-    """`SeriesList` of the API's description."""
-
     items: list[SeriesListItem]
     next_cursor: str | None
     """Pass it back as `cursor` for the next page; null at the end."""
 
 
 class Decision(Record):
-    """`Decision` of the API's description."""
-
     decision_id: str
     """Its id; ids are in the order of time."""
     action: str
@@ -846,8 +666,6 @@ class Decision(Record):
 
 
 class Alert(Record):
-    """`Alert` of the API's description."""
-
     alert_id: str
     """16 hexadecimal digits."""
     kind: str
@@ -875,48 +693,17 @@ class Alert(Record):
     workflow_name: str | None
 
 
-class CreatedAlert(Record):
-    """`CreatedAlert` of the API's description."""
-
-    alert_id: str
-    """16 hexadecimal digits."""
-    kind: str
-    """What it looks for. One of article, sentiment, rate, best_rate, source, spectrum, run."""
-    name: str
-    """What it is called."""
-    webhook: str | None
-    """An https address that events are sent to."""
-    mail: str | None
-    """An address that is written to."""
-    created_at: datetime
-    """When it was made."""
-    q: str | None
-    subject: str | None
-    change: float | None
-    mentions: int | None
-    series_code: str | None
-    term: str | None
-    bank_name: str | None
-    change_pct: float | None
-    source_id: str | None
-    errors: int | None
-    nova_id: str | None
-    verdict: str | None
-    workflow_name: str | None
+class CreatedAlert(Alert):
     secret: str | None
     """Signs what the webhook gets; shown this once."""
 
 
 class RemovedAlert(Record):
-    """`RemovedAlert` of the API's description."""
-
     alert_id: str
     deleted: bool
 
 
 class Delivery(Record):
-    """`Delivery` of the API's description."""
-
     event_id: str
     """The same for the same happening."""
     kind: str
@@ -940,8 +727,6 @@ class Delivery(Record):
 
 
 class UploadCounts(Record):
-    """`UploadCounts` of the API's description."""
-
     EXPECTED: int
     MISSING: int
     RUNNING: int
@@ -952,16 +737,12 @@ class UploadCounts(Record):
 
 
 class UploadFilesSend(Record):
-    """`UploadFilesSend` of the API's description."""
-
     method: str
     url: str
     headers: dict[str, str]
 
 
 class UploadFiles(Record):
-    """`UploadFiles` of the API's description."""
-
     nova_id: str
     kind: str
     """One of photometry, spectrum."""
@@ -977,8 +758,6 @@ class UploadFiles(Record):
 
 
 class Upload(Record):
-    """`Upload` of the API's description."""
-
     upload_id: str
     created_at: datetime
     created_by: str | None
@@ -991,8 +770,6 @@ class Upload(Record):
 
 
 class MetaSources(Record):
-    """`MetaSources` of the API's description."""
-
     source_id: str
     name: str | None
     series: list[str] | None
@@ -1006,8 +783,6 @@ class MetaSources(Record):
 
 
 class Meta(Record):
-    """`Meta` of the API's description."""
-
     scraped_at: datetime | None
     observed_day: date | None
     banks: int
@@ -1016,24 +791,18 @@ class Meta(Record):
 
 
 class WorkflowsItem(Record):
-    """`WorkflowsItems` of the API's description."""
-
     workflow_name: str
     input: dict[str, Any]
     start: str
 
 
 class Workflows(RowTable):
-    """`Workflows` of the API's description."""
-
     items: list[WorkflowsItem]
     next_cursor: str | None
     """Pass it back as `cursor` for the next page; null at the end."""
 
 
 class StartedRun(Record):
-    """`StartedRun` of the API's description."""
-
     job_run_id: str
     workflow_name: str
     status: str
@@ -1043,8 +812,6 @@ class StartedRun(Record):
 
 
 class JobRunSummary(Record):
-    """`JobRunSummary` of the API's description."""
-
     job_run_id: str
     """Its id."""
     workflow_name: str
@@ -1078,8 +845,6 @@ class JobRunSummary(Record):
 
 
 class JobRunAttempts(Record):
-    """`JobRunAttempts` of the API's description."""
-
     task_name: str | None
     """The task."""
     attempt_no: int | None
@@ -1098,46 +863,12 @@ class JobRunAttempts(Record):
     """When it began."""
 
 
-class JobRun(Record):
-    """`JobRun` of the API's description."""
-
-    job_run_id: str
-    """Its id."""
-    workflow_name: str
-    """The workflow."""
-    subject: str | None
-    """What the run is about, in the workflow's own terms."""
-    nova_id: str | None
-    """The nova that it is about, or that it has made."""
-    status: str
-    """Where it stands. One of RUNNING, SUCCEEDED, FAILED."""
-    outcome: str | None
-    """How it ended, in the workflow's own terms."""
-    started_at: datetime
-    """When it began."""
-    ended_at: datetime | None
-    """When it ended."""
-    correlation_id: str | None
-    """Joins the logs of what belongs together."""
-    execution_arn: str | None
-    """The execution of Step Functions."""
-    error_type: str | None
-    """The class of the error that ended it."""
-    error_message: str | None
-    """The error in words."""
-    input: Any
-    """What it was started with; null for a run from before 2026-11-29."""
-    result: Any
-    """What the run came to, in the workflow's own terms."""
-    lost: bool
-    """Whether it has run longer than its workflow may."""
+class JobRun(JobRunSummary):
     attempts: list[JobRunAttempts]
     attempts_left_out: bool
 
 
 class NovaSearchItem(Record):
-    """`NovaSearchItems` of the API's description."""
-
     nova_id: str
     """Its id, made of its identity."""
     primary_name: str
@@ -1170,8 +901,6 @@ class NovaSearchItem(Record):
 
 
 class NovaSearch(RowTable):
-    """`NovaSearch` of the API's description."""
-
     match: str = ""
     """One of NONE, ONE, AMBIGUOUS."""
     normalized: str = ""
@@ -1182,8 +911,6 @@ class NovaSearch(RowTable):
 
 
 class NovaNames(Record):
-    """`NovaNames` of the API's description."""
-
     name: str
     kind: str
     """One of PRIMARY, ALIAS."""
@@ -1191,8 +918,6 @@ class NovaNames(Record):
 
 
 class Nova(Record):
-    """`Nova` of the API's description."""
-
     nova_id: str
     """Its id, made of its identity."""
     primary_name: str
@@ -1225,8 +950,6 @@ class Nova(Record):
 
 
 class Reference(Record):
-    """`Reference` of the API's description."""
-
     reference_id: str
     """Its id, made of source and identifier."""
     source: str
@@ -1246,8 +969,6 @@ class Reference(Record):
 
 
 class ProductSummary(Record):
-    """`ProductSummary` of the API's description."""
-
     data_product_id: str
     """Its id, made of the provider and its identity there."""
     nova_id: str
@@ -1311,8 +1032,6 @@ class ProductSummary(Record):
 
 
 class ProductLocators(Record):
-    """`ProductLocators` of the API's description."""
-
     kind: str
     """How to get at it. One of URL, S3, OTHER."""
     value: str
@@ -1322,8 +1041,6 @@ class ProductLocators(Record):
 
 
 class ProductFiles(Record):
-    """`ProductFiles` of the API's description."""
-
     role: str
     """What it is to the product."""
     name: str
@@ -1342,69 +1059,7 @@ class ProductFiles(Record):
     """When it was recorded."""
 
 
-class Product(Record):
-    """`Product` of the API's description."""
-
-    data_product_id: str
-    """Its id, made of the provider and its identity there."""
-    nova_id: str
-    """Id of the nova that it is of."""
-    product_type: str
-    """What it is. One of SPECTRA, PHOTOMETRY_TABLE."""
-    row_count: int | None
-    """Measurements in the table."""
-    bands: dict[str, int] | None
-    """Measurements in the table, by their band."""
-    mjd_min: float | None
-    """Time of its first measurement."""
-    mjd_max: float | None
-    """Time of its last measurement."""
-    last_ingestion_at: datetime | None
-    """When the last upload was ingested."""
-    ingestion_count: int | None
-    """Uploads that the table has measurements of."""
-    created_at: datetime
-    """When it was discovered."""
-    updated_at: datetime
-    """When it was last changed."""
-    provider: str | None
-    """The archive that has it, or DONATION."""
-    provider_product_id: str | None
-    """Id of the spectrum at its provider."""
-    title: str | None
-    """Title of the spectrum at its provider."""
-    collection: str | None
-    """Collection of its provider that it belongs to."""
-    hints: dict[str, str] | None
-    """What the provider says of the file."""
-    acquisition_status: str | None
-    """How far its acquisition has come."""
-    validation_status: str | None
-    """What became of it. One of UNVALIDATED, VALID, QUARANTINED, TERMINAL_INVALID."""
-    eligibility: str | None
-    """Whether it is to be acquired. One of ACQUIRE, NONE."""
-    attempt_count: int | None
-    """How often that was tried."""
-    last_attempt_at: datetime | None
-    """When it was last tried."""
-    next_eligible_attempt_at: datetime | None
-    """Authoritative: before it nobody may try; null means at once."""
-    fits_profile_id: str | None
-    """The profile by which its file was read."""
-    quarantine_reason_code: str | None
-    """Why a person must look."""
-    quarantine_id: str | None
-    """The case of that."""
-    manual_review_status: str | None
-    """What the person decided. One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
-    terminal_reason: str | None
-    """Code of why it is TERMINAL_INVALID."""
-    duplicate_of: str | None
-    """The VALID product whose bytes these are."""
-    byte_length: int | None
-    """Of the raw file."""
-    sha256: str | None
-    """Of the raw file."""
+class Product(ProductSummary):
     locators: list[ProductLocators] | None
     """Where its bytes are."""
     locator_identity: str | None
@@ -1433,16 +1088,12 @@ class Product(Record):
 
 
 class SpectrumOrders(Record):
-    """`SpectrumOrders` of the API's description."""
-
     order: int
     wavelength_m: list[float]
     flux: list[float]
 
 
 class Spectrum(Record):
-    """`Spectrum` of the API's description."""
-
     nova_id: str
     data_product_id: str
     provider: str
@@ -1458,8 +1109,6 @@ class Spectrum(Record):
 
 
 class PhotometryItem(Record):
-    """`PhotometryItems` of the API's description."""
-
     mjd: float
     time_system: str
     """One of JD, HJD, BJD, MJD, HMJD, BMJD, DATE."""
@@ -1478,8 +1127,6 @@ class PhotometryItem(Record):
 
 
 class Photometry(RowTable):
-    """`Photometry` of the API's description."""
-
     nova_id: str
     data_product_id: str | None
     table_rows: int
@@ -1494,8 +1141,6 @@ class Photometry(RowTable):
 
 
 class ExportedPeriod(Record):
-    """`ExportedPeriod` of the API's description."""
-
     export_id: str
     since: date
     until: date
@@ -1503,32 +1148,24 @@ class ExportedPeriod(Record):
 
 
 class Exports(RowTable):
-    """`Exports` of the API's description."""
-
     items: list[ExportedPeriod]
     next_cursor: str | None
     """Pass it back as `cursor` for the next page; null at the end."""
 
 
 class ExportDatasetsColumns(Record):
-    """`ExportDatasetsColumns` of the API's description."""
-
     name: str
     kind: str
     """One of text, list of texts, number, whole number, time in UTC, day, JSON, yes or no."""
 
 
 class ExportDatasets(Record):
-    """`ExportDatasets` of the API's description."""
-
     name: str
     rows: int
     columns: list[ExportDatasetsColumns]
 
 
 class ExportFiles(Record):
-    """`ExportFiles` of the API's description."""
-
     name: str
     dataset: str
     format: str
@@ -1541,8 +1178,6 @@ class ExportFiles(Record):
 
 
 class Export(Record):
-    """`Export` of the API's description."""
-
     export_id: str
     since: date
     until: date
@@ -1552,16 +1187,12 @@ class Export(Record):
 
 
 class SignedLink(Record):
-    """`SignedLink` of the API's description."""
-
     url: str
     seconds: int
     """How long it holds."""
 
 
 class QuarantineCase(Record):
-    """`QuarantineCase` of the API's description."""
-
     quarantine_id: str
     """Its id: the same trouble with the same subject is one case."""
     workflow_name: str
@@ -1607,8 +1238,6 @@ class QuarantineCase(Record):
 
 
 class HeldFile(Record):
-    """`HeldFile` of the API's description."""
-
     quarantine_id: str
     byte_length: int
     is_whole: bool
@@ -1616,49 +1245,5 @@ class HeldFile(Record):
     """The file's bytes."""
 
 
-class ReviewedCase(Record):
-    """`ReviewedCase` of the API's description."""
-
-    quarantine_id: str
-    """Its id: the same trouble with the same subject is one case."""
-    workflow_name: str
-    """The workflow that found it."""
-    subject: str | None
-    """The name or the id that it is about."""
-    nova_id: str | None
-    """The nova that it is about."""
-    data_product_id: str | None
-    """The spectrum that it is about."""
-    reason_code: str
-    """Why a person must look."""
-    message: str
-    """What is unclear, in words."""
-    context: dict[str, Any]
-    """Small facts to decide by; all are in the bucket."""
-    occurrences: int
-    """How often the same was found."""
-    manual_review_status: str
-    """What the person decided. One of PENDING, CLEARED_RETRY_APPROVED, CLEARED_TERMINAL, MERGED."""
-    merged_into: str | None
-    """The nova that a candidate became a name of."""
-    overrides: dict[str, str] | None
-    """The reviewer's values in place of a file's."""
-    reviewed_at: datetime | None
-    """When it was decided."""
-    reviewed_by: str | None
-    """Who decided, as AWS knows the caller."""
-    reviewer: str | None
-    """What they called themselves."""
-    review_note: str | None
-    """Why, in their words."""
-    job_run_id: str | None
-    """The run that found it last."""
-    correlation_id: str | None
-    """Joins the logs of what belongs together."""
-    error_fingerprint: str | None
-    """The same for errors of the same kind."""
-    created_at: datetime
-    """When it was first found."""
-    updated_at: datetime
-    """When it was last found or decided."""
+class ReviewedCase(QuarantineCase):
     execution_arn: str = ""
