@@ -20,7 +20,6 @@ _CHANGES: Final = (
     (r'\A"""[^"]*"""\n', _HEAD),
     (r"^import asyncio\n", ""),
     (r"AsyncIterator, Awaitable, Callable, Coroutine$", "Callable, Iterator"),
-    (r"TYPE_CHECKING, Any, Concatenate", "TYPE_CHECKING, Concatenate"),
     (r"Coroutine\[Any, Any, (\w+)\]", r"\1"),
     (r"Awaitable\[(\w+)\]", r"\1"),
     (r"asyncio\.sleep", "time.sleep"),

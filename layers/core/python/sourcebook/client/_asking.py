@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Generic, TypeAlias, TypeVar
@@ -36,27 +37,33 @@ LARGEST: Final = 32 * 1024 * 1024
 """Bytes of an answer; the API's own are at most 6 MB."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ask:
+@dataclass(frozen=True)
+class Ask(Generic[T]):
     """One operation with its parameters.
 
     Attributes:
         operation: its name in the API's description.
         path: template of the path, as the description has it.
-        variables: what stands in the path.
-        query: the parameters.
+        model: of the record that is answered, or of each item of a list.
+        given: what stands in the path, and the parameters of the query, by their names.
         body: what is sent: an object as JSON, a text as it is.
         also: statuses of errors that have the record all the same.
     """
 
     operation: str
     path: str
+    model: type[T]
+    given: Mapping[str, Value] = field(default_factory=dict)
+    _: KW_ONLY
     method: str = "GET"
-    variables: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, Value] = field(default_factory=dict)
     body: Mapping[str, JsonValue] | str | None = None
     media_type: str = "application/json"
     also: tuple[int, ...] = ()
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of what stands in the path."""
+        return re.findall(r"\{(\w+)\}", self.path)
 
     @property
     def address(self) -> str:
@@ -66,7 +73,8 @@ class Ask:
             ValueError: if a part is one that a path cannot have.
         """
         path = self.path
-        for name, value in self.variables.items():
+        for name in self.variables:
+            value = str(self.given[name])
             if value in {"", ".", ".."}:
                 raise ValueError(f"{name} cannot be {value!r}")
             # The key of an article may be a URL, whose slashes stay.
@@ -75,8 +83,12 @@ class Ask:
 
     def parameters(self, cursor: str | None = None) -> dict[str, str]:
         """Return the query as text."""
-        given = {name: _text(name, value) for name, value in self.query.items() if value is not None}
-        return given if cursor is None else {**given, "cursor": cursor}
+        query = {
+            name: _text(name, value)
+            for name, value in self.given.items()
+            if value is not None and name not in self.variables
+        }
+        return query if cursor is None else {**query, "cursor": cursor}
 
     def content(self) -> bytes | None:
         """Return the body of the request; None if it has none."""
@@ -86,18 +98,12 @@ class Ask:
         return text.encode()
 
 
-@dataclass(frozen=True, kw_only=True)
-class One(Ask, Generic[T]):
+class One(Ask[T]):
     """An operation that answers one record."""
 
-    model: type[T]
 
-
-@dataclass(frozen=True, kw_only=True)
-class Many(Ask, Generic[T]):
+class Many(Ask[T]):
     """An operation that answers a list, page by page."""
-
-    model: type[T]
 
 
 def _text(name: str, value: Value) -> str:
@@ -147,7 +153,7 @@ class Retries:
 
 
 def trouble_of(
-    ask: Ask, status: int, headers: httpx.Headers, content: bytes, now: datetime
+    ask: Ask[Any], status: int, headers: httpx.Headers, content: bytes, now: datetime
 ) -> SourcebookError | None:
     """Return the error that an answer is; None if it is none."""
     fine = httpx.codes.is_success(status) or status in ask.also

@@ -150,7 +150,7 @@ class AsyncClient:
         if self._owned:
             await self._http.aclose()
 
-    async def _ask(self, ask: Ask, read: Callable[[bytes], R], cursor: str | None = None) -> R:
+    async def _ask(self, ask: Ask[Any], read: Callable[[bytes], R], cursor: str | None = None) -> R:
         """Send a request until it is answered, and return what `read` makes of the answer.
 
         Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
@@ -44,7 +44,7 @@ class Sending:
         self.timeout = timeout
         self._token = token
 
-    def request(self, ask: Ask, cursor: str | None) -> httpx.Request:
+    def request(self, ask: Ask[Any], cursor: str | None) -> httpx.Request:
         """Return the request; all attempts at one operation send the same."""
         headers = {"accept": "application/json", "user-agent": _AGENT}
         if self._token is not None:
@@ -90,7 +90,7 @@ class SentAnswer:
         """Return the body of the answer."""
         return bytes(self._content)
 
-    def check(self, ask: Ask, now: datetime) -> None:
+    def check(self, ask: Ask[Any], now: datetime) -> None:
         """Raise the error that the answer is, if it is one."""
         trouble = trouble_of(ask, self._response.status_code, self._response.headers, self.content, now)
         if trouble is not None:

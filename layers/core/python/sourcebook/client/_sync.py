@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 import httpx
 from pydantic import BaseModel
@@ -148,7 +148,7 @@ class Client:
         if self._owned:
             self._http.close()
 
-    def _ask(self, ask: Ask, read: Callable[[bytes], R], cursor: str | None = None) -> R:
+    def _ask(self, ask: Ask[Any], read: Callable[[bytes], R], cursor: str | None = None) -> R:
         """Send a request until it is answered, and return what `read` makes of the answer.
 
         Raises:

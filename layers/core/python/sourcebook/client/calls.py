@@ -22,7 +22,7 @@ _FULL: Final = 100
 
 def article(key: str) -> One[models.Article]:
     """Return one article, by its ``dedup_key`` or as ``<source>:<article id>``."""
-    return One(operation="getArticle", path="/articles/{key}", variables={"key": key}, model=models.Article)
+    return One("getArticle", "/articles/{key}", models.Article, {"key": key})
 
 
 def articles(
@@ -40,7 +40,7 @@ def articles(
     size: int = _FULL,
 ) -> Many[models.Article]:
     """List articles, the newest first, or those that a search finds (docs/search.md)."""
-    query = {
+    given = {
         "q": q,
         "order": order,
         "status": status,
@@ -53,24 +53,22 @@ def articles(
         "until": until,
         "limit": size,
     }
-    return Many(operation="listArticles", path="/articles", query=query, model=models.Article)
+    return Many("listArticles", "/articles", models.Article, given)
 
 
 def events(*, size: int = _FULL) -> Many[models.EventSummary]:
     """List events, the one with the newest article first."""
-    return Many(operation="listEvents", path="/events", query={"limit": size}, model=models.EventSummary)
+    return Many("listEvents", "/events", models.EventSummary, {"limit": size})
 
 
 def event(event_id: str) -> One[models.Event]:
     """Return one event with its articles and ideas."""
-    variables = {"event_id": event_id}
-    return One(operation="getEvent", path="/events/{event_id}", variables=variables, model=models.Event)
+    return One("getEvent", "/events/{event_id}", models.Event, {"event_id": event_id})
 
 
 def decisions(about: str | None = None, *, size: int = _FULL) -> Many[models.Decision]:
     """List what people have decided of articles and events, or of one of them, the newest first."""
-    query = {"about": about, "limit": size}
-    return Many(operation="listDecisions", path="/decisions", query=query, model=models.Decision)
+    return Many("listDecisions", "/decisions", models.Decision, {"about": about, "limit": size})
 
 
 def decide(action: str, **fields: JsonValue) -> One[models.Decision]:
@@ -79,72 +77,44 @@ def decide(action: str, **fields: JsonValue) -> One[models.Decision]:
     ``fields`` are those that the API takes: ``decided_by``, ``reason``, and what the decision is about.
     """
     return One(
-        operation="decide",
-        method="POST",
-        path="/decisions/{action}",
-        variables={"action": action},
-        body=fields,
-        model=models.Decision,
+        "decide", "/decisions/{action}", models.Decision, {"action": action}, method="POST", body=fields
     )
 
 
 def subjects(*, size: int = _FULL) -> Many[models.Subject]:
     """List the subjects whose sentiment is kept."""
-    return Many(operation="listSubjects", path="/api/v1/tools", query={"limit": size}, model=models.Subject)
+    return Many("listSubjects", "/api/v1/tools", models.Subject, {"limit": size})
 
 
 def sentiment(tool_id: str, *, hours: int | None = None) -> One[models.Sentiment]:
     """Return what the mentions of a subject in the last hours felt."""
-    return One(
-        operation="getSentiment",
-        path="/api/v1/tools/{tool_id}/sentiment",
-        variables={"tool_id": tool_id},
-        query={"hours": hours},
-        model=models.Sentiment,
-    )
+    given = {"tool_id": tool_id, "hours": hours}
+    return One("getSentiment", "/api/v1/tools/{tool_id}/sentiment", models.Sentiment, given)
 
 
 def sentiment_series(
     tool_id: str, *, hours: int | None = None, bucket: str | None = None
 ) -> One[models.SentimentSeries]:
     """Return what the mentions of a subject felt in whole hours or days, oldest first."""
+    given = {"tool_id": tool_id, "hours": hours, "bucket": bucket}
     return One(
-        operation="getSentimentSeries",
-        path="/api/v1/tools/{tool_id}/sentiment/series",
-        variables={"tool_id": tool_id},
-        query={"hours": hours, "bucket": bucket},
-        model=models.SentimentSeries,
+        "getSentimentSeries", "/api/v1/tools/{tool_id}/sentiment/series", models.SentimentSeries, given
     )
 
 
 def subject_ranking(*, hours: int | None = None, order: str | None = None) -> One[models.SubjectRanking]:
     """Return the subjects by mentions, or by change of sentiment (``order="change"``)."""
-    return One(
-        operation="rankSubjects",
-        path="/overviews/subjects",
-        query={"hours": hours, "order": order},
-        model=models.SubjectRanking,
-    )
+    return One("rankSubjects", "/overviews/subjects", models.SubjectRanking, {"hours": hours, "order": order})
 
 
 def best_rates(series_code: str | None = None) -> One[models.BestRates]:
     """Return the best rate of each series and term, and the banks that offer it."""
-    return One(
-        operation="listBestRates",
-        path="/overviews/rates",
-        query={"series_code": series_code},
-        model=models.BestRates,
-    )
+    return One("listBestRates", "/overviews/rates", models.BestRates, {"series_code": series_code})
 
 
 def rate_moves(series_code: str, *, days: int | None = None) -> One[models.RateMoves]:
     """Return the rates of a series that have moved in the last days."""
-    return One(
-        operation="listMoves",
-        path="/overviews/moves",
-        query={"series_code": series_code, "days": days},
-        model=models.RateMoves,
-    )
+    return One("listMoves", "/overviews/moves", models.RateMoves, {"series_code": series_code, "days": days})
 
 
 def latest(
@@ -155,13 +125,13 @@ def latest(
     max_age_days: int | None = None,
 ) -> Many[models.LatestItem]:
     """List the newest figure of each bank, series and term."""
-    query = {
+    given = {
         "series_code": series_code,
         "term_months": term_months,
         "bank_name": bank_name,
         "max_age_days": max_age_days,
     }
-    return Many(operation="getLatest", path="/latest", query=query, model=models.LatestItem)
+    return Many("getLatest", "/latest", models.LatestItem, given)
 
 
 def rate_history(
@@ -173,14 +143,14 @@ def rate_history(
     last_day: When | None = None,
 ) -> Many[models.HistoryItem]:
     """List the figure of each day of one bank, series and term."""
-    query = {
+    given = {
         "bank_name": bank_name,
         "series_code": series_code,
         "term_months": term_months,
         "from": first_day,
         "to": last_day,
     }
-    return Many(operation="getHistory", path="/history", query=query, model=models.HistoryItem)
+    return Many("getHistory", "/history", models.HistoryItem, given)
 
 
 def observations(
@@ -194,7 +164,7 @@ def observations(
     size: int = _FULL,
 ) -> Many[models.Observation]:
     """List the figure of each source on each day: the raw layer."""
-    query = {
+    given = {
         "series_code": series_code,
         "term_months": term_months,
         "bank_name": bank_name,
@@ -203,22 +173,22 @@ def observations(
         "until": until,
         "limit": size,
     }
-    return Many(operation="listObservations", path="/observations", query=query, model=models.Observation)
+    return Many("listObservations", "/observations", models.Observation, given)
 
 
 def banks() -> Many[models.BanksItem]:
     """List the banks of which there are figures."""
-    return Many(operation="listBanks", path="/banks", model=models.BanksItem)
+    return Many("listBanks", "/banks", models.BanksItem)
 
 
 def series() -> Many[models.SeriesListItem]:
     """List the series of figures."""
-    return Many(operation="listSeries", path="/series", model=models.SeriesListItem)
+    return Many("listSeries", "/series", models.SeriesListItem)
 
 
 def figures_meta() -> One[models.Meta]:
     """Return how fresh the figures are, and how each source's last scrape went."""
-    return One(operation="getMeta", path="/meta/latest", model=models.Meta)
+    return One("getMeta", "/meta/latest", models.Meta)
 
 
 def novae(
@@ -229,8 +199,9 @@ def novae(
     radius: float | None = None,
 ) -> One[models.NovaSearch]:
     """Find novae by name, or by place: ``ra``, ``dec`` and ``radius`` as the API takes them."""
-    query = {"name": name, "ra": ra, "dec": dec, "radius": radius}
-    return One(operation="findNovae", path="/novae", query=query, model=models.NovaSearch)
+    return One(
+        "findNovae", "/novae", models.NovaSearch, {"name": name, "ra": ra, "dec": dec, "radius": radius}
+    )
 
 
 def list_novae(
@@ -245,7 +216,7 @@ def list_novae(
     size: int = _FULL,
 ) -> Many[models.NovaSearchItem]:
     """List all novae, or those that the filters let through, by their primary names."""
-    query = {
+    given = {
         "status": status,
         "year": year,
         "constellation": constellation,
@@ -255,35 +226,27 @@ def list_novae(
         "has_photometry": has_photometry,
         "limit": size,
     }
-    return Many(operation="findNovae", path="/novae", query=query, model=models.NovaSearchItem)
+    return Many("findNovae", "/novae", models.NovaSearchItem, given)
 
 
 def nova(nova_id: str) -> One[models.Nova]:
     """Return one nova with its names."""
-    return One(
-        operation="getNova", path="/novae/{nova_id}", variables={"nova_id": nova_id}, model=models.Nova
-    )
+    return One("getNova", "/novae/{nova_id}", models.Nova, {"nova_id": nova_id})
 
 
 def references(nova_id: str, *, role: str | None = None, size: int = _FULL) -> Many[models.Reference]:
     """List the publications about a nova, the newest first."""
-    return Many(
-        operation="listReferences",
-        path="/novae/{nova_id}/references",
-        variables={"nova_id": nova_id},
-        query={"role": role, "limit": size},
-        model=models.Reference,
-    )
+    given = {"nova_id": nova_id, "role": role, "limit": size}
+    return Many("listReferences", "/novae/{nova_id}/references", models.Reference, given)
 
 
 def nova_runs(nova_id: str, *, size: int = _FULL) -> Many[models.JobRunSummary]:
     """List the runs of workflows for a nova."""
     return Many(
-        operation="listNovaJobRuns",
-        path="/novae/{nova_id}/job-runs",
-        variables={"nova_id": nova_id},
-        query={"limit": size},
-        model=models.JobRunSummary,
+        "listNovaJobRuns",
+        "/novae/{nova_id}/job-runs",
+        models.JobRunSummary,
+        {"nova_id": nova_id, "limit": size},
     )
 
 
@@ -296,40 +259,26 @@ def products(
     size: int = _FULL,
 ) -> Many[models.ProductSummary]:
     """List the data products of a nova: its photometry table, and its spectra."""
-    query = {
+    given = {
+        "nova_id": nova_id,
         "product_type": product_type,
         "provider": provider,
         "validation_status": validation_status,
         "limit": size,
     }
-    return Many(
-        operation="listProducts",
-        path="/novae/{nova_id}/products",
-        variables={"nova_id": nova_id},
-        query=query,
-        model=models.ProductSummary,
-    )
+    return Many("listProducts", "/novae/{nova_id}/products", models.ProductSummary, given)
 
 
 def product(nova_id: str, data_product_id: str) -> One[models.Product]:
     """Return one data product with its files."""
-    return One(
-        operation="getProduct",
-        path="/novae/{nova_id}/products/{data_product_id}",
-        variables={"nova_id": nova_id, "data_product_id": data_product_id},
-        model=models.Product,
-    )
+    given = {"nova_id": nova_id, "data_product_id": data_product_id}
+    return One("getProduct", "/novae/{nova_id}/products/{data_product_id}", models.Product, given)
 
 
 def spectrum(nova_id: str, data_product_id: str, *, points: int | None = None) -> One[models.Spectrum]:
     """Return the samples of a valid spectrum."""
-    return One(
-        operation="getSpectrum",
-        path="/novae/{nova_id}/products/{data_product_id}/spectrum",
-        variables={"nova_id": nova_id, "data_product_id": data_product_id},
-        query={"points": points},
-        model=models.Spectrum,
-    )
+    given = {"nova_id": nova_id, "data_product_id": data_product_id, "points": points}
+    return One("getSpectrum", "/novae/{nova_id}/products/{data_product_id}/spectrum", models.Spectrum, given)
 
 
 def light_curve(
@@ -342,99 +291,67 @@ def light_curve(
     points: int | None = None,
 ) -> One[models.Photometry]:
     """Return the light curve of a nova."""
-    query = {
+    given = {
+        "nova_id": nova_id,
         "band": band,
         "since": since,
         "until": until,
         "include_upper_limits": include_upper_limits,
         "points": points,
     }
-    return One(
-        operation="getPhotometry",
-        path="/novae/{nova_id}/photometry",
-        variables={"nova_id": nova_id},
-        query=query,
-        model=models.Photometry,
-    )
+    return One("getPhotometry", "/novae/{nova_id}/photometry", models.Photometry, given)
 
 
 def sources(*, kind: str | None = None, health: str | None = None, size: int = _FULL) -> Many[models.Source]:
     """List the sources of every kind, and how they do."""
-    query = {"kind": kind, "health": health, "limit": size}
-    return Many(operation="listSources", path="/sources", query=query, model=models.Source)
+    return Many("listSources", "/sources", models.Source, {"kind": kind, "health": health, "limit": size})
 
 
 def source_overviews(*, hours: int | None = None, order: str | None = None) -> One[models.SourceOverviews]:
     """Return what each source brought of late, how old it was, and how fast it answered."""
     return One(
-        operation="listSourceOverviews",
-        path="/overviews/sources",
-        query={"hours": hours, "order": order},
-        model=models.SourceOverviews,
+        "listSourceOverviews", "/overviews/sources", models.SourceOverviews, {"hours": hours, "order": order}
     )
 
 
 def ingestion(*, hours: int | None = None) -> One[models.IngestionBatches]:
     """Return the runs of ingestion, and how often two sources reported the same."""
-    return One(
-        operation="listBatches",
-        path="/overviews/ingestion",
-        query={"hours": hours},
-        model=models.IngestionBatches,
-    )
+    return One("listBatches", "/overviews/ingestion", models.IngestionBatches, {"hours": hours})
 
 
 def dead_letters() -> Many[models.DeadLetterQueue]:
     """List the dead-letter queues, and how many messages wait in each."""
-    return Many(operation="listDeadLetters", path="/overviews/dead-letters", model=models.DeadLetterQueue)
+    return Many("listDeadLetters", "/overviews/dead-letters", models.DeadLetterQueue)
 
 
 def exports() -> Many[models.ExportedPeriod]:
     """List the periods that were exported, the newest first."""
-    return Many(operation="listExports", path="/exports", model=models.ExportedPeriod)
+    return Many("listExports", "/exports", models.ExportedPeriod)
 
 
 def export(export_id: str) -> One[models.Export]:
     """Return the manifest of an export."""
-    return One(
-        operation="getExport",
-        path="/exports/{export_id}",
-        variables={"export_id": export_id},
-        model=models.Export,
-    )
+    return One("getExport", "/exports/{export_id}", models.Export, {"export_id": export_id})
 
 
 def feeds(*, health: str | None = None, size: int = _FULL) -> Many[models.Feed]:
     """List the feeds, by the day on which they are due."""
-    query = {"health": health, "limit": size}
-    return Many(operation="listFeeds", path="/feeds", query=query, model=models.Feed)
+    return Many("listFeeds", "/feeds", models.Feed, {"health": health, "limit": size})
 
 
 def feed(feed_id: str) -> One[models.Feed]:
     """Return one feed."""
-    variables = {"feed_id": feed_id}
-    return One(operation="getFeed", path="/feeds/{feed_id}", variables=variables, model=models.Feed)
+    return One("getFeed", "/feeds/{feed_id}", models.Feed, {"feed_id": feed_id})
 
 
 def fetches(feed_id: str, *, size: int = _FULL) -> Many[models.Fetch]:
     """List the fetches of a feed that changed something or failed, the newest first."""
-    return Many(
-        operation="listFetches",
-        path="/feeds/{feed_id}/history",
-        variables={"feed_id": feed_id},
-        query={"limit": size},
-        model=models.Fetch,
-    )
+    return Many("listFetches", "/feeds/{feed_id}/history", models.Fetch, {"feed_id": feed_id, "limit": size})
 
 
 def feed_schedule(feed_id: str) -> One[models.FeedSchedule]:
     """Return why a feed's next fetch is when it is."""
-    return One(
-        operation="explainSchedule",
-        path="/feeds/{feed_id}/schedule",
-        variables={"feed_id": feed_id},
-        model=models.FeedSchedule,
-    )
+    return One("explainSchedule", "/feeds/{feed_id}/schedule", models.FeedSchedule, {"feed_id": feed_id})
 
 
 def add_feed(
@@ -443,186 +360,146 @@ def add_feed(
     """Add a feed by its own address, or by a page that announces it; ``fields`` are those of NewFeed."""
     given: dict[str, JsonValue] = {"url": url, "site": site, **fields}
     body = {name: value for name, value in given.items() if value is not None}
-    return One(operation="addFeed", method="POST", path="/feeds", body=body, model=models.AddedFeed)
+    return One("addFeed", "/feeds", models.AddedFeed, method="POST", body=body)
 
 
 def change_feed(feed_id: str, **fields: JsonValue) -> One[models.Feed]:
     """Change what the fields name, those of FeedChange: ``enabled``, ``priority``, ``url`` and others."""
     return One(
-        operation="changeFeed",
-        method="PATCH",
-        path="/feeds/{feed_id}",
-        variables={"feed_id": feed_id},
-        body=fields,
-        model=models.Feed,
+        "changeFeed", "/feeds/{feed_id}", models.Feed, {"feed_id": feed_id}, method="PATCH", body=fields
     )
 
 
 def remove_feed(feed_id: str) -> One[models.RemovedFeed]:
     """Remove a feed, and return its id; its articles stay. A client raises NotFound if there is none."""
-    return One(
-        operation="removeFeed",
-        method="DELETE",
-        path="/feeds/{feed_id}",
-        variables={"feed_id": feed_id},
-        model=models.RemovedFeed,
-    )
+    return One("removeFeed", "/feeds/{feed_id}", models.RemovedFeed, {"feed_id": feed_id}, method="DELETE")
 
 
 def import_feeds(opml: str) -> One[models.ImportReport]:
     """Add the feeds of an OPML document; return which were added and what was wrong with it."""
     return One(
-        operation="importFeeds",
+        "importFeeds",
+        "/feeds/import",
+        models.ImportReport,
         method="POST",
-        path="/feeds/import",
         body=opml,
         media_type="text/x-opml",
-        model=models.ImportReport,
     )
 
 
 def alerts(*, size: int = _FULL) -> Many[models.Alert]:
     """List the rules of alerts, the newest last."""
-    return Many(operation="listAlerts", path="/alerts", query={"limit": size}, model=models.Alert)
+    return Many("listAlerts", "/alerts", models.Alert, {"limit": size})
 
 
 def add_alert(kind: str, **fields: JsonValue) -> One[models.CreatedAlert]:
     """Add a rule, and return it with its secret; ``fields`` are its kind's, ``webhook`` and ``mail``."""
     body: dict[str, JsonValue] = {"kind": kind, **fields}
-    return One(operation="createAlert", method="POST", path="/alerts", body=body, model=models.CreatedAlert)
+    return One("createAlert", "/alerts", models.CreatedAlert, method="POST", body=body)
 
 
 def remove_alert(alert_id: str) -> One[models.RemovedAlert]:
     """Remove a rule, and return its id; a client raises NotFound if there is no such rule."""
     return One(
-        operation="removeAlert",
-        method="DELETE",
-        path="/alerts/{alert_id}",
-        variables={"alert_id": alert_id},
-        model=models.RemovedAlert,
+        "removeAlert", "/alerts/{alert_id}", models.RemovedAlert, {"alert_id": alert_id}, method="DELETE"
     )
 
 
 def deliveries(alert_id: str, *, size: int = _FULL) -> Many[models.Delivery]:
     """List the deliveries of a rule, the newest first."""
     return Many(
-        operation="listDeliveries",
-        path="/alerts/{alert_id}/deliveries",
-        variables={"alert_id": alert_id},
-        query={"limit": size},
-        model=models.Delivery,
+        "listDeliveries",
+        "/alerts/{alert_id}/deliveries",
+        models.Delivery,
+        {"alert_id": alert_id, "limit": size},
     )
 
 
 def health() -> One[models.Health]:
     """Return whether the stack is alive, and what it was judged by; no error is raised if it is not."""
-    return One(operation="getHealth", path="/health", model=models.Health, also=(503,))
+    return One("getHealth", "/health", models.Health, also=(503,))
 
 
 def cache_health() -> One[models.SentimentCacheHealth]:
     """Return how fresh the cache of sentiment is, and how often it was used."""
-    return One(
-        operation="getSentimentCacheHealth", path="/api/v1/cache/health", model=models.SentimentCacheHealth
-    )
+    return One("getSentimentCacheHealth", "/api/v1/cache/health", models.SentimentCacheHealth)
 
 
 def workflows() -> Many[models.WorkflowsItem]:
     """List the workflows that can be started, and what each takes."""
-    return Many(operation="listWorkflows", path="/workflows", model=models.WorkflowsItem)
+    return Many("listWorkflows", "/workflows", models.WorkflowsItem)
 
 
 def open_upload(donor: str, files: Sequence[JsonValue], **fields: JsonValue) -> One[models.Upload]:
     """Begin an upload of files; each in the answer has a link to send it to. See NewUpload."""
     body: dict[str, JsonValue] = {"donor": donor, "files": list(files), **fields}
-    return One(operation="openUpload", method="POST", path="/uploads", body=body, model=models.Upload)
+    return One("openUpload", "/uploads", models.Upload, method="POST", body=body)
 
 
 def complete_upload(upload_id: str) -> One[models.Upload]:
     """Start the ingestion of the files that were sent, and return the report of the upload."""
-    return One(
-        operation="completeUpload",
-        method="POST",
-        path="/uploads/{upload_id}/complete",
-        variables={"upload_id": upload_id},
-        model=models.Upload,
-    )
+    given = {"upload_id": upload_id}
+    return One("completeUpload", "/uploads/{upload_id}/complete", models.Upload, given, method="POST")
 
 
 def upload(upload_id: str) -> One[models.Upload]:
     """Return what became of the files of an upload."""
-    return One(
-        operation="getUpload",
-        path="/uploads/{upload_id}",
-        variables={"upload_id": upload_id},
-        model=models.Upload,
-    )
+    return One("getUpload", "/uploads/{upload_id}", models.Upload, {"upload_id": upload_id})
 
 
 def start(workflow: str, **fields: JsonValue) -> One[models.StartedRun]:
     """Start a workflow, and return its run; ``fields`` are those of its input."""
+    given = {"name": workflow}
     return One(
-        operation="startWorkflow",
-        method="POST",
-        path="/workflows/{name}/executions",
-        variables={"name": workflow},
-        body=fields,
-        model=models.StartedRun,
+        "startWorkflow", "/workflows/{name}/executions", models.StartedRun, given, method="POST", body=fields
     )
 
 
 def add_nova(candidate_name: str) -> One[models.StartedRun]:
     """Start making a name a nova, and return the run to watch."""
     body = {"candidate_name": candidate_name}
-    return One(operation="initializeNova", method="POST", path="/novae", body=body, model=models.StartedRun)
+    return One("initializeNova", "/novae", models.StartedRun, method="POST", body=body)
 
 
 def runs(
     *, status: str | None = None, workflow: str | None = None, size: int = _FULL
 ) -> Many[models.JobRunSummary]:
     """List executions of workflows, the newest first."""
-    query = {"status": status, "workflow": workflow, "limit": size}
-    return Many(operation="listJobRuns", path="/job-runs", query=query, model=models.JobRunSummary)
+    given = {"status": status, "workflow": workflow, "limit": size}
+    return Many("listJobRuns", "/job-runs", models.JobRunSummary, given)
 
 
 def run(job_run_id: str) -> One[models.JobRun]:
     """Return one execution with its attempts."""
-    variables = {"job_run_id": job_run_id}
-    return One(operation="getJobRun", path="/job-runs/{job_run_id}", variables=variables, model=models.JobRun)
+    return One("getJobRun", "/job-runs/{job_run_id}", models.JobRun, {"job_run_id": job_run_id})
 
 
 def quarantine(*, review: str | None = None, size: int = _FULL) -> Many[models.QuarantineCase]:
     """List the cases of the quarantine, the newest first."""
-    query = {"review": review, "limit": size}
-    return Many(operation="listQuarantine", path="/quarantine", query=query, model=models.QuarantineCase)
+    return Many("listQuarantine", "/quarantine", models.QuarantineCase, {"review": review, "limit": size})
 
 
 def quarantine_case(quarantine_id: str) -> One[models.QuarantineCase]:
     """Return one case of the quarantine."""
-    return One(
-        operation="getQuarantineCase",
-        path="/quarantine/{quarantine_id}",
-        variables={"quarantine_id": quarantine_id},
-        model=models.QuarantineCase,
-    )
+    given = {"quarantine_id": quarantine_id}
+    return One("getQuarantineCase", "/quarantine/{quarantine_id}", models.QuarantineCase, given)
 
 
 def held_file(quarantine_id: str) -> One[models.HeldFile]:
     """Return the file of a quarantined spectrum, in base64."""
     return One(
-        operation="getHeldFile",
-        path="/quarantine/{quarantine_id}/file",
-        variables={"quarantine_id": quarantine_id},
-        model=models.HeldFile,
+        "getHeldFile", "/quarantine/{quarantine_id}/file", models.HeldFile, {"quarantine_id": quarantine_id}
     )
 
 
 def review(quarantine_id: str, **fields: JsonValue) -> One[models.ReviewedCase]:
     """Record a decision on a case, and return the case; ``fields`` are those that the API takes."""
+    given = {"quarantine_id": quarantine_id}
     return One(
-        operation="reviewQuarantineCase",
+        "reviewQuarantineCase",
+        "/quarantine/{quarantine_id}/review",
+        models.ReviewedCase,
+        given,
         method="POST",
-        path="/quarantine/{quarantine_id}/review",
-        variables={"quarantine_id": quarantine_id},
         body=fields,
-        model=models.ReviewedCase,
     )
