@@ -5,47 +5,42 @@ from __future__ import annotations
 from typing import Final
 
 import aws_cdk as cdk
-from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda_event_sources as event_sources
-from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from infra.api import Api
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, WorkQueue, allow_partiql, with_batches
+from infra.functions import TableFunction, WorkQueue
+from infra.ingestion import Ingestion
 from infra.layers import Layers
 from infra.monitoring import Monitoring, WatchedMetric
-from infra.nag import accept
+from infra.nag import accept_wildcard
 from sourcebook.sentiment.engines.loading import COMPREHEND, SENTIMENT_ENGINE
 from sourcebook.sentiment.engines.model import NO_TELEMETRY
 from sourcebook.table.keys import ELIGIBILITY_INDEX, STATUS_INDEX
 
-ANALYZING: Final = (
-    "dynamodb:BatchGetItem",
-    "dynamodb:BatchWriteItem",
-    "dynamodb:DeleteItem",
-    "dynamodb:GetItem",
-    "dynamodb:PutItem",
-    "dynamodb:Query",
-    "dynamodb:UpdateItem",
-)
-"""What a function that analyzes articles does with the table: subjects and articles in, marks, mentions and
-articles out, and mentions that an article no longer has deleted."""
+_PERIOD: Final = cdk.Duration.minutes(15)
 
 
-def use_engine(function: PythonFunction, deployment: Deployment) -> None:
-    """Configure a function with the chosen sentiment engine; allow Comprehend only for that engine."""
+def grant_analyze(function: TableFunction, deployment: Deployment) -> None:
+    """Allow a function to analyze articles with the chosen sentiment engine.
+
+    It reads subjects and articles, writes marks, mentions and articles, and deletes mentions that an article
+    no longer has.
+    """
+    function.allow_items(
+        "BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"
+    )
+    function.allow_statements(deployment, "Insert")
+    function.allow_indexes(ELIGIBILITY_INDEX)
     function.function.add_environment(SENTIMENT_ENGINE, deployment.sentiment_engine)
     function.function.add_environment(NO_TELEMETRY, "1")
     if deployment.sentiment_engine == COMPREHEND:
         function.allow(["comprehend:BatchDetectSentiment"], "*")
-        accept(
-            function.role.node.find_child("DefaultPolicy"),
-            "AwsSolutions-IAM5",
+        accept_wildcard(
+            function.role,
             "Comprehend's detection of sentiment knows no resources: its permission takes none but all.",
-            applies_to=("Resource::*",),
         )
 
 
@@ -66,30 +61,29 @@ class Analysis(Construct):
         deployment: Deployment,
         data: DataStack,
         layers: Layers,
-        articles: sns.ITopic,
+        ingestion: Ingestion,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.analyze = PythonFunction(
+        self.analyze = TableFunction(
             self,
             "AnalyzeSentiment",
             name="analyze_sentiment",
             description="Scores new articles, writes their mentions and marks them analysed",
-            layers=[layers.core, layers.dependencies, layers.sentiment],
-            environment={"TABLE_NAME": data.table.table_name, "BUCKET_NAME": data.bucket.bucket_name},
+            data=data,
+            layers=layers,
+            more_layers=[layers.sentiment],
             timeout=cdk.Duration.seconds(60),
-            memory_size=512,
         )
-        use_engine(self.analyze, deployment)
-        self.analyze.allow(ANALYZING, data.table.table_arn)
-        allow_partiql(self.analyze, data.table, deployment, "Insert")
-        self.analyze.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{ELIGIBILITY_INDEX}")
+        grant_analyze(self.analyze, deployment)
         self.work = WorkQueue(
             self,
             "Analyze",
             visibility_timeout=self.analyze.visibility_timeout(local=deployment.is_local),
             max_receive_count=5,
         )
-        articles.add_subscription(subscriptions.SqsSubscription(self.work.queue, raw_message_delivery=True))
+        ingestion.articles.add_subscription(
+            subscriptions.SqsSubscription(self.work.queue, raw_message_delivery=True)
+        )
         self.analyze.function.add_event_source(
             event_sources.SqsEventSource(
                 self.work.queue,
@@ -100,34 +94,21 @@ class Analysis(Construct):
                 max_concurrency=deployment.analyze_concurrency,
             )
         )
-        self._articles = articles
-        self.heal = self._build_heal(deployment, data, layers, articles)
+        self.heal = self._build_heal(data, layers)
+        ingestion.grant_announce(self.heal)
 
-    def add_deciding(self, api: Api, deployment: Deployment) -> None:
-        """Allow the API to announce articles that were joined or split."""
-        api.function.function.add_environment("ARTICLE_TOPIC_ARN", self._articles.topic_arn)
-        api.function.allow(with_batches("sns:Publish", deployment), self._articles.topic_arn)
-
-    def _build_heal(
-        self, deployment: Deployment, data: DataStack, layers: Layers, articles: sns.ITopic
-    ) -> PythonFunction:
-        heal = PythonFunction(
+    def _build_heal(self, data: DataStack, layers: Layers) -> TableFunction:
+        heal = TableFunction(
             self,
             "HealArticles",
             name="heal_articles",
             description="Announces again the articles that have waited for their analysis too long",
-            layers=[layers.core, layers.dependencies],
-            environment={
-                "TABLE_NAME": data.table.table_name,
-                "BUCKET_NAME": data.bucket.bucket_name,
-                "ARTICLE_TOPIC_ARN": articles.topic_arn,
-            },
+            data=data,
+            layers=layers,
             timeout=cdk.Duration.seconds(60),
-            memory_size=512,
         )
-        heal.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{STATUS_INDEX}")
-        heal.allow(["dynamodb:BatchGetItem"], data.table.table_arn)
-        heal.allow(with_batches("sns:Publish", deployment), articles.topic_arn)
+        heal.allow_indexes(STATUS_INDEX)
+        heal.allow_items("BatchGetItem")
         heal.run_every(cdk.Duration.minutes(15))
         return heal
 
@@ -135,21 +116,20 @@ class Analysis(Construct):
         """Add the alarm on an engine that had to be replaced."""
         monitoring.alarm(
             "sentiment-fallback",
-            metric=self._metric(self.analyze, "SentimentFallback"),
+            metric=self.analyze.metric("SentimentFallback", statistic="Sum", period=_PERIOD),
             meaning="The sentiment model could not be loaded, so a simpler engine labels the articles.",
             action="See why in the log, and deploy again.",
         )
 
     def waiting(self) -> WatchedMetric:
         """Return the metric of articles that are still pending after a second announcement."""
-        return WatchedMetric(self._metric(self.heal, "ArticlesHealed"))
+        return WatchedMetric(self.heal.metric("ArticlesHealed", statistic="Sum", period=_PERIOD))
 
-    @staticmethod
-    def _metric(function: PythonFunction, name: str) -> cloudwatch.Metric:
-        return cloudwatch.Metric(
-            namespace="Sourcebook",
-            metric_name=name,
-            dimensions_map={"service": function.name},
-            statistic="Sum",
-            period=cdk.Duration.minutes(15),
-        )
+    def outputs(self) -> dict[str, str]:
+        """Return the stack outputs of this construct."""
+        return {
+            "AnalyzeQueueUrl": self.work.queue.queue_url,
+            "AnalyzeDeadLetterQueueUrl": self.work.dead_letters.queue_url,
+            "AnalyzeFunctionName": self.analyze.function.function_name,
+            "HealFunctionName": self.heal.function.function_name,
+        }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Final, cast
 
@@ -11,18 +11,17 @@ import aws_cdk as cdk
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import LOG_RETENTION, PythonFunction
+from infra.functions import LOG_RETENTION, TableFunction
 from infra.gateway_routes import Route, api_routes
 from infra.layers import Layers
 from infra.nag import accept
-from infra.workflows import Workflow
+from infra.workflows import Workflow, state_machine_arn
 from sourcebook.api.queues import VARIABLE as DEAD_LETTER_QUEUES
 from sourcebook.table.keys import (
     ARTICLE_PARTITIONS,
@@ -108,37 +107,31 @@ class Api(Construct):
         self, scope: Construct, construct_id: str, *, deployment: Deployment, data: DataStack, layers: Layers
     ) -> None:
         super().__init__(scope, construct_id)
-        self.function = PythonFunction(
+        self.function = TableFunction(
             self,
             "Api",
             name="api",
             description="Answers the HTTP API",
-            layers=[layers.core, layers.workflows, layers.dependencies],
+            data=data,
+            layers=layers,
+            more_layers=[layers.workflows],
             environment={
-                "TABLE_NAME": data.table.table_name,
-                "BUCKET_NAME": data.bucket.bucket_name,
                 "SOURCEBOOK_VERSION": version("sourcebook"),
                 "PUBLIC_READ": "true" if deployment.public_read else "false",
                 # How its own addresses begin, for those that it gives.
                 "API_ADDRESSES": _LOCAL_ADDRESSES if deployment.is_local else "https://{domain}",
                 # A feed is added by the address of its site, which is then asked for it.
-                "HTTP_ALLOWED_NETWORKS": deployment.allowed_networks,
-                "HTTP_CONTACT": deployment.contact,
-                # What it looks for, adds and explains goes by the settings that feeds are polled with.
+                **deployment.http_environment(),
+                # Feeds are found, added and explained by the settings that they are polled with.
                 **deployment.feeds.to_environment(),
             },
             # An HTTP API gives up after 30 seconds; the function should be the one to say so.
             timeout=cdk.Duration.seconds(29),
             memory_size=1024,
         )
-        indexes = (ELIGIBILITY_INDEX, SENTIMENT_INDEX, STATUS_INDEX, TAG_INDEX)
-        self.function.allow(["dynamodb:BatchGetItem", "dynamodb:GetItem"], data.table.table_arn)
-        self.function.allow(
-            ["dynamodb:Query"],
-            data.table.table_arn,
-            *(f"{data.table.table_arn}/index/{name}" for name in indexes),
-        )
-        self._allow_writing(data)
+        self.function.allow_items("BatchGetItem", "GetItem", "Query")
+        self.function.allow_indexes(ELIGIBILITY_INDEX, SENTIMENT_INDEX, STATUS_INDEX, TAG_INDEX)
+        self._allow_writing()
         self.api = apigateway.HttpApi(
             self,
             "HttpApi",
@@ -147,19 +140,12 @@ class Api(Construct):
             create_default_stage=False,
             cors_preflight=_cors(deployment.cors_origins),
         )
-        self._add_routes()
-        self.stage = self._build_stage()
+        self.stage = self._build_stage(self._add_routes())
 
     def add_workflows(self, workflows: Iterable[Workflow]) -> None:
         """Allow the API to start these workflows, given by name."""
         known = sorted(workflows, key=lambda workflow: workflow.name)
-        stack = cdk.Stack.of(self)
-        prefix = stack.format_arn(
-            service="states",
-            resource="stateMachine",
-            resource_name=f"{stack.stack_name}-",
-            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-        )
+        prefix = state_machine_arn(cdk.Stack.of(self))
         self.function.function.add_environment("WORKFLOW_ARN_PREFIX", prefix)
         self.function.function.add_environment("WORKFLOWS", ",".join(workflow.name for workflow in known))
         self.function.allow(
@@ -174,36 +160,32 @@ class Api(Construct):
         )
         self.function.allow(["sqs:GetQueueAttributes"], *(queue.queue_arn for queue in queues.values()))
 
-    def _allow_writing(self, data: DataStack) -> None:
+    def _allow_writing(self) -> None:
         """Allow the function to write the items that its operations write, and no others.
 
-        Sources with all that polling has kept of them, runs that it starts, the answers to requests that
-        came with a key, a person's decision on a case and on the spectrum that it is about, those on articles
-        and events, and the spectra that are uploaded. It reads tokens and cannot make or change one.
+        It reads tokens and cannot make or change one.
         """
-        for actions, partitions in (
+        for operations, partitions in (
+            # Sources with all that polling has kept of them; members of events, by decisions of people.
             (
-                ["BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"],
-                # Members of events, by decisions of people.
+                ("BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"),
                 [SOURCE_PARTITIONS, EVENT_PARTITIONS],
             ),
-            (["DeleteItem", "PutItem", "UpdateItem"], [IDEMPOTENT_PARTITIONS]),
-            (["DeleteItem", "PutItem"], [STARTED_PARTITIONS]),
-            # A spectrum that is uploaded becomes a product of its nova.
-            # Decisions change articles and are recorded; their marks have conclusions drawn anew.
-            (["PutItem", "UpdateItem"], [NOVA_PARTITIONS, ARTICLE_PARTITIONS, DECISIONS]),
-            (["PutItem"], [LOCATOR_PARTITIONS, UNGROUPED]),
-            (["UpdateItem"], [QUARANTINE_PARTITIONS]),
+            # The answers to requests that came with a key.
+            (("DeleteItem", "PutItem", "UpdateItem"), [IDEMPOTENT_PARTITIONS]),
+            # The runs that it starts.
+            (("DeleteItem", "PutItem"), [STARTED_PARTITIONS]),
+            # An uploaded spectrum becomes a product of its nova. Decisions change articles and are recorded.
+            (("PutItem", "UpdateItem"), [NOVA_PARTITIONS, ARTICLE_PARTITIONS, DECISIONS]),
+            # Where an uploaded spectrum is from; the marks by which a decision has conclusions drawn anew.
+            (("PutItem",), [LOCATOR_PARTITIONS, UNGROUPED]),
+            # A person's decision on a case.
+            (("UpdateItem",), [QUARANTINE_PARTITIONS]),
         ):
-            self.function.role.add_to_principal_policy(
-                iam.PolicyStatement(
-                    actions=[f"dynamodb:{action}" for action in actions],
-                    resources=[data.table.table_arn],
-                    conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": partitions}},
-                )
-            )
+            self.function.allow_items(*operations, partitions=partitions)
 
-    def _add_routes(self) -> None:
+    def _add_routes(self) -> list[tuple[Route, apigateway.HttpRoute]]:
+        """Add all routes; return those with a limit of their own."""
         integration = integrations.HttpLambdaIntegration(
             "Function",
             self.function.function,
@@ -212,8 +194,7 @@ class Api(Construct):
             scope_permission_to_route=False,
         )
         signature = authorizers.HttpIamAuthorizer()
-        self._limits: dict[str, tuple[int, int]] = {}
-        self._limited: list[apigateway.HttpRoute] = []
+        limited = []
         for declared in api_routes():
             route = self._add_route(declared, integration, signature if declared.signed else None)
             if not declared.signed:
@@ -225,8 +206,8 @@ class Api(Construct):
                     "(docs/decisions/0110).",
                 )
             if declared.limit is not None:
-                self._limits[declared.key] = declared.limit
-                self._limited.append(route)
+                limited.append((declared, route))
+        return limited
 
     def _add_route(
         self,
@@ -251,7 +232,7 @@ class Api(Construct):
         )
         return route
 
-    def _build_stage(self) -> apigateway.HttpStage:
+    def _build_stage(self, limited: Sequence[tuple[Route, apigateway.HttpRoute]]) -> apigateway.HttpStage:
         access_log = logs.LogGroup(
             self,
             "AccessLog",
@@ -270,11 +251,15 @@ class Api(Construct):
         )
         resource = cast("apigateway.CfnStage", stage.node.default_child)
         resource.route_settings = {
-            key: {"ThrottlingRateLimit": rate, "ThrottlingBurstLimit": burst}
-            for key, (rate, burst) in self._limits.items()
+            declared.key: {
+                "ThrottlingRateLimit": declared.limit.rate,
+                "ThrottlingBurstLimit": declared.limit.burst,
+            }
+            for declared, _ in limited
+            if declared.limit is not None
         }
         # A stage with settings for a route that is not there yet is refused.
-        resource.node.add_dependency(*self._limited)
+        resource.node.add_dependency(*(route for _, route in limited))
         resource.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             # The group's own ARN attribute ends in ":*", which names its streams.
             destination_arn=cdk.Stack.of(self).format_arn(
@@ -286,3 +271,11 @@ class Api(Construct):
             format=json.dumps(_ACCESS_LOG),
         )
         return stage
+
+    def outputs(self) -> dict[str, str]:
+        """Return the stack outputs of this construct."""
+        return {
+            "ApiId": self.api.api_id,
+            "ApiUrl": self.api.api_endpoint,
+            "ApiFunctionName": self.function.function.function_name,
+        }

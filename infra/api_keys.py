@@ -8,39 +8,48 @@ import aws_cdk as cdk
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
+from infra.functions import PythonFunction
 from infra.nag import accept
 
 
 class ApiKeys(Construct):
-    """The secrets with the keys of the news APIs, created empty for the operator to fill.
+    """The secrets with the keys of the news APIs and of ADS, created empty for the operator to fill.
 
     Attributes:
-        secrets: by source kind.
-        ads: the token of NASA's ADS, for the references of novae.
+        secrets: by provider.
     """
 
-    KINDS: Final = ("tiingo", "finnhub")
+    NEWS: Final = ("tiingo", "finnhub")
+    """The news APIs; each is a source kind."""
+    ADS: Final = "ads"
+    """NASA's ADS, for the references of novae."""
 
     def __init__(self, scope: Construct, construct_id: str) -> None:
         super().__init__(scope, construct_id)
-        self.secrets = {kind: self._build(kind) for kind in self.KINDS}
-        self.ads = self._build("ads")
+        self.secrets = {provider: self._build(provider) for provider in (*self.NEWS, self.ADS)}
 
-    def name(self, kind: str) -> str:
-        """Return the name of the secret of a source kind."""
-        return f"sourcebook/{kind}"
+    def name(self, provider: str) -> str:
+        """Return the name of the secret of a provider."""
+        return f"sourcebook/{provider}"
 
-    def arn(self, secret: secretsmanager.Secret) -> str:
-        """Return the full ARN of a secret, for policies."""
-        # Not its reference, which is the ARN on AWS and only the name on the embedded cloud.
-        return cast("secretsmanager.CfnSecret", secret.node.default_child).attr_id
+    def grant_read(self, function: PythonFunction, *providers: str) -> None:
+        """Allow a function to read the keys of these providers."""
+        # By attribute, not by reference, which is the ARN on AWS and only the name on the embedded cloud.
+        secrets = (self.secrets[provider].node.default_child for provider in providers)
+        arns = (cast("secretsmanager.CfnSecret", secret).attr_id for secret in secrets)
+        function.allow(["secretsmanager:GetSecretValue"], *arns)
 
-    def _build(self, kind: str) -> secretsmanager.Secret:
+    def outputs(self) -> dict[str, str]:
+        """Return the outputs of the pipeline's stack that name the secrets which the operator fills."""
+        return {f"{provider.capitalize()}SecretName": self.name(provider) for provider in self.NEWS}
+
+    def _build(self, provider: str) -> secretsmanager.Secret:
         secret = secretsmanager.Secret(
             self,
-            kind.capitalize(),
-            secret_name=self.name(kind),
-            description=f"The API key of {kind.capitalize()}, as plain text; an empty api_key means none yet",
+            provider.capitalize(),
+            secret_name=self.name(provider),
+            description=f"The API key of {provider.capitalize()}, as plain text; "
+            "an empty api_key means none yet",
             secret_string_value=cdk.SecretValue.unsafe_plain_text('{"api_key":""}'),
             # Kept when the stack goes, but not when its first creation fails: under its fixed name it would
             # stop the second one.
@@ -53,5 +62,5 @@ class ApiKeys(Construct):
             "up within five minutes of being stored.",
         )
         # Retained under a fixed name: with another logical id the next deployment would meet its own secret.
-        cast("cdk.CfnResource", secret.node.default_child).override_logical_id(f"{kind.capitalize()}Key")
+        cast("cdk.CfnResource", secret.node.default_child).override_logical_id(f"{provider.capitalize()}Key")
         return secret

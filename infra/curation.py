@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import aws_cdk as cdk
 from constructs import Construct
 
 from infra.data_stack import DataStack
-from infra.functions import PythonFunction
+from infra.functions import TaskFunction
 from infra.layers import Layers
-from infra.nag import accept
 from infra.workflows import Workflow
-
-_TABLES = "derived/photometry/*"
 
 
 class Curation(Construct):
@@ -27,28 +23,19 @@ class Curation(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, data: DataStack, layers: Layers) -> None:
         super().__init__(scope, construct_id)
-        self.task = PythonFunction(
+        self.task = TaskFunction(
             self,
-            "CurateNova",
-            name="curate_nova",
-            description="Merges a nova into another, splits it off again, deprecates it or restores it",
-            layers=[layers.core, layers.dependencies, layers.parquet],
-            environment={"TABLE_NAME": data.table.table_name, "BUCKET_NAME": data.bucket.bucket_name},
+            "curate_nova",
+            "Merges a nova into another, splits it off again, deprecates it or restores it",
+            data=data,
+            layers=layers,
+            more_layers=[layers.parquet],
             # A nova of a thousand spectra, each moved in a transaction of its own.
-            timeout=cdk.Duration.seconds(840),
+            seconds=840,
             memory_size=2_048,
         )
-        actions = ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem")
-        self.task.allow([f"dynamodb:{action}" for action in actions], data.table.table_arn)
-        for action in ("s3:GetObject", "s3:PutObject"):
-            self.task.allow([action], data.bucket.arn_for_objects(_TABLES))
-        accept(
-            self.task.role.node.find_child("DefaultPolicy"),
-            "AwsSolutions-IAM5",
-            "Each nova has a folder of its own, whose name is not known beforehand; the prefix is the "
-            "narrowest that holds them all.",
-            applies_to=(f"Resource::<DataBucket.Arn>/{_TABLES}",),
-        )
+        self.task.allow_items("DeleteItem", "GetItem", "Query")
+        self.task.allow_objects("derived/photometry/*", "GetObject", "PutObject")
         self.workflow = Workflow(
             self,
             "CurateNovaWorkflow",

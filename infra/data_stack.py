@@ -6,13 +6,11 @@ from typing import Final, cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from infra.api_keys import ApiKeys
 from infra.deployment import Deployment
-from infra.functions import PythonFunction
 from infra.nag import accept
 from sourcebook.records.base import record_fields
 from sourcebook.records.source import Source
@@ -40,22 +38,9 @@ class DataStack(cdk.Stack):
         self.bucket = self._build_bucket()
         self.api_keys = ApiKeys(self, "ApiKeys")
 
-    def let_use(self, function: PythonFunction, files: str, *actions: str) -> None:
-        """Allow a function these actions on objects that match a pattern, and to list them."""
-        function.allow(list(actions), self.bucket.arn_for_objects(files))
-        accept(
-            function.role.node.find_child("DefaultPolicy"),
-            "AwsSolutions-IAM5",
-            "A file for each day: which days there will be, nobody knows beforehand.",
-            applies_to=(f"Resource::<{BUCKET_LOGICAL_ID}.Arn>/{files}",),
-        )
-        function.role.add_to_principal_policy(
-            iam.PolicyStatement(
-                actions=["s3:ListBucket"],
-                resources=[self.bucket.bucket_arn],
-                conditions={"StringLike": {"s3:prefix": [files]}},
-            )
-        )
+    def resource_of_objects(self, pattern: str) -> str:
+        """Return the ARN of objects of the bucket as cdk-nag writes it."""
+        return f"<{BUCKET_LOGICAL_ID}.Arn>/{pattern}"
 
     def _build_table(self) -> dynamodb.Table:
         table = dynamodb.Table(

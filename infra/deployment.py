@@ -91,6 +91,10 @@ class Deployment:
         """Whether the target is the embedded cloud."""
         return self.target is DeploymentTarget.LOCAL
 
+    def http_environment(self) -> dict[str, str]:
+        """Return the variables of a function that asks other servers."""
+        return {"HTTP_ALLOWED_NETWORKS": self.allowed_networks, "HTTP_CONTACT": self.contact}
+
     @classmethod
     def from_context(cls, node: Node) -> Deployment:
         """Return the deployment that the context of the CDK app describes.

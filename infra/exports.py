@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import aws_cdk as cdk
 from constructs import Construct
 
-from infra.api import Api
 from infra.data_stack import DataStack
-from infra.functions import PythonFunction
+from infra.functions import TableFunction, TaskFunction
 from infra.layers import Layers
 from infra.workflows import Workflow
 from sourcebook.exports.manifest import PREFIX
@@ -28,34 +26,21 @@ class Exports(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, *, data: DataStack, layers: Layers) -> None:
         super().__init__(scope, construct_id)
-        self._data = data
-        self.export = PythonFunction(
+        self.export = TaskFunction(
             self,
-            "ExportDays",
-            name="export_days",
-            description="Writes the next days of an export",
-            layers=[layers.core, layers.dependencies, layers.parquet],
-            environment={"TABLE_NAME": data.table.table_name, "BUCKET_NAME": data.bucket.bucket_name},
+            "export_days",
+            "Writes the next days of an export",
+            data=data,
+            layers=layers,
+            more_layers=[layers.parquet],
             # A call ends after 30 seconds by itself, and after one piece at the least.
-            timeout=cdk.Duration.minutes(10),
+            seconds=600,
             # A day of 100,000 articles takes half of it; a whole processor comes with it.
             memory_size=2_048,
         )
-        table = data.table.table_arn
-        self.export.allow(
-            [
-                "dynamodb:BatchGetItem",
-                "dynamodb:GetItem",
-                "dynamodb:PutItem",
-                "dynamodb:Query",
-                "dynamodb:UpdateItem",
-            ],
-            table,
-        )
-        self.export.allow(
-            ["dynamodb:Query"], *(f"{table}/index/{name}" for name in (SENTIMENT_INDEX, STATUS_INDEX))
-        )
-        data.let_use(self.export, _FILES, "s3:GetObject", "s3:PutObject")
+        self.export.allow_items("BatchGetItem", "GetItem", "Query")
+        self.export.allow_indexes(SENTIMENT_INDEX, STATUS_INDEX)
+        self.export.allow_objects(_FILES, "GetObject", "PutObject", listing=True)
         self.workflow = Workflow(
             self,
             "ExportPeriod",
@@ -64,9 +49,9 @@ class Exports(Construct):
             table=data.table,
         )
 
-    def add_reading(self, api: Api) -> None:
-        """Allow the API to list exports and to read their files."""
-        self._data.let_use(api.function, _FILES, "s3:GetObject")
+    def grant_read(self, function: TableFunction) -> None:
+        """Allow a function to list exports and to read their files."""
+        function.allow_objects(_FILES, "GetObject", listing=True)
 
     def outputs(self) -> dict[str, str]:
         """Return the stack outputs of this construct."""

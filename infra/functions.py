@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import aws_cdk as cdk
-from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
@@ -16,12 +16,17 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.deployment import ROOT, Deployment
-from infra.layers import ARCHITECTURE, NOT_SOURCE, RUNTIME
-from infra.nag import accept
+from infra.layers import ARCHITECTURE, NOT_SOURCE, RUNTIME, Layers
+from infra.nag import accept, accept_wildcard
+
+if TYPE_CHECKING:
+    from infra.data_stack import DataStack
 
 LOG_RETENTION: Final = logs.RetentionDays.ONE_MONTH
 
 _LAMBDAS = ROOT / "lambdas"
+_NAMESPACE: Final = "Sourcebook"
+"""Of the metrics that functions write to their logs."""
 
 
 class PythonFunction(Construct):
@@ -59,7 +64,7 @@ class PythonFunction(Construct):
             construct_id: its name in there.
             name: the folder in lambdas/.
             description: one line for the console.
-            layers: the first is the uppermost.
+            layers: in the order in which Lambda unpacks them.
             environment: variables besides those that every function has.
             timeout: after which Lambda kills it.
             memory_size: MB; CPU comes in proportion, a whole one at 1,769.
@@ -106,12 +111,12 @@ class PythonFunction(Construct):
             log_group=self.log_group,
             timeout=timeout,
             memory_size=memory_size,
-            # Every message carries a correlation id that joins the logs of one run; traces say it again,
-            # for money, and are a choice of the deployment.
+            # The correlation id in every message joins the logs of one run already. Traces cost money
+            # and are a choice of the deployment.
             tracing=lambda_.Tracing.DISABLED,
             environment={
                 "POWERTOOLS_SERVICE_NAME": name,
-                "POWERTOOLS_METRICS_NAMESPACE": "Sourcebook",
+                "POWERTOOLS_METRICS_NAMESPACE": _NAMESPACE,
                 "POWERTOOLS_LOG_LEVEL": "INFO",
                 **environment,
             },
@@ -128,6 +133,16 @@ class PythonFunction(Construct):
         """Allow the function `actions` on the resources with these ARNs."""
         self.role.add_to_principal_policy(
             iam.PolicyStatement(actions=list(actions), resources=list(resource_arns))
+        )
+
+    def metric(self, name: str, *, statistic: str, period: cdk.Duration) -> cloudwatch.Metric:
+        """Return a metric that the function itself counts, by its name in the code of lambdas/."""
+        return cloudwatch.Metric(
+            namespace=_NAMESPACE,
+            metric_name=name,
+            dimensions_map={"service": self.name},
+            statistic=statistic,
+            period=period,
         )
 
     def trace(self) -> None:
@@ -165,16 +180,169 @@ class PythonFunction(Construct):
         return cdk.Duration.seconds(seconds + 15 if local else 6 * seconds)
 
 
+class TableFunction(PythonFunction):
+    """A Lambda that works on the table.
+
+    It has the package `sourcebook` and what that imports, and knows the names of table and bucket. What it
+    may do with them, the `allow_` methods add.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        name: str,
+        description: str,
+        data: DataStack,
+        layers: Layers,
+        more_layers: Sequence[lambda_.ILayerVersion] = (),
+        environment: Mapping[str, str] | None = None,
+        timeout: cdk.Duration,
+        memory_size: int = 512,
+    ) -> None:
+        """Define the function.
+
+        Args:
+            scope: the construct it belongs to.
+            construct_id: its name in there.
+            name: the folder in lambdas/.
+            description: one line for the console.
+            data: the stack of table and bucket.
+            layers: the layers of the stack.
+            more_layers: those that it needs besides the package and its dependencies.
+            environment: variables besides the names of table and bucket.
+            timeout: after which Lambda kills it.
+            memory_size: MB; CPU comes in proportion, a whole one at 1,769.
+        """
+        super().__init__(
+            scope,
+            construct_id,
+            name=name,
+            description=description,
+            layers=[layers.core, layers.dependencies, *more_layers],
+            environment={
+                "TABLE_NAME": data.table.table_name,
+                "BUCKET_NAME": data.bucket.bucket_name,
+                **(environment or {}),
+            },
+            timeout=timeout,
+            memory_size=memory_size,
+        )
+        self._data = data
+
+    def allow_items(self, *operations: str, partitions: Sequence[str] = ()) -> None:
+        """Allow operations of DynamoDB, such as ``GetItem``, on items of the table.
+
+        Args:
+            operations: without ``dynamodb:``.
+            partitions: patterns of the partition keys that are meant; empty for all items.
+        """
+        self.role.add_to_principal_policy(
+            iam.PolicyStatement(
+                actions=[f"dynamodb:{operation}" for operation in operations],
+                resources=[self._data.table.table_arn],
+                conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(partitions)}}
+                if partitions
+                else None,
+            )
+        )
+
+    def allow_indexes(self, *names: str) -> None:
+        """Allow queries of these indexes of the table."""
+        self.allow(["dynamodb:Query"], *(f"{self._data.table.table_arn}/index/{name}" for name in names))
+
+    def allow_statements(self, deployment: Deployment, *kinds: str) -> None:
+        """Allow ``Table.create_many`` (the kind ``Insert``) or ``Table.update_many`` (``Update``).
+
+        AWS checks the kind of each PartiQL statement, on the table; the embedded cloud checks the operation,
+        and does not see which table it is for.
+        """
+        self.allow_items(*(f"PartiQL{kind}" for kind in kinds))
+        if deployment.is_local:
+            self.allow(["dynamodb:BatchExecuteStatement"], "*")
+            accept_wildcard(
+                self.role,
+                "On the embedded cloud alone, whose PartiQL requests name no resource; AWS gets the table's "
+                "ARN.",
+            )
+
+    def allow_objects(self, pattern: str, *operations: str, listing: bool = False) -> None:
+        """Allow operations of S3, such as ``GetObject``, on objects of the bucket.
+
+        Args:
+            pattern: of their keys.
+            operations: without ``s3:``.
+            listing: whether it may also list them.
+        """
+        self.allow(
+            [f"s3:{operation}" for operation in operations], self._data.bucket.arn_for_objects(pattern)
+        )
+        accept_wildcard(
+            self.role,
+            "The keys of the objects hold ids, days or digests that are not known beforehand; the prefix is "
+            "the narrowest that holds them all.",
+            self._data.resource_of_objects(pattern),
+        )
+        if listing:
+            self.role.add_to_principal_policy(
+                iam.PolicyStatement(
+                    actions=["s3:ListBucket"],
+                    resources=[self._data.bucket.bucket_arn],
+                    conditions={"StringLike": {"s3:prefix": [pattern]}},
+                )
+            )
+
+
+class TaskFunction(TableFunction):
+    """A task of workflows: it may record its attempts, and complete these records."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        description: str,
+        *,
+        data: DataStack,
+        layers: Layers,
+        more_layers: Sequence[lambda_.ILayerVersion] = (),
+        environment: Mapping[str, str] | None = None,
+        seconds: int = 60,
+        memory_size: int = 512,
+    ) -> None:
+        """Define the function; its construct is named after it.
+
+        Args:
+            scope: the construct it belongs to.
+            name: the folder in lambdas/.
+            description: one line for the console.
+            data: the stack of table and bucket.
+            layers: the layers of the stack.
+            more_layers: those that it needs besides the package and its dependencies.
+            environment: variables besides the names of table and bucket.
+            seconds: after which Lambda kills it.
+            memory_size: MB; CPU comes in proportion, a whole one at 1,769.
+        """
+        super().__init__(
+            scope,
+            pascal(name),
+            name=name,
+            description=description,
+            data=data,
+            layers=layers,
+            more_layers=more_layers,
+            environment=environment,
+            timeout=cdk.Duration.seconds(seconds),
+            memory_size=memory_size,
+        )
+        self.allow_items("PutItem", "UpdateItem")
+
+
 def allow_tracing(role: iam.IRole, *more: str) -> None:
     """Allow a role to send traces, by actions that take no resource."""
     actions = ["xray:PutTelemetryRecords", "xray:PutTraceSegments", *more]
     role.add_to_principal_policy(iam.PolicyStatement(actions=actions, resources=["*"]))
-    accept(
-        role.node.find_child("DefaultPolicy"),
-        "AwsSolutions-IAM5",
-        "X-Ray's actions know no resource (Service Authorization Reference, AWS X-Ray).",
-        applies_to=("Resource::*",),
-    )
+    accept_wildcard(role, "X-Ray's actions know no resource (Service Authorization Reference, AWS X-Ray).")
 
 
 def with_batches(action: str, deployment: Deployment) -> list[str]:
@@ -186,23 +354,9 @@ def with_batches(action: str, deployment: Deployment) -> list[str]:
     return [action, f"{action}Batch"] if deployment.is_local else [action]
 
 
-def allow_partiql(
-    function: PythonFunction, table: dynamodb.ITable, deployment: Deployment, *kinds: str
-) -> None:
-    """Allow a function ``Table.create_many`` (``Insert``) or ``Table.update_many`` (``Update``).
-
-    AWS checks the kind of each statement, on the table; the embedded cloud checks the operation, and does not
-    see which table it is for.
-    """
-    function.allow([f"dynamodb:PartiQL{kind}" for kind in kinds], table.table_arn)
-    if deployment.is_local:
-        function.allow(["dynamodb:BatchExecuteStatement"], "*")
-        accept(
-            function.role.node.find_child("DefaultPolicy"),
-            "AwsSolutions-IAM5",
-            "On the embedded cloud alone, whose PartiQL requests name no resource; AWS gets the table's ARN.",
-            applies_to=("Resource::*",),
-        )
+def pascal(name: str) -> str:
+    """Return a name such as find_nova or feed-queue-size as that of a construct."""
+    return "".join(part.capitalize() for part in name.replace("-", "_").split("_"))
 
 
 class WorkQueue(Construct):

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sourcebook.api.operations import Access
 from sourcebook.api.parts import operations
 from sourcebook.api.requests import EVERY_PATH, SIGNED, UNROUTED, UNROUTED_SIGNED
 
-_WRITES: Final = (10, 20)
-_OWN_LIMITS: Final[Mapping[str, tuple[int, int]]] = {
+
+class Limit(NamedTuple):
+    """What API Gateway throttles to: requests a second, and requests at once."""
+
+    rate: int
+    burst: int
+
+
+_WRITES: Final = Limit(10, 20)
+_OWN_LIMITS: Final[Mapping[str, Limit]] = {
     # What starts work that costs more than an answer.
-    "startWorkflow": (2, 5),
-    "initializeNova": (2, 5),
-    "importFeeds": (1, 3),
+    "startWorkflow": Limit(2, 5),
+    "initializeNova": Limit(2, 5),
+    "importFeeds": Limit(1, 3),
 }
-"""Requests a second and bursts of the operations that have a route with a limit."""
+"""The limits of operations that have a route of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +35,12 @@ class Route:
     Attributes:
         key: method and path, or ``$default``.
         signed: whether the gateway asks for a signature.
-        limit: requests a second and bursts; those of the stage if None.
+        limit: that of the stage if None.
     """
 
     key: str
     signed: bool
-    limit: tuple[int, int] | None = None
+    limit: Limit | None = None
 
 
 def api_routes() -> Iterator[Route]:
@@ -53,6 +61,6 @@ def api_routes() -> Iterator[Route]:
     yield Route(f"ANY {UNROUTED_SIGNED}", signed=True)
 
 
-def _both(method: str, path: str, limit: tuple[int, int] | None) -> Iterator[Route]:
+def _both(method: str, path: str, limit: Limit | None) -> Iterator[Route]:
     yield Route(f"{method} {path}", signed=False, limit=limit)
     yield Route(f"{method} {SIGNED}{path}", signed=True, limit=limit)

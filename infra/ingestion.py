@@ -12,7 +12,7 @@ from constructs import Construct
 
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, WorkQueue, allow_partiql, with_batches
+from infra.functions import PythonFunction, TableFunction, WorkQueue, with_batches
 from infra.layers import Layers
 from infra.monitoring import Monitoring, WatchedMetric
 from sourcebook.table.keys import ELIGIBILITY_INDEX
@@ -42,8 +42,9 @@ class Ingestion(Construct):
         self, scope: Construct, construct_id: str, *, deployment: Deployment, data: DataStack, layers: Layers
     ) -> None:
         super().__init__(scope, construct_id)
+        self._deployment = deployment
         self.articles = sns.Topic(self, "Articles", enforce_ssl=True)
-        self.fetch = self._build_fetch(deployment, data, layers)
+        self.fetch = self._build_fetch(data, layers)
         self.work = WorkQueue(
             self,
             "Fetch",
@@ -60,77 +61,67 @@ class Ingestion(Construct):
                 max_concurrency=deployment.fetch_concurrency,
             )
         )
-        self.dispatch = self._build_dispatch(deployment, data, layers)
+        self.dispatch = self._build_dispatch(data, layers)
         self.dispatch.run_every(cdk.Duration.minutes(1))
 
-    def _build_fetch(self, deployment: Deployment, data: DataStack, layers: Layers) -> PythonFunction:
-        fetch = PythonFunction(
+    def grant_announce(self, function: PythonFunction) -> None:
+        """Allow a function to announce articles that wait for their analysis."""
+        function.function.add_environment("ARTICLE_TOPIC_ARN", self.articles.topic_arn)
+        function.allow(with_batches("sns:Publish", self._deployment), self.articles.topic_arn)
+
+    def _build_fetch(self, data: DataStack, layers: Layers) -> TableFunction:
+        fetch = TableFunction(
             self,
             "FetchSources",
             name="fetch_sources",
             description="Fetches the sources of one message, stores their articles, announces the new ones",
-            layers=[layers.core, layers.dependencies],
+            data=data,
+            layers=layers,
             environment={
-                "TABLE_NAME": data.table.table_name,
-                "BUCKET_NAME": data.bucket.bucket_name,
-                "ARTICLE_TOPIC_ARN": self.articles.topic_arn,
-                "HTTP_ALLOWED_NETWORKS": deployment.allowed_networks,
-                "HTTP_CONTACT": deployment.contact,
-                **deployment.feeds.to_environment(),
+                **self._deployment.http_environment(),
+                **self._deployment.feeds.to_environment(),
             },
             timeout=cdk.Duration.seconds(120),
             memory_size=_FETCH_MEMORY,
         )
-        fetch.allow(
-            [
-                "dynamodb:BatchGetItem",
-                "dynamodb:GetItem",
-                "dynamodb:PutItem",
-                "dynamodb:UpdateItem",
-                # A source that adds a ticker to an analysed article adds its mention too.
-                "dynamodb:BatchWriteItem",
-                # Of two articles that turn out to be one, the later goes, if at that instant the other stays.
-                "dynamodb:ConditionCheckItem",
-                "dynamodb:DeleteItem",
-            ],
-            data.table.table_arn,
-        )
-        allow_partiql(fetch, data.table, deployment, "Insert", "Update")
-        fetch.allow(with_batches("sns:Publish", deployment), self.articles.topic_arn)
+        fetch.allow_items("BatchGetItem", "GetItem", "PutItem", "UpdateItem")
+        # A source that adds a ticker to an analysed article adds its mention too.
+        fetch.allow_items("BatchWriteItem")
+        # Of two articles that turn out to be one, the later is deleted if at that instant the other stays.
+        fetch.allow_items("ConditionCheckItem", "DeleteItem")
+        fetch.allow_statements(self._deployment, "Insert", "Update")
+        self.grant_announce(fetch)
         return fetch
 
-    def _build_dispatch(self, deployment: Deployment, data: DataStack, layers: Layers) -> PythonFunction:
-        dispatch = PythonFunction(
+    def _build_dispatch(self, data: DataStack, layers: Layers) -> TableFunction:
+        dispatch = TableFunction(
             self,
             "DispatchSources",
             name="dispatch_sources",
             description="Puts the sources that are due on the queue of fetch_sources",
-            layers=[layers.core, layers.dependencies],
-            environment={
-                "TABLE_NAME": data.table.table_name,
-                "BUCKET_NAME": data.bucket.bucket_name,
-                "FETCH_QUEUE_URL": self.work.queue.queue_url,
-            },
+            data=data,
+            layers=layers,
+            environment={"FETCH_QUEUE_URL": self.work.queue.queue_url},
             timeout=cdk.Duration.seconds(50),
             # A hundred thousand sources take six seconds of a whole CPU.
             memory_size=1024,
         )
-        dispatch.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{ELIGIBILITY_INDEX}")
+        dispatch.allow_indexes(ELIGIBILITY_INDEX)
         # Its tick, and the due time of sources that are asked for by name.
-        dispatch.allow(["dynamodb:PutItem", "dynamodb:UpdateItem"], data.table.table_arn)
+        dispatch.allow_items("PutItem", "UpdateItem")
         dispatch.allow(
-            [*with_batches("sqs:SendMessage", deployment), "sqs:GetQueueAttributes"],
+            [*with_batches("sqs:SendMessage", self._deployment), "sqs:GetQueueAttributes"],
             self.work.queue.queue_arn,
         )
         return dispatch
 
-    def add_monitoring(self, monitoring: Monitoring, deployment: Deployment) -> None:
+    def add_monitoring(self, monitoring: Monitoring) -> None:
         """Add the alarms on feeds and on waiting fetches, and the notices of disabled sources."""
         self.fetch.allow(["sns:Publish"], monitoring.topic.topic_arn)
         self.fetch.function.add_environment("ALARM_TOPIC_ARN", monitoring.topic.topic_arn)
         period = cdk.Duration.minutes(15)
-        duration = self._metric(self.fetch, "feed_fetch_duration_seconds", statistic="p95", period=period)
-        memory = self._metric(self.fetch, "memory_usage_bytes", statistic="Maximum", period=period)
+        duration = self.fetch.metric("feed_fetch_duration_seconds", statistic="p95", period=period)
+        memory = self.fetch.metric("memory_usage_bytes", statistic="Maximum", period=period)
         monitoring.alarm_on_any(
             "feed-fetches-strained",
             [
@@ -144,20 +135,17 @@ class Ingestion(Construct):
         )
         monitoring.alarm(
             "feed-queue-size",
-            metric=self._metric(self.dispatch, "queue_size", statistic="Minimum", period=period),
+            metric=self.dispatch.metric("queue_size", statistic="Minimum", period=period),
             threshold=MANY_DUE,
             meaning=f"For 15 minutes {MANY_DUE:,} sources or more were due: fetching falls behind.",
             action="Raise fetch_concurrency, or ask feeds less often.",
         )
-        if not deployment.is_local:  # the embedded cloud knows no metric math
-            self._watch_failures(monitoring, period)
+        self._watch_failures(monitoring, period)
         monitoring.show(
             {
-                "Sources due": [
-                    self._metric(self.dispatch, "queue_size", statistic="Maximum", period=period)
-                ],
+                "Sources due": [self.dispatch.metric("queue_size", statistic="Maximum", period=period)],
                 "Feeds: entries read, articles made, fetches failed": [
-                    self._metric(self.fetch, name, statistic="Sum", period=period)
+                    self.fetch.metric(name, statistic="Sum", period=period)
                     for name in (
                         "articles_parsed_total",
                         "articles_inserted_total",
@@ -173,10 +161,10 @@ class Ingestion(Construct):
             label="Percent of the fetches of feeds that failed",
             expression=f"IF(fetches < {ENOUGH_FETCHES}, 0, 100 * errors / fetches)",
             using_metrics={
-                "fetches": self._metric(
-                    self.fetch, "feed_fetch_duration_seconds", statistic="SampleCount", period=period
+                "fetches": self.fetch.metric(
+                    "feed_fetch_duration_seconds", statistic="SampleCount", period=period
                 ),
-                "errors": self._metric(self.fetch, "feed_fetch_errors_total", statistic="Sum", period=period),
+                "errors": self.fetch.metric("feed_fetch_errors_total", statistic="Sum", period=period),
             },
             period=period,
         )
@@ -189,14 +177,12 @@ class Ingestion(Construct):
             action="See what they have in common: a host, a cause, or our own way out.",
         )
 
-    @staticmethod
-    def _metric(
-        function: PythonFunction, name: str, *, statistic: str, period: cdk.Duration
-    ) -> cloudwatch.Metric:
-        return cloudwatch.Metric(
-            namespace="Sourcebook",
-            metric_name=name,
-            dimensions_map={"service": function.name},
-            statistic=statistic,
-            period=period,
-        )
+    def outputs(self) -> dict[str, str]:
+        """Return the stack outputs of this construct."""
+        return {
+            "FetchQueueUrl": self.work.queue.queue_url,
+            "FetchDeadLetterQueueUrl": self.work.dead_letters.queue_url,
+            "ArticleTopicArn": self.articles.topic_arn,
+            "DispatchFunctionName": self.dispatch.function.function_name,
+            "FetchFunctionName": self.fetch.function.function_name,
+        }

@@ -17,7 +17,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, WorkQueue
+from infra.functions import PythonFunction, WorkQueue, pascal
 from infra.workflows import Workflow
 
 RUNBOOK: Final = "docs/operations.md"
@@ -75,7 +75,7 @@ class Monitoring(Construct):
         Args:
             scope: the construct it belongs to.
             construct_id: its name in there.
-            deployment: on the embedded cloud, which has no metrics, some alarms are left out.
+            deployment: the embedded cloud deploys no alarm on metric math.
             dispatch: the function that the clock calls each minute.
             api: the HTTP API.
             shown: functions of the dashboard.
@@ -84,7 +84,7 @@ class Monitoring(Construct):
         parts = cdk.Stack.of(self).node.find_all()
         queues = [part for part in parts if isinstance(part, WorkQueue)]
         functions = [part for part in parts if isinstance(part, PythonFunction)]
-        self._knows_math = not deployment.is_local  # the embedded cloud deploys no alarm on metric math
+        self._knows_math = not deployment.is_local
         self.topic = self._build_topic()
         self._watch_queues(queues)
         self._watch_schedules([function for function in functions if function.period])
@@ -259,8 +259,7 @@ class Monitoring(Construct):
     ) -> None:
         """Create one alarm that rings when any of several metrics is bad.
 
-        It costs what an alarm on each would cost, and is one resource and one entry of the runbook. The
-        embedded cloud, which has no metrics, does without.
+        It costs what an alarm on each would cost, and is one resource and one entry of the runbook.
 
         Args:
             name: its name, after the stack's.
@@ -275,8 +274,6 @@ class Monitoring(Construct):
         if len(watched) > _MOST_METRICS:
             raise ValueError(f"{name}: {len(watched)} metrics are more than {_MOST_METRICS}: make two alarms")
         (period,) = {one.metric.period.to_seconds() for one in watched}
-        if not self._knows_math:
-            return
         # A metric without a value in a period counts as 0, so that the others of that period still count.
         shares = [f"FILL(m{number}, 0) / {one.limit:.0f}" for number, one in enumerate(watched)]
         self.alarm(
@@ -306,7 +303,7 @@ class Monitoring(Construct):
         ),
         missing: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
     ) -> None:
-        """Define an alarm and return it.
+        """Create an alarm; the embedded cloud does without those on metric math.
 
         Args:
             name: its name, after the stack's, and the anchor of its entry in the runbook.
@@ -318,10 +315,12 @@ class Monitoring(Construct):
             comparison: how a value is held against the threshold.
             missing: what a period without a value says.
         """
+        if isinstance(metric, cloudwatch.MathExpression) and not self._knows_math:
+            return
         bad, among = periods
         alarm = cloudwatch.Alarm(
             self,
-            "".join(part.capitalize() for part in name.split("-")),
+            pascal(name),
             alarm_name=f"{cdk.Stack.of(self).stack_name}-{name}",
             alarm_description=f"{meaning} {action} Runbook: {RUNBOOK}#{name}",
             metric=metric,
@@ -371,6 +370,10 @@ class Monitoring(Construct):
             _graph("Latency, 95th percentile", [api.metric_latency(statistic="p95")]),
         )
         return dashboard
+
+    def outputs(self) -> dict[str, str]:
+        """Return the stack outputs of this construct."""
+        return {"AlarmTopicArn": self.topic.topic_arn}
 
 
 def _graph(title: str, metrics: Sequence[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
 
@@ -27,3 +28,15 @@ def accept(construct: IConstruct, rule: str, reason: str, *, applies_to: tuple[s
     if applies_to:
         rules[-1]["applies_to"] = list(applies_to)
     found.add_metadata("cdk_nag", {"rules_to_suppress": rules})
+
+
+def accept_wildcard(role: iam.IRole, reason: str, *resources: str) -> None:
+    """Accept wildcards in the resources of what a role may do.
+
+    Args:
+        role: with at least one statement.
+        reason: a sentence: why nothing narrower is right here.
+        resources: those meant, as cdk-nag writes them; ``*`` if none are given.
+    """
+    applies_to = tuple(f"Resource::{resource}" for resource in resources or ("*",))
+    accept(role.node.find_child("DefaultPolicy"), "AwsSolutions-IAM5", reason, applies_to=applies_to)

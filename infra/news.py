@@ -11,10 +11,8 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_lambda_event_sources as event_sources
 from constructs import Construct
 
-from infra.api_keys import ApiKeys
 from infra.data_stack import DataStack
-from infra.deployment import Deployment
-from infra.functions import PythonFunction, WorkQueue
+from infra.functions import PythonFunction, TableFunction, WorkQueue, pascal
 from infra.layers import Layers
 from infra.monitoring import Monitoring
 from sourcebook.articles.bus import SOURCE
@@ -55,57 +53,47 @@ class News(Construct):
             description="New articles, events that changed, ideas to be made",
         )
         self.queues: dict[str, WorkQueue] = {}
-        self._shared = {"TABLE_NAME": data.table.table_name, "BUCKET_NAME": data.bucket.bucket_name}
-        self._layers = [layers.core, layers.dependencies]
-        self.trigger = self._build_trigger(data, lines)
-        self.group = self._build_group(data, lines)
-        self.ideas = self._build_ideas(data)
+        self.trigger = self._build_trigger(data, layers, lines)
+        self.group = self._build_group(data, layers, lines)
+        self.ideas = self._build_ideas(data, layers)
 
-    def _build_trigger(self, data: DataStack, lines: int) -> PythonFunction:
-        trigger = PythonFunction(
+    def grant_put_events(self, function: PythonFunction) -> None:
+        """Allow a function to put events on the bus."""
+        function.function.add_environment("EVENT_BUS_NAME", self.bus.event_bus_name)
+        function.allow(["events:PutEvents"], self.bus.event_bus_arn)
+
+    def _build_trigger(self, data: DataStack, layers: Layers, lines: int) -> TableFunction:
+        trigger = TableFunction(
             self,
             "TriggerGrouping",
             name="trigger_grouping",
             description="Asks for grouping when enough articles wait, or one has waited long enough",
-            layers=self._layers,
-            environment={
-                **self._shared,
-                "EVENT_BUS_NAME": self.bus.event_bus_name,
-                "GROUPING_LINES": str(lines),
-            },
+            data=data,
+            layers=layers,
+            environment={"GROUPING_LINES": str(lines)},
             timeout=cdk.Duration.seconds(20),
             memory_size=256,
         )
-        trigger.allow(["dynamodb:Query"], data.table.table_arn)
-        self._may_tell(trigger)
+        trigger.allow_items("Query")
+        self.grant_put_events(trigger)
         # One look serves all articles of a few seconds.
         self._listen(trigger, "new-articles", ArticlesNew, batch_size=100, window=cdk.Duration.seconds(5))
         trigger.run_every(cdk.Duration.minutes(1))
         return trigger
 
-    def _build_group(self, data: DataStack, lines: int) -> PythonFunction:
-        group = PythonFunction(
+    def _build_group(self, data: DataStack, layers: Layers, lines: int) -> TableFunction:
+        group = TableFunction(
             self,
             "GroupHeadlines",
             name="group_headlines",
             description="Links the articles that wait for it into events",
-            layers=self._layers,
-            environment={**self._shared, "EVENT_BUS_NAME": self.bus.event_bus_name},
+            data=data,
+            layers=layers,
             timeout=cdk.Duration.seconds(120),
             memory_size=1024,
         )
-        group.allow(
-            [
-                "dynamodb:BatchGetItem",
-                "dynamodb:BatchWriteItem",
-                "dynamodb:GetItem",
-                "dynamodb:PutItem",
-                "dynamodb:Query",
-                "dynamodb:UpdateItem",
-            ],
-            data.table.table_arn,
-        )
-        self._may_tell(group)
+        group.allow_items("BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem")
+        self.grant_put_events(group)
         self._listen(
             group,
             "group",
@@ -117,21 +105,17 @@ class News(Construct):
         )
         return group
 
-    def _build_ideas(self, data: DataStack) -> PythonFunction:
-        ideas = PythonFunction(
+    def _build_ideas(self, data: DataStack, layers: Layers) -> TableFunction:
+        ideas = TableFunction(
             self,
             "GenerateIdeas",
             name="generate_ideas",
             description="Draws conclusions from the events that have changed",
-            layers=self._layers,
-            environment=self._shared,
+            data=data,
+            layers=layers,
             timeout=cdk.Duration.seconds(60),
-            memory_size=512,
         )
-        ideas.allow(
-            ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
-            data.table.table_arn,
-        )
+        ideas.allow_items("BatchGetItem", "GetItem", "PutItem", "UpdateItem")
         self._listen(ideas, "ideas", GenerateIdeas, batch_size=5, window=cdk.Duration.seconds(1))
         return ideas
 
@@ -148,7 +132,7 @@ class News(Construct):
         """Send the events of one type to a function, through a queue."""
         work = WorkQueue(
             self,
-            "".join(part.capitalize() for part in job.split("-")),
+            pascal(job),
             visibility_timeout=function.visibility_timeout(),
             max_receive_count=5,
         )
@@ -173,50 +157,42 @@ class News(Construct):
         )
         self.queues[job] = work
 
-    def _may_tell(self, function: PythonFunction) -> None:
-        function.allow(["events:PutEvents"], self.bus.event_bus_arn)
-
-    def add_fetching(self, fetch: PythonFunction, api_keys: ApiKeys) -> None:
-        """Allow fetch_sources to put events on the bus and to read the keys of the news APIs."""
-        fetch.function.add_environment("EVENT_BUS_NAME", self.bus.event_bus_name)
-        self._may_tell(fetch)
-        fetch.allow(
-            ["secretsmanager:GetSecretValue"], *(api_keys.arn(secret) for secret in api_keys.secrets.values())
-        )
-
-    def add_monitoring(self, monitoring: Monitoring, fetch: PythonFunction, deployment: Deployment) -> None:
-        """Add the alarms of this construct."""
-        if not deployment.is_local:  # the embedded cloud knows no metric math
-            _watch_collisions(monitoring, fetch)
-
-
-def _watch_collisions(monitoring: Monitoring, fetch: PythonFunction) -> None:
-    period = cdk.Duration.hours(6)
-
-    def counted(name: str) -> cloudwatch.Metric:
-        return cloudwatch.Metric(
-            namespace="Sourcebook",
-            metric_name=name,
-            dimensions_map={"service": fetch.name},
-            statistic="Sum",
+    def add_monitoring(self, monitoring: Monitoring, fetch: PythonFunction) -> None:
+        """Add the alarm on the collision rate: the share of articles that another source had reported."""
+        period = cdk.Duration.hours(6)
+        rate = "100 * merged / fetched"
+        outside = cloudwatch.MathExpression(
+            label="Collision rate outside of its bounds",
+            expression=(
+                f"IF(fetched < {ENOUGH_ARTICLES}, 0, "
+                f"IF({rate} < {LEAST_COLLISIONS} OR {rate} > {MOST_COLLISIONS}, 1, 0))"
+            ),
+            using_metrics={
+                "fetched": fetch.metric("ArticlesFetched", statistic="Sum", period=period),
+                "merged": fetch.metric("ArticlesMerged", statistic="Sum", period=period),
+            },
             period=period,
         )
+        monitoring.alarm(
+            "collision-rate",
+            metric=outside,
+            periods=(2, 2),
+            meaning=f"Less than {LEAST_COLLISIONS} % or more than {MOST_COLLISIONS} % of the articles of "
+            "six hours had been reported by another source.",
+            action="See which source changed, and whether its headlines still look like headlines.",
+        )
 
-    rate = "100 * merged / fetched"
-    outside = cloudwatch.MathExpression(
-        label="Collision rate outside of its bounds",
-        expression=(
-            f"IF(fetched < {ENOUGH_ARTICLES}, 0, "
-            f"IF({rate} < {LEAST_COLLISIONS} OR {rate} > {MOST_COLLISIONS}, 1, 0))"
-        ),
-        using_metrics={"fetched": counted("ArticlesFetched"), "merged": counted("ArticlesMerged")},
-        period=period,
-    )
-    monitoring.alarm(
-        "collision-rate",
-        metric=outside,
-        periods=(2, 2),
-        meaning=f"Less than {LEAST_COLLISIONS} % or more than {MOST_COLLISIONS} % of the articles of "
-        "six hours had been reported by another source.",
-        action="See which source changed, and whether its headlines still look like headlines.",
-    )
+    def outputs(self) -> dict[str, str]:
+        """Return the stack outputs of this construct."""
+        queues = {
+            f"{pascal(job)}{kind}Url": queue.queue_url
+            for job, work in self.queues.items()
+            for kind, queue in (("Queue", work.queue), ("DeadLetterQueue", work.dead_letters))
+        }
+        return {
+            **queues,
+            "EventBusName": self.bus.event_bus_name,
+            "TriggerFunctionName": self.trigger.function.function_name,
+            "GroupFunctionName": self.group.function.function_name,
+            "IdeasFunctionName": self.ideas.function.function_name,
+        }

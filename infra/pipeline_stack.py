@@ -42,109 +42,119 @@ class PipelineStack(cdk.Stack):
             suppress_template_indentation=True,
         )
         layers = Layers(self, "Layers", deployment=deployment)
-        ingestion = Ingestion(self, "Ingestion", deployment=deployment, data=data, layers=layers)
-        analysis = Analysis(
-            self, "Analysis", deployment=deployment, data=data, layers=layers, articles=ingestion.articles
+        self._ingestion = Ingestion(self, "Ingestion", deployment=deployment, data=data, layers=layers)
+        self._analysis = Analysis(
+            self, "Analysis", deployment=deployment, data=data, layers=layers, ingestion=self._ingestion
         )
-        news = News(self, "News", data=data, layers=layers, lines=deployment.grouping_lines)
-        news.add_fetching(ingestion.fetch, data.api_keys)
-        observations = Observations(self, "Observations", data=data, layers=layers)
-        observations.add_fetching(ingestion.fetch)
-        api = Api(self, "Api", deployment=deployment, data=data, layers=layers)
-        analysis.add_deciding(api, deployment)
-        search = Search(self, "Search", deployment=deployment, data=data, layers=layers)
-        search.add_reading(api)
-        alerts = Alerts(self, "Alerts", data=data)
-        alerts.add_firing(search.index, news.bus, deployment)
-        alerts.add_managing(api)
-        Page(self, "Page", api=api, data=data, layers=layers)
-        sentiment = Sentiment(self, "Sentiment", deployment=deployment, data=data, layers=layers)
-        sentiment.add_reading(api)
-        refresh = Workflow(
+        self._news = News(self, "News", data=data, layers=layers, lines=deployment.grouping_lines)
+        self._sentiment = Sentiment(self, "Sentiment", deployment=deployment, data=data, layers=layers)
+        self._observations = Observations(self, "Observations", data=data, layers=layers)
+        self._catalog = Catalog(self, "Catalog", deployment=deployment, data=data, layers=layers)
+        self._search = Search(self, "Search", deployment=deployment, data=data, layers=layers)
+        self._alerts = Alerts(self, "Alerts")
+        self._exports = Exports(self, "Exports", data=data, layers=layers)
+        self._api = Api(self, "Api", deployment=deployment, data=data, layers=layers)
+        Page(self, "Page", api=self._api, data=data, layers=layers)
+        self._refresh = Workflow(
             self,
             "RefreshSources",
             name="refresh_sources",
-            functions={"dispatch_sources": ingestion.dispatch},
+            functions={"dispatch_sources": self._ingestion.dispatch},
             table=data.table,
         )
-        catalog = Catalog(self, "Catalog", deployment=deployment, data=data, layers=layers)
-        catalog.add_review(api)
-        exports = Exports(self, "Exports", data=data, layers=layers)
-        exports.add_reading(api)
-        declared = DeclaredWorkflows(self, "Declared", data=data, layers=layers)
-        closing = RunClosing(self, "RunClosing", data=data, layers=layers)
-        api.add_workflows(part for part in self.node.find_all() if isinstance(part, Workflow))
-        works = {"fetch": ingestion.work, "analyze": analysis.work, **news.queues}
-        api.add_dead_letters({name: work.dead_letters for name, work in works.items()})
-        if deployment.shards != ONE_SHARD:
-            for part in self.node.find_all():
-                if isinstance(part, PythonFunction):
-                    part.function.add_environment(SHARDS_VARIABLE, str(deployment.shards))
-        if deployment.traces:
-            for part in self.node.find_all():
-                if isinstance(part, PythonFunction | Workflow):
-                    part.trace()
+        # These look for what all others have defined.
+        self._declared = DeclaredWorkflows(self, "Declared", data=data, layers=layers)
+        self._closing = RunClosing(self, "RunClosing", data=data, layers=layers)
+        self._connect(deployment, data)
+        self._apply_to_all(deployment)
+        self._monitoring = self._build_monitoring(deployment)
+        for name, value in self._outputs(deployment, data).items():
+            cdk.CfnOutput(self, name, value=value)
+        put_policies_into_roles(self)
+
+    def _connect(self, deployment: Deployment, data: DataStack) -> None:
+        """Allow functions what they do with the resources of other constructs."""
+        fetch = self._ingestion.fetch
+        self._news.grant_put_events(fetch)
+        self._observations.grant_fetch(fetch)
+        data.api_keys.grant_read(fetch, *data.api_keys.NEWS)
+        self._alerts.grant_fire(self._search.index, deployment)
+        self._news.grant_put_events(self._search.index)
+        api = self._api.function
+        # Of articles that people have joined or split.
+        self._ingestion.grant_announce(api)
+        self._search.grant_read(api)
+        self._alerts.grant_manage(api)
+        self._sentiment.grant_cache(api)
+        self._catalog.grant_files(api)
+        self._exports.grant_read(api)
+        self._api.add_workflows(part for part in self.node.find_all() if isinstance(part, Workflow))
+        works = {"fetch": self._ingestion.work, "analyze": self._analysis.work, **self._news.queues}
+        self._api.add_dead_letters({name: work.dead_letters for name, work in works.items()})
+
+    def _apply_to_all(self, deployment: Deployment) -> None:
+        """Apply the choices that concern every function and workflow."""
+        for part in self.node.find_all():
+            if deployment.shards != ONE_SHARD and isinstance(part, PythonFunction):
+                part.function.add_environment(SHARDS_VARIABLE, str(deployment.shards))
+            if deployment.traces and isinstance(part, PythonFunction | Workflow):
+                part.trace()
+
+    def _build_monitoring(self, deployment: Deployment) -> Monitoring:
+        ingestion, analysis = self._ingestion, self._analysis
         monitoring = Monitoring(
             self,
             "Monitoring",
             deployment=deployment,
             dispatch=ingestion.dispatch,
-            api=api.api,
-            shown=(ingestion.dispatch, ingestion.fetch, analysis.analyze, analysis.heal, api.function),
+            api=self._api.api,
+            shown=(
+                ingestion.dispatch,
+                ingestion.fetch,
+                analysis.analyze,
+                analysis.heal,
+                self._api.function,
+            ),
         )
         monitoring.alarm_on_any(
             "work-overdue",
-            [analysis.waiting(), catalog.spectra.overdue()],
+            [analysis.waiting(), self._catalog.spectra.overdue()],
             periods=(2, 3),
             meaning="Articles wait for over an hour though they were announced again, or a spectrum has been "
             "due for over an hour.",
             action="See which of both, and whether what works it off runs, fails or is only outnumbered.",
         )
-        ingestion.add_monitoring(monitoring, deployment)
-        news.add_monitoring(monitoring, ingestion.fetch, deployment)
-        catalog.spectra.add_monitoring(monitoring)
-        observations.add_monitoring(monitoring, ingestion.fetch)
+        ingestion.add_monitoring(monitoring)
+        self._news.add_monitoring(monitoring, ingestion.fetch)
+        self._catalog.spectra.add_monitoring(monitoring)
+        self._observations.add_monitoring(monitoring, ingestion.fetch)
         analysis.add_monitoring(monitoring)
-        for name, value in {
+        return monitoring
+
+    def _outputs(self, deployment: Deployment, data: DataStack) -> dict[str, str]:
+        """Return all outputs: names that tests, the command line and operators read."""
+        outputs = {
             "Version": version("sourcebook"),
-            "ApiId": api.api.api_id,
-            "ApiUrl": api.api.api_endpoint,
             "TableName": data.table.table_name,
             "BucketName": data.bucket.bucket_name,
             "IndexShards": str(deployment.shards),
-            "FetchQueueUrl": ingestion.work.queue.queue_url,
-            "FetchDeadLetterQueueUrl": ingestion.work.dead_letters.queue_url,
-            "AnalyzeQueueUrl": analysis.work.queue.queue_url,
-            "AnalyzeDeadLetterQueueUrl": analysis.work.dead_letters.queue_url,
-            "NewArticlesQueueUrl": news.queues["new-articles"].queue.queue_url,
-            "NewArticlesDeadLetterQueueUrl": news.queues["new-articles"].dead_letters.queue_url,
-            "GroupQueueUrl": news.queues["group"].queue.queue_url,
-            "GroupDeadLetterQueueUrl": news.queues["group"].dead_letters.queue_url,
-            "IdeasQueueUrl": news.queues["ideas"].queue.queue_url,
-            "IdeasDeadLetterQueueUrl": news.queues["ideas"].dead_letters.queue_url,
-            "ArticleTopicArn": ingestion.articles.topic_arn,
-            "EventBusName": news.bus.event_bus_name,
-            "TiingoSecretName": data.api_keys.name("tiingo"),
-            "FinnhubSecretName": data.api_keys.name("finnhub"),
-            "AlarmTopicArn": monitoring.topic.topic_arn,
-            "DispatchFunctionName": ingestion.dispatch.function.function_name,
-            "FetchFunctionName": ingestion.fetch.function.function_name,
-            "AnalyzeFunctionName": analysis.analyze.function.function_name,
-            "HealFunctionName": analysis.heal.function.function_name,
-            "TriggerFunctionName": news.trigger.function.function_name,
-            "GroupFunctionName": news.group.function.function_name,
-            "IdeasFunctionName": news.ideas.function.function_name,
-            "CloseRunsFunctionName": closing.function.function.function_name,
-            "ApiFunctionName": api.function.function.function_name,
-            "RefreshSourcesArn": refresh.machine.state_machine_arn,
-            **declared.outputs(),
-            **catalog.outputs(),
-            **sentiment.outputs(),
-            **search.outputs(),
-            **exports.outputs(),
-            **alerts.outputs(),
-            "RebuildFunctionName": observations.rebuild.function.function_name,
-            "RebuildCanonicalArn": observations.workflow.machine.state_machine_arn,
-        }.items():
-            cdk.CfnOutput(self, name, value=value)
-        put_policies_into_roles(self)
+            "RefreshSourcesArn": self._refresh.machine.state_machine_arn,
+            **data.api_keys.outputs(),
+        }
+        for part in (
+            self._ingestion,
+            self._analysis,
+            self._news,
+            self._sentiment,
+            self._observations,
+            self._catalog,
+            self._search,
+            self._alerts,
+            self._exports,
+            self._api,
+            self._declared,
+            self._closing,
+            self._monitoring,
+        ):
+            outputs |= part.outputs()
+        return outputs

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 import aws_cdk as cdk
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.api import Api
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction
+from infra.functions import TableFunction
 from infra.layers import Layers
-from infra.nag import accept
+from infra.nag import accept_wildcard
 from sourcebook.search.days import PREFIX
 from sourcebook.table.keys import SENTIMENT_INDEX, search_mark
 
@@ -33,45 +31,35 @@ class Search(Construct):
         self, scope: Construct, construct_id: str, *, deployment: Deployment, data: DataStack, layers: Layers
     ) -> None:
         super().__init__(scope, construct_id)
-        self._data = data
-        self.index = PythonFunction(
+        stream = str(data.table.table_stream_arn)
+        self.index = TableFunction(
             self,
             "IndexArticles",
             name="index_articles",
             description="Writes analyzed articles into the search index",
-            layers=[layers.core, layers.dependencies],
-            environment={"TABLE_NAME": data.table.table_name, "BUCKET_NAME": data.bucket.bucket_name},
+            data=data,
+            layers=layers,
+            environment={"STREAM_ARN": stream},
             timeout=cdk.Duration.minutes(2),
-            memory_size=512,
         )
-        self.index.allow(["dynamodb:BatchGetItem"], data.table.table_arn)
+        self.index.allow_items("BatchGetItem")
+        self.index.allow_items("GetItem", "PutItem", partitions=[search_mark()["PK"]])
         # For a day that is made again.
-        self.index.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{SENTIMENT_INDEX}")
-        data.let_use(self.index, _FILES, "s3:GetObject", "s3:PutObject")
-        stream = str(data.table.table_stream_arn)
-        self.index.function.add_environment("STREAM_ARN", stream)
+        self.index.allow_indexes(SENTIMENT_INDEX)
+        self.index.allow_objects(_FILES, "GetObject", "PutObject", listing=True)
         reading = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"]
         self.index.allow(reading, stream)
         if deployment.is_local:
             self.index.allow(reading, "*")
-            accept(
-                self.index.role.node.find_child("DefaultPolicy"),
-                "AwsSolutions-IAM5",
+            accept_wildcard(
+                self.index.role,
                 "On the embedded cloud alone, whose requests to a stream name no resource; AWS gets its ARN.",
-                applies_to=("Resource::*",),
             )
-        self.index.role.add_to_principal_policy(
-            iam.PolicyStatement(
-                actions=["dynamodb:GetItem", "dynamodb:PutItem"],
-                resources=[data.table.table_arn],
-                conditions={"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [search_mark()["PK"]]}},
-            )
-        )
         self.index.run_every(PERIOD)
 
-    def add_reading(self, api: Api) -> None:
-        """Allow the API to read the index."""
-        self._data.let_use(api.function, _FILES, "s3:GetObject")
+    def grant_read(self, function: TableFunction) -> None:
+        """Allow a function to read the index."""
+        function.allow_objects(_FILES, "GetObject", listing=True)
 
     def outputs(self) -> dict[str, str]:
         """Return the stack outputs of this construct."""

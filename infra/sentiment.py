@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import aws_cdk as cdk
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from infra.analysis import ANALYZING, use_engine
-from infra.api import Api
+from infra.analysis import grant_analyze
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, allow_partiql
+from infra.functions import TableFunction
 from infra.layers import Layers
 from infra.workflows import Workflow
 from sourcebook.table import keys
@@ -30,12 +28,9 @@ class Sentiment(Construct):
         self, scope: Construct, construct_id: str, *, deployment: Deployment, data: DataStack, layers: Layers
     ) -> None:
         super().__init__(scope, construct_id)
-        self._data = data
-        self.refresh = self._build_refresh(layers)
-        self.reanalyze = self._build_reanalyze(layers)
-        use_engine(self.reanalyze, deployment)
-        allow_partiql(self.reanalyze, data.table, deployment, "Insert")
-        self.invalidate = self._build_invalidate(layers)
+        self.refresh = self._build_refresh(data, layers)
+        self.reanalyze = self._build_reanalyze(deployment, data, layers)
+        self.invalidate = self._build_invalidate(data, layers)
         self.workflow = Workflow(
             self,
             "ReanalyzeSubject",
@@ -44,18 +39,10 @@ class Sentiment(Construct):
             table=data.table,
         )
 
-    def add_reading(self, api: Api) -> None:
-        """Allow the API to write computed sentiment and the counts of cache hits, and no other items."""
-        api.function.role.add_to_principal_policy(
-            iam.PolicyStatement(
-                actions=["dynamodb:PutItem", "dynamodb:UpdateItem"],
-                resources=[self._data.table.table_arn],
-                conditions={
-                    "ForAllValues:StringLike": {
-                        "dynamodb:LeadingKeys": [keys.SUBJECT_PARTITIONS, keys.cache_metadata()["PK"]]
-                    }
-                },
-            )
+    def grant_cache(self, function: TableFunction) -> None:
+        """Allow a function to write computed sentiment and the counts of cache hits, and no other items."""
+        function.allow_items(
+            "PutItem", "UpdateItem", partitions=[keys.SUBJECT_PARTITIONS, keys.cache_metadata()["PK"]]
         )
 
     def outputs(self) -> dict[str, str]:
@@ -65,91 +52,48 @@ class Sentiment(Construct):
             "ReanalyzeSubjectArn": self.workflow.machine.state_machine_arn,
         }
 
-    def _build_refresh(self, layers: Layers) -> PythonFunction:
-        refresh = self._function(
-            layers,
+    def _build_refresh(self, data: DataStack, layers: Layers) -> TableFunction:
+        refresh = TableFunction(
+            self,
             "RefreshSentiment",
-            "refresh_sentiment",
-            "Counts dirty hours again and computes the sentiment of every active subject",
+            name="refresh_sentiment",
+            description="Counts dirty hours again and computes the sentiment of every active subject",
+            data=data,
+            layers=layers,
             timeout=cdk.Duration.minutes(5),
             memory_size=1024,
         )
-        table = self._data.table.table_arn
-        refresh.allow(
-            [
-                "dynamodb:BatchGetItem",
-                "dynamodb:BatchWriteItem",
-                "dynamodb:DeleteItem",
-                "dynamodb:PutItem",
-                "dynamodb:Query",
-                "dynamodb:UpdateItem",
-            ],
-            table,
-        )
-        refresh.allow(
-            ["dynamodb:Query"],
-            *(f"{table}/index/{name}" for name in (keys.ELIGIBILITY_INDEX, keys.TAG_INDEX)),
-        )
+        refresh.allow_items("BatchGetItem", "BatchWriteItem", "DeleteItem", "PutItem", "Query", "UpdateItem")
+        refresh.allow_indexes(keys.ELIGIBILITY_INDEX, keys.TAG_INDEX)
         refresh.run_every(cdk.Duration.minutes(15))
         return refresh
 
-    def _build_reanalyze(self, layers: Layers) -> PythonFunction:
-        reanalyze = self._function(
-            layers,
+    def _build_reanalyze(self, deployment: Deployment, data: DataStack, layers: Layers) -> TableFunction:
+        reanalyze = TableFunction(
+            self,
             "ReanalyzeArticles",
-            "reanalyze_articles",
-            "Analyzes the articles of a subject anew",
+            name="reanalyze_articles",
+            description="Analyzes the articles of a subject anew",
+            data=data,
+            layers=layers,
+            more_layers=[layers.sentiment],
             timeout=cdk.Duration.minutes(5),
             memory_size=1024,
-            engine=True,
         )
-        table = self._data.table.table_arn
-        reanalyze.allow(ANALYZING, table)
-        reanalyze.allow(
-            ["dynamodb:Query"],
-            *(
-                f"{table}/index/{name}"
-                for name in (keys.ELIGIBILITY_INDEX, keys.SENTIMENT_INDEX, keys.TAG_INDEX)
-            ),
-        )
+        grant_analyze(reanalyze, deployment)
+        reanalyze.allow_indexes(keys.SENTIMENT_INDEX, keys.TAG_INDEX)
         return reanalyze
 
-    def _build_invalidate(self, layers: Layers) -> PythonFunction:
-        invalidate = self._function(
-            layers,
+    def _build_invalidate(self, data: DataStack, layers: Layers) -> TableFunction:
+        invalidate = TableFunction(
+            self,
             "InvalidateSentiment",
-            "invalidate_sentiment",
-            "Deletes what is cached of a subject",
+            name="invalidate_sentiment",
+            description="Deletes what is cached of a subject",
+            data=data,
+            layers=layers,
             timeout=cdk.Duration.seconds(30),
             memory_size=256,
         )
-        invalidate.allow(
-            ["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
-            self._data.table.table_arn,
-        )
+        invalidate.allow_items("DeleteItem", "GetItem", "PutItem", "UpdateItem")
         return invalidate
-
-    def _function(
-        self,
-        layers: Layers,
-        construct_id: str,
-        name: str,
-        description: str,
-        *,
-        timeout: cdk.Duration,
-        memory_size: int,
-        engine: bool = False,
-    ) -> PythonFunction:
-        return PythonFunction(
-            self,
-            construct_id,
-            name=name,
-            description=description,
-            layers=[layers.core, layers.dependencies, *([layers.sentiment] if engine else [])],
-            environment={
-                "TABLE_NAME": self._data.table.table_name,
-                "BUCKET_NAME": self._data.bucket.bucket_name,
-            },
-            timeout=timeout,
-            memory_size=memory_size,
-        )

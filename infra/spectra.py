@@ -6,27 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import aws_cdk as cdk
-from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction
+from infra.functions import PythonFunction, TableFunction, TaskFunction, pascal
 from infra.layers import Layers
 from infra.monitoring import Monitoring, WatchedMetric
-from infra.nag import accept
-from infra.workflows import Workflow, pascal
+from infra.workflows import Workflow, state_machine_arn
 from sourcebook.table.keys import STATUS_INDEX
 
 SWEEP_EVERY: Final = cdk.Duration.minutes(15)
 OVERDUE_MINUTES: Final = 60
 """A spectrum that has been due for four sweeps has been passed over by them."""
 
-_GET: Final = ("dynamodb:GetItem",)
-_RECORD: Final = ("dynamodb:PutItem", "dynamodb:UpdateItem")
-"""Actions of every task: to write its attempt and complete it."""
+DONATIONS: Final = "raw/donations/*"
 _RAW: Final = "raw/spectra/*"
 
 
@@ -53,7 +49,7 @@ class Spectra(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self._data = data
-        self._layers = [layers.core, layers.dependencies]
+        self._layers = layers
         self.tasks: dict[str, PythonFunction] = {}
         self._build_tasks(deployment, layers.science, quarantined)
         acquire = self._workflow("acquire_and_validate_spectra")
@@ -62,132 +58,90 @@ class Spectra(Construct):
             starts={acquire.name: acquire},
             values={"acquire_concurrency": str(deployment.acquire_concurrency)},
         )
-        self.workflows = {flow.name: flow for flow in (acquire, due)}
+        self.workflows = {workflow.name: workflow for workflow in (acquire, due)}
         self.sweep = self._build_sweep(due)
 
     def _build_tasks(
         self, deployment: Deployment, science: lambda_.ILayerVersion, quarantined: sns.ITopic
     ) -> None:
-        self._task("load_spectrum", "Is a spectrum to be acquired now?", actions=(*_GET, "dynamodb:Query"))
+        load = self._task("load_spectrum", "Is a spectrum to be acquired now?")
+        load.allow_items("GetItem", "Query")
         acquire = self._task(
             "acquire_spectrum",
             "Brings the file of a spectrum into the bucket",
-            actions=_GET,
             environment={
-                "HTTP_ALLOWED_NETWORKS": deployment.allowed_networks,
-                "HTTP_CONTACT": deployment.contact,
+                **deployment.http_environment(),
                 # Archives on tape take their time; those on this machine do not.
                 "SPECTRA_SILENCE": "5" if deployment.is_local else "60",
             },
-            timeout=240,
+            seconds=240,
         )
-        self._may(acquire, "s3:PutObject", _RAW)
-        self._may(acquire, "s3:GetObject", "raw/donations/*")
+        acquire.allow_items("GetItem")
+        acquire.allow_objects(_RAW, "PutObject")
+        acquire.allow_objects(DONATIONS, "GetObject")
         validate = self._task(
             "validate_spectrum",
             "Examines the file of a spectrum",
-            actions=(),
-            timeout=120,
+            more_layers=[science],
+            seconds=120,
             # The largest file is held several times over: as bytes, as HDUs, as columns.
             memory_size=2_048,
-            more_layers=(science,),
         )
-        self._may(validate, "s3:GetObject", _RAW)
-        self._may(validate, "s3:PutObject", "derived/spectra/*")
+        validate.allow_objects(_RAW, "GetObject")
+        validate.allow_objects("derived/spectra/*", "PutObject")
         hold = self._task(
             "hold_spectrum",
             "Sets a spectrum aside for a person",
-            actions=(),
             environment={"QUARANTINE_TOPIC_ARN": quarantined.topic_arn},
         )
         hold.allow(["sns:Publish"], quarantined.topic_arn)
-        self._may(hold, "s3:GetObject", _RAW)
-        self._may(hold, "s3:PutObject", "quarantine/*")
-        self._task("record_spectrum", "Records what became of a spectrum", actions=_GET)
-        claim = self._task("claim_spectra", "Claims the spectra that are due", actions=(), timeout=120)
-        claim.allow(["dynamodb:Query"], self._index)
+        hold.allow_objects(_RAW, "GetObject")
+        hold.allow_objects("quarantine/*", "PutObject")
+        record = self._task("record_spectrum", "Records what became of a spectrum")
+        record.allow_items("GetItem")
+        claim = self._task("claim_spectra", "Claims the spectra that are due", seconds=120)
+        claim.allow_indexes(STATUS_INDEX)
 
-    def _build_sweep(self, due: Workflow) -> PythonFunction:
-        stack = cdk.Stack.of(self)
-        sweep = self._function(
-            "sweep_spectra",
-            "Has the spectra acquired that are due",
-            environment={
-                "WORKFLOW_ARN_PREFIX": stack.format_arn(
-                    service="states",
-                    resource="stateMachine",
-                    resource_name=f"{stack.stack_name}-",
-                    arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-                )
-            },
+    def _build_sweep(self, due: Workflow) -> TableFunction:
+        sweep = TableFunction(
+            self,
+            "SweepSpectra",
+            name="sweep_spectra",
+            description="Has the spectra acquired that are due",
+            data=self._data,
+            layers=self._layers,
+            environment={"WORKFLOW_ARN_PREFIX": state_machine_arn(cdk.Stack.of(self))},
+            timeout=cdk.Duration.seconds(60),
         )
-        sweep.allow(["dynamodb:GetItem"], self._data.table.table_arn)
-        sweep.allow(["dynamodb:Query"], self._index)
+        sweep.allow_items("GetItem")
+        sweep.allow_indexes(STATUS_INDEX)
         sweep.allow(["states:StartExecution"], due.machine.state_machine_arn)
         sweep.run_every(SWEEP_EVERY)
         return sweep
-
-    @property
-    def _index(self) -> str:
-        return f"{self._data.table.table_arn}/index/{STATUS_INDEX}"
 
     def _task(
         self,
         name: str,
         description: str,
         *,
-        actions: Sequence[str],
-        environment: Mapping[str, str] | None = None,
-        timeout: int = 60,
-        memory_size: int = 512,
         more_layers: Sequence[lambda_.ILayerVersion] = (),
-    ) -> PythonFunction:
-        task = self._function(
+        environment: Mapping[str, str] | None = None,
+        seconds: int = 60,
+        memory_size: int = 512,
+    ) -> TaskFunction:
+        task = TaskFunction(
+            self,
             name,
             description,
-            environment=environment or {},
-            timeout=timeout,
-            memory_size=memory_size,
+            data=self._data,
+            layers=self._layers,
             more_layers=more_layers,
+            environment=environment,
+            seconds=seconds,
+            memory_size=memory_size,
         )
-        task.allow([*actions, *_RECORD], self._data.table.table_arn)
         self.tasks[name] = task
         return task
-
-    def _function(
-        self,
-        name: str,
-        description: str,
-        *,
-        environment: Mapping[str, str],
-        timeout: int = 60,
-        memory_size: int = 512,
-        more_layers: Sequence[lambda_.ILayerVersion] = (),
-    ) -> PythonFunction:
-        return PythonFunction(
-            self,
-            pascal(name),
-            name=name,
-            description=description,
-            layers=[*self._layers, *more_layers],
-            environment={
-                "TABLE_NAME": self._data.table.table_name,
-                "BUCKET_NAME": self._data.bucket.bucket_name,
-                **environment,
-            },
-            timeout=cdk.Duration.seconds(timeout),
-            memory_size=memory_size,
-        )
-
-    def _may(self, task: PythonFunction, action: str, pattern: str) -> None:
-        task.allow([action], self._data.bucket.arn_for_objects(pattern))
-        accept(
-            task.role.node.find_child("DefaultPolicy"),
-            "AwsSolutions-IAM5",
-            "Each spectrum has a folder of its own, whose name is not known beforehand; the prefix is the "
-            "narrowest that holds them all.",
-            applies_to=(f"Resource::<DataBucket.Arn>/{pattern}",),
-        )
 
     def _workflow(
         self,
@@ -207,7 +161,7 @@ class Spectra(Construct):
         )
 
     def add_monitoring(self, monitoring: Monitoring) -> None:
-        """Add the alarms of this construct."""
+        """Add the alarm on failed acquisitions, and publish those that time out."""
         acquire = self.workflows["acquire_and_validate_spectra"]
         monitoring.alarm(
             "spectra-acquisition-failed",
@@ -222,13 +176,5 @@ class Spectra(Construct):
 
     def overdue(self) -> WatchedMetric:
         """Return the metric of how long a spectrum has been due, with its limit."""
-        return WatchedMetric(
-            cloudwatch.Metric(
-                namespace="Sourcebook",
-                metric_name="SpectraOverdueMinutes",
-                dimensions_map={"service": self.sweep.name},
-                statistic="Maximum",
-                period=SWEEP_EVERY,
-            ),
-            limit=OVERDUE_MINUTES,
-        )
+        minutes = self.sweep.metric("SpectraOverdueMinutes", statistic="Maximum", period=SWEEP_EVERY)
+        return WatchedMetric(minutes, limit=OVERDUE_MINUTES)

@@ -16,12 +16,41 @@ from constructs import Construct
 
 import statemachines
 from infra.data_stack import DataStack
-from infra.functions import LOG_RETENTION, PythonFunction, allow_tracing
+from infra.functions import LOG_RETENTION, PythonFunction, TableFunction, TaskFunction, allow_tracing, pascal
 from infra.layers import Layers
-from infra.nag import accept
+from infra.nag import accept, accept_wildcard
 from sourcebook.table.keys import STATUS_INDEX
 
 SWEEP_RUNS_EVERY: Final = cdk.Duration.minutes(15)
+
+
+def state_machine_arn(stack: cdk.Stack, workflow: str = "") -> str:
+    """Return the ARN of a workflow's state machine, or what those of all workflows begin with."""
+    return _states_arn(stack, "stateMachine", workflow)
+
+
+def _executions_arn(stack: cdk.Stack, pattern: str) -> str:
+    return _states_arn(stack, "execution", pattern)
+
+
+def _states_arn(stack: cdk.Stack, resource: str, name: str) -> str:
+    return stack.format_arn(
+        service="states",
+        resource=resource,
+        resource_name=f"{stack.stack_name}-{name}",
+        arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
+    )
+
+
+def _accept_executions(role: iam.IRole, stack: cdk.Stack, *patterns: str) -> None:
+    accept_wildcard(
+        role,
+        "Each execution has a name of its own; the pattern is the narrowest that holds them all.",
+        *(
+            f"arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:{stack.stack_name}-{pattern}"
+            for pattern in patterns
+        ),
+    )
 
 
 class Workflow(Construct):
@@ -46,15 +75,15 @@ class Workflow(Construct):
         starts: Mapping[str, Workflow] | None = None,
         values: Mapping[str, str] | None = None,
     ) -> None:
-        """Make the state machine.
+        """Define the state machine.
 
         Args:
             scope: the construct it belongs to.
             construct_id: its name in there.
             name: the module in statemachines/.
-            functions: what there is to call, by name; the declaration says which of them it calls.
+            functions: those that the declaration may call, by name.
             table: where it keeps its job runs and locks.
-            starts: the workflows that there are to start, likewise.
+            starts: the workflows that the declaration may start, by name.
             values: what else the declaration leaves to the deployment, by name.
 
         Raises:
@@ -120,12 +149,10 @@ class Workflow(Construct):
             )
         if "startExecution.sync" in definition:
             self._wait_for(role, started)
-        accept(
-            role.node.find_child("DefaultPolicy"),
-            "AwsSolutions-IAM5",
+        accept_wildcard(
+            role,
             "The logs:*LogDelivery* and logs:*ResourcePolicies actions that Step Functions needs to write "
             "its log know no resource (Service Authorization Reference, CloudWatch Logs).",
-            applies_to=("Resource::*",),
         )
 
     def trace(self) -> None:
@@ -137,20 +164,13 @@ class Workflow(Construct):
         allow_tracing(self.machine.role, "xray:GetSamplingRules", "xray:GetSamplingTargets")
 
     def _wait_for(self, role: iam.IRole, started: Sequence[Workflow]) -> None:
-        """Allow it to wait for executions that it has started, which Step Functions does by a rule."""
+        """Allow the role to wait for executions that it has started, which Step Functions does by a rule."""
         stack = cdk.Stack.of(self)
-        executions = [
-            stack.format_arn(
-                service="states",
-                resource="execution",
-                resource_name=f"{stack.stack_name}-{other.name}:*",
-                arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-            )
-            for other in started
-        ]
+        patterns = [f"{other.name}:*" for other in started]
         role.add_to_principal_policy(
             iam.PolicyStatement(
-                actions=["states:DescribeExecution", "states:StopExecution"], resources=executions
+                actions=["states:DescribeExecution", "states:StopExecution"],
+                resources=[_executions_arn(stack, pattern) for pattern in patterns],
             )
         )
         role.add_to_principal_policy(
@@ -165,16 +185,7 @@ class Workflow(Construct):
                 ],
             )
         )
-        accept(
-            role.node.find_child("DefaultPolicy"),
-            "AwsSolutions-IAM5",
-            "Each execution has a name of its own: these are all executions of the workflows it starts.",
-            applies_to=tuple(
-                f"Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:"
-                f"{stack.stack_name}-{other.name}:*"
-                for other in started
-            ),
-        )
+        _accept_executions(role, stack, *patterns)
 
 
 class RunClosing(Construct):
@@ -187,28 +198,19 @@ class RunClosing(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, data: DataStack, layers: Layers) -> None:
         super().__init__(scope, construct_id)
         stack = cdk.Stack.of(self)
-        self.function = PythonFunction(
+        self.function = TableFunction(
             self,
             "CloseRuns",
             name="close_runs",
             description="Closes the records of executions that have ended without doing so",
-            layers=[layers.core, layers.dependencies],
-            environment={"TABLE_NAME": data.table.table_name, "BUCKET_NAME": data.bucket.bucket_name},
+            data=data,
+            layers=layers,
             timeout=cdk.Duration.seconds(120),
-            memory_size=512,
         )
-        self.function.allow(
-            ["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
-            data.table.table_arn,
-        )
-        self.function.allow(["dynamodb:Query"], f"{data.table.table_arn}/index/{STATUS_INDEX}")
-        self._let_it_look(stack)
-        machines = stack.format_arn(
-            service="states",
-            resource="stateMachine",
-            resource_name=f"{stack.stack_name}-",
-            arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-        )
+        self.function.allow_items("DeleteItem", "GetItem", "PutItem", "UpdateItem")
+        self.function.allow_indexes(STATUS_INDEX)
+        self.function.allow(["states:DescribeExecution"], _executions_arn(stack, "*"))
+        _accept_executions(self.function.role, stack, "*")
         events.Rule(
             self,
             "Ended",
@@ -218,7 +220,7 @@ class RunClosing(Construct):
                 detail_type=["Step Functions Execution Status Change"],
                 detail={
                     "status": ["ABORTED", "FAILED", "TIMED_OUT"],
-                    "stateMachineArn": [{"prefix": machines}],
+                    "stateMachineArn": [{"prefix": state_machine_arn(stack)}],
                 },
             ),
             targets=[targets.LambdaFunction(self.function.function)],
@@ -226,35 +228,18 @@ class RunClosing(Construct):
         # The index may show a record too late for the first try.
         self.function.run_every(SWEEP_RUNS_EVERY, retries=2)
 
-    def _let_it_look(self, stack: cdk.Stack) -> None:
-        executions = f"execution:{stack.stack_name}-*"
-        self.function.allow(
-            ["states:DescribeExecution"],
-            stack.format_arn(
-                service="states",
-                resource="execution",
-                resource_name=f"{stack.stack_name}-*",
-                arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
-            ),
-        )
-        accept(
-            self.function.role.node.find_child("DefaultPolicy"),
-            "AwsSolutions-IAM5",
-            "Each execution has a name of its own: these are all executions of this stack's workflows.",
-            applies_to=(
-                f"Resource::arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:{executions}",
-            ),
-        )
+    def outputs(self) -> dict[str, str]:
+        """Return the stack outputs of this construct."""
+        return {"CloseRunsFunctionName": self.function.function.function_name}
 
 
 class DeclaredWorkflows(Construct):
     """The workflows that no other construct has created, with their functions.
 
-    Such a function may read, write and complete items of the table, and nothing else. One that needs more is
-    made by a construct of its own, which then makes the workflow too.
+    Such a function may read and write items of the table, and nothing else. Whoever needs more defines the
+    function in a construct of its own, and the workflow too.
 
     Attributes:
-        tasks: the functions that were made.
         workflows: the state machines.
     """
 
@@ -263,38 +248,25 @@ class DeclaredWorkflows(Construct):
         parts = cdk.Stack.of(self).node.find_all()
         functions = {part.name: part for part in parts if isinstance(part, PythonFunction)}
         workflows = {part.name: part for part in parts if isinstance(part, Workflow)}
-        self.tasks: list[PythonFunction] = []
         self.workflows: list[Workflow] = []
         for name in statemachines.names():
             if name in workflows:
                 continue
             for function in sorted(statemachines.workflow(name).functions() - set(functions)):
                 functions[function] = self._task(function, data, layers)
-                self.tasks.append(functions[function])
-            made = Workflow(
-                self, pascal(name), name=name, functions=functions, table=data.table, starts=workflows
+            self.workflows.append(
+                Workflow(
+                    self, pascal(name), name=name, functions=functions, table=data.table, starts=workflows
+                )
             )
-            self.workflows.append(made)
 
     def outputs(self) -> dict[str, str]:
         """Return the stack outputs of this construct."""
         return {f"{pascal(one.name)}Arn": one.machine.state_machine_arn for one in self.workflows}
 
-    def _task(self, name: str, data: DataStack, layers: Layers) -> PythonFunction:
-        task = PythonFunction(
-            self,
-            pascal(name),
-            name=name,
-            description=f"Workflow task {name}",
-            layers=[layers.core, layers.dependencies],
-            environment={"TABLE_NAME": data.table.table_name, "BUCKET_NAME": data.bucket.bucket_name},
-            timeout=cdk.Duration.seconds(60),
-            memory_size=512,
-        )
-        task.allow(
-            ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
-            data.table.table_arn,
-        )
+    def _task(self, name: str, data: DataStack, layers: Layers) -> TaskFunction:
+        task = TaskFunction(self, name, f"Workflow task {name}", data=data, layers=layers)
+        task.allow_items("GetItem", "Query")
         return task
 
 
@@ -311,8 +283,3 @@ def _shared_log(stack: cdk.Stack) -> logs.ILogGroup:
         retention=LOG_RETENTION,
         removal_policy=cdk.RemovalPolicy.DESTROY,
     )
-
-
-def pascal(name: str) -> str:
-    """Return a name such as find_nova as that of a construct."""
-    return "".join(part.capitalize() for part in name.split("_"))
