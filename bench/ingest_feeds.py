@@ -62,6 +62,11 @@ REGION = "us-east-1"
 HOSTS = [f"127.0.0.{n}" for n in range(1, FEEDS_IN_MESSAGE + 1)] if sys.platform == "linux" else ["127.0.0.1"]
 
 
+def feed_urls(feeds: str, count: int) -> list[str]:
+    """Return the feeds that all readers are given: of several hosts, as in life."""
+    return [f"{feeds.replace(HOSTS[0], HOSTS[n % len(HOSTS)])}/feed/{n}" for n in range(count)]
+
+
 # --- the two servers -----------------------------------------------------------------------------
 
 
@@ -292,8 +297,8 @@ def read_by_reader(feeds: str, count: str) -> None:
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     with tempfile.TemporaryDirectory() as folder:
         library = reader.make_reader(str(Path(folder) / "db.sqlite"))
-        for n in range(int(count)):
-            library.add_feed(f"{feeds}/feed/{n}")
+        for url in feed_urls(feeds, int(count)):
+            library.add_feed(url)
 
         def work() -> dict[str, int]:
             new = failed = 0
@@ -338,7 +343,7 @@ def only_fetched_and_parsed(feeds: str, count: str) -> None:
             return await asyncio.gather(*(one(http, url) for url in urls))
 
     def work() -> dict[str, int]:
-        urls = [f"{feeds}/feed/{n}" for n in range(int(count))]
+        urls = feed_urls(feeds, int(count))
         chunks = [urls[at : at + FEEDS_IN_MESSAGE] for at in range(0, len(urls), FEEDS_IN_MESSAGE)]
         return {"new": sum(sum(asyncio.run(chunk(part))) for part in chunks), "failed": 0}
 
@@ -377,12 +382,11 @@ def fetched_by_us(feeds: str, storage: str, count: str) -> None:
     from sourcebook.sources.model import SourceSpec  # noqa: PLC0415
     from sourcebook.sources.registry import SourceRegistry  # noqa: PLC0415
 
-    # As in life, the feeds of a message are of several hosts, since two of a host are asked at a time.
     registry = SourceRegistry(function.table)
-    ids = [f"feed-{n}" for n in range(int(count))]
-    for n, source_id in enumerate(ids):
-        base = feeds.replace(HOSTS[0], HOSTS[n % len(HOSTS)])
-        registry.add(SourceSpec(source_id=source_id, url=f"{base}/feed/{n}"))
+    urls = feed_urls(feeds, int(count))
+    ids = [f"feed-{n}" for n in range(len(urls))]
+    for source_id, url in zip(ids, urls, strict=True):
+        registry.add(SourceSpec(source_id=source_id, url=url))
 
     def messages() -> list[dict[str, Any]]:
         known = registry.get_many(ids)
@@ -453,7 +457,7 @@ def by_newsboat(program: str, feeds: str, count: int) -> dict[str, Any]:
     """Return both passes of newsboat, ten feeds at a time; it is a program of its own for each."""
     with tempfile.TemporaryDirectory() as folder:
         urls, configuration, database = (Path(folder) / name for name in ("urls", "config", "cache.db"))
-        urls.write_text("".join(f"{feeds}/feed/{n}\n" for n in range(count)), "utf-8")
+        urls.write_text("".join(f"{url}\n" for url in feed_urls(feeds, count)), "utf-8")
         configuration.write_text("reload-threads 10\ndownload-retries 1\n", "utf-8")
         command = [program, "-u", str(urls), "-C", str(configuration), "-c", str(database)]
         passes: list[dict[str, Any]] = []
