@@ -1,7 +1,8 @@
 """The workflows, each declared by the module of its name: its input, its lock, its outcomes, its own steps.
 
-The modules that declare none are what all have in common: `states` builds single states, `books` keeps the
-books around them, `checks` makes the check of an input, `declaration` puts a workflow together.
+The other modules are what the workflows have in common: `states` builds single states, `bookkeeping` those
+that record the run and take its lock, `checks` the check of an input, `declaration` a whole workflow, and
+`shared` has inputs and steps that several workflows use.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 if TYPE_CHECKING:
     from statemachines.declaration import Workflow
 
-_COMMON: Final = frozenset({"books", "checks", "declaration", "inputs", "states"})
+_COMMON: Final = frozenset({"bookkeeping", "checks", "declaration", "shared", "states"})
 
 
 @cache

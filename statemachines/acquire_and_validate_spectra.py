@@ -6,19 +6,19 @@ from pydantic import ConfigDict, Field
 
 from sourcebook.fits.model import SpectrumOutcome
 from sourcebook.inputs import expected, matching
-from sourcebook.messages import parts_of
+from sourcebook.messages import checked_parts
 from sourcebook.schema import UUID
 from sourcebook.spectra import messages as spectra
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
-from statemachines.inputs import EXAMPLE, CaseId, NovaInput
+from statemachines.shared import EXAMPLE, CaseId, NovaInput
 
-_IDS = asl.members(asl.GIVEN, "nova_id data_product_id")
+_IDS = asl.members(asl.EXECUTION_INPUT, "nova_id data_product_id")
 _PRODUCT = asl.members("$product", "nova_id data_product_id provider")
 _ID = "{'data_product_id': $product.data_product_id}"
-_OUTCOME = f"{asl.ANSWER}.outcome"
-_AGAIN = asl.is_(spectra.RunOutcome.FAILED_RETRYABLE, _OUTCOME)
-_MESSAGE = f"{asl.ANSWER}.message"
+_OUTCOME = f"{asl.RESULT}.outcome"
+_AGAIN = asl.equals(spectra.RunOutcome.FAILED_RETRYABLE, _OUTCOME)
+_MESSAGE = f"{asl.RESULT}.message"
 _CAME, _VERDICT = "$states.input.acquisition", "$states.input.examination.verdict.outcome"
 _RECORD, _HOLD = "Record the outcome", "Hold for a person"
 
@@ -32,12 +32,12 @@ def _given_up(comment: str, reason: str, **more: asl.Json) -> asl.Fields:
         "message": asl.caught_message(),
         **more,
     }
-    answer: asl.Fields = {"result": "FAILED", "failure": parts_of(spectra.Failure, failure)}
+    answer: asl.Fields = {"result": "FAILED", "failure": checked_parts(spectra.Failure, failure)}
     return asl.caught(
         comment,
         *("Retryable", "States.Timeout", "Sandbox.Timedout", "Lambda.Unknown"),
         *("Runtime.ExitError", "Runtime.OutOfMemory"),
-        output={"acquisition": parts_of(spectra.NotAcquired, answer)},
+        output={"acquisition": checked_parts(spectra.NotAcquired, answer)},
         then=_RECORD,
     )
 
@@ -45,14 +45,14 @@ def _given_up(comment: str, reason: str, **more: asl.Json) -> asl.Fields:
 _STEPS: asl.States = {
     "Load the spectrum": asl.task(
         spectra.LoadSpectrum,
-        {**_IDS, **asl.perhaps(asl.GIVEN, "provider quarantine_id")},
+        {**_IDS, **asl.optional_members(asl.EXECUTION_INPUT, "provider quarantine_id")},
         comment="Reads the spectrum's item. An approved retry leaves quarantine here.",
         seconds=70,
-        assign={"product": {**_IDS, **asl.members(asl.ANSWER, "provider")}},
+        assign={"product": {**_IDS, **asl.members(asl.RESULT, "provider")}},
     ),
     "Is it to be acquired?": asl.choice(
         "The spectrum's item decides, whoever has started the run.",
-        asl.when(asl.is_(spectra.LoadDecision.ACQUIRE, "$states.input.decision"), then="Acquire the file"),
+        asl.when(asl.equals(spectra.LoadDecision.ACQUIRE, "$states.input.decision"), then="Acquire the file"),
     ),
     "Leave it as it is": asl.note(
         "SKIPPED_DUPLICATE, SKIPPED_BACKOFF or NOT_ELIGIBLE.",
@@ -68,12 +68,12 @@ _STEPS: asl.States = {
         "an answer; what may pass within seconds is tried again.",
         seconds=250,
         catches=[_given_up("The spectrum rests before it is tried again", "task_failed")],
-        output={"acquisition": asl.ANSWER},
+        output={"acquisition": asl.RESULT},
     ),
     "What has come?": asl.choice(
         "A file to examine, a case for a reviewer, or an outcome: a failure, or a duplicate.",
-        asl.when(asl.is_(spectra.Acquired, _CAME), then="Examine the file"),
-        asl.when(asl.is_(spectra.Unsure, _CAME), then=_HOLD),
+        asl.when(asl.equals(spectra.Acquired, _CAME), then="Examine the file"),
+        asl.when(asl.equals(spectra.Unsure, _CAME), then=_HOLD),
         otherwise=_RECORD,
     ),
     "Examine the file": asl.task(
@@ -87,11 +87,11 @@ _STEPS: asl.States = {
                 sha256=f"{_CAME}.sha256",
             )
         ],
-        output=f"$merge([$states.input, {{'examination': {asl.ANSWER}}}])",
+        output=f"$merge([$states.input, {{'examination': {asl.RESULT}}}])",
     ),
     "Must a person look?": asl.choice(
         "If the file leaves something open that must not be guessed.",
-        asl.when(asl.is_(SpectrumOutcome.QUARANTINED, _VERDICT), then=_HOLD),
+        asl.when(asl.equals(SpectrumOutcome.QUARANTINED, _VERDICT), then=_HOLD),
         otherwise=_RECORD,
     ),
     _HOLD: asl.task(
@@ -99,7 +99,7 @@ _STEPS: asl.States = {
         {**_PRODUCT, "found": "$states.input"},
         comment="Opens a case, with the file and its context in the bucket, and sends a notice.",
         seconds=70,
-        output=f"$merge([$states.input, {{'hold': {asl.ANSWER}}}])",
+        output=f"$merge([$states.input, {{'hold': {asl.RESULT}}}])",
     ),
     _RECORD: asl.task(
         spectra.RecordSpectrum,
@@ -109,7 +109,7 @@ _STEPS: asl.States = {
         seconds=70,
         assign={
             "ending": f"$merge([{{'status': {_AGAIN} ? 'FAILED' : 'SUCCEEDED', "
-            f"'outcome': {_OUTCOME}, 'nova_id': $product.nova_id, 'result': $merge([{_ID}, {asl.ANSWER}])}}, "
+            f"'outcome': {_OUTCOME}, 'nova_id': $product.nova_id, 'result': $merge([{_ID}, {asl.RESULT}])}}, "
             f"{_AGAIN} ? {{'error_type': 'AcquisitionFailed', 'error_message': "
             f"$exists({_MESSAGE}) ? {_MESSAGE} : 'the provider did not send the file'}} : {{}}])"
         },

@@ -47,7 +47,7 @@ _STEPS: asl.States = {
             ),
         },
         comment="So many at once, waiting for each. One that fails does not stop the others.",
-        selector={"product": asl.ITEM},
+        selector={"product": asl.MAP_ITEM},
         at_once=asl.jsonata(_AT_ONCE),
         assign={"counts": _MORE},
     ),

@@ -7,7 +7,7 @@ from typing import Final
 
 from sourcebook.inputs import Input, Schema, without_null
 from statemachines import states as asl
-from statemachines.books import CORRELATION_ID, REFUSE
+from statemachines.bookkeeping import CORRELATION_ID, REFUSE
 
 PASSED_ALONG: Final = ("correlation_id", "Comment", "AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID")
 """Fields of every workflow: an id to join the logs by; what the console offers as a first input; and what an

@@ -8,21 +8,21 @@ from sourcebook.curation.messages import Action, CurateNova, CurationOutcome
 from sourcebook.inputs import NovaId, OneOf, text
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
-from statemachines.inputs import EXAMPLE, NOVA_ID, NovaInput
+from statemachines.shared import EXAMPLE, NOVA_ID, NovaInput
 
 _STEPS: asl.States = {
     "Do what was decided": asl.task(
         CurateNova,
         {
-            **asl.members(asl.GIVEN, "nova_id action reason"),
-            **asl.perhaps(asl.GIVEN, "into decided_by"),
+            **asl.members(asl.EXECUTION_INPUT, "nova_id action reason"),
+            **asl.optional_members(asl.EXECUTION_INPUT, "into decided_by"),
         },
         comment="Piece by piece, each of which may be done again: a try that was cut short goes on with the "
         "next one.",
         seconds=850,
         ending=asl.succeeded(
-            f"{asl.ANSWER}.outcome",
-            {**asl.members(asl.ANSWER, "moved"), **asl.perhaps(asl.ANSWER, "merged_into")},
+            f"{asl.RESULT}.outcome",
+            {**asl.members(asl.RESULT, "moved"), **asl.optional_members(asl.RESULT, "merged_into")},
             nova_id=NOVA_ID,
         ),
         then=asl.DONE,

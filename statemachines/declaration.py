@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sourcebook.inputs import Input
-from statemachines import books
+from statemachines import bookkeeping
 from statemachines import states as asl
-from statemachines.books import Lock
+from statemachines.bookkeeping import Lock
 from statemachines.checks import check
 
 __all__ = ["Lock", "Workflow"]
@@ -49,15 +49,17 @@ class Workflow:
         correlation_id = f"$exists({given}) ? {given} : $states.context.Execution.Name"
         record = ""
         if "nova_id" in self.input.names():
-            own = books.own_partition(self.name, correlation_id)
+            own = bookkeeping.own_partition(self.name, correlation_id)
             record = nova if "nova_id" in self.input.needed() else f"$exists({nova}) ? {nova} : {own}"
-        named = books.naming(self.name, self.subject, correlation_id, record)
-        after = books.after(self.name, locked=self.lock is not None)
+        named = bookkeeping.run_variables(self.name, self.subject, correlation_id, record)
+        after = bookkeeping.states_after(self.name, locked=self.lock is not None)
         states = {
-            **books.before(self.name, check(self.input), {**named, **self.variables}, self.lock, self.limit),
+            **bookkeeping.states_before(
+                self.name, check(self.input), {**named, **self.variables}, self.lock, self.limit
+            ),
             **self.steps,
             **after,
-            **books.apart(self.name, self.example().replace("'", "’")),
+            **bookkeeping.states_of_failure(self.name, self.example().replace("'", "’")),
         }
         return asl.linked(states, next(iter(after)))
 
@@ -67,7 +69,7 @@ class Workflow:
         return {
             "Comment": f"{self.comment} Input {self.example()}. Outcomes: {outcomes}.",
             "QueryLanguage": "JSONata",
-            "StartAt": books.CHECK,
+            "StartAt": bookkeeping.CHECK,
             "TimeoutSeconds": self.limit,
             "States": self.states(),
         }

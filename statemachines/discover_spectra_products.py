@@ -2,7 +2,7 @@
 
 from sourcebook.spectra.discovery_messages import DiscoverSpectra, PlanDiscovery
 from statemachines import states as asl
-from statemachines.inputs import NOVA_ID, of_a_nova
+from statemachines.shared import NOVA_ID, nova_workflow
 
 _ANSWERS = "$states.input.answers"
 _DID_ANSWER = "Did any provider answer?"
@@ -51,7 +51,7 @@ _STEPS: asl.States = {
             "Answered": asl.note("Its counts, or its error."),
         },
         comment="All at once, each by the same task. A new provider is an entry in the table.",
-        selector={"provider": f"{asl.ITEM}.provider", "nova_id": "$states.input.nova_id"},
+        selector={"provider": f"{asl.MAP_ITEM}.provider", "nova_id": "$states.input.nova_id"},
         at_once=5,
         output={"answers": "[$states.result]", "started": False},
     ),
@@ -103,7 +103,7 @@ _STEPS: asl.States = {
     ),
 }
 
-WORKFLOW = of_a_nova(
+WORKFLOW = nova_workflow(
     "discover_spectra_products",
     "Finds the spectra that the providers have of a nova, and counts them by provider.",
     ("DISCOVERED",),

@@ -43,15 +43,15 @@ WORKFLOW = Workflow(
             comment="As many days as 30 seconds allow. Its answer says where the next call begins. No lock: "
             "two exports at once write the same twice.",
             seconds=630,
-            assign={"place": asl.ANSWER},
+            assign={"place": asl.RESULT},
             ending=asl.succeeded(
                 "EXPORTED",
                 {
-                    "export_id": f"{asl.ANSWER}.since & '_' & {asl.ANSWER}.until",
-                    **asl.members(asl.ANSWER, "rows kept"),
+                    "export_id": f"{asl.RESULT}.since & '_' & {asl.RESULT}.until",
+                    **asl.members(asl.RESULT, "rows kept"),
                 },
             ),
-            output=asl.members(asl.ANSWER, "done"),
+            output=asl.members(asl.RESULT, "done"),
         ),
         "Is all exported?": asl.choice(
             "A call that was not the last leaves more to do.",

@@ -2,7 +2,7 @@
 
 from sourcebook.novae.messages import PrepareNova
 from statemachines import states as asl
-from statemachines.inputs import NOVA_ID, of_a_nova
+from statemachines.shared import NOVA_ID, nova_workflow
 
 _LAUNCHES = ("refresh_references", "discover_spectra_products")
 _NOT_LAUNCHED = "$filter($states.input.launches, function($one) { $not($one.launched) })"
@@ -54,6 +54,6 @@ _STEPS: asl.States = {
     ),
 }
 
-WORKFLOW = of_a_nova(
+WORKFLOW = nova_workflow(
     "ingest_new_nova", "Starts everything that collects data on a nova.", ("LAUNCHED",), _STEPS
 )

@@ -10,17 +10,17 @@ from sourcebook.novae.messages import FindNova, OneNova
 from sourcebook.photometry.messages import RebuildTable, TableOutcome, UploadKnown, ValidateUpload
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
-from statemachines.inputs import EXAMPLE
+from statemachines.shared import EXAMPLE
 
 _NOVA_ID = "$states.input.nova_id"
-_NAME = f"{asl.GIVEN}.name"
+_NAME = f"{asl.EXECUTION_INPUT}.name"
 _KNOWN = "SKIPPED_DUPLICATE"
-_UPLOAD = asl.members(asl.GIVEN, "s3_key")
+_UPLOAD = asl.members(asl.EXECUTION_INPUT, "s3_key")
 
 _STEPS: asl.States = {
     "Find the nova": asl.task(
         FindNova,
-        asl.perhaps(asl.GIVEN, "nova_id name"),
+        asl.optional_members(asl.EXECUTION_INPUT, "nova_id name"),
         comment="It must be active, and the only one of its name.",
         catches=[
             asl.caught(
@@ -34,7 +34,7 @@ _STEPS: asl.States = {
         ],
     ),
     "Is there one?": asl.choice(
-        "An upload makes no nova.", asl.when(asl.is_(OneNova), then="Validate the rows")
+        "An upload makes no nova.", asl.when(asl.equals(OneNova), then="Validate the rows")
     ),
     "No such nova": asl.note(
         "The error says what to do first.",
@@ -53,7 +53,7 @@ _STEPS: asl.States = {
     "Is it known?": asl.choice(
         "By the digest of the upload.",
         asl.when(
-            asl.is_(UploadKnown),
+            asl.equals(UploadKnown),
             ending=asl.succeeded(
                 _KNOWN, asl.members("$states.input", "file_id ingested_at"), nova_id=_NOVA_ID
             ),
@@ -70,11 +70,11 @@ _STEPS: asl.States = {
         seconds=190,
         output=asl.INPUT,
         ending=asl.succeeded(
-            f"{asl.ANSWER}.outcome",
+            f"{asl.RESULT}.outcome",
             {
                 **asl.members("$states.input", "file_id format rows accepted duplicates rejected report_key"),
                 "problems": "[$states.input.problems]",
-                **asl.members(asl.ANSWER, "added known_before table_rows"),
+                **asl.members(asl.RESULT, "added known_before table_rows"),
             },
             nova_id=_NOVA_ID,
         ),

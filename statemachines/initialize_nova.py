@@ -8,10 +8,10 @@ from sourcebook.novae import messages as novae
 from sourcebook.novae.messages import Outcome
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
-from statemachines.inputs import FOR_A_PERSON, CaseId, hold_for_a_person
+from statemachines.shared import TO_A_REVIEWER, CaseId, hold_for_review
 
-_NAME = f"{asl.GIVEN}.candidate_name"
-_CASE = asl.perhaps(asl.GIVEN, "quarantine_id")
+_NAME = f"{asl.EXECUTION_INPUT}.candidate_name"
+_CASE = asl.optional_members(asl.EXECUTION_INPUT, "quarantine_id")
 _FOUND = "$states.input.nova_id"
 _OUTCOME = "$states.input.outcome"
 _APART = "$states.input.separation_arcsec"
@@ -22,24 +22,26 @@ _STEPS: asl.States = {
         novae.FindNova,
         {"name": _NAME, **_CASE},
         comment="Normalizes the name and looks it up. A reviewer decides on a name of several novae.",
-        catches=[FOR_A_PERSON],
+        catches=[TO_A_REVIEWER],
     ),
     "Is it known by this name?": asl.choice(
         "ONE: it is. MERGE: a reviewer has decided whose name it is. NONE: the archives are asked.",
         asl.when(
-            asl.is_(novae.OneNova), ending=asl.succeeded("EXISTS_AND_LAUNCHED", nova_id=_FOUND), then=_LAUNCH
+            asl.equals(novae.OneNova),
+            ending=asl.succeeded("EXISTS_AND_LAUNCHED", nova_id=_FOUND),
+            then=_LAUNCH,
         ),
-        asl.when(asl.is_(novae.MergeInto), then="Establish the nova"),
+        asl.when(asl.equals(novae.MergeInto), then="Establish the nova"),
     ),
     "Resolve the name": asl.task(
         novae.ResolveName,
         {"name": _NAME},
         comment="Asks SIMBAD, its mirrors, and Sesame.",
-        catches=[FOR_A_PERSON],
+        catches=[TO_A_REVIEWER],
     ),
     "Is it known to the archives?": asl.choice(
         "Unknown only if every archive answers so.",
-        asl.when(asl.is_(novae.Resolved), then="Establish the nova"),
+        asl.when(asl.equals(novae.Resolved), then="Establish the nova"),
     ),
     "Not found": asl.note(
         "No archive knows the name, which is a success.",
@@ -48,25 +50,25 @@ _STEPS: asl.States = {
     ),
     "Establish the nova": asl.task(
         novae.EstablishNova,
-        {"name": _NAME, **_CASE, **asl.perhaps("$states.input", "identity")},
+        {"name": _NAME, **_CASE, **asl.optional_members("$states.input", "identity")},
         comment="A nova that is known by another name or position (below 2″ the same, to 10″ a reviewer "
         "decides), a new nova, or no nova.",
-        catches=[FOR_A_PERSON],
+        catches=[TO_A_REVIEWER],
     ),
     "Is it a classical nova?": asl.choice(
         "If it is something else, the run has succeeded too.",
         asl.when(
-            asl.is_(Outcome.NOT_A_CLASSICAL_NOVA, _OUTCOME),
+            asl.equals(Outcome.NOT_A_CLASSICAL_NOVA, _OUTCOME),
             ending=asl.succeeded("NOT_A_CLASSICAL_NOVA"),
             then=asl.DONE,
         ),
         asl.when(
-            asl.is_(Outcome.CREATED, _OUTCOME),
+            asl.equals(Outcome.CREATED, _OUTCOME),
             ending=asl.succeeded("CREATED_AND_LAUNCHED", nova_id=_FOUND),
             then=_LAUNCH,
         ),
         asl.when(
-            asl.is_(Outcome.EXISTS, _OUTCOME),
+            asl.equals(Outcome.EXISTS, _OUTCOME),
             ending=asl.succeeded(
                 "EXISTS_AND_LAUNCHED",
                 f"$exists({_APART}) ? {{'separation_arcsec': {_APART}}} : {{}}",
@@ -88,7 +90,7 @@ _STEPS: asl.States = {
         comment="Passes on the id alone. The execution is named after this job run, so it is started once.",
         then=asl.DONE,
     ),
-    "Hold it for a person": hold_for_a_person({"candidate_name": _NAME}),
+    "Hold it for a person": hold_for_review({"candidate_name": _NAME}),
 }
 
 

@@ -2,10 +2,10 @@
 
 from sourcebook.novae.messages import FindNova, NameOutcome, ReconcileNames, ResolveName
 from statemachines import states as asl
-from statemachines.inputs import FOR_A_PERSON, NOVA_ID, hold_for_a_person, of_a_nova
+from statemachines.shared import NOVA_ID, TO_A_REVIEWER, hold_for_review, nova_workflow
 
 _AUTHORITY = asl.members("$states.input", "authority")
-_FOUND = f"{asl.ANSWER}.identity"
+_FOUND = f"{asl.RESULT}.identity"
 
 _STEPS: asl.States = {
     "Read the current name": asl.task(FindNova, {"nova_id": NOVA_ID}, comment="The nova must be active."),
@@ -32,7 +32,7 @@ _STEPS: asl.States = {
             "Answered": asl.note("The answer of one authority."),
         },
         comment="All at once. One that is down does not stop the others.",
-        selector={"authority": asl.ITEM, "name": "$states.input.name"},
+        selector={"authority": asl.MAP_ITEM, "name": "$states.input.name"},
         output={"answers": "[$states.result]"},
     ),
     "Did one want a person?": asl.choice(
@@ -44,21 +44,21 @@ _STEPS: asl.States = {
         {"nova_id": NOVA_ID, "answers": "[$states.input.answers]"},
         comment="Adds missing names and adopts SIMBAD's primary name; the old one stays. A reviewer decides "
         "on a conflict.",
-        catches=[FOR_A_PERSON],
+        catches=[TO_A_REVIEWER],
         ending=asl.succeeded(
-            f"{asl.ANSWER}.outcome",
+            f"{asl.RESULT}.outcome",
             {
-                **asl.members(asl.ANSWER, "names_added primary_name"),
-                "authorities": f"[{asl.ANSWER}.authorities]",
+                **asl.members(asl.RESULT, "names_added primary_name"),
+                "authorities": f"[{asl.RESULT}.authorities]",
             },
             nova_id=NOVA_ID,
         ),
         then=asl.DONE,
     ),
-    "Hold it for a person": hold_for_a_person({"nova_id": NOVA_ID}),
+    "Hold it for a person": hold_for_review({"nova_id": NOVA_ID}),
 }
 
-WORKFLOW = of_a_nova(
+WORKFLOW = nova_workflow(
     "name_check_and_reconcile",
     "Compares a nova's names with SIMBAD and Sesame, and adds what is missing.",
     (*NameOutcome, "QUARANTINED"),

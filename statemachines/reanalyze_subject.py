@@ -24,8 +24,8 @@ _OF_A_DAY: asl.States = {
         seconds=330,
         output={
             **asl.members("$states.input", "tool_id scope started_at days_ago"),
-            **asl.members(asl.ANSWER, "next done"),
-            **{name: f"$states.input.{name} + {asl.ANSWER}.{name}" for name in _COUNTS},
+            **asl.members(asl.RESULT, "next done"),
+            **{name: f"$states.input.{name} + {asl.RESULT}.{name}" for name in _COUNTS},
         },
     ),
     "Is the day done?": asl.choice(
@@ -55,7 +55,7 @@ _STEPS: asl.States = {
             **_SUBJECT,
             "scope": "$scope",
             "started_at": "$run.started_at",
-            "days_ago": asl.ITEM,
+            "days_ago": asl.MAP_ITEM,
             "next": {},
             **dict.fromkeys(_COUNTS, 0),
         },
@@ -68,7 +68,7 @@ _STEPS: asl.States = {
         comment="The next read, or the next refresh, computes the subject's sentiment from the new mentions.",
         seconds=60,
         output=asl.INPUT,
-        ending=asl.succeeded("REANALYZED", {"tool_id": f"{asl.ANSWER}.invalidated", **_SO_FAR}),
+        ending=asl.succeeded("REANALYZED", {"tool_id": f"{asl.RESULT}.invalidated", **_SO_FAR}),
     ),
 }
 

@@ -3,7 +3,7 @@
 from sourcebook.observations.rebuild_messages import RebuildCanonical
 from statemachines import states as asl
 from statemachines.declaration import Workflow
-from statemachines.inputs import SourcesInput, those_sources
+from statemachines.shared import SourcesInput, sources_subject
 
 _SOURCES = "$states.input.source_ids"
 
@@ -14,7 +14,7 @@ WORKFLOW = Workflow(
     "bank-series-terms were examined, and how many were not as they should be. Any number of them: each call "
     "does a piece and says where the next goes on.",
     input=SourcesInput,
-    subject=those_sources("everything"),
+    subject=sources_subject("everything"),
     variables={"place": f"$exists({_SOURCES}) ? {{'source_ids': {_SOURCES}}} : {{}}"},
     outcomes=("REBUILT",),
     # It goes through everything that a part of the table holds.
@@ -25,9 +25,9 @@ WORKFLOW = Workflow(
             "$place",
             comment="Up to 200 bank-series-terms or 40 seconds. Its answer says where the next piece begins. "
             "No lock: two rebuilds at once do the same twice.",
-            assign={"place": asl.ANSWER},
-            ending=asl.succeeded("REBUILT", asl.members(asl.ANSWER, "examined changed")),
-            output=asl.members(asl.ANSWER, "done"),
+            assign={"place": asl.RESULT},
+            ending=asl.succeeded("REBUILT", asl.members(asl.RESULT, "examined changed")),
+            output=asl.members(asl.RESULT, "done"),
         ),
         "Is all done?": asl.choice(
             "If not, the next piece begins where this one has ended.",

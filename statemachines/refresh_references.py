@@ -2,7 +2,7 @@
 
 from sourcebook.novae.reference_messages import DateDiscovery, FetchReferences, StoreReferences
 from statemachines import states as asl
-from statemachines.inputs import NOVA_ID, of_a_nova
+from statemachines.shared import NOVA_ID, nova_workflow
 
 _COUNTS = ("created", "updated", "unchanged", "quarantined")
 
@@ -23,7 +23,7 @@ _STEPS: asl.States = {
             )
         },
         comment="Five chunks at once. A publication that cannot be read is set aside and the others go on.",
-        selector={"key": asl.ITEM},
+        selector={"key": asl.MAP_ITEM},
         at_once=5,
         output={
             **asl.members("$states.input", "found truncated"),
@@ -34,11 +34,11 @@ _STEPS: asl.States = {
         DateDiscovery,
         {"nova_id": NOVA_ID},
         comment="The earliest publication's month; the date only ever moves back.",
-        ending=asl.succeeded("REFRESHED", f"$merge([$states.input, {asl.ANSWER}])", nova_id=NOVA_ID),
+        ending=asl.succeeded("REFRESHED", f"$merge([$states.input, {asl.RESULT}])", nova_id=NOVA_ID),
     ),
 }
 
-WORKFLOW = of_a_nova(
+WORKFLOW = nova_workflow(
     "refresh_references",
     "Brings a nova's publications up to date from ADS, and counts them.",
     ("REFRESHED",),

@@ -3,7 +3,7 @@
 from sourcebook.sources.dispatch import DispatchSources
 from statemachines import states as asl
 from statemachines.declaration import Workflow
-from statemachines.inputs import SourcesInput, those_sources
+from statemachines.shared import SourcesInput, sources_subject
 
 WORKFLOW = Workflow(
     name="refresh_sources",
@@ -11,21 +11,21 @@ WORKFLOW = Workflow(
     "how many were due, how many messages they made, how many were skipped (unknown or disabled), and how "
     "many messages the queue refused. The articles follow a few seconds after: it does not wait for them.",
     input=SourcesInput,
-    subject=those_sources("every source that is due"),
+    subject=sources_subject("every source that is due"),
     outcomes=("DISPATCHED",),
     limit=300,
     steps={
         "Dispatch the sources": asl.task(
             DispatchSources,
-            asl.perhaps(asl.GIVEN, "source_ids"),
+            asl.optional_members(asl.EXECUTION_INPUT, "source_ids"),
             comment="dispatch_sources puts the sources on the queue of fetch_sources and answers with "
             "counts. No lock: a source that is on the queue twice is fetched once.",
             seconds=60,
             ending=asl.succeeded(
                 "DISPATCHED",
                 {
-                    **asl.members(asl.ANSWER, "due messages skipped refused"),
-                    "not_sent": f"[{asl.ANSWER}.not_sent]",
+                    **asl.members(asl.RESULT, "due messages skipped refused"),
+                    "not_sent": f"[{asl.RESULT}.not_sent]",
                 },
             ),
         )

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from sourcebook import messages
-from sourcebook.messages import Answer, Asked, parts_of, word_of
+from sourcebook.messages import TaskRequest, TaskResult, checked_parts, tag_of
 
 Json: TypeAlias = messages.Json
 Fields: TypeAlias = Mapping[str, Json]
@@ -27,9 +27,9 @@ DONE: Final = "(done)"
 """Leads to the end of the run: its lock is released, and its record is finished."""
 
 INPUT: Final = "$states.input"
-ANSWER: Final = "$states.result.Payload"
-ITEM: Final = "$states.context.Map.Item.Value"
-GIVEN: Final = "$states.context.Execution.Input"
+RESULT: Final = "$states.result.Payload"
+MAP_ITEM: Final = "$states.context.Map.Item.Value"
+EXECUTION_INPUT: Final = "$states.context.Execution.Input"
 
 _EXPRESSION: Final = re.compile(r"[\[(]?\$[^{]")
 _ATTEMPT: Final = (
@@ -47,8 +47,8 @@ def jsonata(expression: str) -> str:
     return f"{{% {expression} %}}"
 
 
-def perhaps(of: str, names: str) -> dict[str, Json]:
-    """Return what `members` does, with null for what is missing."""
+def optional_members(of: str, names: str) -> dict[str, Json]:
+    """Return the members of an object as `members` does, with null for those that are missing."""
     return {name: f"$exists({of}.{name}) ? {of}.{name} : null" for name in names.split()}
 
 
@@ -86,7 +86,7 @@ FAILED_AS_CAUGHT: Final = failed("$states.errorOutput.Error", caught_message())
 
 
 def retried(comment: str, *errors: str, rate: float = 5, attempts: int = 3) -> Fields:
-    """Return what is tried again: by default after about 2, 10 and 30 seconds, with full jitter."""
+    """Return the retry of these errors: by default after about 2, 10 and 30 seconds, with full jitter."""
     times = {"IntervalSeconds": 2, "BackoffRate": rate, "MaxAttempts": attempts, "MaxDelaySeconds": 30}
     return {"Comment": comment, "ErrorEquals": errors, **times, "JitterStrategy": "FULL"}
 
@@ -94,7 +94,7 @@ def retried(comment: str, *errors: str, rate: float = 5, attempts: int = 3) -> F
 def caught(
     comment: str, *errors: str, then: str = NEXT, ending: Ending | None = None, output: Json = INPUT
 ) -> Fields:
-    """Return where these errors lead, all others than those before if none are named."""
+    """Return the catch of these errors; of all that no earlier catch names, if none are given."""
     assigned = {"Assign": {"ending": ending}} if ending else {}
     named = errors or ("States.ALL",)
     return {"Comment": comment, "ErrorEquals": named, **assigned, "Output": output, "Next": then}
@@ -131,39 +131,44 @@ def integration(name: str) -> str:
     return f"arn:${{partition}}:states:::{name}"
 
 
-def is_(word: StrEnum | type[Answer], at: str = INPUT) -> str:
-    """Return the condition that what is `at` an expression is this word, or this one of a task's answers."""
-    if isinstance(word, StrEnum):
-        return f"{at} = '{word}'"
-    name, value = word_of(word)
+def equals(expected: StrEnum | type[TaskResult], at: str = INPUT) -> str:
+    """Return the condition that the value `at` an expression is a word, or is one of a task's results."""
+    if isinstance(expected, StrEnum):
+        return f"{at} = '{expected}'"
+    name, value = tag_of(expected)
     return f"{at}.{name} = {repr(value) if isinstance(value, str) else str(value).lower()}"
 
 
 def task(
-    asked: type[Asked] | str,
+    called: type[TaskRequest] | str,
     payload: Fields | str,
     *,
     comment: str,
     then: str = NEXT,
     seconds: int = 130,
-    output: Json = ANSWER,
+    output: Json = RESULT,
     assign: Fields | None = None,
     ending: Ending | None = None,
     catches: Sequence[Fields] = (),
 ) -> Fields:
     """Return the call of a function of lambdas/, recorded as an attempt.
 
-    The function is that of what is `asked`, or the folder of this name. The `payload` has the fields of what
-    is asked, or is an expression for all of them; the run is added. `then` comes next and gets the `output`,
-    by default the answer. After some `seconds`, more than the function's own limit, it is given up. It may
-    `assign` variables, and the `ending` of a run that comes to its end from here. Errors that no catch names
-    fail the run, or the map that the step is within.
+    Args:
+        called: the class of the task's request, which names its function; or the folder in lambdas/.
+        payload: the fields of the request, or an expression for all of them. The run is added.
+        comment: what the step does, for the console.
+        then: the state that comes next.
+        seconds: after which Step Functions gives the call up; more than the function's own limit.
+        output: what the next state gets, by default the task's result.
+        assign: variables.
+        ending: that of a run which comes to its end from here.
+        catches: where errors lead; one that no catch names fails the run, or the map that the step is within.
     """
-    function = asked if isinstance(asked, str) else asked.function
+    function = called if isinstance(called, str) else called.function
     if isinstance(payload, str):
         whole: Json = f"$merge([{payload}, {{'run': {_ATTEMPT}}}])"
     else:
-        whole = {**(payload if isinstance(asked, str) else parts_of(asked, payload)), "run": _ATTEMPT}
+        whole = {**(payload if isinstance(called, str) else checked_parts(called, payload)), "run": _ATTEMPT}
     return {
         "Type": "Task",
         "Comment": comment,
@@ -265,32 +270,31 @@ def note(
     assign: Fields | None = None,
     output: Json = None,
 ) -> Fields:
-    """Return a state that only says something: how the run ends, or what a map's item came to."""
+    """Return a Pass state: it sets how the run ends, or the output of a map's item."""
     given = {} if output is None else {"Output": output}
     return {"Type": "Pass", "Comment": comment, **given, **_assigning(assign, ending), "Next": then}
 
 
 def linked(states: States, done: str = "") -> States:
-    """Return the states with every `NEXT` and `DONE` put in, and expressions marked.
+    """Return the states with names in place of `NEXT` and `DONE`, and with expressions marked.
 
     `done` is the name of the state where the run's end begins, nothing within a map. An error that no
     catch of a state names fails the run; within a map it fails the map.
     """
     following = dict(zip(states, [*states][1:], strict=False))
-    return {
-        name: dict(_led(_caught(state) if done else state, {NEXT: following.get(name, done), DONE: done}))
-        for name, state in states.items()
-    }
+    targets = {name: {NEXT: following.get(name, done), DONE: done} for name in states}
+    whole = {name: _caught_all(state) if done else state for name, state in states.items()}
+    return {name: dict(_targeted(state, targets[name])) for name, state in whole.items()}
 
 
-def _caught(state: Fields) -> Fields:
+def _caught_all(state: Fields) -> Fields:
     catches = state.get("Catch") or ()
     if state["Type"] not in {"Task", "Map"} or "States.ALL" in str(catches):
         return state
     return {**state, "Catch": [*catches, EVERYTHING_ELSE]} if isinstance(catches, Sequence) else state
 
 
-def _led(part: Fields, ways: Mapping[str, str]) -> Iterator[tuple[str, Json]]:
+def _targeted(part: Fields, ways: Mapping[str, str]) -> Iterator[tuple[str, Json]]:
     for name, value in part.items():
         match name, value:
             case (("Next" | "Default"), str()):
@@ -299,22 +303,22 @@ def _led(part: Fields, ways: Mapping[str, str]) -> Iterator[tuple[str, Json]]:
             case ("Catch", []):
                 continue
             case (("Catch" | "Choices"), [*rules]):
-                yield name, [dict(_led(rule, ways)) for rule in rules if isinstance(rule, Mapping)]
+                yield name, [dict(_targeted(rule, ways)) for rule in rules if isinstance(rule, Mapping)]
             case (("ItemProcessor" | "Comment"), _):
                 yield name, value
             case _:
-                yield name, marked(value)
+                yield name, with_expressions(value)
 
 
-def marked(value: Json) -> Json:
+def with_expressions(value: Json) -> Json:
     """Return a value in which every text that begins as an expression is one."""
     match value:
         case str():
             return jsonata(value) if _EXPRESSION.match(value) else value
         case Mapping():
-            return {name: marked(part) for name, part in value.items()}
+            return {name: with_expressions(part) for name, part in value.items()}
         case Sequence():
-            return [marked(part) for part in value]
+            return [with_expressions(part) for part in value]
         case _:
             return value
 

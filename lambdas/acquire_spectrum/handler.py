@@ -17,10 +17,10 @@ objects = Objects.connect()
 policy = acquisition_policy()
 
 
-async def acquire(asked: AcquireSpectrum, run: TaskRun) -> Acquisition:
+async def acquire(request: AcquireSpectrum, run: TaskRun) -> Acquisition:
     """Ask the provider, and return what it answered."""
     async with HttpClient(policy) as http:
-        return await Acquirer(task.table, objects, http).acquire(asked, run)
+        return await Acquirer(task.table, objects, http).acquire(request, run)
 
 
-handler = task.handler(AcquireSpectrum, lambda asked, run: asyncio.run(acquire(asked, run)))
+handler = task.handler(AcquireSpectrum, lambda request, run: asyncio.run(acquire(request, run)))

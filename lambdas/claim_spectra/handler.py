@@ -9,4 +9,4 @@ from sourcebook.spectra.sweep import SpectraClaimer
 
 task = Task.connect()
 claimer = SpectraClaimer(task.table, task.logger)
-handler = task.handler(ClaimSpectra, lambda asked, _run: claimer.claim(asked.most))
+handler = task.handler(ClaimSpectra, lambda request, _run: claimer.claim(request.most))

@@ -10,4 +10,4 @@ from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
 dater = DiscoveryDater(NovaStore(task.table))
-handler = task.handler(DateDiscovery, lambda asked, _run: dater.date(asked.nova_id))
+handler = task.handler(DateDiscovery, lambda request, _run: dater.date(request.nova_id))

@@ -19,12 +19,12 @@ objects = Objects.connect()
 discoverer = SpectraDiscoverer(NovaStore(task.table), task.logger)
 
 
-async def discover(asked: DiscoverSpectra) -> ProviderAnswered:
+async def discover(request: DiscoverSpectra) -> ProviderAnswered:
     """Ask the provider, and return what it answered."""
-    spec = provider_spec(task.table, asked.provider)
+    spec = provider_spec(task.table, request.provider)
     async with HttpClient(archive_policy()) as http:
-        provider = open_provider(spec, http=http, table=task.table, objects=objects, nova_id=asked.nova_id)
-        return await discoverer.discover(asked.nova_id, spec, provider)
+        provider = open_provider(spec, http=http, table=task.table, objects=objects, nova_id=request.nova_id)
+        return await discoverer.discover(request.nova_id, spec, provider)
 
 
-handler = task.handler(DiscoverSpectra, lambda asked, _run: asyncio.run(discover(asked)))
+handler = task.handler(DiscoverSpectra, lambda request, _run: asyncio.run(discover(request)))

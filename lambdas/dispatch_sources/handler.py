@@ -24,15 +24,15 @@ dispatcher = Dispatcher(
 )
 
 
-def dispatch(asked: DispatchSources, context: LambdaContext) -> DispatchCounts:
+def dispatch(request: DispatchSources, context: LambdaContext) -> DispatchCounts:
     """Send what is asked for, and count it."""
-    counts = dispatcher.dispatch(asked, context.aws_request_id)
+    counts = dispatcher.dispatch(request, context.aws_request_id)
     metrics.add_metric("SourcesDue", MetricUnit.Count, counts.due)
     metrics.add_metric("MessagesRefused", MetricUnit.Count, counts.refused)
-    if asked.source_ids is None:
+    if request.source_ids is None:
         metrics.add_metric("queue_size", MetricUnit.Count, counts.due)
     task.logger.info("sources_dispatched", extra=asdict(counts))
     return counts
 
 
-handler = metrics.log_metrics(task.handler_alone(DispatchSources, dispatch))
+handler = metrics.log_metrics(task.handler_of_all_callers(DispatchSources, dispatch))

@@ -13,12 +13,12 @@ task = Task.connect()
 establisher = NovaEstablisher(NovaStore(task.table))
 
 
-def establish(asked: EstablishNova, run: TaskRun) -> Established:
+def establish(request: EstablishNova, run: TaskRun) -> Established:
     """Establish the nova, and keep with it which run did."""
     return establisher.establish(
-        asked.name,
-        asked.identity,
-        quarantine_id=asked.quarantine_id,
+        request.name,
+        request.identity,
+        quarantine_id=request.quarantine_id,
         created_by={"workflow": run.workflow_name, "job_run_id": run.job_run_id},
     )
 

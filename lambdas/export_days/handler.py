@@ -15,4 +15,4 @@ from sourcebook.table.client import aws_config
 task = Task.connect()
 objects = Objects(boto3.client("s3", config=aws_config()), required("BUCKET_NAME"))
 exporter = Exporter(task.table, objects)
-handler = task.handler(ExportDays, lambda asked, _run: exporter.run(asked))
+handler = task.handler(ExportDays, lambda request, _run: exporter.run(request))

@@ -25,12 +25,12 @@ secrets = Secrets(boto3.client("secretsmanager", config=aws_config()))
 fetcher = ReferenceFetcher(NovaStore(task.table), Objects.connect())
 
 
-async def fetch(asked: FetchReferences, run: TaskRun) -> ReferencesFetched:
+async def fetch(request: FetchReferences, run: TaskRun) -> ReferencesFetched:
     """Ask ADS for references, and return what it answered."""
     token = secrets.api_key(required("ADS_SECRET"))
     async with HttpClient(archive_policy()) as http:
         ads = Ads(Archive("ads", http, task.table), addresses(task.table, "ads")[0], token)
-        return await fetcher.fetch(asked.nova_id, run, ads)
+        return await fetcher.fetch(request.nova_id, run, ads)
 
 
-handler = task.handler(FetchReferences, lambda asked, run: asyncio.run(fetch(asked, run)))
+handler = task.handler(FetchReferences, lambda request, run: asyncio.run(fetch(request, run)))

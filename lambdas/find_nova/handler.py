@@ -10,4 +10,4 @@ from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
 finder = NovaFinder(NovaStore(task.table))
-handler = task.handler(FindNova, lambda asked, _run: finder.find(asked))
+handler = task.handler(FindNova, lambda request, _run: finder.find(request))

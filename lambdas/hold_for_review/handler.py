@@ -10,4 +10,6 @@ from sourcebook.novae.quarantine import Quarantiner
 
 task = Task.connect()
 quarantiner = Quarantiner.connect(task.table, Objects.connect(), task.logger)
-handler = task.handler(HoldForReview, lambda asked, run: quarantiner.hold_failed_task(run, asked.retry_input))
+handler = task.handler(
+    HoldForReview, lambda request, run: quarantiner.hold_failed_task(run, request.retry_input)
+)

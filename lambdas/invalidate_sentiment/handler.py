@@ -8,4 +8,4 @@ from sourcebook.sentiment.invalidate import invalidate
 from sourcebook.sentiment.invalidate_messages import InvalidateSentiment
 
 task = Task.connect()
-handler = task.handler(InvalidateSentiment, lambda asked, _run: invalidate(task.table, asked))
+handler = task.handler(InvalidateSentiment, lambda request, _run: invalidate(task.table, request))

@@ -9,4 +9,4 @@ from sourcebook.spectra.messages import LoadSpectrum
 
 task = Task.connect()
 loader = SpectrumLoader(task.table)
-handler = task.handler(LoadSpectrum, lambda asked, _run: loader.load(asked))
+handler = task.handler(LoadSpectrum, lambda request, _run: loader.load(request))

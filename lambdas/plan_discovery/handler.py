@@ -10,4 +10,4 @@ from sourcebook.spectra.discovery_messages import PlanDiscovery
 
 task = Task.connect()
 planner = DiscoveryPlanner(NovaStore(task.table))
-handler = task.handler(PlanDiscovery, lambda asked, _run: planner.plan(asked.nova_id))
+handler = task.handler(PlanDiscovery, lambda request, _run: planner.plan(request.nova_id))

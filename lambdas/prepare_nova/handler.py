@@ -10,4 +10,4 @@ from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
 preparer = NovaPreparer(NovaStore(task.table))
-handler = task.handler(PrepareNova, lambda asked, _run: preparer.prepare(asked.nova_id))
+handler = task.handler(PrepareNova, lambda request, _run: preparer.prepare(request.nova_id))

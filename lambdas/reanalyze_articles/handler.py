@@ -29,4 +29,4 @@ def reanalyze(part: DayOfArticles, context: LambdaContext) -> Progress:
     return progress
 
 
-handler = task.handler_alone(DayOfArticles, reanalyze)
+handler = task.handler_of_all_callers(DayOfArticles, reanalyze)

@@ -9,4 +9,4 @@ from sourcebook.observations.rebuild_messages import RebuildCanonical
 
 task = Task.connect()
 rebuilder = Rebuilder(task.table)
-handler = task.handler(RebuildCanonical, lambda asked, _run: rebuilder.run(asked))
+handler = task.handler(RebuildCanonical, lambda request, _run: rebuilder.run(request))

@@ -10,4 +10,6 @@ from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
 reconciler = NameReconciler(NovaStore(task.table))
-handler = task.handler(ReconcileNames, lambda asked, _run: reconciler.reconcile(asked.nova_id, asked.answers))
+handler = task.handler(
+    ReconcileNames, lambda request, _run: reconciler.reconcile(request.nova_id, request.answers)
+)

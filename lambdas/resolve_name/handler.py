@@ -34,13 +34,13 @@ def secrets() -> Secrets:
     return Secrets(boto3.client("secretsmanager", config=aws_config()))
 
 
-async def resolve(asked: ResolveName) -> Resolved | Unresolved:
+async def resolve(request: ResolveName) -> Resolved | Unresolved:
     """Ask the archives for the name, and return what they answered."""
     async with HttpClient(archive_policy()) as http:
         found = await NameResolver(http, task.table, tns=tns if BOT else None).resolve(
-            asked.name, authority=asked.authority, fresh=asked.fresh
+            request.name, authority=request.authority, fresh=request.fresh
         )
     return Resolved(identity=found) if found else Unresolved()
 
 
-handler = task.handler(ResolveName, lambda asked, _run: asyncio.run(resolve(asked)))
+handler = task.handler(ResolveName, lambda request, _run: asyncio.run(resolve(request)))

@@ -15,5 +15,5 @@ objects = Objects.connect()
 quarantiner = Quarantiner.connect(task.table, objects, task.logger)
 references = ReferenceStore(NovaStore(task.table), objects, quarantiner)
 handler = task.handler(
-    StoreReferences, lambda asked, run: references.store_chunk(asked.nova_id, asked.key, run)
+    StoreReferences, lambda request, run: references.store_chunk(request.nova_id, request.key, run)
 )

@@ -11,4 +11,6 @@ from sourcebook.photometry.upload import UploadValidator
 
 task = Task.connect()
 validator = UploadValidator(NovaStore(task.table), Objects.connect())
-handler = task.handler(ValidateUpload, lambda asked, _run: validator.validate(asked.nova_id, asked.s3_key))
+handler = task.handler(
+    ValidateUpload, lambda request, _run: validator.validate(request.nova_id, request.s3_key)
+)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sourcebook.bucket.stored import StoredObject
 from sourcebook.errors import InvalidInput
-from sourcebook.messages import Answer, Message, field_names, parts_of, word_of
+from sourcebook.messages import Message, TaskResult, checked_parts, field_names, tag_of
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.spectra.messages import (
     Acquired,
@@ -35,13 +35,13 @@ class Colour(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Yes(Answer):
+class Yes(TaskResult):
     answer: Literal["YES"] = "YES"
     number: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class No(Answer):
+class No(TaskResult):
     answer: Literal[False] = False
 
 
@@ -144,15 +144,15 @@ def test_whatever_comes_is_a_message_or_is_refused(value: object) -> None:
 
 
 def test_a_message_that_is_put_together_elsewhere_has_its_fields() -> None:
-    assert parts_of(Yes, {"number": "$n"}) == {"number": "$n"}
+    assert checked_parts(Yes, {"number": "$n"}) == {"number": "$n"}
     with pytest.raises(ValueError, match="Yes: number, nummer is missing, or is none of its fields"):
-        parts_of(Yes, {"nummer": "$n"})
-    assert (word_of(Yes), word_of(No)) == (("answer", "YES"), ("answer", False))
+        checked_parts(Yes, {"nummer": "$n"})
+    assert (tag_of(Yes), tag_of(No)) == (("answer", "YES"), ("answer", False))
     with pytest.raises(TypeError, match="no field that is a Literal"):
-        word_of(Everything)
+        tag_of(Everything)
 
 
-OLD: list[tuple[dict[str, Any], Answer]] = [
+OLD: list[tuple[dict[str, Any], TaskResult]] = [
     ({"result": "ALREADY_VALID"}, AlreadyValid()),
     (
         {"result": "ACQUIRED", "key": "k", "byte_length": 3, "etag": "", "sha256": "s"},
@@ -178,7 +178,7 @@ OLD: list[tuple[dict[str, Any], Answer]] = [
 
 @pytest.mark.parametrize(("written", "message"), OLD)
 def test_what_an_execution_holds_that_began_before_the_upgrade_is_read(
-    written: dict[str, Any], message: Answer
+    written: dict[str, Any], message: TaskResult
 ) -> None:
     ids = {"nova_id": "n", "data_product_id": "p", "provider": "ESO"}
     found = RecordSpectrum.of_json({**ids, "found": {"acquisition": written}, "run": {}}).found

@@ -4,27 +4,27 @@ import time
 from dataclasses import dataclass
 
 from sourcebook.errors import Retryable, Terminal
-from sourcebook.messages import Answer, Asked
+from sourcebook.messages import TaskRequest, TaskResult
 from sourcebook.runs.tasks import TaskRun
 
 
 @dataclass
-class Word(Asked):
+class Word(TaskRequest):
     word: str
 
 
 @dataclass
-class Said(Answer):
+class Said(TaskResult):
     said: str
 
 
-def say(asked: Word, run: TaskRun) -> Said:
-    time.sleep(6 if asked.word == "slowly" else 0)
-    if asked.word == "later" and run.attempt_no == 1:
+def say(request: Word, run: TaskRun) -> Said:
+    time.sleep(6 if request.word == "slowly" else 0)
+    if request.word == "later" and run.attempt_no == 1:
         raise Retryable("not yet")
-    if asked.word == "never":
+    if request.word == "never":
         raise Terminal("it cannot be said")
-    return Said(asked.word)
+    return Said(request.word)
 
 
 handler = Task.connect().handler(Word, say)

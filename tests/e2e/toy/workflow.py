@@ -8,8 +8,8 @@ from sourcebook.inputs import Input, text
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 
-WORD = asl.members(asl.GIVEN, "word")
-SAID = asl.succeeded("SAID", asl.members(asl.ANSWER, "said"))
+WORD = asl.members(asl.EXECUTION_INPUT, "word")
+SAID = asl.succeeded("SAID", asl.members(asl.RESULT, "said"))
 
 
 class WordInput(Input):

@@ -11,7 +11,7 @@ import pytest
 
 import statemachines
 from sourcebook.errors import InvalidInput
-from sourcebook.messages import Asked
+from sourcebook.messages import TaskRequest
 from sourcebook.runs.read import RunReader
 from tests.integration.runs.test_tasks import RECORD, payload
 
@@ -46,7 +46,7 @@ def test_a_task_that_is_asked_nothing_fails_and_its_attempt_says_so(
         monkeypatch.setenv(variable, value)
     module = _load(name)
     handler = module.handler
-    asked = next(one for one in Asked.__subclasses__() if one.function == name)
+    asked = next(one for one in TaskRequest.__subclasses__() if one.function == name)
     assert asked.__name__ in vars(module), "the handler takes what the workflow asks"
     given = {"run": payload(task=name)["run"]}
     with pytest.raises(Exception):  # noqa: B017, PT011 - which one is each task's own

@@ -12,7 +12,7 @@ import pytest
 from aws_lambda_powertools import Logger
 
 from sourcebook.errors import InvalidInput, Quarantine, Retryable, Terminal
-from sourcebook.messages import Answer, HandledFailure
+from sourcebook.messages import HandledFailure, TaskResult
 from sourcebook.runs.errors import Held
 from sourcebook.runs.read import RunReader
 from sourcebook.runs.tasks import TaskRecorder, TaskRun
@@ -47,14 +47,14 @@ def payload(attempt_no: int = 1, task: str = "Resolve the name") -> dict[str, An
 
 
 @dataclass(frozen=True, slots=True)
-class Said(Answer):
+class Said(TaskResult):
     word: str = ""
     page: bool = False
 
     def handled_failure(self) -> HandledFailure | None:
         return HandledFailure("WebPage", "HTML_BODY: a page of 12 kB came") if self.page else None
 
-    def noted(self) -> Mapping[str, object]:
+    def log_fields(self) -> Mapping[str, object]:
         return {"word": self.word}
 
 

@@ -59,7 +59,7 @@ from tests.unit.http.servers import Exchange, Server, serve
 
 if TYPE_CHECKING:
     from sourcebook.bucket.objects import Objects
-    from sourcebook.messages import Answer
+    from sourcebook.messages import TaskResult
     from sourcebook.novae.quarantine import Quarantiner
     from sourcebook.table.client import Table
     from tests.integration.astronomy import Clock
@@ -183,7 +183,7 @@ class Workflow:
         assert recorder.record(to_record, run).outcome is outcome.outcome, "twice is once"
         return self.handed_on(outcome)
 
-    def handed_on(self, answer: Answer) -> dict[str, Any]:
+    def handed_on(self, answer: TaskResult) -> dict[str, Any]:
         """Return an answer as the state machine hands it on."""
         found: dict[str, Any] = json.loads(json.dumps(answer.to_json()))
         if self.before_the_upgrade:

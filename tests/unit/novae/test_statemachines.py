@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sourcebook.messages import Asked, field_names
+from sourcebook.messages import TaskRequest, field_names
 from tests.definitions import NAMES, states_of, texts, workflow
 
 WORKFLOWS = (
@@ -23,7 +23,7 @@ WORKFLOWS = (
 
 for name in NAMES:
     workflow(name)
-ASKED = {asked.function: asked for asked in Asked.__subclasses__()}
+ASKED = {asked.function: asked for asked in TaskRequest.__subclasses__()}
 RETURNS = {
     function: {name for answer in asked.results for name in field_names(answer)}
     for function, asked in ASKED.items()

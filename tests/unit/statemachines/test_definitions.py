@@ -12,13 +12,13 @@ import pytest
 import statemachines
 from sourcebook.api.workflows import INPUTS
 from sourcebook.fits.model import SpectrumOutcome
-from sourcebook.messages import Answer, Asked, word_of
+from sourcebook.messages import TaskRequest, TaskResult, tag_of
 from sourcebook.novae.messages import FindNova, OneNova, Outcome, PrepareNova, Resolved
 from sourcebook.runs.read import LONG_RUNS, LONGEST_RUN
 from sourcebook.spectra.messages import LoadDecision, RunOutcome
 from sourcebook.table import keys
 from statemachines import states as asl
-from statemachines.books import CHECK, REPORT
+from statemachines.bookkeeping import CHECK, REPORT
 from tests.definitions import LOCKED, NAMES, definition, every_state, following, states_of, texts
 
 FOLDER = Path(statemachines.__file__).parent
@@ -31,7 +31,7 @@ def test_a_workflow_is_named_as_its_module_and_takes_what_the_api_takes() -> Non
         assert statemachines.workflow(name).name == name
         assert INPUTS[name] is statemachines.workflow(name).input
     with pytest.raises(KeyError):
-        statemachines.workflow("books")
+        statemachines.workflow("bookkeeping")
     assert "no_such_workflow" not in INPUTS
 
 
@@ -211,9 +211,9 @@ def test_a_run_comes_to_what_its_workflow_declares(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_task_is_asked_by_a_declared_message_and_every_word_that_is_compared_is_declared(name: str) -> None:
-    asked = {one.function for one in Asked.__subclasses__()}
+    asked = {one.function for one in TaskRequest.__subclasses__()}
     assert statemachines.workflow(name).functions() <= asked
-    words = {str(word_of(one)[1]) for one in Answer.__subclasses__() if _has_word(one)}
+    words = {str(tag_of(one)[1]) for one in TaskResult.__subclasses__() if _has_word(one)}
     enums = {str(word) for kind in (LoadDecision, RunOutcome, SpectrumOutcome, Outcome) for word in kind}
     for _, state in every_state(states_of(name)):
         for choice in state.get("Choices", ()):
@@ -222,7 +222,7 @@ def test_a_task_is_asked_by_a_declared_message_and_every_word_that_is_compared_i
             assert compared <= words | enums
 
 
-def _has_word(kind: type[Answer]) -> bool:
+def _has_word(kind: type[TaskResult]) -> bool:
     return any(get_origin(of) is Literal for of in get_type_hints(kind).values())
 
 
@@ -231,6 +231,6 @@ def test_what_a_task_is_asked_is_checked_when_the_workflow_is_declared() -> None
         asl.task(FindNova, {"nova": "$states.input.nova_id"}, comment="A misspelt field.")
     with pytest.raises(ValueError, match="PrepareNova: nova_id is missing"):
         asl.task(PrepareNova, {}, comment="Nothing.")
-    assert asl.is_(OneNova) == "$states.input.match = 'ONE'"
-    assert asl.is_(Resolved, "$x") == "$x.found = true"
-    assert asl.is_(LoadDecision.ACQUIRE, "$x") == "$x = 'ACQUIRE'"
+    assert asl.equals(OneNova) == "$states.input.match = 'ONE'"
+    assert asl.equals(Resolved, "$x") == "$x.found = true"
+    assert asl.equals(LoadDecision.ACQUIRE, "$x") == "$x = 'ACQUIRE'"

@@ -41,10 +41,10 @@ _EXPECTED: Final[Mapping[object, str]] = {str: "a text", int: "a whole number", 
 
 @dataclass(frozen=True, slots=True)
 class HandledFailure:
-    """What kept a task from doing its work, though it has answered: the workflow goes on by the answer.
+    """Why a task could not do its work, though it has returned a result by which the workflow goes on.
 
     Attributes:
-        error_type: the class of the error, or a word in its place.
+        error_type: the class of the error, or a code in its place.
         message: in words.
     """
 
@@ -107,32 +107,32 @@ class Message:
         )
 
 
-class Answer(Message):
-    """Base of what a task may answer."""
+class TaskResult(Message):
+    """Base of what a task's function returns to the workflow."""
 
     __slots__ = ()
 
     def handled_failure(self) -> HandledFailure | None:
-        """Return why the task's attempt has failed, if the workflow goes on by this answer all the same."""
+        """Return why the attempt has failed, if the workflow goes on by this result all the same."""
         return None
 
-    def noted(self) -> Mapping[str, object]:
-        """Return what the log says of the answer."""
+    def log_fields(self) -> Mapping[str, object]:
+        """Return the fields that the log has of this result."""
         return {}
 
 
-class Asked(Message):
-    """Base of what a task is asked: the payload of its function.
+class TaskRequest(Message):
+    """Base of a task's input: the payload that the workflow sends to the task's function.
 
     Attributes:
         function: the folder in lambdas/ of the function.
-        results: what it may answer.
+        results: the results that it may return.
     """
 
     __slots__ = ()
 
     function: ClassVar[str]
-    results: ClassVar[tuple[type[Answer], ...]]
+    results: ClassVar[tuple[type[TaskResult], ...]]
 
 
 def fields_of(kind: type[Message]) -> tuple[Field[Any], ...]:
@@ -142,8 +142,10 @@ def fields_of(kind: type[Message]) -> tuple[Field[Any], ...]:
     return fields(kind)
 
 
-def parts_of(kind: type[Message], parts: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return what a message is put together from elsewhere, by its fields.
+def checked_parts(kind: type[Message], parts: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return `parts` unchanged, if a message of this class can be put together from them.
+
+    State machines put messages together from expressions; this checks the names of their fields.
 
     Raises:
         ValueError: if a field is missing, or a part belongs to none.
@@ -160,7 +162,7 @@ def field_names(kind: type[Message]) -> tuple[str, ...]:
     return tuple(one.name for one in fields_of(kind))
 
 
-def word_of(kind: type[Message]) -> tuple[str, str | bool]:
+def tag_of(kind: type[Message]) -> tuple[str, str | bool]:
     """Return the field that distinguishes a message in its union, and its value.
 
     Raises:
@@ -255,7 +257,7 @@ def _read_one_of(kinds: tuple[Any, ...], value: object, name: str) -> object:
     others = [kind for kind in kinds if kind is not NoneType]
     if len(others) == 1:
         return _read(others[0], value, name)
-    words = {kind: word_of(kind) for kind in others}
+    words = {kind: tag_of(kind) for kind in others}
     if isinstance(value, Mapping):
         for kind, (field, word) in words.items():
             if value.get(field) == word:

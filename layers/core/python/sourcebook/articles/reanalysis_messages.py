@@ -1,4 +1,4 @@
-"""What the task that analyzes articles anew is asked and answers. Free of pydantic, as the API is."""
+"""Request and result of the task that analyzes articles anew. Free of pydantic, as the API is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Literal, Self
 
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
-from sourcebook.messages import Answer, Asked
+from sourcebook.messages import TaskRequest, TaskResult
 from sourcebook.sentiment.subjects import TOOL_ID
 
 LAST_DAY: Final = 30
@@ -19,7 +19,7 @@ _LOWEST: Final = "0"
 
 
 @dataclass(frozen=True, slots=True)
-class Progress(Answer):
+class Progress(TaskResult):
     """How far a call came.
 
     Attributes:
@@ -36,7 +36,7 @@ class Progress(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class DayOfArticles(Asked):
+class DayOfArticles(TaskRequest):
     """A part of the work: the articles of one day, counted back from when the work began.
 
     Attributes:
@@ -57,13 +57,13 @@ class DayOfArticles(Asked):
 
     @classmethod
     def of_json(cls, value: object, within: str = "") -> Self:
-        """Read it. Raise InvalidInput naming the first field that is wrong."""
-        asked = super(DayOfArticles, cls).of_json(value, within)
-        if not TOOL_ID.fullmatch(asked.tool_id):
-            raise InvalidInput("tool_id", asked.tool_id, "the id of a subject")
-        if not 0 <= asked.days_ago <= LAST_DAY:
-            raise InvalidInput("days_ago", asked.days_ago, f"a whole number from 0 to {LAST_DAY}")
-        return asked
+        """Return the request of a payload. Raise InvalidInput naming the first field that is wrong."""
+        request = super(DayOfArticles, cls).of_json(value, within)
+        if not TOOL_ID.fullmatch(request.tool_id):
+            raise InvalidInput("tool_id", request.tool_id, "the id of a subject")
+        if not 0 <= request.days_ago <= LAST_DAY:
+            raise InvalidInput("days_ago", request.days_ago, f"a whole number from 0 to {LAST_DAY}")
+        return request
 
     def bounds(self) -> tuple[str, str]:
         """Return its first and last timestamp, both included."""

@@ -1,4 +1,4 @@
-"""What the task of curation is asked and answers. Free of pydantic, since the API loads the workflows."""
+"""Requests and results of the tasks of curation. Free of pydantic, since the API loads the workflows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from sourcebook.messages import Answer, Asked
+from sourcebook.messages import TaskRequest, TaskResult
 
 
 class Action(StrEnum):
@@ -28,7 +28,7 @@ class CurationOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Curated(Answer):
+class Curated(TaskResult):
     """What came of a decision.
 
     Attributes:
@@ -44,7 +44,7 @@ class Curated(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurateNova(Asked):
+class CurateNova(TaskRequest):
     """Asks for what a person has decided of a nova.
 
     Attributes:

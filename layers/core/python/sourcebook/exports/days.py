@@ -51,17 +51,17 @@ class Exporter:
     seconds: float = SECONDS
     monotonic: Callable[[], float] = time.monotonic
 
-    def run(self, asked: ExportDays) -> Exported:
+    def run(self, request: ExportDays) -> Exported:
         """Export the next days, as far as the time goes, and return what was done.
 
         Raises:
             InvalidInput: if the period is none.
             Retryable: if the table or the bucket could not answer; the same call may be made again.
         """
-        period = Period.of(asked.since, asked.until)
+        period = Period.of(request.since, request.until)
         pieces = [(one, part) for one in DATASETS for part in period.parts(one.days_at_once)]
-        counts = _Counts(asked.rows, asked.kept)
-        number, ends = asked.next, self.monotonic() + self.seconds
+        counts = _Counts(request.rows, request.kept)
+        number, ends = request.next, self.monotonic() + self.seconds
         while number < len(pieces):
             self._write(*pieces[number], counts)
             number += 1

@@ -1,15 +1,15 @@
-"""What the task that exports days is asked and answers: little, since the API loads it."""
+"""Requests and results of the task that exports days: little, since the API loads it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sourcebook.messages import Answer, Asked
+from sourcebook.messages import TaskRequest, TaskResult
 
 
 @dataclass(frozen=True, slots=True)
-class Exported(Answer):
+class Exported(TaskResult):
     """How far an export is, in the form in which the next call takes it.
 
     Attributes:
@@ -30,13 +30,13 @@ class Exported(Answer):
     kept: int
     done: bool
 
-    def noted(self) -> Mapping[str, object]:
-        """Return what the log says of it."""
+    def log_fields(self) -> Mapping[str, object]:
+        """Return the fields that the log has of this result."""
         return self.to_json()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExportDays(Asked):
+class ExportDays(TaskRequest):
     """Asks for the next days of a period, by what the call before has answered.
 
     Attributes:

@@ -37,7 +37,7 @@ class NovaFinder:
 
     store: NovaStore
 
-    def find(self, asked: FindNova) -> FoundNova:
+    def find(self, request: FindNova) -> FoundNova:
         """Return the active nova with an id, or else the nova of a name.
 
         Raises:
@@ -46,12 +46,12 @@ class NovaFinder:
             InvalidInput: if there is neither an id nor a name, or what is given is no name.
             NotApproved: if a case is named that nobody has cleared.
         """
-        if asked.nova_id is not None:
-            nova = self.store.active(asked.nova_id)
+        if request.nova_id is not None:
+            nova = self.store.active(request.nova_id)
             return OneNova(nova_id=nova.nova_id, name=nova.primary_name)
-        if asked.name is None:
+        if request.name is None:
             raise InvalidInput("name", None, "the name of a nova, or nova_id in its place")
-        return self.by_name(asked.name, asked.quarantine_id)
+        return self.by_name(request.name, request.quarantine_id)
 
     def by_name(self, name: str, quarantine_id: str | None = None) -> FoundNova:
         """Return the nova that a name means.

@@ -1,4 +1,4 @@
-"""What the tasks of novae are asked and answer. Free of pydantic, since the API loads the workflows."""
+"""Requests and results of the tasks of novae. Free of pydantic, since the API loads the workflows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from sourcebook.messages import Answer, Asked, Message
+from sourcebook.messages import Message, TaskRequest, TaskResult
 from sourcebook.novae.resolvers.identity import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneNova(Answer):
+class OneNova(TaskResult):
     """The nova that was meant.
 
     Attributes:
@@ -27,7 +27,7 @@ class OneNova(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MergeInto(Answer):
+class MergeInto(TaskResult):
     """The nova that a person has chosen for the name."""
 
     match: Literal["MERGE"] = "MERGE"
@@ -36,7 +36,7 @@ class MergeInto(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoNova(Answer):
+class NoNova(TaskResult):
     """No nova has this name."""
 
     match: Literal["NONE"] = "NONE"
@@ -47,7 +47,7 @@ FoundNova: TypeAlias = OneNova | MergeInto | NoNova
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindNova(Asked):
+class FindNova(TaskRequest):
     """Asks for a nova by its id, or else by a name.
 
     Attributes:
@@ -62,7 +62,7 @@ class FindNova(Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved(Answer):
+class Resolved(TaskResult):
     """What the archives know under a name."""
 
     found: Literal[True] = True
@@ -70,14 +70,14 @@ class Resolved(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unresolved(Answer):
+class Unresolved(TaskResult):
     """Every archive that was asked knows nothing under a name."""
 
     found: Literal[False] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResolveName(Asked):
+class ResolveName(TaskRequest):
     """Asks the archives what is meant by a name.
 
     Attributes:
@@ -101,7 +101,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Established(Answer):
+class Established(TaskResult):
     """What became of a candidate, and of which nova it is a name."""
 
     outcome: Outcome
@@ -110,7 +110,7 @@ class Established(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EstablishNova(Asked):
+class EstablishNova(TaskRequest):
     """Asks for what the archives know to be made a nova, or one that is known.
 
     Attributes:
@@ -126,7 +126,7 @@ class EstablishNova(Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldCase(Answer):
+class HeldCase(TaskResult):
     """The case that waits for a person.
 
     Attributes:
@@ -139,7 +139,7 @@ class HeldCase(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HoldForReview(Asked):
+class HoldForReview(TaskRequest):
     """Asks for what the last task of the run could not decide to be set aside.
 
     Attributes:
@@ -152,7 +152,7 @@ class HoldForReview(Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared(Answer):
+class Prepared(TaskResult):
     """A nova that may be ingested for."""
 
     nova_id: str
@@ -160,7 +160,7 @@ class Prepared(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrepareNova(Asked):
+class PrepareNova(TaskRequest):
     """Asks for what a nova needs before anything is ingested for it."""
 
     function = "prepare_nova"
@@ -190,7 +190,7 @@ class NameOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reconciled(Answer):
+class Reconciled(TaskResult):
     """A nova's names, held against the authorities.
 
     Attributes:
@@ -204,7 +204,7 @@ class Reconciled(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReconcileNames(Asked):
+class ReconcileNames(TaskRequest):
     """Asks for a nova's names to be brought to what the authorities say."""
 
     function = "reconcile_names"

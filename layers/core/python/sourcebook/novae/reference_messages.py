@@ -1,14 +1,14 @@
-"""What the tasks of publications are asked and answer. Free of pydantic, as the API is."""
+"""Requests and results of the tasks of publications. Free of pydantic, as the API is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sourcebook.messages import Answer, Asked
+from sourcebook.messages import TaskRequest, TaskResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReferencesFetched(Answer):
+class ReferencesFetched(TaskResult):
     """The publications that ADS has on a nova.
 
     Attributes:
@@ -22,7 +22,7 @@ class ReferencesFetched(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FetchReferences(Asked):
+class FetchReferences(TaskRequest):
     """Asks for the publications on a nova."""
 
     function = "fetch_references"
@@ -31,7 +31,7 @@ class FetchReferences(Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReferencesStored(Answer):
+class ReferencesStored(TaskResult):
     """What became of the publications of one chunk."""
 
     created: int
@@ -41,7 +41,7 @@ class ReferencesStored(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreReferences(Asked):
+class StoreReferences(TaskRequest):
     """Asks for the publications of one chunk to be stored.
 
     Attributes:
@@ -55,7 +55,7 @@ class StoreReferences(Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscoveryDated(Answer):
+class DiscoveryDated(TaskResult):
     """The date of a nova's discovery, and whether it was changed."""
 
     discovery_date: str | None
@@ -63,7 +63,7 @@ class DiscoveryDated(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DateDiscovery(Asked):
+class DateDiscovery(TaskRequest):
     """Asks when a nova was discovered, by its publications."""
 
     function = "date_discovery"

@@ -30,14 +30,14 @@ class Rebuilder:
     piece: int = PIECE
     monotonic: Callable[[], float] = time.monotonic
 
-    def run(self, asked: RebuildCanonical) -> RebuildCounts:
+    def run(self, request: RebuildCanonical) -> RebuildCounts:
         """Rebuild the next pieces, as far as the time goes, and return what was done.
 
         Raises:
             Retryable: if the table could not answer; the same call may be made again.
         """
-        source_ids, after = asked.source_ids, asked.after
-        examined, changed = asked.examined, asked.changed
+        source_ids, after = request.source_ids, request.after
+        examined, changed = request.examined, request.changed
         canonical = Canonical(self.table)
         ends = self.monotonic() + self.seconds
         looked_at = 0

@@ -1,4 +1,4 @@
-"""What the task that rebuilds the canonical layer is asked and answers: little, since the API loads it."""
+"""Requests and results of the task that rebuilds the canonical layer: little, since the API loads it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Self
 
 from sourcebook.errors import InvalidInput
-from sourcebook.messages import Answer, Asked
+from sourcebook.messages import TaskRequest, TaskResult
 
 
 @dataclass(frozen=True, slots=True)
-class RebuildCounts(Answer):
+class RebuildCounts(TaskResult):
     """What has been done so far, in the form in which the next call takes it.
 
     Attributes:
@@ -28,13 +28,13 @@ class RebuildCounts(Answer):
     changed: int
     done: bool
 
-    def noted(self) -> Mapping[str, object]:
-        """Return what the log says of it."""
+    def log_fields(self) -> Mapping[str, object]:
+        """Return the fields that the log has of this result."""
         return {"examined": self.examined, "changed": self.changed, "done": self.done}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RebuildCanonical(Asked):
+class RebuildCanonical(TaskRequest):
     """Asks for the next piece, by what the call before has answered; by nothing for the first piece of all.
 
     Attributes:
@@ -52,9 +52,11 @@ class RebuildCanonical(Asked):
     @classmethod
     def of_json(cls, value: object, within: str = "") -> Self:
         """Read it. Raise InvalidInput if `source_ids` is empty, or `after` is no place."""
-        asked = super(RebuildCanonical, cls).of_json(value, within)
-        if asked.source_ids == ():
+        request = super(RebuildCanonical, cls).of_json(value, within)
+        if request.source_ids == ():
             raise InvalidInput("source_ids", [], "the ids of sources, or nothing for all of them")
-        if asked.after is not None and len(asked.after) != 2:
-            raise InvalidInput("after", list(asked.after), "series and sort key, as the call before answered")
-        return asked
+        if request.after is not None and len(request.after) != 2:
+            raise InvalidInput(
+                "after", list(request.after), "series and sort key, as the call before answered"
+            )
+        return request

@@ -1,4 +1,4 @@
-"""What the tasks of photometry are asked and answer. Free of pydantic, since the API loads the workflows."""
+"""Requests and results of the tasks of photometry. Free of pydantic, since the API loads the workflows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from sourcebook.messages import Answer, Asked, Message
+from sourcebook.messages import Message, TaskRequest, TaskResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UploadValid(Answer):
+class UploadValid(TaskResult):
     """An upload that has measurements.
 
     Attributes:
@@ -35,7 +35,7 @@ class UploadValid(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UploadKnown(Answer):
+class UploadKnown(TaskResult):
     """An upload that the nova has already."""
 
     outcome: Literal["SKIPPED_DUPLICATE"] = "SKIPPED_DUPLICATE"
@@ -48,7 +48,7 @@ ValidatedUpload: TypeAlias = UploadValid | UploadKnown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ValidateUpload(Asked):
+class ValidateUpload(TaskRequest):
     """Asks for an upload of photometry to be read."""
 
     function = "validate_photometry"
@@ -73,7 +73,7 @@ class TableOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableRebuilt(Answer):
+class TableRebuilt(TaskResult):
     """A table that has an upload's measurements.
 
     Attributes:
@@ -91,7 +91,7 @@ class TableRebuilt(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RebuildTable(Asked):
+class RebuildTable(TaskRequest):
     """Asks for an upload's measurements to be added to the table of its nova."""
 
     function = "rebuild_photometry"

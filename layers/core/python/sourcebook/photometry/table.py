@@ -77,14 +77,14 @@ class TableRebuilder:
     objects: Objects
     clock: Clock = utc_now
 
-    def rebuild(self, asked: RebuildTable, run: TaskRun | None = None) -> TableRebuilt:
+    def rebuild(self, request: RebuildTable, run: TaskRun | None = None) -> TableRebuilt:
         """Rebuild the table with an upload; one that is in it changes nothing.
 
         Raises:
             TableContended: if the table changed each time while this was at work; try again.
             TableFull: if there would be more than 250,000 measurements.
         """
-        nova_id, file_id, source = asked.nova_id, asked.file_id, asked.upload
+        nova_id, file_id, source = request.nova_id, request.file_id, request.upload
         NovaPreparer(self.store, self.clock).prepare(nova_id)
         coming = read_rows(self.objects, nova_id, file_id)
         table, etag = self._merge_in(nova_id, file_id, coming)

@@ -1,4 +1,4 @@
-"""The wiring of every handler of a workflow's task: its log, its table, its attempts."""
+"""Handlers of workflow tasks: each reads its request, does the work as a recorded attempt, and answers."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import TypeAlias, TypeVar
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from sourcebook.messages import Answer, Asked, Json
+from sourcebook.messages import Json, TaskRequest, TaskResult
 from sourcebook.runs.tasks import TaskRecorder, TaskRun
 from sourcebook.settings import required
 from sourcebook.table.client import Table
 
 Event: TypeAlias = Mapping[str, object]
 Handler: TypeAlias = Callable[[Event, LambdaContext], Mapping[str, Json]]
-AskedT = TypeVar("AskedT", bound=Asked)
+RequestT = TypeVar("RequestT", bound=TaskRequest)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task of a workflow.
+    """The workflow task of one Lambda function.
 
     Attributes:
         table: where its attempts are written.
@@ -38,35 +38,39 @@ class Task:
         """Return the task of this function; raise MissingSetting if its table is not set."""
         return cls(Table.connect(required("TABLE_NAME")), Logger())
 
-    def handler(self, asked: type[AskedT], task: Callable[[AskedT, TaskRun], Answer]) -> Handler:
-        """Return the handler of a task that only workflows call: `task`, recorded as an attempt.
+    def handler(self, kind: type[RequestT], work: Callable[[RequestT, TaskRun], TaskResult]) -> Handler:
+        """Return the handler of a task that only workflows call; each call is recorded as an attempt.
 
         Args:
-            asked: what `task` takes.
-            task: does the work; it gets the run too.
+            kind: class of the request.
+            work: does the task; it gets the request and the run.
         """
         recorder = TaskRecorder(self.table, self.logger)
 
         def handle(event: Event, context: LambdaContext) -> Mapping[str, Json]:  # noqa: ARG001 - Lambda's own signature
             run = TaskRun.of(event)
-            return recorder.attempt(run, lambda: task(asked.of_json(event), run)).to_json()
+            return recorder.attempt(run, lambda: work(kind.of_json(event), run)).to_json()
 
         return collect_garbage_from_now(self.logger.inject_lambda_context(handle, clear_state=True))
 
-    def handler_alone(self, asked: type[AskedT], task: Callable[[AskedT, LambdaContext], Answer]) -> Handler:
-        """Return the handler of a task that is also called by itself, and then leaves no attempt.
+    def handler_of_all_callers(
+        self, kind: type[RequestT], work: Callable[[RequestT, LambdaContext], TaskResult]
+    ) -> Handler:
+        """Return the handler of a task that others than workflows call too, such as a schedule.
+
+        Only the calls of a workflow are recorded as attempts.
 
         Args:
-            asked: what `task` takes.
-            task: does the work; it gets Lambda's context too.
+            kind: class of the request.
+            work: does the task; it gets the request and Lambda's context.
         """
         recorder = TaskRecorder(self.table, self.logger)
 
         def handle(event: Event, context: LambdaContext) -> Mapping[str, Json]:
-            def work() -> Answer:
-                return task(asked.of_json(event), context)
+            def attempt() -> TaskResult:
+                return work(kind.of_json(event), context)
 
-            answer = recorder.attempt(TaskRun.of(event), work) if "run" in event else work()
-            return answer.to_json()
+            result = recorder.attempt(TaskRun.of(event), attempt) if "run" in event else attempt()
+            return result.to_json()
 
         return collect_garbage_from_now(self.logger.inject_lambda_context(handle, clear_state=True))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, SourcebookError
-from sourcebook.messages import Answer, HandledFailure
+from sourcebook.messages import HandledFailure, TaskResult
 from sourcebook.runs.errors import (
     MESSAGE_LIMIT,
     Held,
@@ -26,7 +26,7 @@ from sourcebook.table.client import ConditionFailed, Table
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
-AnswerT = TypeVar("AnswerT", bound=Answer)
+ResultT = TypeVar("ResultT", bound=TaskResult)
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,80}")
 _TIES: Final = 50
@@ -105,11 +105,14 @@ class TaskRecorder:
     clock: Clock = utc_now
     monotonic: Callable[[], float] = time.monotonic
 
-    def attempt(self, task: TaskRun, work: Callable[[], AnswerT]) -> AnswerT:
-        """Return what a task answers, and record the attempt.
+    def attempt(self, task: TaskRun, work: Callable[[], ResultT]) -> ResultT:
+        """Do a task's work, record the attempt, and return the result.
 
-        STARTED is written first: what crashes or times out stays STARTED and is seen. An answer that says
-        why it has `handled_failure` is a failed attempt.
+        STARTED is written first: what crashes or times out stays STARTED and is seen. A result with a
+        `handled_failure` makes a failed attempt.
+
+        Raises:
+            Exception: what the work has raised, under the name by which Step Functions matches it.
         """
         self.logger.append_keys(**task.log_fields())
         begun = self.monotonic()
@@ -118,12 +121,12 @@ class TaskRecorder:
         except Exception as error:
             raise as_step_functions_knows(error) from error
         try:
-            answer = work()
+            result = work()
         except Exception as error:
             self._fail(key, error, begun)
             raise as_step_functions_knows(error) from error
-        self._end(key, _came_to(answer.handled_failure()), begun, answer.noted())
-        return answer
+        self._end(key, _outcome(result.handled_failure()), begun, result.log_fields())
+        return result
 
     def _start(self, task: TaskRun) -> keys.Key:
         # dispatch_sources, which is called each minute and without a run, loads no records at its start.
@@ -174,7 +177,7 @@ class TaskRecorder:
         key: keys.Key,
         values: Mapping[str, object],
         begun: float,
-        noted: Mapping[str, object] | None = None,
+        log_fields: Mapping[str, object] | None = None,
     ) -> None:
         duration = round((self.monotonic() - begun) * 1000)
         moment = isoformat(self.clock(), "milliseconds")
@@ -184,12 +187,12 @@ class TaskRecorder:
             # The work is done, or has its own error to tell: a record that stays STARTED is the lesser harm.
             self.logger.exception("attempt_not_recorded", extra={"reason": str(error)})
             return
-        answer = {"answer": noted} if noted else {}
+        answer = {"answer": log_fields} if log_fields else {}
         self.logger.info("task_ended", extra={"outcome": values["status"], "duration_ms": duration, **answer})
 
 
-def _came_to(failure: HandledFailure | None) -> dict[str, object]:
-    """Return what an attempt says of a task that has answered."""
+def _outcome(failure: HandledFailure | None) -> dict[str, object]:
+    """Return the attributes of the attempt of a task that has returned a result."""
     if failure is None:
         return {"status": "SUCCEEDED"}
     return {

@@ -9,13 +9,13 @@ from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table.client import Table
 
 
-def invalidate(table: Table, asked: InvalidateSentiment) -> Invalidated:
+def invalidate(table: Table, request: InvalidateSentiment) -> Invalidated:
     """Delete what is cached of a subject.
 
     Raises:
         InvalidInput: if there is no such subject.
     """
-    if SubjectRegistry(table).get(asked.tool_id) is None:
-        raise InvalidInput("tool_id", asked.tool_id, "a subject that is there: `sourcebook subjects list`")
-    SentimentCache(table).invalidate(asked.tool_id)
-    return Invalidated(invalidated=asked.tool_id)
+    if SubjectRegistry(table).get(request.tool_id) is None:
+        raise InvalidInput("tool_id", request.tool_id, "a subject that is there: `sourcebook subjects list`")
+    SentimentCache(table).invalidate(request.tool_id)
+    return Invalidated(invalidated=request.tool_id)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from boto3.dynamodb.conditions import Attr, Key
 
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
-from sourcebook.messages import Answer, Asked
+from sourcebook.messages import TaskRequest, TaskResult
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
@@ -33,7 +33,7 @@ _SHARDS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class DispatchCounts(Answer):
+class DispatchCounts(TaskResult):
     """What one dispatch did.
 
     Attributes:
@@ -52,7 +52,7 @@ class DispatchCounts(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class DispatchSources(Asked):
+class DispatchSources(TaskRequest):
     """Asks for sources to be sent: all that are due, or those of `source_ids`, which are made due."""
 
     function = "dispatch_sources"
@@ -84,11 +84,11 @@ class Dispatcher:
     most: int = MOST_PER_DISPATCH
     most_queued: int = MOST_QUEUED
 
-    def dispatch(self, asked: DispatchSources, correlation_id: str) -> DispatchCounts:
+    def dispatch(self, request: DispatchSources, correlation_id: str) -> DispatchCounts:
         """Send the sources that are asked for."""
-        if asked.source_ids is None:
+        if request.source_ids is None:
             return self.send_due(correlation_id)
-        return self.send(asked.source_ids, correlation_id)
+        return self.send(request.source_ids, correlation_id)
 
     def send_due(self, correlation_id: str) -> DispatchCounts:
         """Send every source that is due, in the order of priority and then of due time.

@@ -119,7 +119,7 @@ class Acquirer:
     largest: int = LARGEST_FILE
     monotonic: Callable[[], float] = time.monotonic
 
-    async def acquire(self, asked: AcquireSpectrum, run: TaskRun) -> Acquisition:
+    async def acquire(self, request: AcquireSpectrum, run: TaskRun) -> Acquisition:
         """Download the file of a spectrum, unpack it and put it into the bucket.
 
         Raises:
@@ -128,7 +128,7 @@ class Acquirer:
             BucketBusy: if the bucket does not take the file now.
             DocumentRefused: if it never will.
         """
-        product = find_spectrum(self.table, asked.nova_id, asked.data_product_id, asked.provider)
+        product = find_spectrum(self.table, request.nova_id, request.data_product_id, request.provider)
         if product.validation_status is ValidationStatus.VALID:
             # What is valid stays as it is, also when this task comes late.
             return AlreadyValid()

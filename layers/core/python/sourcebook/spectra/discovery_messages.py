@@ -1,11 +1,11 @@
-"""What the tasks that find and sweep spectra are asked and answer. Free of pydantic, as the API is."""
+"""Requests and results of the tasks that find and sweep spectra. Free of pydantic, as the API is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sourcebook.messages import Answer, Asked, Message
+from sourcebook.messages import Message, TaskRequest, TaskResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,18 +23,18 @@ class ClaimedSpectrum(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed(Answer):
+class Claimed(TaskResult):
     """The spectra that were claimed."""
 
     claimed: tuple[ClaimedSpectrum, ...]
 
-    def noted(self) -> Mapping[str, object]:
-        """Return what the log says of it."""
+    def log_fields(self) -> Mapping[str, object]:
+        """Return the fields that the log has of this result."""
         return {"claimed": len(self.claimed)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimSpectra(Asked):
+class ClaimSpectra(TaskRequest):
     """Asks for up to `most` spectra that are due."""
 
     function = "claim_spectra"
@@ -50,7 +50,7 @@ class ProviderToAsk(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscoveryPlan(Answer):
+class DiscoveryPlan(TaskResult):
     """Who is asked for the spectra of a nova."""
 
     nova_id: str
@@ -58,7 +58,7 @@ class DiscoveryPlan(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanDiscovery(Asked):
+class PlanDiscovery(TaskRequest):
     """Asks which providers have spectra of a nova."""
 
     function = "plan_discovery"
@@ -67,7 +67,7 @@ class PlanDiscovery(Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderAnswered(Answer):
+class ProviderAnswered(TaskResult):
     """What a provider has of a nova.
 
     Attributes:
@@ -90,7 +90,7 @@ class ProviderAnswered(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscoverSpectra(Asked):
+class DiscoverSpectra(TaskRequest):
     """Asks one provider for the spectra of a nova."""
 
     function = "discover_spectra"

@@ -24,26 +24,26 @@ class SpectrumHolder:
     quarantiner: Quarantiner
     objects: Objects
 
-    def hold(self, asked: HoldSpectrum, run: TaskRun) -> HeldSpectrum:
+    def hold(self, request: HoldSpectrum, run: TaskRun) -> HeldSpectrum:
         """Open a case for a spectrum, or count the one that is open; return the case."""
-        acquisition = asked.found.acquisition
+        acquisition = request.found.acquisition
         handed_on = acquisition.spectrum if isinstance(acquisition, Acquired | Unsure) else None
         spectrum = handed_on or read_about(
-            self.quarantiner.table, asked.nova_id, asked.data_product_id, asked.provider
+            self.quarantiner.table, request.nova_id, request.data_product_id, request.provider
         )
         moment = isoformat(self.quarantiner.clock(), "milliseconds").replace(":", "")
-        prefix = f"quarantine/spectra/{asked.nova_id}/{asked.data_product_id}/{moment}/"
+        prefix = f"quarantine/spectra/{request.nova_id}/{request.data_product_id}/{moment}/"
         if isinstance(acquisition, Acquired):
             self.objects.duplicate(acquisition.key, f"{prefix}primary.fits")
         case = self.quarantiner.hold(
             run,
-            _held(asked, spectrum),
-            subject=asked.data_product_id,
-            nova_id=asked.nova_id,
+            _held(request, spectrum),
+            subject=request.data_product_id,
+            nova_id=request.nova_id,
             retry_input={
-                "nova_id": asked.nova_id,
-                "data_product_id": asked.data_product_id,
-                "provider": asked.provider,
+                "nova_id": request.nova_id,
+                "data_product_id": request.data_product_id,
+                "provider": request.provider,
             },
             folder=prefix,
         )
@@ -52,11 +52,11 @@ class SpectrumHolder:
         )
 
 
-def _held(asked: HoldSpectrum, spectrum: AboutSpectrum) -> Held:
-    acquisition = asked.found.acquisition
+def _held(request: HoldSpectrum, spectrum: AboutSpectrum) -> Held:
+    acquisition = request.found.acquisition
     facts: dict[str, object] = {
-        "data_product_id": asked.data_product_id,
-        "provider": asked.provider,
+        "data_product_id": request.data_product_id,
+        "provider": request.provider,
         "locator_identity": spectrum.locator_identity,
         "title": spectrum.title,
         "hints": dict(spectrum.hints),
@@ -67,9 +67,9 @@ def _held(asked: HoldSpectrum, spectrum: AboutSpectrum) -> Held:
     if isinstance(acquisition, Unsure):
         doubt = acquisition.unsure
         return Held(doubt.reason_code, doubt.message, _present(facts | dict(doubt.context)))
-    if asked.found.examination is None:
+    if request.found.examination is None:
         raise InvalidInput("found.examination", None, "the examination of what was acquired")
-    verdict = asked.found.examination.verdict
+    verdict = request.found.examination.verdict
     seen = {n: v for n, v in verdict.to_json().items() if n not in {"outcome", "reason", "message"}}
     seen["normalization_notes"] = list(verdict.normalization_notes[:_MOST_NOTES])
     return Held(verdict.reason, verdict.message, _present(facts | {"verdict": seen}))

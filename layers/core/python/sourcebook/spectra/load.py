@@ -80,16 +80,16 @@ class SpectrumLoader:
     table: Table
     clock: Clock = utc_now
 
-    def load(self, asked: LoadSpectrum) -> Loaded:
+    def load(self, request: LoadSpectrum) -> Loaded:
         """Return the decision. A spectrum whose new try a person has approved leaves quarantine here.
 
         Raises:
             NoSuchSpectrum: if there is none.
             InvalidInput: if the case is another spectrum's, or its new try is not approved.
         """
-        product = find_spectrum(self.table, asked.nova_id, asked.data_product_id, asked.provider)
-        if asked.quarantine_id is not None:
-            product = self._released(product, asked.quarantine_id)
+        product = find_spectrum(self.table, request.nova_id, request.data_product_id, request.provider)
+        if request.quarantine_id is not None:
+            product = self._released(product, request.quarantine_id)
         decision = self._decide(product)
         if decision is LoadDecision.SKIPPED_BACKOFF:
             self._due_again(product)

@@ -1,4 +1,4 @@
-"""What the tasks of spectra are asked and answer. Free of pydantic, since the API loads the workflows."""
+"""Requests and results of the tasks of spectra. Free of pydantic, since the API loads the workflows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from sourcebook.bucket.stored import StoredObject
 from sourcebook.fits.model import SpectrumOutcome, Verdict
-from sourcebook.messages import Answer, Asked, HandledFailure, Message
+from sourcebook.messages import HandledFailure, Message, TaskRequest, TaskResult
 
 
 class LoadDecision(StrEnum):
@@ -26,7 +26,7 @@ class LoadDecision(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded(Answer):
+class Loaded(TaskResult):
     """What is to be done with a spectrum, and what that was decided by."""
 
     decision: LoadDecision
@@ -37,7 +37,7 @@ class Loaded(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadSpectrum(Asked):
+class LoadSpectrum(TaskRequest):
     """Asks whether a spectrum is to be acquired now.
 
     Attributes:
@@ -97,7 +97,7 @@ class AboutSpectrum(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Acquired(Answer):
+class Acquired(TaskResult):
     """The file is in the bucket.
 
     Attributes:
@@ -113,20 +113,20 @@ class Acquired(Answer):
     source: StoredObject | None = None
     spectrum: AboutSpectrum | None = None
 
-    def noted(self) -> Mapping[str, object]:
-        """Return what the log says of it."""
+    def log_fields(self) -> Mapping[str, object]:
+        """Return the fields that the log has of this result."""
         return {"result": self.result, "byte_length": self.byte_length, "sha256": self.sha256}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlreadyValid(Answer):
+class AlreadyValid(TaskResult):
     """Another run has found the spectrum valid; nothing was done."""
 
     result: Literal["ALREADY_VALID"] = "ALREADY_VALID"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duplicate(Answer):
+class Duplicate(TaskResult):
     """The bytes are those of another spectrum, which is valid."""
 
     result: Literal["DUPLICATE"] = "DUPLICATE"
@@ -136,7 +136,7 @@ class Duplicate(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotAcquired(Answer):
+class NotAcquired(TaskResult):
     """The provider has not sent the file."""
 
     result: Literal["FAILED"] = "FAILED"
@@ -146,8 +146,8 @@ class NotAcquired(Answer):
         """Return why."""
         return HandledFailure(self.failure.error_type, f"{self.failure.reason}: {self.failure.message}")
 
-    def noted(self) -> Mapping[str, object]:
-        """Return what the log says of it."""
+    def log_fields(self) -> Mapping[str, object]:
+        """Return the fields that the log has of this result."""
         return {"result": self.result, "failure": self.failure.to_json()}
 
 
@@ -165,7 +165,7 @@ class Doubt(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unsure(Answer):
+class Unsure(TaskResult):
     """Something has come, and only a person can say what to make of it."""
 
     result: Literal["UNSURE"] = "UNSURE"
@@ -177,7 +177,7 @@ Acquisition: TypeAlias = Acquired | AlreadyValid | Duplicate | NotAcquired | Uns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcquireSpectrum(Asked):
+class AcquireSpectrum(TaskRequest):
     """Asks for the file of a spectrum, in the bucket."""
 
     function = "acquire_spectrum"
@@ -211,7 +211,7 @@ _FAULTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examination(Answer):
+class Examination(TaskResult):
     """The verdict on a file and, if it is valid, what was made of it.
 
     Attributes:
@@ -227,13 +227,13 @@ class Examination(Answer):
         fault = _FAULTS.get(self.verdict.outcome)
         return HandledFailure(fault, f"{self.verdict.reason}: {self.verdict.message}") if fault else None
 
-    def noted(self) -> Mapping[str, object]:
-        """Return what the log says of it."""
+    def log_fields(self) -> Mapping[str, object]:
+        """Return the fields that the log has of this result."""
         return {"outcome": self.verdict.outcome.value, "reason": self.verdict.reason}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamineSpectrum(Asked):
+class ExamineSpectrum(TaskRequest):
     """Asks what the file of a spectrum holds."""
 
     function = "validate_spectrum"
@@ -245,7 +245,7 @@ class ExamineSpectrum(Asked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldSpectrum(Answer):
+class HeldSpectrum(TaskResult):
     """The case that waits for a person.
 
     Attributes:
@@ -269,7 +269,7 @@ class Found(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HoldSpectrum(Asked):
+class HoldSpectrum(TaskRequest):
     """Asks for a spectrum to be set aside for a person."""
 
     function = "hold_spectrum"
@@ -292,7 +292,7 @@ class RunOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded(Answer):
+class Recorded(TaskResult):
     """What became of a spectrum, with what belongs to that outcome."""
 
     outcome: RunOutcome
@@ -303,13 +303,13 @@ class Recorded(Answer):
     quarantine_id: str | None = None
     fits_profile_id: str | None = None
 
-    def noted(self) -> Mapping[str, object]:
-        """Return what the log says of it."""
+    def log_fields(self) -> Mapping[str, object]:
+        """Return the fields that the log has of this result."""
         return {"outcome": self.outcome.value, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordSpectrum(Asked):
+class RecordSpectrum(TaskRequest):
     """Asks for the outcome of a run to be recorded on the spectrum."""
 
     function = "record_spectrum"

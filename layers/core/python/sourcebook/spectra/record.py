@@ -105,17 +105,17 @@ class SpectrumRecorder:
     bucket: str
     clock: Clock = utc_now
 
-    def record(self, asked: RecordSpectrum, run: TaskRun) -> Recorded:
+    def record(self, request: RecordSpectrum, run: TaskRun) -> Recorded:
         """Record what a run has found.
 
         Raises:
             OwnerUnsettled, SpectrumContended: if another run is at work on the same; try again.
         """
-        product = find_spectrum(self.table, asked.nova_id, asked.data_product_id, asked.provider)
+        product = find_spectrum(self.table, request.nova_id, request.data_product_id, request.provider)
         if (done := _done_already(product, run)) is not None:
             return done
         now = self.clock()
-        ending = self._ending(product, asked.found, run, now)
+        ending = self._ending(product, request.found, run, now)
         common = {
             "last_attempt_at": isoformat(now),
             "last_job_run_id": run.job_run_id,

@@ -62,16 +62,16 @@ class SpectrumValidator:
     artifacts: Artifacts
     clock: Clock = utc_now
 
-    def validate(self, asked: ExamineSpectrum, run: TaskRun) -> Examination:
+    def validate(self, request: ExamineSpectrum, run: TaskRun) -> Examination:
         """Return the verdict on a file and, if it is valid, the files made of it.
 
         Raises:
             FileChanged: if another run has replaced the file meanwhile.
             BucketBusy, DocumentRefused: if it cannot be read.
         """
-        acquired = asked.acquisition
+        acquired = request.acquisition
         spectrum = acquired.spectrum or read_about(
-            self.table, asked.nova_id, asked.data_product_id, asked.provider
+            self.table, request.nova_id, request.data_product_id, request.provider
         )
         body = self.objects.read(acquired.key, LARGEST_FILE).body
         if hashlib.sha256(body).hexdigest() != acquired.sha256:
@@ -85,20 +85,20 @@ class SpectrumValidator:
             return Examination(verdict=unsure)
         if checked.verdict.outcome is not SpectrumOutcome.VALID:
             return Examination(verdict=checked.verdict)
-        return self._keep(asked, spectrum, checked, run)
+        return self._keep(request, spectrum, checked, run)
 
     def _keep(
-        self, asked: ExamineSpectrum, spectrum: AboutSpectrum, checked: Checked, run: TaskRun
+        self, request: ExamineSpectrum, spectrum: AboutSpectrum, checked: Checked, run: TaskRun
     ) -> Examination:
-        prefix = f"derived/spectra/{asked.nova_id}/{asked.data_product_id}/"
+        prefix = f"derived/spectra/{request.nova_id}/{request.data_product_id}/"
         source = {
-            "nova_id": asked.nova_id,
-            "data_product_id": asked.data_product_id,
-            "provider": asked.provider,
+            "nova_id": request.nova_id,
+            "data_product_id": request.data_product_id,
+            "provider": request.provider,
             "provider_product_id": spectrum.provider_product_id,
             "locator_identity": spectrum.locator_identity,
-            "raw_key": asked.acquisition.key,
-            "sha256": asked.acquisition.sha256,
+            "raw_key": request.acquisition.key,
+            "sha256": request.acquisition.sha256,
             "overrides": dict(spectrum.overrides),
             "hints": dict(spectrum.hints),
             "validated_at": isoformat(self.clock()),

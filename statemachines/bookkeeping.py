@@ -34,7 +34,7 @@ _OF_DYNAMODB: Final = asl.retried(
 _WAITING: Final = asl.retried(
     "Another run is at work on the same identity: wait for it", _IS_HELD, rate=1.5, attempts=10
 )
-_HOLE: Final = "\x00"
+_MARK: Final = "\x00"
 _EXECUTION: Final = "$states.context.Execution.Name"
 _NOW: Final = {"S": "$now()"}
 _ME: Final = {":me": {"S": "$run.job_run_id"}}
@@ -57,29 +57,34 @@ class Lock:
     held: asl.Ending | None = None
 
 
-def _hole(expression: str) -> str:
-    """Return what stands for an expression among the arguments of a key function, for `_filled`."""
-    return f"{_HOLE}{expression}{_HOLE}"
+def _placeholder(expression: str) -> str:
+    """Return an expression as an argument of a key function; `_joined` finds it again in the key."""
+    return f"{_MARK}{expression}{_MARK}"
 
 
-def _filled(key: str) -> str:
-    """Return the expression that joins the parts of a key with holes; a key without any as it is."""
-    parts = key.split(_HOLE)
+def _joined(key: str) -> str:
+    """Return the expression that joins the parts of a key with placeholders; a key without any as it is."""
+    parts = key.split(_MARK)
     quoted = [part if number % 2 else f"'{part}'" for number, part in enumerate(parts)]
     return asl.jsonata(" & ".join(part for part in quoted if part != "''")) if len(parts) > 1 else key
 
 
 def _key(key: keys.Key) -> asl.Fields:
-    return {name: {"S": _filled(str(value))} for name, value in key.items()}
+    return {name: {"S": _joined(str(value))} for name, value in key.items()}
 
 
 def _job_run(workflow: str) -> asl.Fields:
     return _key(
-        keys.job_run(_hole("$run.record"), workflow, _hole("$run.started_at"), _hole("$run.job_run_id"))
+        keys.job_run(
+            _placeholder("$run.record"),
+            workflow,
+            _placeholder("$run.started_at"),
+            _placeholder("$run.job_run_id"),
+        )
     )
 
 
-_LOCK: Final = _key(keys.lock(_hole("$lock")))
+_LOCK: Final = _key(keys.lock(_placeholder("$lock")))
 
 
 def _write(
@@ -107,11 +112,11 @@ def _write(
 
 def own_partition(workflow: str, correlation_id: str) -> str:
     """Return the expression of the partition of runs that belong to no nova."""
-    return _filled(keys.workflow_partition(workflow, _hole(f"({correlation_id})")))[3:-3]
+    return _joined(keys.workflow_partition(workflow, _placeholder(f"({correlation_id})")))[3:-3]
 
 
-def naming(workflow: str, subject: str, correlation_id: str, record: str = "") -> asl.Fields:
-    """Return the variables that a run goes by. `record` is the partition of its records, if not its own."""
+def run_variables(workflow: str, subject: str, correlation_id: str, record: str = "") -> asl.Fields:
+    """Return a run's variables; `record` is the expression of its partition, empty for one of its own."""
     matches = f"$contains({_EXECUTION}, /^{NAME_PREFIX}{UUID}$/)"
     return {
         "run": {
@@ -127,26 +132,28 @@ def naming(workflow: str, subject: str, correlation_id: str, record: str = "") -
 
 
 def _item(workflow: str, **more: asl.Json) -> asl.Fields:
-    """Return the record of a run as it is begun, with `more` as that of one which is refused."""
+    """Return the record of a run that begins; `more` are the attributes of one that is refused at once."""
     of_run = asl.members("$run", "job_run_id execution_arn correlation_id")
     times = ("GSI1SK", "timestamp", "started_at", "created_at", "updated_at")
     return {
         **_job_run(workflow),
-        "GSI1PK": {"S": _filled(keys.job_run_by_id(_hole("$run.job_run_id")))},
+        "GSI1PK": {"S": _joined(keys.job_run_by_id(_placeholder("$run.job_run_id")))},
         "entity_type": {"S": "JobRun"},
         "schema_version": {"S": SCHEMA_VERSION},
         "workflow_name": {"S": workflow},
         **{name: {"S": value} for name, value in of_run.items()},
         "subject": {"S": "$subject"},
         # What it was started with, so that a person can start it again; an input that is longer is cut.
-        "input": {"S": f"$substring($string({asl.GIVEN}), 0, {_LONGEST_INPUT})"},
+        "input": {"S": f"$substring($string({asl.EXECUTION_INPUT}), 0, {_LONGEST_INPUT})"},
         "status": {"S": "RUNNING"},
         **{name: {"S": "$run.started_at"} for name in times},
         **more,
     }
 
 
-def before(workflow: str, check: asl.Fields, named: asl.Fields, lock: Lock | None, limit: int) -> asl.States:
+def states_before(
+    workflow: str, check: asl.Fields, named: asl.Fields, lock: Lock | None, limit: int
+) -> asl.States:
     """Return the states before the first step, `limit` being the seconds that an execution may take."""
     key = f"'{workflow}:' & {lock.identity} & ':{SCHEMA_VERSION}:' & {lock.bucket}" if lock else ""
     item = _item(workflow, **({"lock": {"S": "$lock"}} if lock else {}))
@@ -202,7 +209,7 @@ def _acquire(lock: Lock, limit: int) -> asl.Fields:
     )
 
 
-def after(workflow: str, *, locked: bool) -> asl.States:
+def states_after(workflow: str, *, locked: bool) -> asl.States:
     """Return the states after the last step."""
     release = _write(
         "deleteItem",
@@ -261,8 +268,8 @@ def _finalize(workflow: str) -> asl.Fields:
     )
 
 
-def apart(workflow: str, example: str) -> asl.States:
-    """Return the states that stand apart: of a step that failed, and of a run whose input is refused."""
+def states_of_failure(workflow: str, example: str) -> asl.States:
+    """Return the states of a step that failed, and of a run whose input is refused."""
     given = "$states.input.correlation_id"
     is_fit = f"$type({given}) = 'string' and $contains({given}, /^{CORRELATION_ID}$/)"
     message = (
@@ -277,7 +284,7 @@ def apart(workflow: str, example: str) -> asl.States:
         ),
         REFUSE: asl.note(
             "The run is recorded under the execution's own name, since no identity is known.",
-            assign=naming(
+            assign=run_variables(
                 workflow,
                 "$substring($string($states.input), 0, 200)",
                 f"$type($states.input) = 'object' and {is_fit} ? {given} : {_EXECUTION}",

@@ -41,13 +41,13 @@ class SourcesInput(Input):
     ) = Field(None, description="Only these sources; without it, all that the workflow is for.")
 
 
-NOVA_ID = f"{asl.GIVEN}.nova_id"
-FOR_A_PERSON = asl.caught(
+NOVA_ID = f"{asl.EXECUTION_INPUT}.nova_id"
+TO_A_REVIEWER = asl.caught(
     "Only a reviewer can decide; the task's attempt says why", "Quarantine", then="Hold it for a person"
 )
 
 
-def of_a_nova(name: str, comment: str, outcomes: tuple[str, ...], steps: asl.States) -> Workflow:
+def nova_workflow(name: str, comment: str, outcomes: tuple[str, ...], steps: asl.States) -> Workflow:
     """Return a workflow that takes the id of a nova, and runs once at a time for one nova."""
     return Workflow(
         name=name,
@@ -60,18 +60,18 @@ def of_a_nova(name: str, comment: str, outcomes: tuple[str, ...], steps: asl.Sta
     )
 
 
-def those_sources(otherwise: str) -> str:
+def sources_subject(otherwise: str) -> str:
     """Return the expression of the sources that the input names, as what a run is about."""
     named = "$states.input.source_ids"
     return f"$exists({named}) ? $substring($join({named}, ', '), 0, 200) : '{otherwise}'"
 
 
-def hold_for_a_person(retry_input: asl.Json) -> asl.Fields:
+def hold_for_review(retry_input: asl.Json) -> asl.Fields:
     """Return the step that opens a case; `retry_input` starts the workflow again when a retry is approved."""
     return asl.task(
         HoldForReview,
         {"retry_input": retry_input},
         comment="Opens a case with the facts for the reviewer, and sends a notice.",
-        ending=asl.succeeded("QUARANTINED", asl.members(asl.ANSWER, "quarantine_id reason_code")),
+        ending=asl.succeeded("QUARANTINED", asl.members(asl.RESULT, "quarantine_id reason_code")),
         then=asl.DONE,
     )
