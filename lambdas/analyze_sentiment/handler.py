@@ -12,8 +12,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sourcebook.articles.analysis import Analysis, Analyzer
-from sourcebook.errors import InvalidInput, SourcebookError
-from sourcebook.events import ArticleCreated, read_message
+from sourcebook.errors import SourcebookError
+from sourcebook.events import ArticleCreated, batch_response, read_records
 from sourcebook.sentiment.engines.loading import load_engine
 from sourcebook.settings import required
 from sourcebook.table.client import Table
@@ -30,17 +30,12 @@ analyzer = Analyzer.of(Table.connect(required("TABLE_NAME")), loaded.engine)
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
-    """Answer with the messages that must come back."""
-    messages: dict[str, str] = {}
+    """Analyze the articles of all messages together; return the messages that must come back."""
     failed: list[str] = []
-    for record in event["Records"]:
-        try:
-            messages[record["messageId"]] = read_message(ArticleCreated, record["body"]).dedup_key
-        except InvalidInput as error:
-            logger.warning(
-                "message_unreadable", extra={"message_id": record["messageId"], "reason": str(error)}
-            )
-            failed.append(record["messageId"])
+    messages = {
+        record["messageId"]: message.dedup_key
+        for record, message in read_records(ArticleCreated, event, failed, logger)
+    }
     outcomes = analyzer.analyze(messages.values())
     for message_id, dedup_key in messages.items():
         outcome = outcomes[dedup_key]
@@ -59,4 +54,4 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
             "engine": analyzer.engine.name,
         },
     )
-    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
+    return batch_response(failed)

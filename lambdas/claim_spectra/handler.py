@@ -1,4 +1,4 @@
-"""Workflow task: claim the spectra that are due for the runs that are started next."""
+"""Workflow task: claim due spectra, so that no other run acquires them meanwhile."""
 
 from __future__ import annotations
 

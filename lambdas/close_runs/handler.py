@@ -27,14 +27,14 @@ sweeper = RunSweeper(table, boto3.client("stepfunctions", config=aws_config()), 
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
-    """Answer with what was closed."""
+    """Close the run of an ended execution, or, called by the schedule, all whose events were missed."""
     if event.get("source") == "aws.states":
         ended = Ended.of_event(event)
         closed = closer.close(ended)
         logger.info("run_ended", extra={"execution_arn": ended.arn, "how": ended.how, "job_run_id": closed})
         return {"closed": closed}
-    found = asdict(sweeper.sweep())
+    swept = asdict(sweeper.sweep())
     # Each of them is an event that was lost.
-    metrics.add_metric("RunsSwept", MetricUnit.Count, found["closed"])
-    logger.info("runs_swept", extra=found)
-    return found
+    metrics.add_metric("RunsSwept", MetricUnit.Count, swept["closed"])
+    logger.info("runs_swept", extra=swept)
+    return swept

@@ -25,7 +25,7 @@ dispatcher = Dispatcher(
 
 
 def dispatch(request: DispatchSources, context: LambdaContext) -> DispatchCounts:
-    """Send what is asked for, and count it."""
+    """Send the requested sources to the queue, and count them in the metrics."""
     counts = dispatcher.dispatch(request, context.aws_request_id)
     metrics.add_metric("SourcesDue", MetricUnit.Count, counts.due)
     metrics.add_metric("MessagesRefused", MetricUnit.Count, counts.refused)

@@ -1,4 +1,4 @@
-"""Workflow task: make what the archives know a nova, or one that is known."""
+"""Workflow task: create a nova from what the archives know, or find it among the known ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ establisher = NovaEstablisher(NovaStore(task.table))
 
 
 def establish(request: EstablishNova, run: TaskRun) -> Established:
-    """Establish the nova, and keep with it which run did."""
+    """Establish the nova, and record with it which run did."""
     return establisher.establish(
         request.name,
         request.identity,

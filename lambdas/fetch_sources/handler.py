@@ -22,7 +22,7 @@ from sourcebook.articles.ingest import ArticleStore
 from sourcebook.clients import on_demand
 from sourcebook.clock import utc_now
 from sourcebook.direct import with_direct_calls
-from sourcebook.events import FetchRequested, read_message
+from sourcebook.events import FetchRequested, batch_response, read_records
 from sourcebook.feeds.sampling import ParserSample, report_agreement
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import HttpClient
@@ -34,7 +34,7 @@ from sourcebook.sources.limits import limit_memory
 from sourcebook.sources.notice import Notice
 from sourcebook.sources.poll import Poller, RoundReport, SourceAdapter
 from sourcebook.sources.registry import SourceRegistry
-from sourcebook.sources.report import failed_records, log_round, measure_process, measure_round
+from sourcebook.sources.report import log_round, measure_process, measure_round
 from sourcebook.table.client import CONNECTIONS, Table, aws_config
 
 if TYPE_CHECKING:
@@ -127,24 +127,22 @@ def notify_of_disabled(report: RoundReport) -> None:
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Answer with the messages that must come back."""
+    """Poll the sources of each message; return the messages that must come back."""
     failed: list[str] = []
-    for record in event["Records"]:
-        with failed_records(record["messageId"], failed, logger):
-            message = read_message(FetchRequested, record["body"])
-            logger.append_keys(correlation_id=message.correlation_id)
-            started = utc_now()
-            sample = ParserSample(feed_settings.parser_sample_percent)
-            received = int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))
-            report = loop.run(fetch(message, context, sample, received))
-            run = Run(record["messageId"], context.aws_request_id, started, utc_now())
-            if batch := ingestion_batch(report, run):
-                table.put(batch.to_item(batch_key(batch)))
-            log_round(report, logger)
-            measure_round(report, metrics)
-            measure_process(metrics, connections=CONNECTIONS)
-            notify_of_disabled(report)
-            if report.failures:
-                failed.append(record["messageId"])
-            report_agreement(sample.compare(), logger, metrics)
-    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
+    for record, message in read_records(FetchRequested, event, failed, logger):
+        logger.append_keys(correlation_id=message.correlation_id)
+        started = utc_now()
+        sample = ParserSample(feed_settings.parser_sample_percent)
+        received = int(record.get("attributes", {}).get("ApproximateReceiveCount", 1))
+        report = loop.run(fetch(message, context, sample, received))
+        run = Run(record["messageId"], context.aws_request_id, started, utc_now())
+        if batch := ingestion_batch(report, run):
+            table.put(batch.to_item(batch_key(batch)))
+        log_round(report, logger)
+        measure_round(report, metrics)
+        measure_process(metrics, connections=CONNECTIONS)
+        notify_of_disabled(report)
+        if report.failures:
+            failed.append(record["messageId"])
+        report_agreement(sample.compare(), logger, metrics)
+    return batch_response(failed)

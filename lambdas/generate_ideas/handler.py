@@ -12,7 +12,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sourcebook.articles.grouping.ideas import IdeaWriter, WeighingEngine
 from sourcebook.errors import SourcebookError
-from sourcebook.events import GenerateIdeas, read_message
+from sourcebook.events import GenerateIdeas, batch_response, read_records
 from sourcebook.settings import required
 from sourcebook.table.client import Table
 
@@ -25,13 +25,12 @@ writer = IdeaWriter(Table.connect(required("TABLE_NAME")), WeighingEngine())
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
-    """Answer with the messages that must come back."""
+    """Write the ideas of the events that each message names; return the messages that must come back."""
     failed: list[str] = []
     written = 0
-    for record in event["Records"]:
+    for record, message in read_records(GenerateIdeas, event, failed, logger):
+        logger.append_keys(correlation_id=message.correlation_id)
         try:
-            message = read_message(GenerateIdeas, record["body"])
-            logger.append_keys(correlation_id=message.correlation_id)
             for event_id in message.event_ids:
                 idea = writer.write(event_id)
                 if idea is not None:
@@ -52,4 +51,4 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
             )
             failed.append(record["messageId"])
     metrics.add_metric("IdeasGenerated", MetricUnit.Count, written)
-    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
+    return batch_response(failed)

@@ -16,8 +16,7 @@ from sourcebook.articles.grouping.grouper import Grouper
 from sourcebook.articles.grouping.log import GroupingLog
 from sourcebook.articles.grouping.ungrouped import Line
 from sourcebook.clients import on_demand
-from sourcebook.errors import InvalidInput
-from sourcebook.events import GroupHeadlines, read_message
+from sourcebook.events import GroupHeadlines, batch_response, read_records
 from sourcebook.settings import required
 from sourcebook.table.client import Table, aws_config
 
@@ -32,17 +31,9 @@ bus = EventBus(on_demand(lambda: boto3.client("events", config=aws_config())), r
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Answer with the messages that must come back: those that cannot be read."""
-    messages: list[GroupHeadlines] = []
+    """Run grouping once for all messages; return those that cannot be read."""
     failed: list[str] = []
-    for record in event["Records"]:
-        try:
-            messages.append(read_message(GroupHeadlines, record["body"]))
-        except InvalidInput as error:
-            logger.warning(
-                "message_unreadable", extra={"message_id": record["messageId"], "reason": str(error)}
-            )
-            failed.append(record["messageId"])
+    messages = [message for _, message in read_records(GroupHeadlines, event, failed, logger)]
     if messages:
         correlation_id = messages[0].correlation_id
         logger.append_keys(correlation_id=correlation_id)
@@ -62,4 +53,4 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
                 "conflicts": done.conflicts,
             },
         )
-    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
+    return batch_response(failed)

@@ -29,7 +29,7 @@ healer = Healer(
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001 - Lambda's own signature
-    """Answer with how many were announced."""
+    """Announce forgotten articles again; return how many."""
     healed = healer.heal(context.aws_request_id)
     metrics.add_metric("ArticlesHealed", MetricUnit.Count, healed)
     logger.info("articles_healed", extra={"healed": healed})

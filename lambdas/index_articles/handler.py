@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 logger = Logger()
 metrics = Metrics()
-LONGEST = 60.0
+STREAM_SECONDS = 60.0
 """Seconds that reading the stream may take; writing has the rest of the function's time."""
 
 table = Table.connect(required("TABLE_NAME"))
@@ -43,7 +43,7 @@ stream = TableStream(streams, required("STREAM_ARN"), table)
 
 rules, deliveries = RuleStore(table), DeliveryStore(table)
 alerts = Evaluator(table, rules, deliveries, SubjectNames(SubjectRegistry(table)))
-ENOUGH_MS = 20_000
+DELIVERY_MS = 20_000
 """Of the function's time, what a delivery that has begun may still need."""
 
 
@@ -66,7 +66,7 @@ def deliver(context: LambdaContext) -> None:
         return
     import asyncio
 
-    done = asyncio.run(deliverer().run(lambda: context.get_remaining_time_in_millis() > ENOUGH_MS))
+    done = asyncio.run(deliverer().run(lambda: context.get_remaining_time_in_millis() > DELIVERY_MS))
     metrics.add_metric("AlertsDelivered", MetricUnit.Count, done.delivered)
     metrics.add_metric("AlertsGivenUp", MetricUnit.Count, done.given_up)
     logger.info("alerts_delivered", extra=asdict(done))
@@ -77,8 +77,8 @@ def deliver(context: LambdaContext) -> None:
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
     """Read the stream on from where the last run ended; nothing is noted before it is written."""
-    asked = alerts.begin()
-    changes = stream.read(LONGEST, alerts.notice)
+    rule_count = alerts.begin()
+    changes = stream.read(STREAM_SECONDS, alerts.notice)
     run = indexer.take_keys(changes.articles)
     alerted = alerts.run()
     if changes.records or changes.forgotten:
@@ -91,7 +91,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  #
         logger.error("alert_not_judged", extra={"identity": identity, "reason": reason})
     metrics.add_metric("AlertsFired", MetricUnit.Count, alerted.fired)
     counts = {"records": changes.records, "articles": run.articles, "changed": run.changed, "days": run.days}
-    counts |= {"rules": asked, "happenings": alerted.happenings, "fired": alerted.fired}
+    counts |= {"rules": rule_count, "happenings": alerted.happenings, "fired": alerted.fired}
     metrics.add_metric("ArticlesIndexed", MetricUnit.Count, run.changed)
     metrics.add_metric("ArticlesNotIndexed", MetricUnit.Count, len(run.left_out))
     logger.info("articles_indexed", extra=counts)

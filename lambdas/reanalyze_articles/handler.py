@@ -17,7 +17,7 @@ analyzer = Analyzer.of(task.table, loaded.engine)
 
 
 def reanalyze(part: DayOfArticles, context: LambdaContext) -> Progress:
-    """Do the part as far as the call's time goes."""
+    """Analyze a day of articles, or its beginning if the time does not suffice; return how far it came."""
     if loaded.fallback_reason:
         task.logger.error("sentiment_fallback", extra={"reason": loaded.fallback_reason})
     left = lambda: context.get_remaining_time_in_millis() / 1000  # noqa: E731 - a name for an argument

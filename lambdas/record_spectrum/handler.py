@@ -9,5 +9,5 @@ from sourcebook.spectra.messages import RecordSpectrum
 from sourcebook.spectra.record import SpectrumRecorder
 
 task = Task.connect()
-spectra = SpectrumRecorder(task.table, required("BUCKET_NAME"))
-handler = task.handler(RecordSpectrum, spectra.record)
+recorder = SpectrumRecorder(task.table, required("BUCKET_NAME"))
+handler = task.handler(RecordSpectrum, recorder.record)

@@ -1,4 +1,4 @@
-"""Every fifteen minutes: have the spectra acquired that are due."""
+"""Every fifteen minutes: start the workflow that acquires the spectra that are due."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from sourcebook.table.client import Table, aws_config
 
 logger = Logger()
 metrics = Metrics()
-start = WorkflowStarter(boto3.client("stepfunctions", config=aws_config()), required("WORKFLOW_ARN_PREFIX"))
-sweeper = SpectraSweeper(Table.connect(required("TABLE_NAME")), start)
+starter = WorkflowStarter(boto3.client("stepfunctions", config=aws_config()), required("WORKFLOW_ARN_PREFIX"))
+sweeper = SpectraSweeper(Table.connect(required("TABLE_NAME")), starter)
 
 
 @collect_garbage_from_now
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
-    """Answer with what is due and the execution that runs it, if one was started."""
-    found = asdict(sweeper.sweep())
-    metrics.add_metric("SpectraDue", MetricUnit.Count, found["due"])
-    metrics.add_metric("SpectraOverdueMinutes", MetricUnit.NoUnit, found["overdue_minutes"])
-    logger.info("spectra_swept", extra=found)
-    return found
+    """Start the acquisition of what is due; return the counts and the execution, if one was started."""
+    sweep = asdict(sweeper.sweep())
+    metrics.add_metric("SpectraDue", MetricUnit.Count, sweep["due"])
+    metrics.add_metric("SpectraOverdueMinutes", MetricUnit.NoUnit, sweep["overdue_minutes"])
+    logger.info("spectra_swept", extra=sweep)
+    return sweep

@@ -14,6 +14,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from sourcebook.articles.bus import EventBus
 from sourcebook.articles.grouping.ungrouped import GroupingTrigger
 from sourcebook.clients import on_demand
+from sourcebook.events import batch_response
 from sourcebook.settings import required
 from sourcebook.table.client import Table, aws_config
 
@@ -30,7 +31,7 @@ trigger = GroupingTrigger(
 @metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
-    """Request grouping if it is due. The messages are not read, for the table has what they announce."""
+    """Request grouping if it is due. The messages are not read: the table has the articles they announce."""
     triggered = trigger.check(context.aws_request_id)
     metrics.add_metric("GroupingsTriggered", MetricUnit.Count, len(triggered))
     logger.info(
@@ -41,4 +42,4 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
             "lines": [event.line for event in triggered],
         },
     )
-    return {"batchItemFailures": []}
+    return batch_response([])

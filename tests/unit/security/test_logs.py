@@ -20,14 +20,14 @@ from sourcebook.articles.adapters.news_api import Finnhub, Tiingo
 from sourcebook.articles.adapters.options import NewsApiOptions
 from sourcebook.articles.model import parse_incoming
 from sourcebook.errors import InvalidInput, SourcebookError
-from sourcebook.events import ArticleCreated, FetchRequested, read_message
+from sourcebook.events import ArticleCreated, FetchRequested, read_message, read_records
 from sourcebook.feeds.inputs import NewFeed
 from sourcebook.http import FetchCause, FetchError, HttpClient, error_for, fetch_error
 from sourcebook.novae.resolvers.ads import Ads
 from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.poll import PollReport, PollResult, PollVerdict, Rejected, RoundReport
-from sourcebook.sources.report import failed_records, log_round
+from sourcebook.sources.report import log_round
 from sourcebook.sources.secrets import Secrets
 from tests.unit.http.servers import Exchange, quick, serve
 from tests.unit.security.memory import Kept
@@ -123,8 +123,8 @@ def test_hostile_text_in_an_error_stays_one_printable_line_of_json(where: str) -
 
 def test_a_message_that_cannot_be_read_is_one_line() -> None:
     written, failed = Written(), list[str]()
-    with failed_records("message-1", failed, written.logger):
-        read_message(FetchRequested, HOSTILE)
+    event = {"Records": [{"messageId": "message-1", "body": HOSTILE}]}
+    assert list(read_records(FetchRequested, event, failed, written.logger)) == []
     (line,) = written.lines
     assert (line["message"], line["message_id"], failed) == ("message_unreadable", "message-1", ["message-1"])
     written.assert_printable()

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
 
 from sourcebook.clock import isoformat, to_utc
+from sourcebook.errors import InvalidInput
 from sourcebook.schema import DIGEST, SCHEMA_VERSION
 from sourcebook.validation import first_wrong
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
 
 UtcDatetime = Annotated[datetime, AfterValidator(to_utc), PlainSerializer(isoformat, return_type=str)]
 """An aware datetime in UTC, written as ISO 8601 to the second."""
@@ -142,3 +147,27 @@ def read_message(model: type[MessageT], body: str) -> MessageT:
         return model.model_validate_json(body)
     except ValidationError as error:
         raise first_wrong(error, f"body of {model.__name__}") from error
+
+
+def read_records(
+    model: type[MessageT], event: Mapping[str, Any], failed: list[str], logger: Logger
+) -> Iterator[tuple[Mapping[str, Any], MessageT]]:
+    """Yield the records of an SQS event, each with its message.
+
+    A record that cannot be read is logged, and its message id is added to `failed`: it comes back, and ends
+    in the dead-letter queue.
+    """
+    for record in event["Records"]:
+        message_id = record["messageId"]
+        try:
+            message = read_message(model, record["body"])
+        except InvalidInput as error:
+            logger.warning("message_unreadable", extra={"message_id": message_id, "reason": str(error)})
+            failed.append(message_id)
+            continue
+        yield record, message
+
+
+def batch_response(failed: list[str]) -> dict[str, list[dict[str, str]]]:
+    """Return a function's answer to SQS: the messages with these ids must come back."""
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}

@@ -5,13 +5,11 @@ from __future__ import annotations
 import resource
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
-from sourcebook.errors import InvalidInput
 from sourcebook.sources.poll import PollReport, PollVerdict, RoundReport
 from sourcebook.sources.read import SLOW
 
@@ -178,13 +176,3 @@ def _measure_sources(report: RoundReport, metrics: AmazonCloudWatchEMFProvider) 
             "CollisionRate", "Percent", 100 * totals["ArticlesMerged"] / totals["ArticlesFetched"]
         )
         metrics.flush_metrics()
-
-
-@contextmanager
-def failed_records(message_id: str, failed: list[str], logger: Logger) -> Iterator[None]:
-    """Report a message that cannot be read as failed, so that it ends in the dead-letter queue."""
-    try:
-        yield
-    except InvalidInput as error:
-        logger.warning("message_unreadable", extra={"message_id": message_id, "reason": str(error)})
-        failed.append(message_id)
