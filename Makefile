@@ -25,15 +25,17 @@ down: install ## Stop it and keep its data
 reset: install ## Stop it and forget its data
 	@$(BIN)/sourcebook reset
 
-.PHONY: test check format lint types contracts unit
-test: check ## All tests: the quick loop, then moto, the templates, and a true deployment
-	$(BIN)/pytest tests/integration --numprocesses 2 --dist loadscope
-	rm -rf .sourcebook/calls
-	$(BIN)/pytest tests/infra tests/e2e --numprocesses 2 --dist loadfile
+.PHONY: test check format lint types contracts unit integration deployed
+test: install format lint contracts ## All tests: types, units and moto beside the templates and a true deployment
+	@$(MAKE) --no-print-directory --jobs 2 labelled-undeployed labelled-deployed
 	$(BIN)/pytest tests/permissions
 
 check: install format lint contracts ## The quick loop before every commit
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync types unit
+	@$(MAKE) --no-print-directory --jobs 2 labelled-types labelled-unit
+
+# What several targets at once print is told apart by their names.
+labelled-%:
+	@set -o pipefail; $(MAKE) --no-print-directory $* 2>&1 | awk '{ print "[$*] " $$0; fflush() }'
 
 format:
 	$(BIN)/ruff format $(if $(CI),--check) .
@@ -50,6 +52,17 @@ contracts:
 
 unit:
 	$(BIN)/pytest tests/unit -q --numprocesses 2 --dist loadscope
+
+integration:
+	$(BIN)/pytest tests/integration -q --numprocesses 2 --dist loadscope
+
+.PHONY: undeployed
+undeployed: types unit integration
+
+# These wait half of the time, for schedules and queues: `make test` runs the others beside them.
+deployed:
+	rm -rf .sourcebook/calls
+	$(BIN)/pytest tests/infra tests/e2e -q --numprocesses 2 --dist loadfile
 
 # Any folder of feed files will do.
 CORPUS ?= $(firstword $(wildcard ../shared/data/feeds) local/sourcebook_local/samples/feeds)
