@@ -303,73 +303,13 @@ def wait_for_close(client: DirectClient) -> None:
         return
 
 
-def test_a_server_that_answers_in_chunks_is_left_to_boto3_from_then_on() -> None:
+def test_answers_in_chunks_are_read() -> None:
     with serving(chunked) as service:
         client = service.client()
         for _ in range(2):
             client.get_item(TableName="t", Key={})
         client.close()
-    assert service.short == [True, False, False]
-
-
-def written(*pieces: bytes) -> Any:
-    """Return an answer that is sent piece by piece, as it is."""
-
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        for piece in pieces:
-            handler.wfile.write(piece)
-            handler.wfile.flush()
-
-    return answer
-
-
-def test_an_answer_may_come_byte_by_byte() -> None:
-    whole = b'HTTP/1.1 200 OK\r\nCONTENT-LENGTH:  28 \r\nx-empty:\r\n\r\n{"Item": {"PK": {"S": "k"}}}'
-    with serving(written(*(bytes([byte]) for byte in whole))) as service:
-        client = service.client()
-        for _ in range(2):
-            assert Table("t", client).get({"PK": "k", "SK": "s"}) == {"PK": "k"}
-        client.close()
     assert service.short == [True, True]
-    assert service.asked[0].connection == service.asked[1].connection
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
-        b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}{"Item": {}}',
-    ],
-    ids=["the last one", "more than it says"],
-)
-def test_a_connection_is_not_used_again(answer: bytes) -> None:
-    with serving(written(answer), (200, {})) as service:
-        client = service.client()
-        for _ in range(2):
-            assert Table("t", client).get({"PK": "k", "SK": "s"}) is None
-        client.close()
-    assert service.short == [True, True]
-    assert service.asked[0].connection != service.asked[1].connection
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\n{}",
-        b"HTTP/1.1 100 Continue\r\n\r\n",
-        b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}",
-        b"SSH-2.0-OpenSSH_9.2\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nx: " + b"x" * 70_000,
-    ],
-    ids=["no length", "not the last word", "older HTTP", "no HTTP", "a head without end"],
-)
-def test_an_answer_of_another_kind_is_left_to_boto3(answer: bytes) -> None:
-    with serving(written(answer), (200, {"Item": {"PK": {"S": "k"}}})) as service:
-        client = service.client()
-        for _ in range(2):
-            assert Table("t", client).get({"PK": "k", "SK": "s"}) == {"PK": "k"}
-        client.close()
-    assert service.short == [True, False, True]
 
 
 def test_without_credentials_or_through_a_proxy_boto3_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

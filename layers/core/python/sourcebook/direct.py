@@ -15,7 +15,6 @@ import json
 import os
 import re
 import select
-import socket
 import ssl
 import weakref
 from base64 import b64encode
@@ -24,7 +23,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from urllib.parse import quote_plus, urlsplit
 from zlib import crc32
@@ -49,9 +48,6 @@ _CONDITION_FAILED: Final = "ConditionalCheckFailedException"
 _LONGEST_IDLE: Final = timedelta(seconds=50)
 """A function may sleep for minutes between two events, and does not hear then that a connection has ended."""
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
-_STATUS_LINE: Final = re.compile(r"HTTP/1\.1 ([2-5][0-9]{2})(?: .*)?")
-_LONGEST_HEAD: Final = 65_536
-_RECEIVED_AT_ONCE: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +109,8 @@ class Signer:
         return key
 
 
-class _InChunks(HTTPException):
-    """The server sends its answers in pieces, which are not read here."""
-
-
 class _Connection:
     """One connection to a server, kept open between requests.
-
-    It speaks just as much HTTP as the services do: an answer says how long it is. `http.client` reads any
-    other, in four times the CPU, half of it for headers as if they were those of a mail.
-
-    Attributes:
-        is_open: whether another request may follow.
 
     Raises:
         OSError: if there is no server.
@@ -134,18 +120,24 @@ class _Connection:
         self, host: str, port: int, tls: ssl.SSLContext | None, timeouts: tuple[float, float]
     ) -> None:
         connect_timeout, read_timeout = timeouts
-        self._socket = socket.create_connection((host, port), connect_timeout)
+        self._http = (
+            HTTPConnection(host, port, timeout=connect_timeout)
+            if tls is None
+            else HTTPSConnection(host, port, timeout=connect_timeout, context=tls)
+        )
         try:
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if tls is not None:
-                self._socket = tls.wrap_socket(self._socket, server_hostname=host)
+            self._http.connect()
         except BaseException:
-            self._socket.close()
+            self._http.close()
             raise
-        self._socket.settimeout(read_timeout)
+        self._http.sock.settimeout(read_timeout)
         self._poll = select.poll()
-        self._poll.register(self._socket, select.POLLIN)
-        self.is_open = True
+        self._poll.register(self._http.sock, select.POLLIN)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the last answer has left the connection open."""
+        return self._http.sock is not None
 
     @property
     def is_idle(self) -> bool:
@@ -157,49 +149,20 @@ class _Connection:
 
         Raises:
             OSError: if the connection broke.
-            HTTPException: if the answer is not whole, or does not say how long it is, or is no HTTP.
+            HTTPException: if the answer is not whole, or no HTTP.
         """
-        lines = [f"{name}: {value}" for name, value in headers.items()]
-        head = "\r\n".join(("POST / HTTP/1.1", *lines, f"content-length: {len(body)}", "", ""))
-        self._socket.sendall(head.encode("latin-1") + body)
-        received = bytearray()
-        while (end := received.find(b"\r\n\r\n")) < 0:
-            if len(received) > _LONGEST_HEAD:
-                raise HTTPException("the head of the answer does not end")
-            received += self._received()
-        status, told = _head(received[:end].decode("latin-1"))
-        whole = end + 4 + int(told["content-length"])
-        while len(received) < whole:
-            received += self._received()
-        # What came beyond the answer would be taken for the next one.
-        self.is_open = len(received) == whole and told.get("connection", "").lower() != "close"
-        return HttpAnswer(status, told, bytes(received[end + 4 : whole]))
-
-    def _received(self) -> bytes:
-        """Return what comes next."""
-        if not (received := self._socket.recv(_RECEIVED_AT_ONCE)):
-            raise HTTPException("the answer is not whole")
-        return received
+        self._http.putrequest("POST", "/", skip_host=True, skip_accept_encoding=True)
+        for name, value in headers.items():
+            self._http.putheader(name, value)
+        self._http.putheader("content-length", str(len(body)))
+        self._http.endheaders(body)
+        response = self._http.getresponse()
+        told = {name.lower(): value for name, value in response.headers.items()}
+        return HttpAnswer(response.status, told, response.read())
 
     def close(self) -> None:
-        """Close the connection."""
-        self._socket.close()
-
-
-def _head(text: str) -> tuple[int, dict[str, str]]:
-    """Return the status of an answer and its headers, names in lower case.
-
-    Raises:
-        HTTPException: if it does not say how long the answer is, or is no HTTP.
-    """
-    first, *lines = text.split("\r\n")
-    status = _STATUS_LINE.fullmatch(first)
-    told = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    if "transfer-encoding" in told:
-        raise _InChunks
-    if status is None or not told.get("content-length", "").isdecimal():
-        raise HTTPException("the answer does not say how long it is")
-    return int(status[1]), told
+        """Close the connections."""
+        self._http.close()
 
 
 def _close(connections: deque[tuple[_Connection, datetime]]) -> None:
@@ -216,8 +179,7 @@ class DirectCalls:
         clock: gives the present time.
 
     Attributes:
-        enabled: whether this way can be gone: not through a proxy, and only to a server that is trusted and
-            says how long its answers are.
+        enabled: whether this way can be gone: not through a proxy, and only where the server is trusted.
     """
 
     def __init__(
@@ -264,7 +226,7 @@ class DirectCalls:
             # Lambda's trace, by which AWS also sees a loop of messages. It is not signed, as with boto3.
             add_recursion_detection_header({"headers": signed})
             return self._hooked(operation, signed, body) or self._send(signed, body)
-        except (ssl.SSLCertVerificationError, _InChunks):
+        except ssl.SSLCertVerificationError:
             self.enabled = False
         except (OSError, HTTPException, BotoCoreError):
             pass  # the client meets the same trouble; it tries again, and says what it is
@@ -288,8 +250,6 @@ class DirectCalls:
             raise
         if connection.is_open:
             self._idle.append((connection, self._clock()))
-        else:
-            connection.close()
         return answer
 
     def _connection(self) -> _Connection:
