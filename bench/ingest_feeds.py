@@ -277,7 +277,7 @@ def measured(work: Callable[[], dict[str, int]]) -> dict[str, Any]:
     return {**counts, "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
 
 
-def tell(passes: list[dict[str, Any]]) -> None:
+def report(passes: list[dict[str, Any]]) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"passes": passes, "peak_mb": peak}), flush=True)
 
@@ -309,7 +309,7 @@ def read_by_reader(feeds: str, count: str) -> None:
                     new += update.value.new
             return {"new": new, "failed": failed}
 
-        tell([measured(work), measured(work)])
+        report([measured(work), measured(work)])
 
 
 class Context:
@@ -347,7 +347,7 @@ def only_fetched_and_parsed(feeds: str, count: str) -> None:
         chunks = [urls[at : at + FEEDS_IN_MESSAGE] for at in range(0, len(urls), FEEDS_IN_MESSAGE)]
         return {"new": sum(sum(asyncio.run(chunk(part))) for part in chunks), "failed": 0}
 
-    tell([measured(work)])
+    report([measured(work)])
 
 
 def fetched_by_us(feeds: str, storage: str, count: str) -> None:
@@ -423,7 +423,7 @@ def fetched_by_us(feeds: str, storage: str, count: str) -> None:
         requests_since()  # those of registering the feeds and of finding them due are no part of a pass
         found = measured(partial(one_pass, events))
         passes.append(found | {"requests": requests_since()})
-    tell(passes)
+    report(passes)
 
 
 # --- the comparison ------------------------------------------------------------------------------

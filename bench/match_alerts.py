@@ -74,9 +74,11 @@ def each(act: Callable[[IndexedArticle], object], entries: Sequence[IndexedArtic
 
 
 def main() -> None:
-    told = texts()
-    entries = [entry_of(number, *one) for number, one in enumerate(told)]
-    vocabulary = [word for headline, text in told for word in words(f"{headline} {text}") if len(word) > 3]
+    articles = texts()
+    entries = [entry_of(number, *one) for number, one in enumerate(articles)]
+    vocabulary = [
+        word for headline, text in articles for word in words(f"{headline} {text}") if len(word) > 3
+    ]
     asked = queries(vocabulary, random.Random(7))  # noqa: S311 - seeded draws
     rules = ArticleRules()
     begun = time.process_time()
@@ -87,7 +89,7 @@ def main() -> None:
     indexed = min(each(rules.matching, entries) for _ in range(3))
     loop = each(lambda entry: [holds(entry, groups) for groups in asked], entries[:5])
     engine = engine_named("model")
-    judged = [f"{headline}. {text}"[:1_000] for headline, text in told]
+    judged = [f"{headline}. {text}"[:1_000] for headline, text in articles]
     engine.label(judged)
     begun = time.process_time()
     for start in range(0, len(judged), 10):  # as many as a function gets at once

@@ -105,7 +105,7 @@ def financial() -> list[Example]:
 def tweets() -> list[Example]:
     """Return TFNS's training tweets.
 
-    Neutral ones keep their share, two in three: what tells a tweet is also how often it says nothing.
+    Neutral ones keep their share, two in three: what marks a tweet is also how often it has no opinion.
     """
     return [e for e in _read(shared() / "tfns_train.tsv") if bucket(e.text) != 0]
 

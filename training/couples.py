@@ -1,7 +1,7 @@
 """Generated headlines and sentences of several subjects, each with the label that its own part gives it.
 
 Who says something, reports on it or decides it stays neutral; what it is said of does not. Drawing the names
-at random teaches that it is the place in the sentence that tells, not the name.
+at random teaches that the place in the sentence decides, not the name.
 """
 
 from __future__ import annotations

@@ -44,27 +44,27 @@ SAVED_EVERY = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """A lesson as the network reads it.
+class EncodedLesson:
+    """A lesson as tokens.
 
     Attributes:
         ids: the text's tokens.
         label: of the whole, or None.
         targets: for each target, a mask over the tokens and its label.
-        opinion: the earlier model's logits of the whole, or None.
+        teacher_logits: those of the earlier model for the whole, or None.
     """
 
     ids: tuple[int, ...]
     label: int | None
     targets: tuple[tuple[list[int], int], ...]
-    opinion: torch.Tensor | None
+    teacher_logits: torch.Tensor | None
 
 
-class Beginnings:
-    """What the frozen lowest layers make of texts, kept for each text that may come again."""
+class FrozenStates:
+    """The states of texts after the frozen lowest layers, kept for each text that may come again."""
 
     def __init__(self, network: SentimentNetwork, layers: int) -> None:
-        """Keep what so many layers of the network make of texts."""
+        """Keep the states after so many layers of the network."""
         self._network = network
         self.layers = layers
         self._known: dict[tuple[int, ...], torch.Tensor] = {}
@@ -99,17 +99,17 @@ def main() -> None:
         network.load_state_dict(torch.load(chosen.start, weights_only=True))
     network.freeze(chosen.frozen)
     shares = CLOSING if chosen.closing else OPENING
-    opinions = _opinions(network, shares, bf16=chosen.bf16) if chosen.taught else {}
+    teacher = _teacher_logits(network, shares, bf16=chosen.bf16) if chosen.taught else {}
     optimizer = _optimizer(network, chosen)
     peaks = [group["lr"] for group in optimizer.param_groups]
     averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(chosen.averaging**AVERAGED_EVERY))
-    learnt = Lessons(network, Beginnings(network, chosen.frozen), chosen.taught)
+    objective = DistillationLoss(network, FrozenStates(network, chosen.frozen), chosen.taught)
     draw = random.Random(chosen.seed)
     started, worked = time.monotonic(), time.process_time()
     step, epoch, progress = 0, 0, 0.0
     while progress < 1:
-        learnt.beginnings.forget()
-        for batch in _batches(lessons(chosen.seed + epoch, shares), opinions, draw):
+        objective.beginnings.forget()
+        for batch in _batches(lessons(chosen.seed + epoch, shares), teacher, draw):
             progress = max(
                 (time.process_time() - worked) / 60 / chosen.minutes,
                 (time.monotonic() - started) / 60 / (chosen.clock or 10_000),
@@ -121,7 +121,7 @@ def main() -> None:
                 group["lr"] = peak * rate
             network.train()
             with torch.autocast("cpu", torch.bfloat16, enabled=chosen.bf16):
-                loss = learnt.loss(batch)
+                loss = objective.loss(batch)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -133,7 +133,7 @@ def main() -> None:
                 print(
                     f"step {step} epoch {epoch} progress {progress:.2f} "
                     f"{(time.process_time() - worked) / 60:.1f} min of work, "
-                    f"{(time.monotonic() - started) / 60:.1f} by the clock; loss {learnt.told()}",
+                    f"{(time.monotonic() - started) / 60:.1f} by the clock; loss {objective.summary()}",
                     flush=True,
                 )
             if step % SAVED_EVERY == 0:
@@ -147,29 +147,29 @@ def main() -> None:
 
 
 @dataclass(slots=True)
-class Lessons:
-    """What a network gets wrong of batches of lessons.
+class DistillationLoss:
+    """The loss of batches of lessons: by their labels, and by distillation from the earlier model.
 
     Attributes:
-        network: which learns.
-        beginnings: what its frozen layers make of texts.
-        taught: how much the earlier model's opinion of a text counts beside its label.
+        network: the one that is trained.
+        beginnings: the states of texts after its frozen layers.
+        taught: weight of the earlier model's logits beside the labels.
         losses: means of the batches so far, of texts and of targets.
     """
 
     network: SentimentNetwork
-    beginnings: Beginnings
+    beginnings: FrozenStates
     taught: float
     losses: dict[str, list[float]] = field(default_factory=lambda: {"texts": [], "targets": []})
 
-    def loss(self, batch: Sequence[Read]) -> torch.Tensor:
+    def loss(self, batch: Sequence[EncodedLesson]) -> torch.Tensor:
         """Return the loss of a batch, and note its parts."""
         mask = padded([[1] * len(one.ids) for one in batch])
         beginnings = self.beginnings
         states = beginnings.of([one.ids for one in batch])
         lower = self.network.lower_from(states, mask, beginnings.layers)
         loss = torch.zeros(())
-        texts = [n for n, one in enumerate(batch) if one.label is not None or one.opinion is not None]
+        texts = [n for n, one in enumerate(batch) if one.label is not None or one.teacher_logits is not None]
         if texts:
             found = self.network.judge_texts(lower[texts], mask[texts]).float()
             of_texts = self._of_texts(found, [batch[n] for n in texts])
@@ -185,24 +185,24 @@ class Lessons:
             loss = loss + of_targets
         return loss / len(batch)
 
-    def _of_texts(self, found: torch.Tensor, batch: Sequence[Read]) -> torch.Tensor:
-        """Return the loss on texts as wholes: by their labels, and by what the earlier model says of them."""
+    def _of_texts(self, found: torch.Tensor, batch: Sequence[EncodedLesson]) -> torch.Tensor:
+        """Return the loss on whole texts: by their labels, and by the earlier model's logits."""
         loss = torch.zeros(())
-        labels = [(n, one.label, one.opinion) for n, one in enumerate(batch) if one.label is not None]
+        labels = [(n, one.label, one.teacher_logits) for n, one in enumerate(batch) if one.label is not None]
         if labels:
             wrong = _cross_entropy(found[[n for n, _, _ in labels]], [label for _, label, _ in labels])
-            shares = [1.0 if opinion is None else 1 - self.taught for _, _, opinion in labels]
+            shares = [1.0 if teacher_logits is None else 1 - self.taught for _, _, teacher_logits in labels]
             loss = loss + (wrong * torch.tensor(shares)).sum()
-        told = [(n, one.opinion) for n, one in enumerate(batch) if one.opinion is not None]
-        if told:
-            opinions = torch.stack([opinion for _, opinion in told]).log_softmax(1)
-            now = found[[n for n, _ in told]].log_softmax(1)
+        taught = [(n, one.teacher_logits) for n, one in enumerate(batch) if one.teacher_logits is not None]
+        if taught:
+            opinions = torch.stack([teacher_logits for _, teacher_logits in taught]).log_softmax(1)
+            now = found[[n for n, _ in taught]].log_softmax(1)
             away = nn.functional.kl_div(now, opinions, log_target=True, reduction="sum")
             loss = loss + self.taught * away
         return loss
 
-    def told(self) -> str:
-        """Return the mean losses since this was asked last, as words."""
+    def summary(self) -> str:
+        """Return the mean losses since the last summary, as words."""
         means = {kind: sum(found) / max(1, len(found)) for kind, found in self.losses.items()}
         self.losses = {kind: [] for kind in self.losses}
         return " ".join(f"{kind} {mean:.3f}" for kind, mean in means.items())
@@ -218,8 +218,8 @@ def _cross_entropy(found: torch.Tensor, labels: Sequence[int]) -> torch.Tensor:
     )
 
 
-def _opinions(network: SentimentNetwork, shares: Shares, *, bf16: bool) -> dict[str, torch.Tensor]:
-    """Return what the network says, before it learns anew, of texts with the same words in each epoch."""
+def _teacher_logits(network: SentimentNetwork, shares: Shares, *, bf16: bool) -> dict[str, torch.Tensor]:
+    """Return the network's logits, before it is trained further, of texts that are the same in each epoch."""
     texts = list(dict.fromkeys(one.text for seed in range(4) for one in lessons(seed, shares) if one.taught))
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         found = logits(network, encode(texts, tokenizer(MAX_TOKENS)))
@@ -227,8 +227,8 @@ def _opinions(network: SentimentNetwork, shares: Shares, *, bf16: bool) -> dict[
 
 
 def _batches(
-    chosen: Sequence[Lesson], opinions: dict[str, torch.Tensor], draw: random.Random
-) -> Iterator[list[Read]]:
+    chosen: Sequence[Lesson], teacher: dict[str, torch.Tensor], draw: random.Random
+) -> Iterator[list[EncodedLesson]]:
     """Yield batches of lessons of like length, without targets that lie beyond the longest text."""
     words = tokenizer(MAX_TOKENS)
     ids = encode([one.text for one in chosen], words)
@@ -238,7 +238,7 @@ def _batches(
     for one, row in zip(chosen, ids, strict=True):
         targets = [(next(left).mask, target.label) for target in one.targets]
         kept = tuple((mask, label) for mask, label in targets if any(mask))
-        read.append(Read(tuple(row), one.label, kept, opinions.get(one.text) if one.taught else None))
+        read.append(EncodedLesson(tuple(row), one.label, kept, teacher.get(one.text) if one.taught else None))
     order = sorted(range(len(read)), key=lambda n: len(read[n].ids) + draw.uniform(0, 3))
     parts = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
     draw.shuffle(parts)

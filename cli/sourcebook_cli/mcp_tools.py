@@ -49,14 +49,14 @@ def _as_text(
     """Return a tool's answer as text, and errors of the API as errors of the tool."""
 
     @functools.wraps(tool)
-    async def telling(self: Tools, /, *args: P.args, **kwargs: P.kwargs) -> str:
+    async def reporting(self: Tools, /, *args: P.args, **kwargs: P.kwargs) -> str:
         try:
             found = await tool(self, *args, **kwargs)
         except (SourcebookError, ValueError) as error:
             raise ToolError(str(error)) from error
         return json.dumps(found, ensure_ascii=False, separators=(",", ":"), default=str)
 
-    return telling
+    return reporting
 
 
 class Tools:

@@ -70,7 +70,7 @@ def test_an_article_is_joined_by_its_address_and_what_does_not_fit_is_said(look:
     page = look.at(f"#/articles/{ONE}")
     expect(page.get_by_role("button", name="Split off")).to_have_count(0)
     page.locator("summary", has_text="Join another article").click()
-    other = page.get_by_label("The article that tells the same")
+    other = page.get_by_label("The article with the same story")
     other.fill(ONE)
     decide(look, " ")
     look.enter_token()

@@ -87,7 +87,7 @@ function Read({ article, isOther, decided }: Reading): JSX.Element {
         summary="Join another article"
         action="join_articles"
         body={{ article_id: article.dedup_key }}
-        other="The article that tells the same"
+        other="The article with the same story"
         title="Join another article to this one"
         follows="What its sources say stands here, now and later, and its address leads here. This one is analyzed anew. It can be taken back."
         decided={decided}

@@ -24,7 +24,7 @@ export interface Decision extends DecidedBy {
   undone_by: string | null;
 }
 
-/** After a decision: shows its subject as it is now. The number tells views apart, so that no form of before stays. */
+/** After a decision: shows its subject as it is now. The number distinguishes views, so that no form of before stays. */
 export function useDecided({ again }: Answer<unknown>): [number, () => void] {
   const [turn, setTurn] = useState(0);
   const loadAnew = (): void => {

@@ -1,4 +1,4 @@
-/** Events: articles that tell of the same in other words, and what may be concluded from them. */
+/** Events: articles about the same occurrence in other words, and what may be concluded from them. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -39,11 +39,11 @@ function Newest(): JSX.Element {
   const list = useList<Event>("/events");
   return (
     <>
-      <Heading title="Events">Articles that tell of the same in other words. The conclusions are no advice.</Heading>
+      <Heading title="Events">Articles about the same occurrence in other words. The conclusions are no advice.</Heading>
       <Shown of={list}>
         {(events) =>
           events.length === 0 ? (
-            <Empty>No two articles tell of the same yet.</Empty>
+            <Empty>No two articles are about the same occurrence yet.</Empty>
           ) : (
             <ol class="articles">
               {events.map((event) => (

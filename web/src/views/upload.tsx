@@ -49,7 +49,7 @@ const STATE: Record<string, readonly [string, string]> = {
   REFUSED: ["negative", "refused"],
 };
 
-/** What the page can tell of a file before it is sent; the stack examines it in full afterwards. */
+/** What the page can find out about a file before it is sent; the stack examines it in full afterwards. */
 async function looked(file: File): Promise<Chosen> {
   const kind = kindOf(file.name);
   if (kind === null) return { file, kind, says: "is neither photometry (.csv, .txt, .vot …) nor a spectrum (.fits, .zip …) by its name" };

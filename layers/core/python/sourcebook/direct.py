@@ -5,7 +5,7 @@ the endpoint, runs hooks, and signs, each time anew. Here the same bytes are mad
 they need. What comes out of that, also of a refusal by a condition, is what the client would have returned
 or raised. In every other case, such as throttling, a failing server or a lost connection, the request is
 given to the client itself, which tries it as often as it always does.
-docs/decisions/0138-requests-the-short-way.md tells what is kept of boto3 and what is not.
+docs/decisions/0138-requests-the-short-way.md says what is kept of boto3 and what is not.
 """
 
 from __future__ import annotations

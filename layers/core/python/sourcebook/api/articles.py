@@ -248,7 +248,7 @@ OPERATIONS: Final = (
         name="listEvents",
         topic=_TOPIC,
         summary="Events, the one with the newest article first",
-        description="An event is two or more articles that tell of the same; docs/articles.md says when "
+        description="An event is two or more articles about the same occurrence; docs/articles.md says when "
         "they do. One that grows between two pages moves to the front. `headline` is that of the earliest "
         "article; `idea` is the newest one, null in the moment before the first is made. Ideas are "
         "summaries of what was published, and no advice.",

@@ -1,4 +1,4 @@
-"""The operations that tell what was exported, and give its files."""
+"""The operations that list exports and give their files."""
 
 from __future__ import annotations
 

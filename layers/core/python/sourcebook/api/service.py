@@ -1,4 +1,4 @@
-"""The operations that tell of the API itself: whether it lives, and how to use it."""
+"""The operations about the API itself: its health, its description and its reference page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Announcing articles that wait for analysis on one topic."""
+"""Publishes articles that wait for their analysis to the SNS topic, in batches."""
 
 from __future__ import annotations
 

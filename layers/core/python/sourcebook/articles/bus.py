@@ -1,4 +1,4 @@
-"""Telling the event bus."""
+"""Puts events on the EventBridge bus, in batches."""
 
 from __future__ import annotations
 

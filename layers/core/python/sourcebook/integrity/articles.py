@@ -168,5 +168,5 @@ class AliasesLeadToArticles:
                 )
 
     def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """Only the source can tell the story again."""
+        """Return nothing: only the source can report the story again."""
         return False

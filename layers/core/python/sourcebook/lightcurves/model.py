@@ -175,7 +175,7 @@ class Parsed:
         }
 
     def report(self) -> dict[str, Any]:
-        """Return all there is to tell whoever made the upload."""
+        """Return everything that the sender of the upload should know."""
         return {
             **self.counts(),
             "errors": [error.to_dict() for error in self.errors],

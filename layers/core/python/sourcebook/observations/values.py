@@ -68,7 +68,7 @@ class Reason(StrEnum):
 
     NO_VALUE = "no_value"
     NO_RECORDS = "no_records"
-    SAID_TWICE = "said_twice"
+    AMBIGUOUS_MEMBER = "said_twice"
     NOT_A_NUMBER = "not_a_number"
     SEVERAL_NUMBERS = "several_numbers"
     VALUE_OUT_OF_RANGE = "value_out_of_range"

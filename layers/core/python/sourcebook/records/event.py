@@ -1,4 +1,4 @@
-"""An event: articles that tell of the same. Its members, and the ideas that were concluded from it."""
+"""An event: articles about the same occurrence. Its members, and the ideas concluded from it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class EventMember(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event(Record):
-    """Articles that tell of the same, as grouping decided."""
+    """Articles about the same occurrence, as grouping decided."""
 
     PLACE: ClassVar = Place(keys.event, "grouping; ideas, for the newest idea on it", (keys.STATUS_INDEX,))
 

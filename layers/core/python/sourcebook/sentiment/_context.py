@@ -1,4 +1,4 @@
-"""Words by which the surroundings of an ambiguous name tell what it means.
+"""Words in the surroundings of an ambiguous name that show what it means.
 
 Lists of this project's own, made from what headlines say of companies and of software; every word is in the
 form that the matcher compares: lower case, without the genitive.

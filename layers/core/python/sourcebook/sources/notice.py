@@ -1,4 +1,4 @@
-"""Telling the operator of sources that errors have disabled."""
+"""Notifies the operator of sources that errors have disabled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RUNBOOK: Final = "docs/operations.md#disabled-sources"
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Publishes to the topic of alarms.
+    """Publishes notices of disabled sources to the topic of alarms.
 
     Attributes:
         topic: a client of SNS.

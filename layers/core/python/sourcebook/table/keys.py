@@ -656,7 +656,7 @@ def grouping_chunk(number: int) -> Key:
 
 
 def event(event_id: str) -> Key:
-    """Key of an event: articles that tell of the same."""
+    """Key of an event: articles about the same occurrence."""
     return {"PK": f"EVENT#{event_id}", "SK": EVENT_SORT_KEY}
 
 

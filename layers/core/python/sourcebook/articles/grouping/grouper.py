@@ -1,4 +1,4 @@
-"""One run of grouping: decide on the articles that wait, record it, carry it out, tell who draws conclusions.
+"""One run of grouping: decide on the articles that wait, record it, carry it out, ask for conclusions.
 
 The order survives a crash at any point. The decisions are recorded first; then members, articles and events
 are written from them; then the bus gets them; last the marks of the waiting articles go. A run that finds a

@@ -1,6 +1,6 @@
 """Ideas: what may be concluded from an event, by rules that always conclude the same from the same.
 
-An idea says who an event is about, which way it points, how many independent sources tell of it and how
+An idea says who an event is about, which way it points, how many independent sources report it and how
 fast, and why, in words. It is a summary of what was published, and no advice.
 """
 

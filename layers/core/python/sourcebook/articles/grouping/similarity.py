@@ -1,4 +1,4 @@
-"""Whether two headlines tell of one event: near-duplicate words, and no disagreement about who and how much.
+"""Whether two headlines are about one event: near-duplicate words, and no disagreement on who and how much.
 
 Words alone are not enough. "Avnet price target raised" and "Broadcom price target raised" share all words
 but one, and that one is the story. So names, tickers, numbers, dates, direction and negation must agree
@@ -121,7 +121,7 @@ class Comparison:
     """What comparing two headlines came to.
 
     Attributes:
-        same_event: whether they tell of one event.
+        same_event: whether they are about one event.
         compatible: whether nothing in them speaks against it.
         likeness: Jaccard index of their words, 0 to 1.
         reason: in words, for the log and for whoever asks.
@@ -162,7 +162,7 @@ def profile(headline: str, *, tickers: Iterable[str] = (), publishers: Iterable[
 
 
 def compare(one: Profile, other: Profile) -> Comparison:
-    """Return whether two headlines tell of one event. The order of the two makes no difference."""
+    """Return whether two headlines are about one event. The order of the two makes no difference."""
     ours, theirs = set(one.words), set(other.words)
     shared = ours & theirs
     likeness = len(shared) / len(ours | theirs) if shared else 0.0
@@ -189,7 +189,7 @@ def names_in(headline: str) -> tuple[str, ...]:
     Only a headline whose capitals say something has any: one In Title Case has none.
     """
     capitals = _Capitals.of(headline)
-    if not capitals.telling:
+    if not capitals.mark_names:
         return ()
     words = _WORDS_OF_ORIGINAL.findall(_POSSESSIVE.sub("", unicodedata.normalize("NFKC", headline)))
     found = [
@@ -298,7 +298,7 @@ class _Capitals:
     """Which words a headline writes with a capital, and whether that says anything."""
 
     capitalised: frozenset[str]
-    telling: bool
+    mark_names: bool
 
     @classmethod
     def of(cls, headline: str) -> _Capitals:
@@ -308,13 +308,13 @@ class _Capitals:
         counted = [word for word in words if word.lower() not in STOP]
         upper = [word for word in counted if word[0].isupper()]
         some_lower = any(word[0].islower() for word in counted)
-        telling = bool(upper) and some_lower and len(upper) / len(counted) < _TITLE_CASE
-        return cls(frozenset(word.lower() for word in words if word[0].isupper()), telling)
+        mark_names = bool(upper) and some_lower and len(upper) / len(counted) < _TITLE_CASE
+        return cls(frozenset(word.lower() for word in words if word[0].isupper()), mark_names)
 
     def may_be_name(self, token: str, *, is_first: bool) -> bool:
         if token in CALENDAR:
             return False
-        if self.telling and not is_first and token[0].lower() != token[0].upper():
+        if self.mark_names and not is_first and token[0].lower() != token[0].upper():
             return token in self.capitalised
         return token not in COMMON
 

@@ -65,7 +65,7 @@ class _JsonRecord:
                 return None
             case _Twice():
                 raise UnreadableValue(
-                    Reason.SAID_TWICE, f"{where.column} stands twice in the record, not alike"
+                    Reason.AMBIGUOUS_MEMBER, f"{where.column} stands twice in the record, not alike"
                 )
             case bool() | list() | dict():
                 raise UnreadableValue(
