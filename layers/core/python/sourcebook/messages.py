@@ -23,6 +23,7 @@ from sourcebook.errors import InvalidInput
 
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 
+_FIELDS: Final[dict[type, tuple[Field[Any], ...]]] = {}
 _TYPES: Final[dict[type, Mapping[str, object]]] = {}
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool, NoneType, bytes})
 """JSON has no bytes; the table has, for which records are written by the same way."""
@@ -76,11 +77,9 @@ class Message:
 
     def to_json(self) -> Mapping[str, Json]:
         """Return it as JSON has it, without the optional fields that are None."""
-        if not is_dataclass(self):
-            raise TypeError(f"{type(self).__name__} is no dataclass")
         return {
             one.name: plain(value)
-            for one in fields(self)
+            for one in fields_of(type(self))
             if (value := getattr(self, one.name)) is not None or one.default is not None
         }
 
@@ -136,10 +135,12 @@ class TaskRequest(Message):
 
 
 def fields_of(kind: type[Message]) -> tuple[Field[Any], ...]:
-    """Return the fields of a message's class. Raise TypeError if it is no dataclass."""
-    if not is_dataclass(kind):
-        raise TypeError(f"{kind.__name__} is no dataclass")
-    return fields(kind)
+    """Return the fields of a message's class, worked out once. Raise TypeError if it is no dataclass."""
+    if kind not in _FIELDS:
+        if not is_dataclass(kind):
+            raise TypeError(f"{kind.__name__} is no dataclass")
+        _FIELDS[kind] = fields(kind)
+    return _FIELDS[kind]
 
 
 def checked_parts(kind: type[Message], parts: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -199,9 +200,9 @@ def plain(value: object) -> Json:
             return isoformat(value)
         case str() | int() | float() | None:
             return value
-        case Mapping():
+        case dict() | Mapping():
             return {str(name): plain(part) for name, part in value.items()}
-        case Sequence():
+        case tuple() | list() | Sequence():
             return [plain(part) for part in value]
         case _:
             raise TypeError(f"{type(value).__name__} is nothing that a message has")

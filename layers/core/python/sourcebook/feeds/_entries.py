@@ -284,7 +284,7 @@ _CLOCK = re.compile(
 _AGO = re.compile(r"\b(?:vor|il y a|hace)\s\d+\s\w+")
 # What both of them need: most texts have none of it, and to look for that is quicker by far.
 _MINUTES = re.compile(r":\d\d")
-_AGES = ("vor ", "vor\n", "il y a ", "il y a\n", "hace ", "hace\n")
+_AGES = ("vor ", "il y a ", "hace ")
 
 
 def content_fingerprint(entry: FeedEntry) -> str:
@@ -300,19 +300,18 @@ def content_fingerprint(entry: FeedEntry) -> str:
 
 def _content(entry: FeedEntry, summary: str) -> str:
     link = entry.address.partition("#")[0].partition("?")[0]
-    texts = [summary]
+    texts = [" ".join(entry.title.split()), summary]
     if entry.content and entry.content != entry.summary:
         texts.append(text_of(entry.content, _COMPARED_TEXT))
-    parts = (" ".join(entry.title.split()), *texts)
-    words = "\n".join((entry.title, *texts)).casefold()
+    words = " ".join(filter(None, texts)).casefold()
     whole = len(words)
     if "ago" in words or _MINUTES.search(words):
         words = _CLOCK.sub("", words)
     if any(age in words for age in _AGES):
         words = _AGO.sub("", words)
-    if len(words) == whole:  # nothing was taken out, and texts have single spaces already
-        return _digest(link, " ".join(filter(None, parts)).casefold())
-    return _digest(link, " ".join(words.split()))
+    if len(words) != whole:  # what was taken out has left spaces on both sides
+        words = " ".join(words.split())
+    return _digest(link, words)
 
 
 def _digest(*parts: str) -> str:

@@ -164,14 +164,17 @@ class Record(Message):
     def to_item(self, key: Key, index: EligibilityKey | None = None) -> Item:
         """Return the item that holds this record, with its place in EligibilityIndex if it has one."""
         kind = type(self)
-        left_out = {one.name for one in record_fields(kind) if one.is_left_out(getattr(self, one.name))}
-        return {
+        item = {
             **key,
             **(index or {}),
             "entity_type": self.PLACE.entity or kind.__name__,
             "schema_version": self.PLACE.version,
-            **{name: value for name, value in self.to_json().items() if name not in left_out},
+            **self.to_json(),
         }
+        for one in record_fields(kind):
+            if one.left_out and one.is_left_out(getattr(self, one.name)):
+                item.pop(one.name, None)
+        return item
 
     def checked(self) -> Self:
         """Return the same. Raise InvalidInput naming the first field that breaks a rule of its type."""
