@@ -53,7 +53,7 @@ class Deployment:
         grouping_lines: how many group_headlines decide side by side (docs/decisions/0335).
         index_shards: over how many partitions of an index the items of one value are spread
             (docs/decisions/0350).
-        index_shards_before: how many it were when it was more, until `sourcebook migrate` has run; 0 if not.
+        index_shards_before: the number before it was lowered, until `sourcebook migrate` has run; else 0.
         acquire_concurrency: how many spectra a sweep acquires at once, at most.
         sentiment_engine: what labels articles; one of ENGINES.
         traces: whether X-Ray records each run of functions and workflows (docs/decisions/0272).
@@ -111,24 +111,24 @@ class Deployment:
             public_read=_boolean(node, "public_read", default=local),
             cors_origins=_origins(node),
             # A process per concurrent call on the embedded cloud: three fetches fill two cores.
-            fetch_concurrency=_concurrency(node, "fetch_concurrency", default=3 if local else 50),
-            analyze_concurrency=_concurrency(node, "analyze_concurrency", default=2 if local else 20),
-            grouping_lines=_concurrency(node, "grouping_lines", default=1, least=1, most=32),
-            index_shards=_concurrency(node, "index_shards", default=1, least=1, most=MOST_SHARDS),
+            fetch_concurrency=_whole_number(node, "fetch_concurrency", default=3 if local else 50),
+            analyze_concurrency=_whole_number(node, "analyze_concurrency", default=2 if local else 20),
+            grouping_lines=_whole_number(node, "grouping_lines", default=1, least=1, most=32),
+            index_shards=_whole_number(node, "index_shards", default=1, least=1, most=MOST_SHARDS),
             index_shards_before=_shards_before(node),
             # Step Functions runs up to 40 items of an inline map at once.
-            acquire_concurrency=_concurrency(
+            acquire_concurrency=_whole_number(
                 node, "acquire_concurrency", default=3 if local else 10, most=40
             ),
             sentiment_engine=_engine(node, local=local),
             traces=_boolean(node, "traces", default=False),
             tns_bot=_tns_bot(node),
             feeds=_feeds(node),
-            bytecode=_compiler(node, local=local),
+            bytecode=_bytecode(node, local=local),
         )
 
 
-_OF_THIS_MACHINE = frozenset({"target", "bytecode"})
+_OF_THE_BUILD = frozenset({"target", "bytecode"})
 """Choices about the build alone, which may differ from one deployment to the next."""
 
 
@@ -146,7 +146,7 @@ def take_choices(node: Node, file: Path) -> dict[str, object]:
     """
     if _target(node) is DeploymentTarget.LOCAL:
         return {}
-    names = {field.name for field in fields(Deployment)} - _OF_THIS_MACHINE
+    names = {field.name for field in fields(Deployment)} - _OF_THE_BUILD
     chosen = _choices_in(file, names)
     for name in sorted(names):
         given = node.try_get_context(name)
@@ -258,7 +258,7 @@ def _engine(node: Node, *, local: bool) -> str:
     return str(value)
 
 
-def _compiler(node: Node, *, local: bool) -> str:
+def _bytecode(node: Node, *, local: bool) -> str:
     value = str(node.try_get_context("bytecode") or "").strip()
     if local and value:
         raise ValueError(
@@ -293,9 +293,9 @@ def _feeds(node: Node) -> FeedSettings:
 
 
 def _shards_before(node: Node) -> int:
-    """Return the larger number of shards of before; one that is not larger says nothing, and is a mistake."""
-    before = _concurrency(node, "index_shards_before", default=0, least=2, most=MOST_SHARDS)
-    now = _concurrency(node, "index_shards", default=1, least=1, most=MOST_SHARDS)
+    """Return the number of shards before it was lowered; refuse one that is not larger than today's."""
+    before = _whole_number(node, "index_shards_before", default=0, least=2, most=MOST_SHARDS)
+    now = _whole_number(node, "index_shards", default=1, least=1, most=MOST_SHARDS)
     if before and before <= now:
         raise ValueError(
             f"context index_shards_before={before}: expected more than index_shards, which is {now}, "
@@ -304,8 +304,8 @@ def _shards_before(node: Node) -> int:
     return before
 
 
-def _concurrency(node: Node, name: str, *, default: int, least: int = 2, most: int = 1000) -> int:
-    """SQS event source mappings take 2 to 1,000 (Lambda's MaximumConcurrency)."""
+def _whole_number(node: Node, name: str, *, default: int, least: int = 2, most: int = 1000) -> int:
+    """Return a whole number within bounds, by default those of a concurrency of SQS."""
     value = node.try_get_context(name)
     if value is None:
         return default

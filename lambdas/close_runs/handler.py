@@ -12,7 +12,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from sourcebook.runs.closing import Ended, RunCloser, RunSweeper
+from sourcebook.runs.closing import EndedExecution, RunCloser, RunSweeper
 from sourcebook.settings import required
 from sourcebook.table.client import Table, aws_config
 
@@ -29,7 +29,7 @@ sweeper = RunSweeper(table, boto3.client("stepfunctions", config=aws_config()), 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
     """Close the run of an ended execution, or, called by the schedule, all whose events were missed."""
     if event.get("source") == "aws.states":
-        ended = Ended.of_event(event)
+        ended = EndedExecution.of_event(event)
         closed = closer.close(ended)
         logger.info("run_ended", extra={"execution_arn": ended.arn, "how": ended.how, "job_run_id": closed})
         return {"closed": closed}

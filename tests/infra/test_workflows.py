@@ -14,7 +14,7 @@ from infra.deployment import DeploymentTarget
 from sourcebook.articles.reanalysis_messages import DayOfArticles, Progress
 from sourcebook.exports.messages import Exported
 from sourcebook.observations.rebuild_messages import RebuildCounts
-from sourcebook.runs.closing import HowEnded
+from sourcebook.runs.closing import ExecutionEnd
 from sourcebook.sources.dispatch import DispatchCounts
 from sourcebook.spectra.sweep import LOCK
 from sourcebook.spectra.sweep import WORKFLOW as SWEEP
@@ -64,7 +64,7 @@ def test_whatever_ends_an_execution_of_this_stack_but_success_closes_its_run(aws
     assert rule["EventPattern"]["detail-type"] == ["Step Functions Execution Status Change"]
     detail = rule["EventPattern"]["detail"]
     # What has succeeded has closed its own run; what has no end yet is not closed.
-    assert set(detail["status"]) == set(HowEnded) - {HowEnded.SUCCEEDED, HowEnded.LOST}
+    assert set(detail["status"]) == set(ExecutionEnd) - {ExecutionEnd.SUCCEEDED, ExecutionEnd.LOST}
     (machines,) = detail["stateMachineArn"]
     own = "".join(part for part in machines["prefix"]["Fn::Join"][1] if isinstance(part, str))
     assert own.startswith("arn:")

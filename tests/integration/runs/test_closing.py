@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from sourcebook.errors import InvalidInput
-from sourcebook.runs.closing import Ended, HowEnded, RecordLate, RunCloser, RunSweeper
+from sourcebook.runs.closing import EndedExecution, ExecutionEnd, RecordLate, RunCloser, RunSweeper
 from sourcebook.runs.read import RunReader
 from sourcebook.table import keys
 
@@ -94,7 +94,7 @@ def test_a_run_says_how_its_execution_was_ended(
 ) -> None:
     begin(table)
     lock(table, "r-1")
-    assert closer.close(Ended.of_event(event(status, error=error))) == "r-1"
+    assert closer.close(EndedExecution.of_event(event(status, error=error))) == "r-1"
     found = run_of(table)
     assert (found["status"], found["outcome"], found["error_type"]) == ("FAILED", status, error_type)
     assert found["error_message"]
@@ -104,35 +104,35 @@ def test_a_run_says_how_its_execution_was_ended(
 
 def test_an_event_that_comes_twice_or_late_changes_nothing(table: Table, closer: RunCloser) -> None:
     begin(table)
-    assert closer.close(Ended.of_event(event())) == "r-1"
+    assert closer.close(EndedExecution.of_event(event())) == "r-1"
     before = run_of(table)
-    assert closer.close(Ended.of_event(event("FAILED", cause="another"))) is None
+    assert closer.close(EndedExecution.of_event(event("FAILED", cause="another"))) is None
     assert run_of(table) == before
 
 
 def test_a_run_that_has_ended_by_itself_stays_as_it_ended(table: Table, closer: RunCloser) -> None:
     begin(table, status="FAILED", outcome="FAILED", error_type="NoSuchNova")
-    assert closer.close(Ended.of_event(event("FAILED", error="NoSuchNova"))) is None
+    assert closer.close(EndedExecution.of_event(event("FAILED", error="NoSuchNova"))) is None
     assert run_of(table)["error_type"] == "NoSuchNova"
 
 
 def test_a_lock_that_another_run_has_is_not_released(table: Table, closer: RunCloser) -> None:
     begin(table)
     lock(table, "r-2")
-    assert closer.close(Ended.of_event(event())) == "r-1"
+    assert closer.close(EndedExecution.of_event(event())) == "r-1"
     assert table.get(keys.lock(LOCK)) is not None
 
 
 def test_runs_that_began_at_one_moment_are_told_apart(table: Table, closer: RunCloser) -> None:
     for number in range(5):
         begin(table, f"x{number}", run=f"r-{number}")
-    assert closer.close(Ended.of_event(event(name="x3"))) == "r-3"
+    assert closer.close(EndedExecution.of_event(event(name="x3"))) == "r-3"
     assert [run_of(table, f"r-{number}")["status"] for number in (2, 3)] == ["RUNNING", "FAILED"]
 
 
 def test_an_execution_that_was_ended_before_it_was_recorded_is_recorded_then(table: Table) -> None:
     name = "run-0f6a2b51-7c1e-4a51-9b52-3d5a8e0c9f11"
-    ended = Ended.of_event(event(name=name, cause="stopped by hand"))
+    ended = EndedExecution.of_event(event(name=name, cause="stopped by hand"))
     with pytest.raises(RecordLate):
         RunCloser(table, lambda: BEGUN + timedelta(seconds=6)).close(ended)
     closer = RunCloser(table, lambda: LATER)
@@ -141,7 +141,7 @@ def test_an_execution_that_was_ended_before_it_was_recorded_is_recorded_then(tab
     found = run_of(table, name.removeprefix("run-"))
     assert (found["workflow_name"], found["outcome"]) == ("ingest_new_nova", "ABORTED")
     assert found["error_message"] == "stopped by hand"
-    other = closer.close(Ended.of_event(event(name="unnamed")))
+    other = closer.close(EndedExecution.of_event(event(name="unnamed")))
     assert other is not None
     assert run_of(table, other)["execution_arn"] == arn("unnamed")
 
@@ -160,7 +160,7 @@ def test_an_execution_that_was_ended_before_it_was_recorded_is_recorded_then(tab
 )
 def test_an_event_that_is_none_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="detail"):
-        Ended.of_event(wrong)
+        EndedExecution.of_event(wrong)
 
 
 class Executions:
@@ -196,7 +196,7 @@ def test_a_sweep_closes_what_the_events_lost_and_leaves_what_is_at_work(
         "c": "TIMED_OUT",
         "d": "LAUNCHED",
         "e": None,
-        "gone": HowEnded.LOST.value,
+        "gone": ExecutionEnd.LOST.value,
     }
     assert run_of(table, "r-d")["status"] == "SUCCEEDED"
     again = sweeper.sweep()

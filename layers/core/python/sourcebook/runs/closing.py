@@ -48,7 +48,7 @@ class StepFunctionsBusy(Retryable):
     """Step Functions is not able to answer now."""
 
 
-class HowEnded(StrEnum):
+class ExecutionEnd(StrEnum):
     """How an execution ended. The words are Step Functions' own, but for the last one."""
 
     ABORTED = "ABORTED"
@@ -59,17 +59,17 @@ class HowEnded(StrEnum):
     """Step Functions no longer knows the execution."""
 
 
-_MESSAGES: Final[Mapping[HowEnded, tuple[str, str]]] = {
-    HowEnded.ABORTED: ("Aborted", "The execution was stopped from outside before it had ended."),
-    HowEnded.TIMED_OUT: ("TimedOut", "The execution took longer than its workflow may."),
-    HowEnded.FAILED: ("ExecutionFailed", "The execution failed outside of its tasks."),
-    HowEnded.SUCCEEDED: ("Unrecorded", "The execution succeeded, but its record was not finished."),
-    HowEnded.LOST: ("Lost", "Step Functions does not know the execution any more."),
+_MESSAGES: Final[Mapping[ExecutionEnd, tuple[str, str]]] = {
+    ExecutionEnd.ABORTED: ("Aborted", "The execution was stopped from outside before it had ended."),
+    ExecutionEnd.TIMED_OUT: ("TimedOut", "The execution took longer than its workflow may."),
+    ExecutionEnd.FAILED: ("ExecutionFailed", "The execution failed outside of its tasks."),
+    ExecutionEnd.SUCCEEDED: ("Unrecorded", "The execution succeeded, but its record was not finished."),
+    ExecutionEnd.LOST: ("Lost", "Step Functions does not know the execution any more."),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedExecution:
     """An execution that has ended.
 
     Attributes:
@@ -83,7 +83,7 @@ class Ended:
     """
 
     arn: str
-    how: HowEnded
+    how: ExecutionEnd
     started_at: str
     ended_at: str
     error: str = ""
@@ -96,7 +96,7 @@ class Ended:
         return self.arn.rpartition(":")[2]
 
     @classmethod
-    def of_event(cls, event: Mapping[str, object]) -> Ended:
+    def of_event(cls, event: Mapping[str, object]) -> EndedExecution:
         """Read an event "Step Functions Execution Status Change".
 
         Raises:
@@ -108,7 +108,7 @@ class Ended:
         arn, status = detail.get("executionArn"), detail.get("status")
         if not isinstance(arn, str) or ":execution:" not in arn:
             raise InvalidInput("detail.executionArn", arn, "the ARN of an execution")
-        if status not in set(HowEnded) - {HowEnded.LOST}:
+        if status not in set(ExecutionEnd) - {ExecutionEnd.LOST}:
             raise InvalidInput("detail.status", status, "how an execution ended, such as ABORTED")
         times = {}
         for name in ("startDate", "stopDate"):
@@ -118,7 +118,7 @@ class Ended:
             times[name] = isoformat(datetime.fromtimestamp(milliseconds / 1000, UTC), "milliseconds")
         return cls(
             arn,
-            HowEnded(status),
+            ExecutionEnd(status),
             times["startDate"],
             times["stopDate"],
             error=str(detail.get("error") or ""),
@@ -134,7 +134,7 @@ class RunCloser:
     table: Table
     clock: Clock = utc_now
 
-    def close(self, ended: Ended) -> str | None:
+    def close(self, ended: EndedExecution) -> str | None:
         """Close the run's record. Return its id, None if the execution had closed it itself.
 
         A run that was ended before it was recorded is recorded now.
@@ -159,7 +159,7 @@ class RunCloser:
             return None
         return str(run["job_run_id"])
 
-    def _find(self, ended: Ended) -> Item | None:
+    def _find(self, ended: EndedExecution) -> Item | None:
         """Return the run of an execution, which begins at the same moment."""
         begun = parse_iso(ended.started_at)
         earliest, latest = (isoformat(begun + timedelta(seconds=s), "milliseconds") for s in (-1, 1))
@@ -182,7 +182,7 @@ class RunCloser:
         except ConditionFailed:
             return  # Another run has it by now, or nobody.
 
-    def _record(self, ended: Ended) -> str:
+    def _record(self, ended: EndedExecution) -> str:
         """Record a run that was ended before its execution had done so."""
         workflow = ended.arn.split(":")[-2].rpartition("-")[2]
         given = ended.name.removeprefix(NAME_PREFIX)
@@ -206,7 +206,7 @@ class RunCloser:
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweptRuns:
     """What a sweep did.
 
     Attributes:
@@ -227,7 +227,7 @@ class RunSweeper:
     closer: RunCloser
     clock: Clock = field(default=utc_now)
 
-    def sweep(self) -> Swept:
+    def sweep(self) -> SweptRuns:
         """Check the runs that have not ended, the oldest first, and record how their executions ended.
 
         Raises:
@@ -240,7 +240,7 @@ class RunSweeper:
             closed += ended is not None and self.closer.close(ended) is not None
             if running == MOST_PER_SWEEP:
                 break
-        return Swept(running, closed)
+        return SweptRuns(running, closed)
 
     def _running(self) -> Iterator[Item]:
         until = isoformat(self.clock() - YOUNG, "milliseconds")
@@ -252,7 +252,7 @@ class RunSweeper:
                 if run and run.get("status") == "RUNNING" and "execution_arn" in run:
                     yield run
 
-    def _ended(self, run: Item) -> Ended | None:
+    def _ended(self, run: Item) -> EndedExecution | None:
         """Return how the execution of a run has ended, None if it is at work."""
         arn = str(run["execution_arn"])
         try:
@@ -261,14 +261,14 @@ class RunSweeper:
             if error.response.get("Error", {}).get("Code") != _GONE:
                 raise StepFunctionsBusy(f"{arn}: {error}") from error
             now = isoformat(self.clock(), "milliseconds")
-            return Ended(arn, HowEnded.LOST, str(run["started_at"]), now)
+            return EndedExecution(arn, ExecutionEnd.LOST, str(run["started_at"]), now)
         except BotoCoreError as error:
             raise StepFunctionsBusy(f"{arn}: Step Functions did not answer") from error
-        if found["status"] not in set(HowEnded):
+        if found["status"] not in set(ExecutionEnd):
             return None
-        return Ended(
+        return EndedExecution(
             arn,
-            HowEnded(found["status"]),
+            ExecutionEnd(found["status"]),
             str(run["started_at"]),
             isoformat(found["stopDate"], "milliseconds"),
             error=found.get("error", ""),
@@ -277,12 +277,12 @@ class RunSweeper:
         )
 
 
-def _closing(ended: Ended) -> dict[str, str]:
+def _closing(ended: EndedExecution) -> dict[str, str]:
     """Return what a run's record says of its end."""
     kind, default = _MESSAGES[ended.how]
     message = " ".join(ended.cause.split())[:_MESSAGE_LIMIT] or default
     closing = {"status": "FAILED", "outcome": ended.how.value, "result": "{}", "ended_at": ended.ended_at}
-    if ended.how is HowEnded.SUCCEEDED:
+    if ended.how is ExecutionEnd.SUCCEEDED:
         closing |= {"status": "SUCCEEDED", "outcome": ended.outcome or kind}
     return closing | {"error_type": ended.error or kind, "error_message": message}
 

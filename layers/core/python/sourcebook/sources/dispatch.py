@@ -1,4 +1,4 @@
-"""Who is due? Dispatch turns the due sources into messages, one host's sources together."""
+"""Dispatch: finds the sources that are due and sends them as messages, the sources of one host together."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class DispatchCounts(TaskResult):
     """What one dispatch did.
 
     Attributes:
-        due: sources that were due, or were asked for and could be made due.
-        messages: messages that the queue took.
-        skipped: sources asked for that are unknown or disabled.
+        due: sources that were due, or were requested and could be made due.
+        messages: messages that the queue accepted.
+        skipped: requested sources that are unknown or disabled.
         refused: messages that the queue refused; their sources are still due and are sent again next time.
         not_sent: the ids of those that were skipped, the first twenty.
     """
@@ -53,7 +53,7 @@ class DispatchCounts(TaskResult):
 
 @dataclass(frozen=True, slots=True)
 class DispatchSources(TaskRequest):
-    """Asks for sources to be sent: all that are due, or those of `source_ids`, which are made due."""
+    """Requests a dispatch: of all sources that are due, or of those of `source_ids`, which are made due."""
 
     function = "dispatch_sources"
     results = (DispatchCounts,)
@@ -85,7 +85,7 @@ class Dispatcher:
     most_queued: int = MOST_QUEUED
 
     def dispatch(self, request: DispatchSources, correlation_id: str) -> DispatchCounts:
-        """Send the sources that are asked for."""
+        """Send the requested sources to the queue; return the counts."""
         if request.source_ids is None:
             return self.send_due(correlation_id)
         return self.send(request.source_ids, correlation_id)
@@ -101,11 +101,11 @@ class Dispatcher:
         return DispatchCounts(due=len(due), messages=sent, refused=refused)
 
     def _due_now(self) -> list[_Due]:
-        """Return the sources that are due, those first that have been so longest.
+        """Return up to `most` sources that are due, those first that have been so longest.
 
         The index has the day of a source in its key and the time in an attribute. DynamoDB reads all that
-        is due today and returns what is due by now. When there is more than one dispatch sends, the rest of
-        the index is only asked for what has been due longer.
+        is due today and returns what is due by now. Once `most` sources are found, the rest of the index is
+        only searched for those that have been due longer.
         """
         now = isoformat(self.clock())
         table = self.registry.table
@@ -125,6 +125,8 @@ class Dispatcher:
         if table.shards.count == 1:
             read(keys.DUE_SOURCES)
         else:
+            # Not `pages.walk_shards`: it reads at the same time only the first page of each shard, and by one
+            # condition. Here all pages are read, and the condition grows stricter from page to page.
             from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - most deployments have one shard
 
             with ThreadPoolExecutor(_SHARDS_AT_ONCE) as threads:
@@ -139,7 +141,7 @@ class Dispatcher:
         return int(answer["Attributes"]["ApproximateNumberOfMessages"])
 
     def _tick(self, longest_due: str | None) -> None:
-        """Write for the health check when this dispatch was, and since when a source had been due then."""
+        """Record for the health check the time of this dispatch, and the earliest due time it found."""
         self.registry.table.put(
             {
                 **keys.dispatch_tick(),
@@ -151,18 +153,18 @@ class Dispatcher:
         )
 
     def send(self, source_ids: Iterable[str], correlation_id: str) -> DispatchCounts:
-        """Set these sources due now, send them, and return the counts."""
+        """Make these sources due now and send them; return the counts."""
         wanted = dict.fromkeys(source_ids)
         found = [source for source_id in wanted if (source := self.registry.make_due(source_id))]
         due = [_Due(s.source_id, s.kind, s.host, s.priority, isoformat(s.next_fetch_time)) for s in found]
         sent, refused = self._send(due, correlation_id)
-        passed_over = [source_id for source_id in wanted if source_id not in {s.source_id for s in found}]
+        skipped = [source_id for source_id in wanted if source_id not in {s.source_id for s in found}]
         return DispatchCounts(
             due=len(due),
             messages=sent,
-            skipped=len(passed_over),
+            skipped=len(skipped),
             refused=refused,
-            not_sent=tuple(source_id[:80] for source_id in passed_over[:_NAMED_AT_MOST]),
+            not_sent=tuple(source_id[:80] for source_id in skipped[:_NAMED_AT_MOST]),
         )
 
     def _send(self, due: Sequence[_Due], correlation_id: str, most: int | None = None) -> tuple[int, int]:

@@ -39,9 +39,9 @@ OUT_OF_MEMORY: Final = "out_of_memory"
 _POLLED_ALONE: Final = frozenset({PROCESS_DIED, OUT_OF_TIME, OUT_OF_MEMORY})
 """Causes of a failure after which a source is polled alone."""
 _TO_COMMIT: Final = 10.0
-"""Seconds of an invocation that are kept for recording what was polled."""
+"""Seconds at the end of an invocation that are reserved for committing polls."""
 _OURS: Final = (Retryable, TableForbidden, BotoCoreError, ClientError, ImportError)
-"""What an adapter may raise that is no fault of its source: of the table, a topic, a deployment."""
+"""Errors of an adapter that are no fault of its source but of the table, a topic or the deployment."""
 
 
 class PollVerdict(StrEnum):
@@ -60,10 +60,9 @@ class PollVerdict(StrEnum):
 
 
 _HOST_IS_BUSY: Final = frozenset({"rate_limited", "server_error"})
-
-
+"""Causes of a failure after which a whole host is left alone, if it says for how long."""
 _QUIET: Final = frozenset({PollVerdict.UNCHANGED, PollVerdict.DEFERRED})
-"""What leaves no history."""
+"""Verdicts that leave no history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,15 +367,15 @@ class Poller:
         )
 
     def _commit_quiet(self, quiet: Sequence[_Polled], report: RoundReport) -> None:
-        """Move on, all together, sources that had nothing to tell: most of a round, most of the time.
+        """Commit the polls without news in one request: most of a round, most of the time.
 
-        Were this not to happen, they would be asked once more. So they wait for one another, but not long:
-        whatever ends the process in the middle of a round costs only the youngest of them.
+        A source whose commit is lost is polled once more, which is harmless. So these wait for one another
+        for `linger` seconds: if the process ends in the middle of a round, only the latest of them are lost.
         """
         now = self.clock()
         try:
             outcomes = self.registry.table.update_many([_quiet_change(polled, now) for polled in quiet])
-        except Exception as error:  # noqa: BLE001 - those that had something to tell are committed; it is reported
+        except Exception as error:  # noqa: BLE001 - the polls with news are committed already; it is reported
             report.failures.extend((polled.source.source_id, error) for polled in quiet)
             return
         for polled, outcome in zip(quiet, outcomes, strict=True):
@@ -400,7 +399,7 @@ class Poller:
         return self._reported(polled, committed=committed)
 
     def commit(self, source: Source, result: PollResult, duration_ms: int) -> bool:
-        """Record a poll: its history if there is something to tell, and last the state that moves on.
+        """Record a poll: its history if it brought news or failed, and last the source's state.
 
         Returns:
             False if the source had moved on already; then nothing of the state was changed.

@@ -1,4 +1,4 @@
-"""When a source is asked next: after its interval while it answers, later and later while it does not."""
+"""The time of a source's next fetch: after its interval while it answers, with backoff while it does not."""
 
 from __future__ import annotations
 

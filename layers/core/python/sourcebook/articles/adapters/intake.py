@@ -17,7 +17,12 @@ from sourcebook.table.client import TableForbidden
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of the articles of one poll."""
+    """What became of the articles of one poll.
+
+    Attributes:
+        outcomes: of those that are stored.
+        refused: those that break a rule.
+    """
 
     outcomes: tuple[Outcome, ...]
     refused: tuple[Rejected, ...]
@@ -29,7 +34,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Stores and announces, in the name of one run.
+    """Stores articles and announces them, with the correlation id of one run.
 
     Attributes:
         bus: gets the new articles; None for no bus.

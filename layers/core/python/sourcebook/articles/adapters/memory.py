@@ -1,4 +1,4 @@
-"""What a source's adapter remembers of the entries it has seen."""
+"""The fingerprints of the entries that a source's adapter has seen, in the table."""
 
 from __future__ import annotations
 
