@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, create_model
 from sourcebook.alerts.deliveries import DeliveryStore
 from sourcebook.alerts.rules import RuleStore, checked
 from sourcebook.alerts.webhook import webhook_policy
-from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.operations import Body, Operation
 from sourcebook.api.parameters import PageParameters
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -166,8 +166,7 @@ _TOPIC: Final = "Alerts"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/alerts",
+        route="GET /alerts",
         name="listAlerts",
         topic=_TOPIC,
         summary="The rules of alerts, the newest last",
@@ -178,8 +177,7 @@ OPERATIONS: Final = (
         answers={200: "AlertPage"},
     ),
     Operation(
-        method="POST",
-        path="/alerts",
+        route="POST /alerts",
         name="createAlert",
         topic=_TOPIC,
         summary="Add an alert",
@@ -187,25 +185,21 @@ OPERATIONS: Final = (
         "with the `secret` of the answer, which is shown this once; docs/alerts.md has what is sent. `mail` "
         "is asked first whether it agrees. Every event goes to the event bus too.",
         handle=create_alert,
-        access=Access.WRITE,
         body=Body(form=NewAlert),
         answers={201: "CreatedAlert"},
     ),
     Operation(
-        method="DELETE",
-        path="/alerts/{alert_id}",
+        route="DELETE /alerts/{alert_id}",
         name="removeAlert",
         topic=_TOPIC,
         summary="Remove a rule",
         description="What it has not delivered yet is not delivered.",
         handle=remove_alert,
-        access=Access.WRITE,
         answers={200: "RemovedAlert"},
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/alerts/{alert_id}/deliveries",
+        route="GET /alerts/{alert_id}/deliveries",
         name="listDeliveries",
         topic=_TOPIC,
         summary="What a rule has fired for, the newest first",

@@ -190,8 +190,7 @@ def get_event(api: ArticlesApi, request: Request) -> Response:
 _TOPIC: Final = "Articles and events"
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/articles",
+        route="GET /articles",
         name="listArticles",
         topic=_TOPIC,
         summary="Articles, newest first, or those that fit a search",
@@ -203,8 +202,7 @@ OPERATIONS: Final = (
         answers={200: "ArticlePage"},
     ),
     Operation(
-        method="GET",
-        path="/articles.atom",
+        route="GET /articles.atom",
         name="followArticlesAtom",
         topic=_TOPIC,
         summary="The same as an Atom feed, for any reader of feeds",
@@ -216,8 +214,7 @@ OPERATIONS: Final = (
         media_type="application/atom+xml",
     ),
     Operation(
-        method="GET",
-        path="/articles.json",
+        route="GET /articles.json",
         name="followArticlesJson",
         topic=_TOPIC,
         summary="The same as a JSON Feed",
@@ -228,8 +225,7 @@ OPERATIONS: Final = (
         media_type="application/feed+json",
     ),
     Operation(
-        method="GET",
-        path="/articles/{key+}",
+        route="GET /articles/{key+}",
         name="getArticle",
         topic=_TOPIC,
         summary="One article",
@@ -243,8 +239,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/events",
+        route="GET /events",
         name="listEvents",
         topic=_TOPIC,
         summary="Events, the one with the newest article first",
@@ -257,8 +252,7 @@ OPERATIONS: Final = (
         answers={200: "EventPage"},
     ),
     Operation(
-        method="GET",
-        path="/events/{event_id}",
+        route="GET /events/{event_id}",
         name="getEvent",
         topic=_TOPIC,
         summary="One event with its articles and ideas",

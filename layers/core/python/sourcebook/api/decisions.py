@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import ConfigDict, Field
 
-from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.operations import Body, Operation
 from sourcebook.api.parameters import PageParameters
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -189,8 +189,7 @@ def _decided(decisions: DecisionsApi, asked: _Decided, by: DecidedBy, correlatio
 _TOPIC: Final = "Decisions on articles and events"
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/decisions",
+        route="GET /decisions",
         name="listDecisions",
         topic=_TOPIC,
         summary="What people have decided of articles and events",
@@ -201,8 +200,7 @@ OPERATIONS: Final = (
         answers={200: "DecisionPage"},
     ),
     Operation(
-        method="POST",
-        path="/decisions/{action}",
+        route="POST /decisions/{action}",
         name="decide",
         topic=_TOPIC,
         summary="Join or split articles, take one out of its event, merge events, or undo it",
@@ -214,7 +212,6 @@ OPERATIONS: Final = (
         "that stands. 404 if an article, an event or a decision is not there, 409 if a decision does not fit "
         "what is there; docs/articles.md says when.",
         handle=decide,
-        access=Access.WRITE,
         body=Body(forms=INPUTS, everywhere=True),
         answers={200: "Decision"},
         problems=(404, 409),

@@ -147,8 +147,7 @@ def _curve_file(
         return _file(text, media_type, f"{request.path['nova_id']}{saved_as or suffix}")
 
     return Operation(
-        method="GET",
-        path=f"{_CURVE}{suffix}",
+        route=f"GET {_CURVE}{suffix}",
         name=name,
         topic=products.TOPIC,
         summary=summary,
@@ -170,8 +169,7 @@ def _spectrum_link(suffix: str, name: str, summary: str, description: str, *, or
         return redirect(link)
 
     return Operation(
-        method="GET",
-        path=f"{_SPECTRUM}{suffix}",
+        route=f"GET {_SPECTRUM}{suffix}",
         name=name,
         topic=products.TOPIC,
         summary=summary,
@@ -211,8 +209,7 @@ OPERATIONS: Final = (
         saved_as=".aavso.txt",
     ),
     Operation(
-        method="GET",
-        path=f"{_SPECTRUM}.csv",
+        route=f"GET {_SPECTRUM}.csv",
         name="downloadSpectrumCsv",
         topic=products.TOPIC,
         summary="All samples of a spectrum as CSV",
@@ -238,8 +235,7 @@ OPERATIONS: Final = (
         original=True,
     ),
     Operation(
-        method="GET",
-        path="/quarantine/{quarantine_id}/file",
+        route="GET /quarantine/{quarantine_id}/file",
         name="getHeldFile",
         topic="Quarantine",
         summary="The file of a quarantined spectrum",

@@ -83,8 +83,7 @@ _TOPIC: Final = "Exports"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/exports",
+        route="GET /exports",
         name="listExports",
         topic=_TOPIC,
         summary="The periods that were exported",
@@ -93,8 +92,7 @@ OPERATIONS: Final = (
         answers={200: "Exports"},
     ),
     Operation(
-        method="GET",
-        path="/exports/{export_id}",
+        route="GET /exports/{export_id}",
         name="getExport",
         topic=_TOPIC,
         summary="What an export consists of",
@@ -105,8 +103,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/exports/{export_id}/files/{name}",
+        route="GET /exports/{export_id}/files/{name}",
         name="downloadExportedFile",
         topic=_TOPIC,
         summary="A file of an export",

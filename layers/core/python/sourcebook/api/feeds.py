@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.operations import Body, Operation
 from sourcebook.api.parameters import PageParameters, Parameters, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -218,8 +218,7 @@ _TOPIC: Final = "Feeds"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/feeds",
+        route="GET /feeds",
         name="listFeeds",
         topic=_TOPIC,
         summary="Feeds, by the day on which they are due",
@@ -232,8 +231,7 @@ OPERATIONS: Final = (
         answers={200: "FeedPage"},
     ),
     Operation(
-        method="GET",
-        path="/feeds/{feed_id}",
+        route="GET /feeds/{feed_id}",
         name="getFeed",
         topic=_TOPIC,
         summary="One feed",
@@ -242,8 +240,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/feeds/{feed_id}/history",
+        route="GET /feeds/{feed_id}/history",
         name="listFetches",
         topic=_TOPIC,
         summary="What fetching a feed found",
@@ -258,8 +255,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/feeds.opml",
+        route="GET /feeds.opml",
         name="exportFeeds",
         topic=_TOPIC,
         summary="All feeds as an OPML document",
@@ -272,8 +268,7 @@ OPERATIONS: Final = (
         media_type="text/x-opml",
     ),
     Operation(
-        method="POST",
-        path="/feeds",
+        route="POST /feeds",
         name="addFeed",
         topic=_TOPIC,
         summary="Add a feed, due at once",
@@ -284,14 +279,12 @@ OPERATIONS: Final = (
         "when the feed is there with another value for a field that was given, or the id belongs to "
         "something else.",
         handle=add_feed,
-        access=Access.WRITE,
         body=Body(form=NewFeed),
         answers={201: "AddedFeed", 200: "AddedFeed"},
         problems=(409,),
     ),
     Operation(
-        method="POST",
-        path="/feeds/import",
+        route="POST /feeds/import",
         name="importFeeds",
         topic=_TOPIC,
         summary="Add the feeds of an OPML document",
@@ -300,13 +293,11 @@ OPERATIONS: Final = (
         "part, the first 1,000; `mended` says what was wrong with a document that is not well-formed and "
         "was read all the same.",
         handle=import_feeds,
-        access=Access.WRITE,
         body=Body(schema="OpmlDocument", media_type="text/x-opml"),
         answers={200: "ImportReport"},
     ),
     Operation(
-        method="GET",
-        path="/feeds/{feed_id}/schedule",
+        route="GET /feeds/{feed_id}/schedule",
         name="explainSchedule",
         topic=_TOPIC,
         summary="Why a feed's next fetch is when it is",
@@ -318,8 +309,7 @@ OPERATIONS: Final = (
         volatile=True,
     ),
     Operation(
-        method="PATCH",
-        path="/feeds/{feed_id}",
+        route="PATCH /feeds/{feed_id}",
         name="changeFeed",
         topic=_TOPIC,
         summary="Enable, disable or change a feed",
@@ -330,20 +320,17 @@ OPERATIONS: Final = (
         "when another feed has it. Send `enabled: true` with it where errors have disabled the feed. A "
         "shorter `interval_minutes` counts from now.",
         handle=change_feed,
-        access=Access.WRITE,
         body=Body(form=FeedChange),
         answers={200: "Feed"},
         problems=(404, 409),
     ),
     Operation(
-        method="DELETE",
-        path="/feeds/{feed_id}",
+        route="DELETE /feeds/{feed_id}",
         name="removeFeed",
         topic=_TOPIC,
         summary="Delete a feed with its history",
         description="Its articles stay until they expire.",
         handle=remove_feed,
-        access=Access.WRITE,
         answers={200: "RemovedFeed"},
         problems=(404,),
     ),

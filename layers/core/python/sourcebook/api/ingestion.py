@@ -77,8 +77,7 @@ _TOPIC: Final = "Overviews"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/overviews/sources",
+        route="GET /overviews/sources",
         name="listSourceOverviews",
         topic=_TOPIC,
         summary="What each source brought of late, how old it was, and how fast it answered",
@@ -92,8 +91,7 @@ OPERATIONS: Final = (
         volatile=True,
     ),
     Operation(
-        method="GET",
-        path="/overviews/ingestion",
+        route="GET /overviews/ingestion",
         name="listBatches",
         topic=_TOPIC,
         summary="The runs of ingestion, and how often two sources reported the same",
@@ -106,8 +104,7 @@ OPERATIONS: Final = (
         volatile=True,
     ),
     Operation(
-        method="GET",
-        path="/overviews/dead-letters",
+        route="GET /overviews/dead-letters",
         name="listDeadLetters",
         topic=_TOPIC,
         summary="What failed for good and waits for a person",

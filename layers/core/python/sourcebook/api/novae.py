@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, create_model
 
-from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.operations import Body, Operation
 from sourcebook.api.parameters import Day, PageParameters, YesOrNo, degrees, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -290,8 +290,7 @@ _QUARANTINE: Final = "Quarantine"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/job-runs",
+        route="GET /job-runs",
         name="listJobRuns",
         topic=_RUNS,
         summary="Executions of workflows, newest first",
@@ -302,8 +301,7 @@ OPERATIONS: Final = (
         answers={200: "JobRunPage"},
     ),
     Operation(
-        method="GET",
-        path="/job-runs/{job_run_id}",
+        route="GET /job-runs/{job_run_id}",
         name="getJobRun",
         topic=_RUNS,
         summary="One execution with its attempts",
@@ -314,8 +312,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/novae",
+        route="GET /novae",
         name="findNovae",
         topic=_NOVAE,
         summary="Novae by name, by place, or all of them",
@@ -329,21 +326,18 @@ OPERATIONS: Final = (
         answers={200: "NovaSearch"},
     ),
     Operation(
-        method="POST",
-        path="/novae",
+        route="POST /novae",
         name="initializeNova",
         topic=_NOVAE,
         summary="Make a name a nova",
         description="Starts `initialize_nova`, as `POST /workflows/initialize_nova/executions` does, and "
         "answers with the run to watch. Running it again for a name changes nothing that is right.",
         handle=initialize_nova,
-        access=Access.WRITE,
         body=Body(form=NewNova),
         answers={202: "StartedRun"},
     ),
     Operation(
-        method="GET",
-        path="/novae/{nova_id}",
+        route="GET /novae/{nova_id}",
         name="getNova",
         topic=_NOVAE,
         summary="One nova with its names",
@@ -353,8 +347,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/novae/{nova_id}/job-runs",
+        route="GET /novae/{nova_id}/job-runs",
         name="listNovaJobRuns",
         topic=_NOVAE,
         summary="What ran for a nova",
@@ -365,8 +358,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/quarantine",
+        route="GET /quarantine",
         name="listQuarantine",
         topic=_QUARANTINE,
         summary="What waits for a person, newest first",
@@ -375,8 +367,7 @@ OPERATIONS: Final = (
         answers={200: "QuarantinePage"},
     ),
     Operation(
-        method="GET",
-        path="/quarantine/{quarantine_id}",
+        route="GET /quarantine/{quarantine_id}",
         name="getQuarantineCase",
         topic=_QUARANTINE,
         summary="One case",
@@ -385,15 +376,13 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="POST",
-        path="/quarantine/{quarantine_id}/review",
+        route="POST /quarantine/{quarantine_id}/review",
         name="reviewQuarantineCase",
         topic=_QUARANTINE,
         summary="A person's decision",
         description="Records the decision and starts what follows from it; `execution_arn` is that of the "
         "workflow that was started. The same decision may be sent again; another one is refused with 409.",
         handle=review_quarantined,
-        access=Access.WRITE,
         body=Body(form=ReviewerDecision),
         answers={200: "ReviewedCase"},
         problems=(404,),

@@ -132,8 +132,7 @@ _TOPIC: Final = "Observations"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/latest",
+        route="GET /latest",
         name="getLatest",
         topic=_TOPIC,
         summary="The newest figure of each bank, series and term",
@@ -147,8 +146,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/history",
+        route="GET /history",
         name="getHistory",
         topic=_TOPIC,
         summary="One figure a day of a bank, a series and a term",
@@ -161,8 +159,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/observations",
+        route="GET /observations",
         name="listObservations",
         topic=_TOPIC,
         summary="The figure of each source on each day",
@@ -177,8 +174,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/banks",
+        route="GET /banks",
         name="listBanks",
         topic=_TOPIC,
         summary="The banks of which there are figures",
@@ -186,8 +182,7 @@ OPERATIONS: Final = (
         answers={200: "Banks"},
     ),
     Operation(
-        method="GET",
-        path="/series",
+        route="GET /series",
         name="listSeries",
         topic=_TOPIC,
         summary="The series of figures",
@@ -196,8 +191,7 @@ OPERATIONS: Final = (
         answers={200: "SeriesList"},
     ),
     Operation(
-        method="GET",
-        path="/meta/latest",
+        route="GET /meta/latest",
         name="getMeta",
         topic=_TOPIC,
         summary="How fresh the figures are, and how each source's last scrape went",

@@ -270,8 +270,7 @@ _TOPIC: Final = "Virtual Observatory"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/vo/cone",
+        route="GET /vo/cone",
         name="coneSearch",
         topic=_TOPIC,
         summary="Simple Cone Search 1.03",
@@ -283,8 +282,7 @@ OPERATIONS: Final = (
         media_type=MEDIA_TYPE,
     ),
     Operation(
-        method="GET",
-        path="/vo/ssa",
+        route="GET /vo/ssa",
         name="spectralAccess",
         topic=_TOPIC,
         summary="Simple Spectral Access 1.1",

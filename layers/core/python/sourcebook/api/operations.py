@@ -54,14 +54,13 @@ class Operation:
     """An operation of the API.
 
     Attributes:
-        method: of HTTP.
-        path: template of the path, as API Gateway matches it.
+        route: method and template of the path: the route key of API Gateway.
         name: the operation's id, unique.
         topic: what it belongs to.
         summary: one line without a full stop.
         description: what else a caller should know, in Markdown's simplest forms.
         handle: answers a request; the first argument is the service of its part.
-        access: who may call it.
+        is_open: whether anybody may call it.
         query: the model of the query's parameters, if it has any; others are refused.
         body: what is sent, if something is.
         answers: name of the schema in `sourcebook.api.schemas` for each status of success.
@@ -70,13 +69,12 @@ class Operation:
         volatile: whether the answer is another one each time, so that nobody need keep it.
     """
 
-    method: str
-    path: str
+    route: str
     name: str
     topic: str
     summary: str
     handle: Callable[[Any, Request], Response]
-    access: Access = Access.READ
+    is_open: bool = False
     description: str = ""
     query: type[Parameters] | None = None
     body: Body | None = None
@@ -86,9 +84,14 @@ class Operation:
     volatile: bool = False
 
     @property
-    def route(self) -> str:
-        """Method and path: the route key of API Gateway."""
-        return f"{self.method} {self.path}"
+    def method(self) -> str:
+        """The method of HTTP."""
+        return self.route.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        """The template of the path, as API Gateway matches it."""
+        return self.route.partition(" ")[2]
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -99,3 +102,8 @@ class Operation:
     def changes(self) -> bool:
         """Whether it changes something."""
         return self.method != "GET"
+
+    @property
+    def access(self) -> Access:
+        """Who may call it."""
+        return Access.OPEN if self.is_open else Access.WRITE if self.changes else Access.READ

@@ -114,8 +114,7 @@ _TOPIC: Final = "Overviews"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/sources",
+        route="GET /sources",
         name="listSources",
         topic=_TOPIC,
         summary="The sources of every kind, and how they do",
@@ -127,8 +126,7 @@ OPERATIONS: Final = (
         answers={200: "SourcePage"},
     ),
     Operation(
-        method="GET",
-        path="/overviews/subjects",
+        route="GET /overviews/subjects",
         name="rankSubjects",
         topic=_TOPIC,
         summary="The subjects by mentions, or by change of sentiment",
@@ -141,8 +139,7 @@ OPERATIONS: Final = (
         volatile=True,
     ),
     Operation(
-        method="GET",
-        path="/overviews/rates",
+        route="GET /overviews/rates",
         name="listBestRates",
         topic=_TOPIC,
         summary="The best rate of each series and term",
@@ -154,8 +151,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/overviews/moves",
+        route="GET /overviews/moves",
         name="listMoves",
         topic=_TOPIC,
         summary="The rates of a series that have moved in a period",

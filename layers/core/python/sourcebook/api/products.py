@@ -246,8 +246,7 @@ TOPIC: Final = "Novae"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/novae/{nova_id}/products",
+        route="GET /novae/{nova_id}/products",
         name="listProducts",
         topic=TOPIC,
         summary="The data products of a nova",
@@ -259,8 +258,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/novae/{nova_id}/products/{data_product_id}",
+        route="GET /novae/{nova_id}/products/{data_product_id}",
         name="getProduct",
         topic=TOPIC,
         summary="One data product with its files",
@@ -271,8 +269,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/novae/{nova_id}/products/{data_product_id}/spectrum",
+        route="GET /novae/{nova_id}/products/{data_product_id}/spectrum",
         name="getSpectrum",
         topic=TOPIC,
         summary="The samples of a spectrum, for plotting",
@@ -285,8 +282,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/novae/{nova_id}/photometry",
+        route="GET /novae/{nova_id}/photometry",
         name="getPhotometry",
         topic=TOPIC,
         summary="The light curve of a nova",
@@ -299,8 +295,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/novae/{nova_id}/references",
+        route="GET /novae/{nova_id}/references",
         name="listReferences",
         topic=TOPIC,
         summary="The publications about a nova, newest first",

@@ -96,8 +96,7 @@ _TOPIC: Final = "Sentiment"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/api/v1/tools",
+        route="GET /api/v1/tools",
         name="listSubjects",
         topic=_TOPIC,
         summary="The subjects whose sentiment is kept",
@@ -108,8 +107,7 @@ OPERATIONS: Final = (
         answers={200: "SubjectPage"},
     ),
     Operation(
-        method="GET",
-        path="/api/v1/tools/{tool_id}/sentiment",
+        route="GET /api/v1/tools/{tool_id}/sentiment",
         name="getSentiment",
         topic=_TOPIC,
         summary="What the mentions of a subject in the last hours felt",
@@ -126,8 +124,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/api/v1/tools/{tool_id}/sentiment/series",
+        route="GET /api/v1/tools/{tool_id}/sentiment/series",
         name="getSentimentSeries",
         topic=_TOPIC,
         summary="The same in whole hours or days, oldest first, for plotting",
@@ -139,8 +136,7 @@ OPERATIONS: Final = (
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/api/v1/cache/health",
+        route="GET /api/v1/cache/health",
         name="getSentimentCacheHealth",
         topic=_TOPIC,
         summary="How the cache of sentiment does",

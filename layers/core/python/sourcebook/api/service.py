@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sourcebook.api.health import HealthCheck
-from sourcebook.api.operations import Access, Operation
+from sourcebook.api.operations import Operation
 from sourcebook.api.parts import Dependencies, operations
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
@@ -65,8 +65,7 @@ _TOPIC: Final = "The service"
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/health",
+        route="GET /health",
         name="getHealth",
         topic=_TOPIC,
         summary="Whether the system is alive",
@@ -78,28 +77,26 @@ OPERATIONS: Final = (
         "seconds that the source that waits longest has been due, 0 when none is; `active_feeds` are "
         "counted up to 20,000.",
         handle=get_health,
-        access=Access.OPEN,
+        is_open=True,
         answers={200: "Health", 503: "Health"},
         volatile=True,
     ),
     Operation(
-        method="GET",
-        path="/openapi.json",
+        route="GET /openapi.json",
         name="getDescription",
         topic=_TOPIC,
         summary="This description, as OpenAPI 3.1",
         handle=get_description,
-        access=Access.OPEN,
+        is_open=True,
         answers={200: "Description"},
     ),
     Operation(
-        method="GET",
-        path="/docs",
+        route="GET /docs",
         name="getReference",
         topic=_TOPIC,
         summary="This description, as a page to read",
         handle=get_reference,
-        access=Access.OPEN,
+        is_open=True,
         answers={200: "Page"},
         media_type="text/html",
     ),

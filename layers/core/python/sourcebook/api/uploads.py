@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.operations import Body, Operation
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
@@ -73,8 +73,7 @@ _TOPIC: Final = "Uploads"
 
 OPERATIONS: Final = (
     Operation(
-        method="POST",
-        path="/uploads",
+        route="POST /uploads",
         name="openUpload",
         topic=_TOPIC,
         summary="Say which files of photometry and spectra will be sent",
@@ -82,26 +81,22 @@ OPERATIONS: Final = (
         "headers that stand beside the link, within an hour. Only a file of this type, length and SHA-256 is "
         "taken. Then complete the upload.",
         handle=open_upload,
-        access=Access.WRITE,
         body=Body(form=NewUpload),
         answers={201: "Upload"},
     ),
     Operation(
-        method="POST",
-        path="/uploads/{upload_id}/complete",
+        route="POST /uploads/{upload_id}/complete",
         name="completeUpload",
         topic=_TOPIC,
         summary="Have what was sent ingested",
         description="Starts the ingestion of every file that is there. What is missing can be sent still: "
         "complete the upload once more then.",
         handle=complete_upload,
-        access=Access.WRITE,
         answers={202: "Upload"},
         problems=(404,),
     ),
     Operation(
-        method="GET",
-        path="/uploads/{upload_id}",
+        route="GET /uploads/{upload_id}",
         name="getUpload",
         topic=_TOPIC,
         summary="What became of the files of an upload",

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 import statemachines
-from sourcebook.api.operations import Access, Body, Operation
+from sourcebook.api.operations import Body, Operation
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, unpaged
@@ -109,8 +109,7 @@ def start_workflow(workflows: WorkflowsApi, request: Request) -> Response:
 
 OPERATIONS: Final = (
     Operation(
-        method="GET",
-        path="/workflows",
+        route="GET /workflows",
         name="listWorkflows",
         topic="Workflows and their runs",
         summary="The workflows that can be started",
@@ -119,15 +118,13 @@ OPERATIONS: Final = (
         answers={200: "Workflows"},
     ),
     Operation(
-        method="POST",
-        path="/workflows/{name}/executions",
+        route="POST /workflows/{name}/executions",
         name="startWorkflow",
         topic="Workflows and their runs",
         summary="Start a workflow",
         description="Answers with the job run to watch: `GET /job-runs/{job_run_id}` knows it at once. With "
         "an `Idempotency-Key`, sending the same again starts nothing more.",
         handle=start_workflow,
-        access=Access.WRITE,
         body=Body(forms=INPUTS),
         answers={202: "StartedRun"},
         problems=(404,),
