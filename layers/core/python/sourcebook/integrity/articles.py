@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sourcebook.articles.analysis import reopen_analyzed
 from sourcebook.clock import Clock, epoch_seconds, utc_now
-from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of, key_of
 from sourcebook.records.article import RETENTION, Article, Status
 from sourcebook.sentiment.mentions import MentionStore, mention_items
 from sourcebook.sentiment.rollups import DirtyHours
@@ -46,12 +46,12 @@ class _Mending:
 
 
 @dataclass(slots=True)
-class ArticlesHaveTheirMentions:
+class ArticlesHaveTheirMentions(Check):
     """An analyzed article has the mention of each of its tags, and it says what the article says."""
 
     table: Table
     clock: Clock = utc_now
-    name: str = "mentions"
+    name = "mentions"
     _mending: _Mending = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,9 +67,7 @@ class ArticlesHaveTheirMentions:
                 continue
             if lacking := [name for name in _VERDICT if article.get(name) is None]:
                 problem = f"it is analyzed but has no {', no '.join(lacking)}"
-                yield IntegrityFinding(
-                    self.name, key_of(article), problem, repairable=True, about=key_of(article)
-                )
+                yield self.found(article, problem)
                 continue
             for mention in mention_items(Article.of_item(article)):
                 wanted[mention["PK"], mention["SK"]] = article, mention
@@ -77,9 +75,7 @@ class ArticlesHaveTheirMentions:
         found = {(item["PK"], item["SK"]): item for item in there}
         for place, (article, mention) in wanted.items():
             if problem := _difference(found.get(place), mention):
-                yield IntegrityFinding(
-                    self.name, key_of(mention), problem, repairable=True, about=key_of(article)
-                )
+                yield self.found(mention, problem, about=article)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Write the mentions anew; an article without a verdict is analyzed again."""
@@ -101,12 +97,12 @@ def _difference(mention: Item | None, should_be: Item) -> str:
 
 
 @dataclass(slots=True)
-class MentionsHaveTheirArticle:
+class MentionsHaveTheirArticle(Check):
     """A mention belongs to an article, and to one that has its tag."""
 
     table: Table
     clock: Clock = utc_now
-    name: str = "articles-of-mentions"
+    name = "articles-of-mentions"
     _mending: _Mending = field(init=False)
 
     def __post_init__(self) -> None:
@@ -132,9 +128,7 @@ class MentionsHaveTheirArticle:
             elif article.status == Status.ANALYZED and mention["tag"] not in article.all_tags:
                 problem = f"its article does not have the tag {mention['tag']!r}"
             if problem:
-                yield IntegrityFinding(
-                    self.name, key_of(mention), problem, repairable=True, about=key_of(mention)
-                )
+                yield self.found(mention, problem)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Remove the mention."""
@@ -142,12 +136,12 @@ class MentionsHaveTheirArticle:
 
 
 @dataclass(frozen=True, slots=True)
-class AliasesLeadToArticles:
+class AliasesLeadToArticles(Check):
     """A source's own id of an article leads to the article, as long as that cannot have expired."""
 
     table: Table
     clock: Clock = utc_now
-    name: str = "aliases"
+    name = "aliases"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield young aliases that lead nowhere."""
@@ -163,10 +157,5 @@ class AliasesLeadToArticles:
                     f"it leads to the article {missing}, which does not exist; the next fetch that brings "
                     "the entry makes it"
                 )
-                yield IntegrityFinding(
-                    self.name, key_of(alias), problem, repairable=False, about=key_of(alias)
-                )
-
-    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """Return nothing: only the source can report the story again."""
-        return False
+                # Only the source can report the story again.
+                yield self.found(alias, problem, repairable=False)

@@ -9,7 +9,7 @@ from typing import Final
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
 from sourcebook.clock import Clock, utc_now
-from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of
 from sourcebook.novae.coordinates import Position, cell_of
 from sourcebook.novae.renormalize import form_of_today, renormalize
 from sourcebook.novae.store import NovaStore
@@ -39,19 +39,17 @@ def _missing(table: Table, wanted: Sequence[keys.Key]) -> list[keys.Key]:
 
 
 @dataclass(frozen=True, slots=True)
-class SpectraStandWhereTheyAreDue:
+class SpectraStandWhereTheyAreDue(Check):
     """A spectrum is in the two indexes exactly while it is to be acquired, and never after it has ended."""
 
     table: Table
-    name: str = "eligible-spectra"
+    name = "eligible-spectra"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield spectra that have ended and are eligible, or whose place in the indexes is wrong."""
         for product in _spectra(items):
             if problem := _misplaced(product):
-                yield IntegrityFinding(
-                    self.name, key_of(product), problem, repairable=True, about=key_of(product)
-                )
+                yield self.found(product, problem)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Take what has ended out of the indexes; put what is to be acquired into them."""
@@ -100,11 +98,11 @@ def _misplaced(product: Item) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ValidSpectraHaveTheirFile:
+class ValidSpectraHaveTheirFile(Check):
     """A VALID spectrum says where its raw object is, and there is the record of that file."""
 
     table: Table
-    name: str = "raw-files"
+    name = "raw-files"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield VALID spectra whose bytes cannot be found by the table."""
@@ -121,13 +119,8 @@ class ValidSpectraHaveTheirFile:
             key = raw[product["PK"], product["SK"]]
             file = files.get((key["PK"], key["SK"]))
             if problem := _without_file(product, file, key):
-                yield IntegrityFinding(
-                    self.name, key_of(product), problem, repairable=False, about=key_of(product)
-                )
-
-    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """Return False: a person must have it acquired again."""
-        return False
+                # A person must have it acquired again.
+                yield self.found(product, problem, repairable=False)
 
 
 def _without_file(product: Item, file: Item | None, key: keys.Key) -> str:
@@ -141,12 +134,12 @@ def _without_file(product: Item, file: Item | None, key: keys.Key) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class BytesHaveOneOwner:
+class BytesHaveOneOwner(Check):
     """Of the spectra with the same bytes one is VALID: the one that owns them."""
 
     table: Table
     clock: Clock = utc_now
-    name: str = "owners-of-bytes"
+    name = "owners-of-bytes"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield VALID spectra whose bytes are nobody's, or another's."""
@@ -159,9 +152,7 @@ class BytesHaveOneOwner:
             owner = owners.get(product["sha256"])
             if owner != product["data_product_id"]:
                 problem = f"it is VALID, and its bytes are those of {owner or 'no spectrum'}"
-                yield IntegrityFinding(
-                    self.name, key_of(product), problem, owner is None, about=key_of(product)
-                )
+                yield self.found(product, problem, repairable=owner is None)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Claim bytes that are nobody's."""
@@ -170,11 +161,11 @@ class BytesHaveOneOwner:
 
 
 @dataclass(frozen=True, slots=True)
-class LocatorsLeadToSpectra:
+class LocatorsLeadToSpectra(Check):
     """The identity of a spectrum at its provider leads to the spectrum."""
 
     table: Table
-    name: str = "locators"
+    name = "locators"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield locator aliases that lead nowhere."""
@@ -188,21 +179,16 @@ class LocatorsLeadToSpectra:
                     f"it leads to {target['PK']} {target['SK']}, which does not exist; the next discovery of "
                     "the nova's spectra makes it"
                 )
-                yield IntegrityFinding(
-                    self.name, key_of(alias), problem, repairable=False, about=key_of(alias)
-                )
-
-    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """Only the provider knows what the spectrum is."""
-        return False
+                # Only the provider knows what the spectrum is.
+                yield self.found(alias, problem, repairable=False)
 
 
 @dataclass(frozen=True, slots=True)
-class PhotometryPointsToFiles:
+class PhotometryPointsToFiles(Check):
     """What the photometry table of a nova points to has a record, and the nova exists."""
 
     table: Table
-    name: str = "photometry"
+    name = "photometry"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield photometry tables that point to nothing."""
@@ -225,26 +211,23 @@ class PhotometryPointsToFiles:
             lacking = [what for i, what, key in wanted if i is item and (key["PK"], key["SK"]) in missing]
             if lacking:
                 problem = f"there is no record of {', nor of '.join(lacking)}"
-                yield IntegrityFinding(self.name, key_of(item), problem, repairable=False, about=key_of(item))
-
-    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """The next upload writes the records; `sourcebook photometry` can have the table made anew."""
-        return False
+                # The next upload writes the records; `sourcebook photometry` can have the table made anew.
+                yield self.found(item, problem, repairable=False)
 
 
 @dataclass(frozen=True, slots=True)
-class NovaeAreFound:
+class NovaeAreFound(Check):
     """A nova is found by its name and at its place; each name that it lists leads back to it."""
 
     table: Table
     clock: Clock = utc_now
-    name: str = "novae"
+    name = "novae"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield rows of names and positions that are missing, and names under a form that nobody looks up."""
         for item in items:
             if problem := _stale_form(item):
-                yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+                yield self.found(item, problem)
         wanted: dict[tuple[str, str], tuple[Item, str, keys.Key]] = {}
         for item in items:
             for what, key in _ways_to(item):
@@ -252,7 +235,7 @@ class NovaeAreFound:
         for key in _missing(self.table, [key for _, _, key in wanted.values()]):
             item, what, _ = wanted[key["PK"], key["SK"]]
             problem = f"it is missing: {what} leads to the nova no more"
-            yield IntegrityFinding(self.name, key, problem, repairable=True, about=key_of(item))
+            yield self.found(key, problem, about=item)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Write the row again, from the nova or from its own list of names; or move names to today's form."""
@@ -269,11 +252,11 @@ class NovaeAreFound:
 
 
 @dataclass(frozen=True, slots=True)
-class ProductsBelongToOneNova:
+class ProductsBelongToOneNova(Check):
     """A product is of one nova, which was not merged away, and no merge has stopped half-way."""
 
     table: Table
-    name: str = "curation"
+    name = "curation"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield novae that are half merged, that lead nowhere, and products that a merge has left behind."""
@@ -284,11 +267,8 @@ class ProductsBelongToOneNova:
             novae[item["PK"]] = item
         for item in items:
             if problem := _half_curated(self.table, item) or _left_behind(item, novae.get(item["PK"])):
-                yield IntegrityFinding(self.name, key_of(item), problem, repairable=False, about=key_of(item))
-
-    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """The same command goes on with what was cut short; it needs the bucket too."""
-        return False
+                # The same command goes on with what was cut short; it needs the bucket too.
+                yield self.found(item, problem, repairable=False)
 
 
 def _half_curated(table: Table, item: Item) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sourcebook.articles.decisions.events import EventDecisions
 from sourcebook.clock import Clock, utc_now
-from sourcebook.integrity.model import IntegrityFinding, is_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of
 from sourcebook.records.article import Article
 from sourcebook.records.decision import Decision, DecisionAction
 from sourcebook.records.event import Event
@@ -17,7 +17,7 @@ from sourcebook.table.codec import Item
 
 
 @dataclass(frozen=True, slots=True)
-class MembersFollowDecisions:
+class MembersFollowDecisions(Check):
     """The articles of a merged event belong to the one that answers for it, and to their own after an undo.
 
     They follow one by one after the decision (docs/decisions/0321), and a process may die in between.
@@ -25,7 +25,7 @@ class MembersFollowDecisions:
 
     table: Table
     clock: Clock = utc_now
-    name: str = "decisions"
+    name = "decisions"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield the articles and members that have not followed what was decided of their events."""
@@ -53,13 +53,13 @@ class MembersFollowDecisions:
         for key in moved:
             if key in articles and articles[key].event_id == former.event_id:
                 problem = f"it is in event {former.event_id}; a person has decided for {rightful.event_id}"
-                yield IntegrityFinding(self.name, keys.article(key), problem, repairable=True, about=about)
+                yield self.found(keys.article(key), problem, about=about)
         there = self._members_there(into, moved)
         for key in moved:
             place = keys.event_member(into.event_id, key)
             if (key in there) != (rightful is into):
                 problem = "it is missing" if rightful is into else f"it is of event {other.event_id} again"
-                yield IntegrityFinding(self.name, place, problem, repairable=True, about=about)
+                yield self.found(place, problem, about=about)
 
     def _articles(self, dedup_keys: Iterable[str]) -> dict[str, Article]:
         rows = self.table.batch_get(map(keys.article, dedup_keys), consistent=True)

@@ -9,7 +9,7 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
-from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of
 from sourcebook.novae.relist import place_of, relist
 from sourcebook.records.article import Sentiment, Status
 from sourcebook.records.event import ACTIVE, DISSOLVED, MERGED
@@ -57,11 +57,11 @@ _STATUS_OF_THEIR_OWN: Final = frozenset({"Nova", "Attempt", "StartedRun"})
 
 
 @dataclass(frozen=True, slots=True)
-class IndexesHoldWhatTheyAreFor:
+class IndexesHoldWhatTheyAreFor(Check):
     """Only what an index is for has both of its attributes."""
 
     table: Table
-    name: str = "indexes"
+    name = "indexes"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield items that stand in an index without a right to."""
@@ -74,7 +74,7 @@ class IndexesHoldWhatTheyAreFor:
                 )
                 # Under which value of an index it belongs in an item should stand, only its history can tell.
                 repairable = all(_kind(item) not in _RIGHTS[index][1] for index in wrong)
-                yield IntegrityFinding(self.name, key_of(item), differences, repairable, about=key_of(item))
+                yield self.found(item, differences, repairable=repairable)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Take the item out of the indexes; nothing else of it changes."""
@@ -111,7 +111,7 @@ def _is_stray(item: Item, index: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SourcesStandWhereTheyAreDue:
+class SourcesStandWhereTheyAreDue(Check):
     """A source stands in EligibilityIndex where it is due: among those polled, or the disabled ones.
 
     One that is polled stands at its day, or at the second, where an earlier version has put it; dispatch
@@ -119,7 +119,7 @@ class SourcesStandWhereTheyAreDue:
     """
 
     table: Table
-    name: str = "due-sources"
+    name = "due-sources"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield sources that dispatch would not find, or would send though they are disabled."""
@@ -127,7 +127,7 @@ class SourcesStandWhereTheyAreDue:
             if not is_of(item, "Source") or _is_due_to_the_second(item):
                 continue
             if problem := _misplaced(item, _place_of_source(item)):
-                yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+                yield self.found(item, problem)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Put it where its due time and `enabled` say."""
@@ -150,17 +150,17 @@ def _is_due_to_the_second(item: Item) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SubjectsStandInTheirList:
+class SubjectsStandInTheirList(Check):
     """A subject stands in EligibilityIndex among those looked for, or among the retired ones."""
 
     table: Table
-    name: str = "listed-subjects"
+    name = "listed-subjects"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield subjects that stand elsewhere or nowhere."""
         for item in items:
             if is_of(item, "Tool") and (problem := _misplaced(item, Subject.of_item(item).place)):
-                yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+                yield self.found(item, problem)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Put it where `active` says."""
@@ -176,17 +176,17 @@ class SubjectsStandInTheirList:
 
 
 @dataclass(frozen=True, slots=True)
-class NovaeStandInTheirList:
+class NovaeStandInTheirList(Check):
     """A nova stands in EligibilityIndex under its primary name, whatever its status."""
 
     table: Table
-    name: str = "listed-novae"
+    name = "listed-novae"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield novae that the list does not have, or has under another name."""
         for item in items:
             if is_of(item, "Nova") and (problem := _misplaced(item, place_of(item))):
-                yield IntegrityFinding(self.name, key_of(item), problem, repairable=True, about=key_of(item))
+                yield self.found(item, problem)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Put it where its name says."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 from sourcebook.table import keys
 from sourcebook.table.codec import Item
@@ -44,14 +45,16 @@ class IntegrityFinding:
         }
 
 
-class Check(Protocol):
-    """Holds the items of the table to one invariant."""
+class Check(ABC):
+    """Holds the items of the table to one invariant.
 
-    @property
-    def name(self) -> str:
-        """Short, for reports and for `--only`."""
-        ...
+    Attributes:
+        name: short, for reports and for `--only`.
+    """
 
+    name: ClassVar[str]
+
+    @abstractmethod
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield what is wrong about these items, of any kind and in any order.
 
@@ -61,19 +64,30 @@ class Check(Protocol):
         Raises:
             TableBusy: if the table is not able to answer now.
         """
-        ...
 
-    def repair(self, finding: IntegrityFinding) -> bool:
+    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - for those that can
         """Repair what was found from what else is in the table; return whether that was possible.
 
         Raises:
             ConditionFailed: if somebody else has changed it meanwhile.
             Retryable: if the table is not able to do it now.
         """
-        ...
+        return False
+
+    def found(
+        self,
+        item: Item | keys.Key,
+        problem: str,
+        *,
+        repairable: bool = True,
+        about: Item | keys.Key | None = None,
+    ) -> IntegrityFinding:
+        """Return the finding that an item is wrong; `about` is the one looked at, where it is another."""
+        at = key_of(about if about is not None else item)
+        return IntegrityFinding(self.name, key_of(item), problem, repairable, at)
 
 
-def key_of(item: Item) -> keys.Key:
+def key_of(item: Item | keys.Key) -> keys.Key:
     """Return the primary key of an item."""
     return keys.Key(PK=item["PK"], SK=item["SK"])
 

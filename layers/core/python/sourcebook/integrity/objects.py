@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from sourcebook.bucket.objects import errors_of_s3
-from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ _ABSENT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
 @dataclass(frozen=True, slots=True)
-class FilesAreInTheBucket:
+class FilesAreInTheBucket(Check):
     """The object of a file's record is in the bucket, and as long as the record says."""
 
     client: S3Client
-    name: str = "objects"
+    name = "objects"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield records of objects that are missing or of another length."""
@@ -33,9 +33,8 @@ class FilesAreInTheBucket:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for file, problem in zip(files, pool.map(self._problem, files), strict=True):
                 if problem:
-                    yield IntegrityFinding(
-                        self.name, key_of(file), problem, repairable=False, about=key_of(file)
-                    )
+                    # Only an older version in the bucket has what was in the object.
+                    yield self.found(file, problem, repairable=False)
 
     def _problem(self, file: Item) -> str:
         with errors_of_s3(file["key"]):
@@ -49,7 +48,3 @@ class FilesAreInTheBucket:
         if length is not None and length != answer["ContentLength"]:
             return f"its object {file['key']} has {answer['ContentLength']} bytes instead of {length}"
         return ""
-
-    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """Return False: only an older version in the bucket has what was in the object."""
-        return False

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sourcebook.clock import Clock, utc_now
-from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of, key_of
 from sourcebook.observations.canonical import Canonical, candidates_of, ranked, slot_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -14,20 +14,18 @@ from sourcebook.table.codec import Item
 
 
 @dataclass(frozen=True, slots=True)
-class LatestIsTheWinner:
+class LatestIsTheWinner(Check):
     """A LATEST item has each registered source's newest figure with its standing, so that the best wins."""
 
     table: Table
     clock: Clock = utc_now
-    name: str = "canonical"
+    name = "canonical"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield LATEST items whose slots are not what the raw layer makes them."""
         for latest in items:
             if is_of(latest, "Latest") and (problem := self._problem(latest)):
-                yield IntegrityFinding(
-                    self.name, key_of(latest), problem, repairable=True, about=key_of(latest)
-                )
+                yield self.found(latest, problem)
 
     def _problem(self, latest: Item) -> str:
         slots: Item = latest["sources"]
@@ -65,11 +63,11 @@ def _difference(source_id: str, slot: Item | None, should_be: Item | None) -> st
 
 
 @dataclass(frozen=True, slots=True)
-class ObservationsAreFound:
+class ObservationsAreFound(Check):
     """Whatever is in the raw layer has a LATEST item, by which alone it is found."""
 
     table: Table
-    name: str = "observations"
+    name = "observations"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield LATEST items that are missing."""
@@ -80,9 +78,7 @@ class ObservationsAreFound:
         for partition, key in wanted.items():
             if (key["PK"], key["SK"]) not in there:
                 problem = "it is missing, so that what was observed is not found"
-                yield IntegrityFinding(
-                    self.name, key, problem, repairable=True, about=key_of(seen[partition])
-                )
+                yield self.found(key, problem, about=seen[partition])
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Rebuild it from the raw layer, if the series is known."""

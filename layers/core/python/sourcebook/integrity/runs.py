@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sourcebook.clock import Clock, parse_iso, utc_now
-from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of
 from sourcebook.runs.read import LONG_RUNS, LONGEST_RUN
 from sourcebook.table.codec import Item
 
 
 @dataclass(frozen=True, slots=True)
-class RunsEnd:
+class RunsEnd(Check):
     """A run of a workflow has ended, well or badly, within the time that its state machine has."""
 
     clock: Clock = utc_now
-    name: str = "runs"
+    name = "runs"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield runs that are open for longer."""
@@ -29,8 +29,5 @@ class RunsEnd:
                     f"{run['workflow_name']} is RUNNING since {run['started_at']}, and has {limit} to end: "
                     f"it was aborted or lost; see {run.get('execution_arn') or 'its execution'}"
                 )
-                yield IntegrityFinding(self.name, key_of(run), problem, repairable=False, about=key_of(run))
-
-    def repair(self, finding: IntegrityFinding) -> bool:  # noqa: ARG002 - the protocol's signature
-        """Return False: nothing in the table says how the run ended."""
-        return False
+                # Nothing in the table says how the run ended.
+                yield self.found(run, problem, repairable=False)

@@ -12,7 +12,7 @@ from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
-from sourcebook.integrity.model import IntegrityFinding, is_of, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of, key_of
 from sourcebook.records.subject import SentimentCacheEntry
 from sourcebook.sentiment.cache import broken_rule, sentiment_of
 from sourcebook.sentiment.rollups import NONE, Counts, DirtyHours, HourCounts
@@ -63,7 +63,7 @@ def _rows(table: Table, tool_id: str, prefix: str) -> dict[str, Item]:
 
 
 @dataclass(frozen=True, slots=True)
-class RollupsAgreeWithMentions:
+class RollupsAgreeWithMentions(Check):
     """A subject's count of an hour or day that is not marked dirty is that of its mentions.
 
     Hours from which mentions may have expired are not judged: what was counted then is right still.
@@ -71,7 +71,7 @@ class RollupsAgreeWithMentions:
 
     table: Table
     clock: Clock = utc_now
-    name: str = "rollups"
+    name = "rollups"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield roll-ups that are wrong or missing, subject by subject."""
@@ -94,13 +94,13 @@ class RollupsAgreeWithMentions:
                 problem = _disagreement(hours.get(hour), expected.total, expected.write())
                 if problem:
                     key = keys.hour_rollup(tool_id, hour)
-                    yield IntegrityFinding(self.name, key, problem, repairable=True, about=key_of(subject))
+                    yield self.found(key, problem, about=subject)
         for day in sorted({*by_day, *days}):
             if day >= first_day and day not in dirty_days:
                 problem = _disagreement(days.get(day), by_day.get(day, NONE))
                 if problem:
                     key = keys.day_rollup(tool_id, day)
-                    yield IntegrityFinding(self.name, key, problem, repairable=True, about=key_of(subject))
+                    yield self.found(key, problem, about=subject)
 
     def _count(self, tool_id: str, since: datetime) -> tuple[dict[str, HourCounts], dict[str, Counts]]:
         hours: dict[str, HourCounts] = {}
@@ -181,7 +181,7 @@ class _Window:
 
 
 @dataclass(frozen=True, slots=True)
-class CacheAgreesWithMentions:
+class CacheAgreesWithMentions(Check):
     """A cached entry has the counts of the mentions in exactly the window that it states.
 
     Not judged is a window that touches a dirty hour: its entry is made anew with the next refresh.
@@ -189,7 +189,7 @@ class CacheAgreesWithMentions:
 
     table: Table
     clock: Clock = utc_now
-    name: str = "sentiment-cache"
+    name = "sentiment-cache"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield entries that are wrong, subject by subject."""
@@ -204,7 +204,7 @@ class CacheAgreesWithMentions:
         for item in self.table.batch_get(cached, consistent=True):
             entry = SentimentCacheEntry.of_item(item)
             if rule := broken_rule(entry, now):
-                yield self._finding(subject, key_of(item), rule)
+                yield self.found(key_of(item), rule, about=subject)
             else:
                 windows.append(_Window.of(entry, key_of(item)))
         if not windows:
@@ -221,10 +221,7 @@ class CacheAgreesWithMentions:
             may_have_expired = gone > 0 and window.start < isoformat(_kept(now))
             if wrong and not may_have_expired and not window.is_dirty(dirty):
                 problem = f"of the mentions from {window.start} to before {window.end} it says {wrong}"
-                yield self._finding(subject, window.key, problem)
-
-    def _finding(self, subject: Item, key: keys.Key, problem: str) -> IntegrityFinding:
-        return IntegrityFinding(self.name, key, problem, repairable=True, about=key_of(subject))
+                yield self.found(window.key, problem, about=subject)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Delete the entry: it is computed when it is next asked for, and by the next refresh."""

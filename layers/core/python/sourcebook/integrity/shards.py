@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from sourcebook.errors import SourcebookError
-from sourcebook.integrity.model import IntegrityFinding, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, key_of
 from sourcebook.integrity.walk import pages_of
 from sourcebook.observations.migrations import Step
 from sourcebook.table import keys
@@ -32,20 +32,18 @@ _SEGMENTS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ItemsStandInTheirShards:
+class ItemsStandInTheirShards(Check):
     """An item stands in the shard that its PK says, in each index that has shards."""
 
     table: Table
-    name: str = "shards"
+    name = "shards"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield items that stand in another shard; in one that no list asks for, nobody finds them."""
         for item in items:
             if wrong := _misplaced(self.table.shards, item):
                 differences = "; ".join(self._difference(item, attribute) for attribute in wrong)
-                yield IntegrityFinding(
-                    self.name, key_of(item), differences, repairable=True, about=key_of(item)
-                )
+                yield self.found(item, differences)
 
     def _difference(self, item: Item, attribute: str) -> str:
         there, shards = keys.shard_in(item[attribute]), self.table.shards
