@@ -77,7 +77,7 @@ class DeliveryStore:
             f"{isoformat(self.clock())}~"
         )
         page = self.table.query(condition, index=keys.ELIGIBILITY_INDEX, limit=most)
-        wanted = [keys.Key(PK=item["PK"], SK=item["SK"]) for item in page.items]
+        wanted = [keys.key_of(item) for item in page.items]
         found = [Delivery.of_item(item) for item in self.table.batch_get(wanted, consistent=True)]
         now = isoformat(self.clock())
         waiting = [one for one in found if one.state is DeliveryState.PENDING and one.next_attempt_at <= now]
@@ -127,10 +127,8 @@ class DeliveryStore:
 
     def log(self, alert_id: str) -> list[Delivery]:
         """Return what a rule has fired for in the last 40 days, the newest first."""
-        condition = KeyCondition("PK").eq(keys.alert_partition(alert_id)) & KeyCondition("SK").begins_with(
-            keys.DELIVERY_PREFIX
-        )
-        found = map(Delivery.of_item, self.table.query_all(condition, consistent=True))
+        rows = self.table.items_of(keys.alert_partition(alert_id), keys.DELIVERY_PREFIX, consistent=True)
+        found = map(Delivery.of_item, rows)
         return sorted(found, key=lambda one: (one.created_at, one.event_id), reverse=True)
 
     def _end(self, delivery: Delivery, state: DeliveryState, left: Sequence[Way], error: str | None) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.alerts.deliveries import DeliveryStore
 from sourcebook.alerts.happenings import Fact, Happening, happenings_of
@@ -197,12 +196,9 @@ class Evaluator:
         """Return what the other banks offer of the same series and term, as of the same moment."""
         bank, series, term = happening.identity.split("|")[:3]
         at = parse_iso(happening.at)
-        condition = KeyCondition("PK").eq(keys.latest_partition(series)) & KeyCondition("SK").begins_with(
-            keys.latest(series, term, "")["SK"]
-        )
         rates: list[float] = []
-        for item in self.table.query_all(condition):
-            if keys.read_latest({"PK": item["PK"], "SK": item["SK"]})[0] == bank:
+        for item in self.table.items_of(keys.latest_partition(series), keys.latest(series, term, "")["SK"]):
+            if keys.read_latest(keys.key_of(item))[0] == bank:
                 continue
             order = ranked(candidates_of(item, at))
             if order and not order[0].stale and (rate := order[0].item.rate_pct) is not None:

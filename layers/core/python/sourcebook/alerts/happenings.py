@@ -118,7 +118,7 @@ def _rate(old: Item, new: Item) -> Happening | None:
     first, second = _standing(old), _standing(new)
     if first is None or second is None or first.item.rate_pct == second.item.rate_pct:
         return None
-    bank, series, term = keys.read_latest({"PK": new["PK"], "SK": new["SK"]})
+    bank, series, term = keys.read_latest(keys.key_of(new))
     facts: dict[str, Fact] = {
         "bank_name": bank,
         "series_code": series,

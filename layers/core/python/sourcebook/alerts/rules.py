@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
@@ -164,8 +163,7 @@ class RuleStore:
 
     def all(self) -> list[AlertRule]:
         """Return all rules, the newest last."""
-        condition = KeyCondition("PK").eq(keys.ALERT_RULES) & KeyCondition("SK").begins_with("RULE#")
-        found = self.table.query_all(condition, consistent=True)
+        found = self.table.items_of(keys.ALERT_RULES, "RULE#", consistent=True)
         return sorted(map(AlertRule.of_item, found), key=lambda rule: (rule.created_at, rule.alert_id))
 
     def remove(self, alert_id: str) -> bool:

@@ -17,7 +17,6 @@ from datetime import timedelta
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.errors import InvalidInput
@@ -89,7 +88,7 @@ class TokenStore:
 
     def list(self) -> list[ApiToken]:
         """Return all tokens, the newest last."""
-        found = self.table.query_all(KeyCondition("PK").eq(keys.API_TOKENS), consistent=True)
+        found = self.table.items_of(keys.API_TOKENS, consistent=True)
         return sorted(map(ApiToken.of_item, found), key=lambda token: (token.created_at, token.token_id))
 
     def revoke(self, token_id: str) -> ApiToken | None:

@@ -51,7 +51,7 @@ class Healer:
             self.table, "status", Status.PENDING.value, index=keys.STATUS_INDEX, page_size=_PAGE
         )
         pending = (
-            keys.Key(PK=item["PK"], SK=item["SK"])
+            keys.key_of(item)
             for item in islice(oldest_first, MOST_READ)
             if item["SK"] == keys.ARTICLE_SORT_KEY
         )

@@ -116,7 +116,7 @@ class IngestionOverview:
             condition = KeyCondition(place.attribute).eq(place.value) & later
             for entry in self.table.query_all(condition, index=place.index, newest_first=True):
                 if entry["SK"] == keys.ARTICLE_SORT_KEY:
-                    yield keys.Key(PK=entry["PK"], SK=entry["SK"])
+                    yield keys.key_of(entry)
 
     def _fetches(self, source_id: str, since: datetime) -> Iterator[Fetch]:
         first = keys.source_fetch(source_id, isoformat(since))

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.bucket.objects import DocumentRefused, Objects
 from sourcebook.clock import Clock, isoformat, utc_now
@@ -377,13 +376,13 @@ class Curator:
                 self.store.table.transact(list(self._moving(there, nova_id, moved_from)))
             except ConditionFailed:
                 # Whoever acquires it has just written something: once more, with that.
-                there = self.store.table.get({"PK": product["PK"], "SK": product["SK"]}, consistent=True)
+                there = self.store.table.get(keys.key_of(product), consistent=True)
             else:
                 return True
         raise NovaBusy(f"the spectrum {product['data_product_id']} changed {_TRIES} times while it was moved")
 
     def _moving(self, product: Item, nova_id: str, moved_from: list[str]) -> Iterator[Write]:
-        own: keys.Key = {"PK": product["PK"], "SK": product["SK"]}
+        own = keys.key_of(product)
         unchanged: ConditionBase = Attr("updated_at").eq(product["updated_at"])
         for name in ("attempt_count", "timestamp"):
             unchanged = unchanged & (
@@ -469,8 +468,7 @@ class Curator:
         return MergedNova.of_item(item) if item else None
 
     def _rows(self, nova_id: str, prefix: str) -> list[Item]:
-        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(prefix)
-        return list(self.store.table.query_all(own, consistent=True))
+        return list(self.store.table.items_of(nova_id, prefix, consistent=True))
 
 
 def _merged(source: Nova, target: Nova, moved: Mapping[str, int]) -> Curated:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sourcebook.articles.analysis import reopen_analyzed
 from sourcebook.clock import Clock, epoch_seconds, utc_now
-from sourcebook.integrity.model import Check, IntegrityFinding, is_of, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of
 from sourcebook.records.article import RETENTION, Article, Status
 from sourcebook.sentiment.mentions import MentionStore, mention_items
 from sourcebook.sentiment.rollups import DirtyHours
@@ -71,7 +71,8 @@ class ArticlesHaveTheirMentions(Check):
                 continue
             for mention in mention_items(Article.of_item(article)):
                 wanted[mention["PK"], mention["SK"]] = article, mention
-        there = self.table.batch_get((key_of(mention) for _, mention in wanted.values()), consistent=True)
+        places = (keys.key_of(mention) for _, mention in wanted.values())
+        there = self.table.batch_get(places, consistent=True)
         found = {(item["PK"], item["SK"]): item for item in there}
         for place, (article, mention) in wanted.items():
             if problem := _difference(found.get(place), mention):

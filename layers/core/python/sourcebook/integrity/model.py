@@ -83,13 +83,8 @@ class Check(ABC):
         about: Item | keys.Key | None = None,
     ) -> IntegrityFinding:
         """Return the finding that an item is wrong; `about` is the one looked at, where it is another."""
-        at = key_of(about if about is not None else item)
-        return IntegrityFinding(self.name, key_of(item), problem, repairable, at)
-
-
-def key_of(item: Item | keys.Key) -> keys.Key:
-    """Return the primary key of an item."""
-    return keys.Key(PK=item["PK"], SK=item["SK"])
+        at = keys.key_of(about if about is not None else item)
+        return IntegrityFinding(self.name, keys.key_of(item), problem, repairable, at)
 
 
 def is_of(item: Item, *entity_types: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sourcebook.clock import Clock, utc_now
-from sourcebook.integrity.model import Check, IntegrityFinding, is_of, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of
 from sourcebook.observations.canonical import Canonical, candidates_of, ranked, slot_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -30,7 +30,7 @@ class LatestIsTheWinner(Check):
     def _problem(self, latest: Item) -> str:
         slots: Item = latest["sources"]
         canonical = Canonical(self.table)
-        newest = canonical.newest(keys.read_latest(key_of(latest)))
+        newest = canonical.newest(keys.read_latest(keys.key_of(latest)))
         priorities = canonical.source_priorities({*newest, *slots})
         should_be = {id_: slot_of(item, priorities[id_]) for id_, item in newest.items() if id_ in priorities}
         if slots == should_be:

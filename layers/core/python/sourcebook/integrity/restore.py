@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from sourcebook.integrity.model import key_of
 from sourcebook.integrity.walk import pages_of
+from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
@@ -73,7 +73,7 @@ class Restorer:
         return self.counts
 
     def _bring_back(self, items: Sequence[Item]) -> None:
-        there = _by_key(self.table.batch_get(map(key_of, items), consistent=True))
+        there = _by_key(self.table.batch_get(map(keys.key_of, items), consistent=True))
         missing = [item for item in items if _place(item) not in there]
         differing = [item for item in items if _place(item) in there and there[_place(item)] != item]
         if not self.dry:
@@ -86,8 +86,10 @@ class Restorer:
         )
 
     def _remove(self, items: Sequence[Item]) -> None:
-        wanted = _by_key(self.restored.batch_get(map(key_of, items), attributes=("PK",), consistent=True))
-        new = [key_of(item) for item in items if _place(item) not in wanted]
+        wanted = _by_key(
+            self.restored.batch_get(map(keys.key_of, items), attributes=("PK",), consistent=True)
+        )
+        new = [keys.key_of(item) for item in items if _place(item) not in wanted]
         if not self.dry:
             self.table.delete_many(new)
         self.counts = replace(self.counts, new=self.counts.new + len(new))

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any, Final
+from typing import Any
 
 from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
-from sourcebook.integrity.model import Check, IntegrityFinding, is_of, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of
 from sourcebook.records.subject import SentimentCacheEntry
 from sourcebook.sentiment.cache import broken_rule, sentiment_of
-from sourcebook.sentiment.rollups import NONE, Counts, DirtyHours, HourCounts
+from sourcebook.sentiment.rollups import NONE, Counts, DirtyHours, HourCounts, mentions_of
 from sourcebook.sentiment.windows import (
     DAY,
     HOUR,
@@ -32,8 +32,6 @@ from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
-_COUNTED: Final = ("label", "polarity", "timestamp")
-
 
 def _active(items: Sequence[Item]) -> Iterator[Item]:
     """Yield the subjects whose counts are kept up to date; those of a retired one stay as they were."""
@@ -47,19 +45,13 @@ def _kept(now: datetime) -> datetime:
 
 def _mentions(table: Table, tool_id: str, since: datetime) -> Iterator[Item]:
     """Yield what is counted of a subject's mentions since then, in the order of time."""
-    condition = KeyCondition("tag").eq(tool_id) & KeyCondition("timestamp").gte(isoformat(since))
-    start: Item | None = None
-    while True:
-        page = table.query(condition, index=keys.TAG_INDEX, start=start, attributes=_COUNTED)
-        yield from (item for item in page.items if "label" in item)
-        if (start := page.next_key) is None:
-            return
+    return mentions_of(table, tool_id, KeyCondition("timestamp").gte(isoformat(since)))
 
 
 def _rows(table: Table, tool_id: str, prefix: str) -> dict[str, Item]:
     """Return the items of a subject whose sort keys begin so, by what follows."""
-    partition = KeyCondition("PK").eq(keys.subject(tool_id)["PK"]) & KeyCondition("SK").begins_with(prefix)
-    return {i["SK"].removeprefix(prefix): i for i in table.query_all(partition, consistent=True)}
+    found = table.items_of(keys.subject(tool_id)["PK"], prefix, consistent=True)
+    return {item["SK"].removeprefix(prefix): item for item in found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +196,9 @@ class CacheAgreesWithMentions(Check):
         for item in self.table.batch_get(cached, consistent=True):
             entry = SentimentCacheEntry.of_item(item)
             if rule := broken_rule(entry, now):
-                yield self.found(key_of(item), rule, about=subject)
+                yield self.found(keys.key_of(item), rule, about=subject)
             else:
-                windows.append(_Window.of(entry, key_of(item)))
+                windows.append(_Window.of(entry, keys.key_of(item)))
         if not windows:
             return
         for mention in _mentions(self.table, tool_id, _first(windows)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from sourcebook.errors import SourcebookError
-from sourcebook.integrity.model import Check, IntegrityFinding, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding
 from sourcebook.integrity.walk import pages_of
 from sourcebook.observations.migrations import Step
 from sourcebook.table import keys
@@ -89,7 +89,7 @@ def move_to_shards(table: Table, watch: Watch = lambda _: None) -> int:
     """
     moved = 0
     for attribute, entries in _strangers(table, watch):
-        values = [(key_of(entry), {attribute: entry[attribute]}) for entry in entries]
+        values = [(keys.key_of(entry), {attribute: entry[attribute]}) for entry in entries]
         for outcome in table.update_many([Change(key, value, value) for key, value in values]):
             if isinstance(outcome, SourcebookError):
                 raise outcome

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from sourcebook.errors import Terminal
-from sourcebook.integrity.model import Check, IntegrityFinding, key_of
+from sourcebook.integrity.model import Check, IntegrityFinding
 from sourcebook.integrity.walk import pages_of
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
@@ -115,9 +115,7 @@ def _examined(check: Check, items: Sequence[Item]) -> Iterator[IntegrityFinding]
     except _DAMAGE as error:
         if len(items) == 1:
             problem = f"it does not have the form of its kind: {type(error).__name__}: {str(error)[:200]}"
-            yield IntegrityFinding(
-                check.name, key_of(items[0]), problem, repairable=False, about=key_of(items[0])
-            )
+            yield check.found(items[0], problem, repairable=False)
             return
         for item in items:
             yield from _examined(check, [item])

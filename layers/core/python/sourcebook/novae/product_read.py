@@ -101,14 +101,13 @@ class ProductReader:
         if product is None:
             return None
         prefix = keys.files_of(product.product_type, data_product_id)
-        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(prefix)
-        files = [FileObject.of_item(row).shown() for row in self.table.query_all(own, most=_FILES_AT_MOST)]
-        return _shown(product, SpectrumProduct) | {"files": files}
+        files = self.table.items_of(nova_id, prefix, most=_FILES_AT_MOST)
+        shown = _shown(product, SpectrumProduct)
+        return shown | {"files": [FileObject.of_item(file).shown() for file in files]}
 
     def valid_spectra(self, nova_id: str) -> Iterator[SpectrumProduct]:
         """Yield the valid spectra of a nova."""
-        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.SPECTRA_PREFIX)
-        spectra = map(SpectrumProduct.of_item, self.table.query_all(own))
+        spectra = map(SpectrumProduct.of_item, self.table.items_of(nova_id, keys.SPECTRA_PREFIX))
         return (one for one in spectra if one.validation_status is ValidationStatus.VALID)
 
     def spectrum(self, nova_id: str, data_product_id: str, points: int) -> View | None:
@@ -218,10 +217,9 @@ class ProductReader:
         table = self._table_of(nova_id)
         if table is not None and table.data_product_id == data_product_id:
             return table
-        spectra = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.SPECTRA_PREFIX)
         # Its provider is part of its key and not of its address; a nova has some hundred spectra at most.
-        ending = f"#{data_product_id}"
-        found = (item for item in self.table.query_all(spectra) if item["SK"].endswith(ending))
+        spectra = self.table.items_of(nova_id, keys.SPECTRA_PREFIX)
+        found = (item for item in spectra if item["SK"].endswith(f"#{data_product_id}"))
         return next(map(SpectrumProduct.of_item, found), None)
 
 

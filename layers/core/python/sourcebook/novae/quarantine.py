@@ -138,7 +138,7 @@ class Quarantiner:
         there = self.table.create(row)
         if there is None:
             return True
-        key: keys.Key = {"PK": row["PK"], "SK": row["SK"]}
+        key = keys.key_of(row)
         if there["manual_review_status"] == ReviewStatus.PENDING:
             if there["job_run_id"] == row["job_run_id"]:
                 return False

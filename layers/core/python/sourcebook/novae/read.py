@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from boto3.dynamodb.conditions import Key as KeyCondition
-
 from sourcebook.novae.boundaries import constellation_of
 from sourcebook.novae.coordinates import Position, cells_within, separation_arcsec
 from sourcebook.novae.names import is_designation, normalize_name
@@ -32,7 +30,7 @@ class NovaReader:
             InvalidInput: if it is no name.
         """
         normalized = normalize_name(name)
-        rows = list(self.table.query_all(KeyCondition("PK").eq(keys.nova_names(normalized)), most=_MOST))
+        rows = list(self.table.items_of(keys.nova_names(normalized), most=_MOST))
         novae = self._active([row["nova_id"] for row in rows])
         # "Nova Sgr 2012" when only "Nova Sgr 2012 No. 1" is known: that is one of several, not the one.
         shared = is_designation(normalized) and all(
@@ -52,7 +50,7 @@ class NovaReader:
         """
         found: list[tuple[float, str]] = []
         for cell in cells_within(position, radius_deg):
-            for row in self.table.query_all(KeyCondition("PK").eq(keys.sky_cell(cell))):
+            for row in self.table.items_of(keys.sky_cell(cell)):
                 arcsec = separation_arcsec(position, Position(row["ra_deg"], row["dec_deg"]))
                 if arcsec <= radius_deg * 3600:
                     found.append((arcsec, row["nova_id"]))
@@ -84,10 +82,9 @@ class NovaReader:
         nova = self.table.get(keys.nova(nova_id))
         if nova is None:
             return None
-        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.NOVA_NAME_PREFIX)
         names = [
             {"name": row["name_raw"], "kind": row["name_kind"], "source": row["source"]}
-            for row in self.table.query_all(own, most=_NAMES_AT_MOST)
+            for row in self.table.items_of(nova_id, keys.NOVA_NAME_PREFIX, most=_NAMES_AT_MOST)
         ]
         return served(Nova.of_item(nova)) | {
             "names": sorted(names, key=lambda name: (name["kind"] != "PRIMARY", name["name"]))

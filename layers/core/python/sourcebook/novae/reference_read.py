@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
-from boto3.dynamodb.conditions import Key as KeyCondition
-
 from sourcebook.records.base import View
 from sourcebook.records.nova import Reference, ReferenceRole
 from sourcebook.table import keys
@@ -58,8 +56,7 @@ class ReferenceReader:
             yield served_reference(Reference.of_item(row), roles.get(row["reference_id"], "OTHER"))
 
     def _rows(self, nova_id: str, prefix: str) -> Iterator[Item]:
-        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(prefix)
-        return self.table.query_all(own, most=_MOST)
+        return self.table.items_of(nova_id, prefix, most=_MOST)
 
 
 def served_reference(reference: Reference, role: str) -> View:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, isoformat, utc_now
@@ -221,8 +220,7 @@ class DiscoveryDater:
         return DiscoveryDated(discovery_date=found, changed=True)
 
     def _references(self, nova_id: str) -> Iterable[Reference]:
-        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.REFERENCE_PREFIX)
-        return [Reference.of_item(item) for item in self.store.table.query_all(own)]
+        return [Reference.of_item(item) for item in self.store.table.items_of(nova_id, keys.REFERENCE_PREFIX)]
 
 
 def discovery_date(reference: Reference) -> str | None:

@@ -39,15 +39,9 @@ def relist(table: Table, nova: Item) -> bool:
 
 
 def _misplaced(table: Table) -> Iterator[Item]:
-    start = None
-    while True:
-        page = table.scan(start=start)
-        for item in page.items:
-            if item.get("entity_type") == "Nova" and is_misplaced(item):
-                yield item
-        if page.next_key is None:
-            return
-        start = page.next_key
+    for item in table.scan_all():
+        if item.get("entity_type") == "Nova" and is_misplaced(item):
+            yield item
 
 
 STEP: Final = Step(

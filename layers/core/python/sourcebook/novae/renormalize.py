@@ -89,26 +89,13 @@ def _move(store: NovaStore, nova: Nova, row: NameMapping) -> None:
 
 def normalized_names(table: Table) -> int:
     """Move every name that stands under an earlier form; return how many."""
-    store, start, changed = NovaStore(table), None, 0
-    while True:
-        page = table.scan(start=start)
-        stale = {item["PK"] for item in page.items if _is_stale(item)}
-        changed += sum(renormalize(store, nova_id) for nova_id in sorted(stale))
-        if page.next_key is None:
-            return changed
-        start = page.next_key
+    stale = {item["PK"] for item in table.scan_all() if _is_stale(item)}
+    return sum(renormalize(NovaStore(table), nova_id) for nova_id in sorted(stale))
 
 
 def has_earlier_forms(table: Table) -> bool:
     """Return whether a name stands under an earlier form; reads until one is found."""
-    start = None
-    while True:
-        page = table.scan(start=start)
-        if any(map(_is_stale, page.items)):
-            return True
-        if page.next_key is None:
-            return False
-        start = page.next_key
+    return any(map(_is_stale, table.scan_all()))
 
 
 def _is_stale(item: Item) -> bool:

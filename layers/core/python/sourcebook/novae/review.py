@@ -113,7 +113,7 @@ class ReviewDesk:
             start = {"status": status, "timestamp": timestamp, **key}
 
         def load(entries: list[Item]) -> list[View | None]:
-            wanted: list[keys.Key] = [{"PK": entry["PK"], "SK": entry["SK"]} for entry in entries]
+            wanted = [keys.key_of(entry) for entry in entries]
             items = {item["PK"]: item for item in self.table.batch_get(wanted)}
             cases = [items.get(key["PK"]) for key in wanted]
             return [

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
@@ -75,19 +74,19 @@ class NovaStore:
         """
         if not is_designation(normalized):
             return False
-        rows = list(self.table.query_all(KeyCondition("PK").eq(keys.nova_names(normalized))))
+        rows = list(self.table.items_of(keys.nova_names(normalized)))
         return bool(rows) and all(_is_shared(row["name_raw"], normalized) for row in rows)
 
     def find(self, normalized: str) -> list[Nova]:
         """Return the active novae that a normalized name may mean, by id: none, one, or all candidates."""
-        rows = self.table.query_all(KeyCondition("PK").eq(keys.nova_names(normalized)))
+        rows = self.table.items_of(keys.nova_names(normalized))
         found = {nova.nova_id: nova for row in rows if (nova := self._followed(row["nova_id"])) is not None}
         return [nova for _, nova in sorted(found.items()) if nova.status is NovaStatus.ACTIVE]
 
     def names(self, nova_id: str) -> list[NameMapping]:
         """Return a nova's names, the primary one first, then by their normalized form."""
-        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.NOVA_NAME_PREFIX)
-        found = [NameMapping.of_item(row) for row in self.table.query_all(own, most=MOST_NAMES)]
+        rows = self.table.items_of(nova_id, keys.NOVA_NAME_PREFIX, most=MOST_NAMES)
+        found = map(NameMapping.of_item, rows)
         return sorted(found, key=lambda name: (name.name_kind is not NameKind.PRIMARY, name.name_normalized))
 
     def near(self, position: Position, radius_deg: float) -> list[Neighbour]:
@@ -97,7 +96,7 @@ class NovaStore:
         """
         close: dict[str, float] = {}
         for cell in cells_within(position, radius_deg):
-            for row in self.table.query_all(KeyCondition("PK").eq(keys.sky_cell(cell))):
+            for row in self.table.items_of(keys.sky_cell(cell)):
                 arcsec = separation_arcsec(position, Position(row["ra_deg"], row["dec_deg"]))
                 if arcsec <= radius_deg * 3600:
                     close[row["nova_id"]] = arcsec

@@ -7,8 +7,6 @@ locators, digests, cases in quarantine and runs under way are followed. Without 
 
 from __future__ import annotations
 
-from boto3.dynamodb.conditions import Key as KeyCondition
-
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -39,8 +37,7 @@ def find_product(table: Table, nova_id: str, provider: str, data_product_id: str
         passed.append(at)
         at = merged_into(table, at)
     for nova in passed:
-        once = KeyCondition("PK").eq(nova) & KeyCondition("SK").begins_with(keys.MERGED_PREFIX)
-        for record in table.query_all(once, consistent=True):
+        for record in table.items_of(nova, keys.MERGED_PREFIX, consistent=True):
             item = table.get(
                 keys.spectrum(record["merged_nova_id"], provider, data_product_id), consistent=True
             )

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
@@ -89,7 +88,7 @@ def seen_times_and_sequence(table: Table) -> int:
             )
             try:
                 table.update(
-                    {"PK": item["PK"], "SK": item["SK"]},
+                    keys.key_of(item),
                     assign={name: now[name] for name in gained} | {"scraped_at": None},
                     condition=unchanged,
                 )
@@ -170,6 +169,6 @@ class Migrations:
 
 
 def _of_version(table: Table, partition: str, version: str) -> Iterator[Item]:
-    for item in table.query_all(KeyCondition("PK").eq(partition), consistent=True):
+    for item in table.items_of(partition, consistent=True):
         if item.get("schema_version") == version:
             yield item

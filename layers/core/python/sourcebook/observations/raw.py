@@ -13,7 +13,6 @@ from enum import StrEnum
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.observations.model import Observed, number
 from sourcebook.records.observation import SCHEMA_VERSION, Observation
@@ -127,5 +126,5 @@ class RawStore:
 
     def of(self, bank: str, series: str, term: str) -> Iterator[Observation]:
         """Yield every observation of a bank, a series and a term, oldest day first, read consistently."""
-        partition = KeyCondition("PK").eq(keys.observation_partition(bank, series, term))
-        yield from map(Observation.of_item, self.table.query_all(partition, consistent=True))
+        partition = keys.observation_partition(bank, series, term)
+        yield from map(Observation.of_item, self.table.items_of(partition, consistent=True))

@@ -172,7 +172,7 @@ class RawReader(ObservationReader):
             begin, _LARGEST
         )
         for item in self.table.query_all(condition):
-            target = keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
+            target = keys.read_latest(keys.key_of(item))
             if bank in {None, target[0]} and term in {None, target[2]}:
                 yield target
 

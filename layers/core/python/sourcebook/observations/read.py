@@ -205,10 +205,11 @@ class ObservationReader:
 
     def targets(self) -> Iterator[tuple[str, str, str]]:
         """Yield every bank, series and term of which there is anything."""
+        return (keys.read_latest(keys.key_of(item)) for item in self._latest())
+
+    def _latest(self) -> Iterator[Item]:
         for series in self.known_series():
-            partition = KeyCondition("PK").eq(keys.latest_partition(series["series_code"]))
-            for item in self.table.query_all(partition):
-                yield keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
+            yield from self.table.items_of(keys.latest_partition(series["series_code"]))
 
     def banks(self) -> list[View]:
         """Return the banks of which a registered source has figures, by name."""
@@ -231,16 +232,8 @@ class ObservationReader:
 
         Read off the newest figures: a source that was removed has no slot in them any more.
         """
-        banks: set[str] = set()
-        codes: set[str] = set()
-        for series in self.known_series():
-            partition = KeyCondition("PK").eq(keys.latest_partition(series["series_code"]))
-            for item in self.table.query_all(partition):
-                if item["sources"]:
-                    bank, code, _ = keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
-                    banks.add(bank)
-                    codes.add(code)
-        return banks, codes
+        served = [keys.read_latest(keys.key_of(item)) for item in self._latest() if item["sources"]]
+        return {bank for bank, _, _ in served}, {code for _, code, _ in served}
 
     def meta(self) -> View:
         """Return how fresh everything is, and how the last scrape of each source went."""
@@ -255,8 +248,7 @@ class ObservationReader:
         }
 
     def _about(self, prefix: str) -> list[Item]:
-        partition = KeyCondition("PK").eq(keys.OBSERVATIONS)
-        return list(self.table.query_all(partition & KeyCondition("SK").begins_with(prefix)))
+        return list(self.table.items_of(keys.OBSERVATIONS, prefix))
 
     def _series(self, code: str) -> Item:
         item = self.table.get(keys.observed_series(code)) if 0 < len(code) <= _PART_LIMIT else None
@@ -276,7 +268,7 @@ class ObservationReader:
 
 def _latest_row(item: Item, now: datetime, max_age_days: int | None, bank_name: str | None) -> View | None:
     """Return the row of one LATEST item; None if no source stands behind it, or it is another bank's."""
-    bank, series, term = keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
+    bank, series, term = keys.read_latest(keys.key_of(item))
     if bank_name is not None and bank != bank_name:
         return None
     order = ranked(candidates_of(item, now, max_age_days))

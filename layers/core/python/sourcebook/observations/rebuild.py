@@ -48,7 +48,7 @@ class Rebuilder:
             for item in self.table.query_all(condition, consistent=True):
                 if looked_at >= self.piece or self.monotonic() > ends:
                     return RebuildCounts(source_ids, after, examined, changed, done=False)
-                target = keys.read_latest({"PK": item["PK"], "SK": item["SK"]})
+                target = keys.read_latest(keys.key_of(item))
                 changed += canonical.rebuild(target, source_ids)
                 after = (series, item["SK"])
                 looked_at += 1
@@ -56,7 +56,6 @@ class Rebuilder:
         return RebuildCounts(source_ids, None, examined, changed, done=True)
 
     def _series(self, first: str) -> list[str]:
-        partition = KeyCondition("PK").eq(keys.OBSERVATIONS)
-        prefix = KeyCondition("SK").begins_with(keys.SERIES_PREFIX)
-        codes = [item["series_code"] for item in self.table.query_all(partition & prefix, consistent=True)]
+        rows = self.table.items_of(keys.OBSERVATIONS, keys.SERIES_PREFIX, consistent=True)
+        codes = [item["series_code"] for item in rows]
         return [code for code in sorted(codes) if code >= first]

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.bucket.objects import ObjectChanged, Objects
 from sourcebook.clock import Clock, isoformat, utc_now
@@ -187,8 +186,7 @@ class TableRebuilder:
     def _uploads(self, nova_id: str) -> list[str]:
         """Return the uploads of a nova, in the order in which they were ingested."""
         prefix = f"{keys.files_of(PRODUCT, photometry_id_for(nova_id))}{FileRole.DATA_BUNDLE.value}#"
-        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(prefix)
-        found = list(self.store.table.query_all(own, consistent=True))
+        found = list(self.store.table.items_of(nova_id, prefix, consistent=True))
         return [item["name"] for item in sorted(found, key=lambda item: (item["created_at"], item["name"]))]
 
     def _merge_in(self, nova_id: str, file_id: str, coming: list[Measurement]) -> tuple[PhotometryFile, str]:

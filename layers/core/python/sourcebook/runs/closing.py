@@ -151,7 +151,7 @@ class RunCloser:
         self._release(run)
         try:
             self.table.change(
-                {"PK": run["PK"], "SK": run["SK"]},
+                keys.key_of(run),
                 assign={**_closing(ended), "updated_at": isoformat(self.clock(), "milliseconds")},
                 condition=Attr("status").eq("RUNNING"),
             )
@@ -169,7 +169,7 @@ class RunCloser:
             )
             for row in walk(self.table, condition, index=keys.STATUS_INDEX, page_size=100):
                 if row["SK"].startswith(keys.JOB_RUN_PREFIX):
-                    run = self.table.get({"PK": row["PK"], "SK": row["SK"]}, consistent=True)
+                    run = self.table.get(keys.key_of(row), consistent=True)
                     if run and run.get("execution_arn") == ended.arn:
                         return run
         return None
@@ -247,7 +247,7 @@ class RunSweeper:
         condition = KeyCondition("status").eq("RUNNING") & KeyCondition("timestamp").lt(until)
         for row in walk(self.table, condition, index=keys.STATUS_INDEX, page_size=100):
             if row["SK"].startswith(keys.JOB_RUN_PREFIX):
-                run = self.table.get({"PK": row["PK"], "SK": row["SK"]}, consistent=True)
+                run = self.table.get(keys.key_of(row), consistent=True)
                 # What no execution has, such as a batch of articles, is none of these.
                 if run and run.get("status") == "RUNNING" and "execution_arn" in run:
                     yield run

@@ -68,10 +68,8 @@ class RunReader:
 
     def attempts(self, record: str, job_run_id: str, *, most: int | None = None) -> list[Item]:
         """Return the attempts of a run, by the time they began."""
-        prefix = KeyCondition("PK").eq(record) & KeyCondition("SK").begins_with(keys.attempts_of(job_run_id))
-        return sorted(
-            self.table.query_all(prefix, most=most), key=lambda item: (item["created_at"], item["SK"])
-        )
+        found = self.table.items_of(record, keys.attempts_of(job_run_id), most=most)
+        return sorted(found, key=lambda item: (item["created_at"], item["SK"]))
 
     def page(
         self, *, status: str | None = None, workflow: str | None = None, limit: int, cursor: str | None = None

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, epoch_seconds, utc_now
 from sourcebook.errors import SourcebookError, Terminal
@@ -231,7 +230,7 @@ class CacheHealth:
             TableBusy: if the table is not able to answer now.
         """
         key = keys.cache_metadata()
-        rows = list(self.table.query_all(KeyCondition("PK").eq(key["PK"])))
+        rows = list(self.table.items_of(key["PK"]))
         first = keys.cache_hour(hour_name(self.clock() - 23 * HOUR))["SK"]
         hours = [row for row in rows if first <= row["SK"] < key["SK"]]
         counted = {name: sum(row.get(name, 0) for row in hours) for name in ("hits", "misses", "errors")}

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.records.article import Article, Mention
 from sourcebook.sentiment.rollups import DirtyHours
@@ -102,11 +101,7 @@ class MentionStore:
         self._change(self._known(dedup_key), {}, None, subjects)
 
     def _known(self, dedup_key: str) -> dict[str, Item]:
-        found = self.table.query_all(
-            KeyCondition("PK").eq(keys.article(dedup_key)["PK"])
-            & KeyCondition("SK").begins_with(keys.TAG_PREFIX),
-            consistent=True,
-        )
+        found = self.table.items_of(keys.article(dedup_key)["PK"], keys.TAG_PREFIX, consistent=True)
         return {item["SK"]: item for item in found}
 
     def _change(
@@ -134,7 +129,7 @@ class MentionStore:
                 self.table.put(item, no_newer)
         for item in gone:
             with suppress(ConditionFailed):
-                self.table.delete(keys.Key(PK=item["PK"], SK=item["SK"]), no_newer)
+                self.table.delete(keys.key_of(item), no_newer)
 
 
 def _is_same(before: Item | None, after: Item) -> bool:

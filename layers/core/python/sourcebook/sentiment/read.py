@@ -76,7 +76,7 @@ class SentimentReader:
         )
 
         def load(found: list[Item]) -> list[Subject | None]:
-            wanted = [keys.Key(PK=item["PK"], SK=item["SK"]) for item in found]
+            wanted = [keys.key_of(item) for item in found]
             by_key = {item["PK"]: Subject.of_item(item) for item in self.table.batch_get(wanted)}
             return [by_key.get(item["PK"]) for item in found]
 

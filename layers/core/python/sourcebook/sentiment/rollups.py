@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Attr, ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
@@ -324,19 +324,8 @@ class Ledger:
         return self._hours[day]
 
     def _mentions(self, start: datetime, end: datetime) -> Iterator[Item]:
-        """Yield label, polarity and timestamp of the mentions of [start, end)."""
         within = KeyCondition("timestamp").between(isoformat(start), isoformat(end - _ONE_SECOND))
-        next_key: Item | None = None
-        while True:
-            page = self.table.query(
-                KeyCondition("tag").eq(self.tool_id) & within,
-                index=keys.TAG_INDEX,
-                start=next_key,
-                attributes=("label", "polarity", "timestamp"),
-            )
-            yield from (item for item in page.items if "label" in item)
-            if (next_key := page.next_key) is None:
-                return
+        return mentions_of(self.table, self.tool_id, within)
 
     def _item(self, key: keys.Key, kind: str, counts: Counts, ttl: int) -> Item:
         return {
@@ -354,9 +343,19 @@ class Ledger:
 
     def _remove(self, mark: Item) -> None:
         try:
-            self.table.delete(keys.Key(PK=mark["PK"], SK=mark["SK"]), Attr("token").eq(mark["token"]))
+            self.table.delete(keys.key_of(mark), Attr("token").eq(mark["token"]))
         except ConditionFailed:
             return  # it was made anew, or is gone
+
+
+def mentions_of(table: Table, tool_id: str, within: ConditionBase) -> Iterator[Item]:
+    """Yield label, polarity and timestamp of a subject's mentions within a time, in its order."""
+    found = table.query_all(
+        KeyCondition("tag").eq(tool_id) & within,
+        index=keys.TAG_INDEX,
+        attributes=("label", "polarity", "timestamp"),
+    )
+    return (item for item in found if "label" in item)
 
 
 def _runs(hours: Iterable[str]) -> Iterator[list[str]]:

@@ -204,7 +204,7 @@ class SourceRegistry:
         while True:
             partition = Key("PK").eq(key["PK"])
             page = self.table.query(partition, start=start, attributes=("PK", "SK"), consistent=True)
-            self.table.delete_many([{"PK": item["PK"], "SK": item["SK"]} for item in page.items])
+            self.table.delete_many([keys.key_of(item) for item in page.items])
             if (start := page.next_key) is None:
                 return found
 

@@ -16,7 +16,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
@@ -321,11 +320,8 @@ class SpectraDiscoverer:
         ).checked()
 
     def _products(self, nova_id: str, provider: str) -> dict[str, SpectrumProduct]:
-        own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(
-            f"{keys.SPECTRA_PREFIX}{provider}#"
-        )
         products: dict[str, SpectrumProduct] = {}
-        for item in self.store.table.query_all(own, consistent=True):
+        for item in self.store.table.items_of(nova_id, f"{keys.SPECTRA_PREFIX}{provider}#", consistent=True):
             try:
                 product = SpectrumProduct.of_json(item)
             except InvalidInput as error:
@@ -337,8 +333,8 @@ class SpectraDiscoverer:
         return products
 
     def _alias(self, provider: str, identity: Identity) -> LocatorAlias | None:
-        partition = KeyCondition("PK").eq(keys.locator_aliases(provider, identity.text))
-        rows = [LocatorAlias.of_item(item) for item in self.store.table.query_all(partition, consistent=True)]
+        found = self.store.table.items_of(keys.locator_aliases(provider, identity.text), consistent=True)
+        rows = map(LocatorAlias.of_item, found)
         return min(rows, key=lambda row: (row.created_at, row.data_product_id), default=None)
 
     def _make_alias(

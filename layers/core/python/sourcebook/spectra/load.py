@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
@@ -41,10 +40,7 @@ def find_spectrum(
     if provider is not None:
         item = find_product(table, nova_id, provider, data_product_id)
     else:
-        own = KeyCondition("PK").eq(root_of(table, nova_id)) & KeyCondition("SK").begins_with(
-            keys.SPECTRA_PREFIX
-        )
-        found = table.query_all(own, consistent=True)
+        found = table.items_of(root_of(table, nova_id), keys.SPECTRA_PREFIX, consistent=True)
         item = next((item for item in found if item["SK"].endswith(f"#{data_product_id}")), None)
     if item is None:
         raise NoSuchSpectrum(

@@ -82,7 +82,7 @@ class SpectraClaimer:
         """Claim one spectrum. Return how often it was tried, or None if it is claimed already."""
         try:
             item = self.table.update(
-                {"PK": row["PK"], "SK": row["SK"]},
+                keys.key_of(row),
                 assign={"timestamp": isoformat(now + LEASE), "claimed_at": isoformat(now)},
                 condition=in_any_shard("status", ELIGIBLE_STATUS) & Attr("timestamp").eq(row["timestamp"]),
             )

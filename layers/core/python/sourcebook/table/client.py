@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import boto3
 from boto3.dynamodb.conditions import Attr, ConditionBase, ConditionExpressionBuilder
+from boto3.dynamodb.conditions import Key as KeyCondition
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -557,6 +558,15 @@ class Table:
         last = answer.get("LastEvaluatedKey")
         return QueryPage([decode_item(item) for item in answer["Items"]], decode_key(last) if last else None)
 
+    def scan_all(self) -> Iterator[Item]:
+        """Yield every item of the table, page after page, as `scan` does."""
+        start: Item | None = None
+        while True:
+            page = self.scan(start=start)
+            yield from page.items
+            if (start := page.next_key) is None:
+                return
+
     def query_all(
         self,
         condition: ConditionBase,
@@ -564,6 +574,7 @@ class Table:
         index: str | None = None,
         most: int | None = None,
         newest_first: bool = False,
+        attributes: Sequence[str] = (),
         consistent: bool = False,
     ) -> Iterator[Item]:
         """Yield the items of a query, page after page, up to `most` of them."""
@@ -576,6 +587,7 @@ class Table:
                 start=start,
                 limit=most,
                 newest_first=newest_first,
+                attributes=attributes,
                 consistent=consistent,
             )
             for item in page.items:
@@ -585,6 +597,21 @@ class Table:
                     return
             if (start := page.next_key) is None:
                 return
+
+    def items_of(
+        self,
+        partition: str,
+        prefix: str = "",
+        *,
+        most: int | None = None,
+        newest_first: bool = False,
+        consistent: bool = False,
+    ) -> Iterator[Item]:
+        """Yield the items of a partition whose sort keys begin with `prefix`, up to `most` of them."""
+        condition: ConditionBase = KeyCondition("PK").eq(partition)
+        if prefix:
+            condition = condition & KeyCondition("SK").begins_with(prefix)
+        return self.query_all(condition, most=most, newest_first=newest_first, consistent=consistent)
 
 
 @dataclass(frozen=True, slots=True)

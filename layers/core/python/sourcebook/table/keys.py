@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Self, TypedDict
+from typing import Any, Final, Self, TypedDict
 from zlib import crc32
 
 from sourcebook.errors import InvalidInput
@@ -231,6 +231,11 @@ class EligibilityKey(TypedDict):
 
     GSI1PK: str
     GSI1SK: str
+
+
+def key_of(item: Mapping[str, Any]) -> Key:
+    """Return the primary key of an item."""
+    return {"PK": item["PK"], "SK": item["SK"]}
 
 
 def article(dedup_key: str) -> Key:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.articles.decisions.model import (
     DecidedBy,
@@ -235,14 +234,10 @@ class EventDecisions:
         """Return the writes of the marks by which grouping has conclusions drawn anew."""
         first = [group[0].dedup_key for group in groups if group]
         items = ungrouped_items(first, self.clock()) if first else []
-        return [Write(keys.Key(PK=item["PK"], SK=item["SK"]), item=item) for item in items]
+        return [Write(keys.key_of(item), item=item) for item in items]
 
     def _members(self, event_id: str) -> list[EventMember]:
-        rows = self.table.query_all(
-            KeyCondition("PK").eq(keys.event(event_id)["PK"])
-            & KeyCondition("SK").begins_with(keys.MEMBER_PREFIX),
-            consistent=True,
-        )
+        rows = self.table.items_of(keys.event(event_id)["PK"], keys.MEMBER_PREFIX, consistent=True)
         return [EventMember.of_item(row) for row in rows]
 
     def _event(self, event_id: str, field: str) -> Event:

@@ -130,7 +130,7 @@ class DecisionReader:
 
     def last(self, action: DecisionAction, about: tuple[str, ...]) -> Decision | None:
         """Return the newest decision of a kind about these, or None."""
-        rows = self.table.query_all(KeyCondition("PK").eq(keys.DECISIONS), newest_first=True, consistent=True)
+        rows = self.table.items_of(keys.DECISIONS, newest_first=True, consistent=True)
         found = (Decision.of_item(row) for row in rows)
         return next((one for one in found if one.action is action and one.about == about), None)
 
@@ -146,11 +146,10 @@ class DecisionReader:
             InvalidInput: if the cursor is not one of this list.
         """
         listing = Listing.of("decisions", {"about": about})
-        start: dict[str, str] | None = None
+        start = None
         if cursor is not None:
             (decision_id,) = listing.position(cursor, parts=1)
-            key = keys.decision(decision_id)
-            start = {"PK": key["PK"], "SK": key["SK"]}
+            start = keys.decision(decision_id)
         rows = walk(
             self.table,
             KeyCondition("PK").eq(keys.DECISIONS),

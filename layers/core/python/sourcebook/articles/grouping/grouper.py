@@ -96,7 +96,7 @@ class _Waiting:
         ready = {key: article for key, article in there.items() if article.status == Status.ANALYZED}
         rest = [key for key in there if key not in ready]
         if not rest:
-            self.done.append(keys.Key(PK=mark["PK"], SK=mark["SK"]))
+            self.done.append(keys.key_of(mark))
         elif ready:
             self.left.append({**mark, "dedup_keys": rest})
         self.articles.update(ready)

@@ -92,7 +92,7 @@ class GroupingLog:
         oldest = isoformat(now - WINDOW, "milliseconds")
         chunks: list[Item] = []
         count = 0
-        for item in self.table.query_all(KeyCondition("PK").eq(keys.GROUPING_LOG), newest_first=True):
+        for item in self.table.items_of(keys.GROUPING_LOG, newest_first=True):
             chunks.append(item)
             count += item["articles"]
             if item["committed_at"] < oldest or count > MOST_ENTRIES:

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from boto3.dynamodb.conditions import Key as KeyCondition
-
 from sourcebook.articles.redirects import MOST_REDIRECTS
 from sourcebook.records.article import Article
 from sourcebook.records.base import View
@@ -81,7 +79,7 @@ class EventReader:
         """
         if not _ID.fullmatch(event_id):
             return None
-        items = list(self.table.query_all(KeyCondition("PK").eq(keys.event(event_id)["PK"])))
+        items = list(self.table.items_of(keys.event(event_id)["PK"]))
         found = next((item for item in items if item["SK"] == keys.EVENT_SORT_KEY), None)
         if found is None:
             return None

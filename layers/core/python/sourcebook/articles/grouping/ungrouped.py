@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from boto3.dynamodb.conditions import Key as KeyCondition
-
 from sourcebook.articles.bus import EventBus
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.events import GroupHeadlines
@@ -93,7 +91,7 @@ def waiting_marks(table: Table, most: int, line: Line = ONE_LINE) -> Iterator[It
     other lines included.
     """
     for partition in (keys.UNGROUPED_ONE_BY_ONE, keys.UNGROUPED):
-        marks = table.query_all(KeyCondition("PK").eq(partition), most=most)
+        marks = table.items_of(partition, most=most)
         yield from (mark for mark in marks if line.holds(mark))
 
 
