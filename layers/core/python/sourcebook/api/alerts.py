@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, create_model
 from sourcebook.alerts.deliveries import DeliveryStore
 from sourcebook.alerts.rules import RuleStore, checked
 from sourcebook.alerts.webhook import webhook_policy
-from sourcebook.api.operations import Body, Operation
+from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import PageParameters
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -162,13 +162,11 @@ _OF_KINDS: Final[dict[str, Any]] = {name: _field(spec) for name, spec in FIELDS.
 NewAlert = create_model("NewAlert", __base__=_Rule, **_OF_KINDS)
 """A rule to be made."""
 
-_TOPIC: Final = "Alerts"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Alerts",
     Operation(
         route="GET /alerts",
         name="listAlerts",
-        topic=_TOPIC,
         summary="The rules of alerts, the newest last",
         description="Fields that a kind does not have are null; those that were not given have what counts "
         "instead. No secret is shown again.",
@@ -179,7 +177,6 @@ OPERATIONS: Final = (
     Operation(
         route="POST /alerts",
         name="createAlert",
-        topic=_TOPIC,
         summary="Add an alert",
         description="From now on. `webhook` gets each event signed by the convention of Standard Webhooks, "
         "with the `secret` of the answer, which is shown this once; docs/alerts.md has what is sent. `mail` "
@@ -191,22 +188,18 @@ OPERATIONS: Final = (
     Operation(
         route="DELETE /alerts/{alert_id}",
         name="removeAlert",
-        topic=_TOPIC,
         summary="Remove a rule",
         description="What it has not delivered yet is not delivered.",
         handle=remove_alert,
         answers={200: "RemovedAlert"},
-        problems=(404,),
     ),
     Operation(
         route="GET /alerts/{alert_id}/deliveries",
         name="listDeliveries",
-        topic=_TOPIC,
         summary="What a rule has fired for, the newest first",
         description="For 40 days. `waiting_for` are the ways by which it has not been delivered yet.",
         handle=list_deliveries,
         query=PageParameters,
         answers={200: "DeliveryPage"},
-        problems=(404,),
     ),
 )

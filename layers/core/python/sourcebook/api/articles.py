@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from sourcebook.api.operations import Operation
+from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Moment, PageParameters, Text, one_of, several
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -187,12 +187,11 @@ def get_event(api: ArticlesApi, request: Request) -> Response:
     return Response(event.shown())
 
 
-_TOPIC: Final = "Articles and events"
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Articles and events",
     Operation(
         route="GET /articles",
         name="listArticles",
-        topic=_TOPIC,
         summary="Articles, newest first, or those that fit a search",
         description="By `timestamp`. Every filter that is given must hold. An article that is analyzed "
         "while you page is neither given twice nor left out. With `q`, `source`, `subject`, `lang` or more "
@@ -204,7 +203,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /articles.atom",
         name="followArticlesAtom",
-        topic=_TOPIC,
         summary="The same as an Atom feed, for any reader of feeds",
         description="Subscribe to the address of a search. `link` with `rel=next` has the next page. A "
         "reader that sends no token can follow only where reading is open.",
@@ -216,7 +214,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /articles.json",
         name="followArticlesJson",
-        topic=_TOPIC,
         summary="The same as a JSON Feed",
         description="JSON Feed 1.1; `next_url` has the next page.",
         handle=follow_json,
@@ -227,7 +224,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /articles/{key+}",
         name="getArticle",
-        topic=_TOPIC,
         summary="One article",
         description="The key is the article's `dedup_key`, 32 hexadecimal digits, with or without `dedup:` "
         "before it; or `<source>:<article id>`, the older format: a source's id and its own id of the "
@@ -236,12 +232,10 @@ OPERATIONS: Final = (
         "article of the older format, without `dedup_key`, is answered with the fields it was stored with.",
         handle=get_article,
         answers={200: "Article"},
-        problems=(404,),
     ),
     Operation(
         route="GET /events",
         name="listEvents",
-        topic=_TOPIC,
         summary="Events, the one with the newest article first",
         description="An event is two or more articles about the same occurrence; docs/articles.md says when "
         "they do. One that grows between two pages moves to the front. `headline` is that of the earliest "
@@ -254,13 +248,11 @@ OPERATIONS: Final = (
     Operation(
         route="GET /events/{event_id}",
         name="getEvent",
-        topic=_TOPIC,
         summary="One event with its articles and ideas",
         description="All `members`, oldest first, and the latest 50 `ideas`, newest first, each with the "
         "`engine` that concluded it. `sources`, `sentiment` and `score` of a member are null once its "
         "article has expired.",
         handle=get_event,
         answers={200: "Event"},
-        problems=(404,),
     ),
 )

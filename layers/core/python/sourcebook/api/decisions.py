@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from pydantic import ConfigDict, Field
 
-from sourcebook.api.operations import Body, Operation
+from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import PageParameters
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -186,12 +186,11 @@ def _decided(decisions: DecisionsApi, asked: _Decided, by: DecidedBy, correlatio
     raise AssertionError(asked)
 
 
-_TOPIC: Final = "Decisions on articles and events"
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Decisions on articles and events",
     Operation(
         route="GET /decisions",
         name="listDecisions",
-        topic=_TOPIC,
         summary="What people have decided of articles and events",
         description="The newest first: who, when, why, and by which decision it was taken back. They are "
         "kept for a year.",
@@ -202,7 +201,6 @@ OPERATIONS: Final = (
     Operation(
         route="POST /decisions/{action}",
         name="decide",
-        topic=_TOPIC,
         summary="Join or split articles, take one out of its event, merge events, or undo it",
         description="`join_articles`: the article `other_id` answers with the other one from then on, and "
         "what its sources say later goes there. `split_article`: the word of `source` gets an article of its "
@@ -214,6 +212,5 @@ OPERATIONS: Final = (
         handle=decide,
         body=Body(forms=INPUTS, everywhere=True),
         answers={200: "Decision"},
-        problems=(404, 409),
     ),
 )

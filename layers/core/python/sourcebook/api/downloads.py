@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from sourcebook.api import products
-from sourcebook.api.operations import Operation
+from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, redirect
@@ -149,13 +149,12 @@ def _curve_file(
     return Operation(
         route=f"GET {_CURVE}{suffix}",
         name=name,
-        topic=products.TOPIC,
         summary=summary,
         description=description,
         handle=handle,
         query=products.CurveParameters,
         answers={200: "File"},
-        problems=(404, 409),
+        more_problems=(409,),
         media_type=media_type.partition(";")[0],
     )
 
@@ -171,17 +170,16 @@ def _spectrum_link(suffix: str, name: str, summary: str, description: str, *, or
     return Operation(
         route=f"GET {_SPECTRUM}{suffix}",
         name=name,
-        topic=products.TOPIC,
         summary=summary,
         description=f"{description}{_LINKED}",
         handle=handle,
         answers={302: "SignedLink"},
-        problems=(404,),
         volatile=True,
     )
 
 
-OPERATIONS: Final = (
+_OF_NOVAE: Final = of_topic(
+    "Novae",
     _curve_file(
         ".csv",
         "downloadPhotometryCsv",
@@ -211,13 +209,12 @@ OPERATIONS: Final = (
     Operation(
         route=f"GET {_SPECTRUM}.csv",
         name="downloadSpectrumCsv",
-        topic=products.TOPIC,
         summary="All samples of a spectrum as CSV",
         description="Wavelengths in metres; a flux without a value is `nan`. More than 4 MB are refused with "
         "409.",
         handle=spectrum_as_csv,
         answers={200: "File"},
-        problems=(404, 409),
+        more_problems=(409,),
         media_type="text/csv",
     ),
     _spectrum_link(
@@ -234,15 +231,17 @@ OPERATIONS: Final = (
         "As it came from its archive.",
         original=True,
     ),
+)
+_OF_CASES: Final = of_topic(
+    "Quarantine",
     Operation(
         route="GET /quarantine/{quarantine_id}/file",
         name="getHeldFile",
-        topic="Quarantine",
         summary="The file of a quarantined spectrum",
         description="In base64: the header says what the reviewer decides by, the samples can be drawn in "
         "any unit. Of a file of more than 3 MB the first 3 MB; `is_whole` says so.",
         handle=held_file,
         answers={200: "HeldFile"},
-        problems=(404,),
     ),
 )
+OPERATIONS: Final = (*_OF_NOVAE, *_OF_CASES)

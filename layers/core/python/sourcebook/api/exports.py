@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from sourcebook.api.operations import Operation
+from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Parameters, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -79,13 +79,11 @@ def _no_export(name: str) -> NotFound:
     )
 
 
-_TOPIC: Final = "Exports"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Exports",
     Operation(
         route="GET /exports",
         name="listExports",
-        topic=_TOPIC,
         summary="The periods that were exported",
         description="The newest first. `POST /workflows/export_period/executions` exports one.",
         handle=list_exports,
@@ -94,25 +92,21 @@ OPERATIONS: Final = (
     Operation(
         route="GET /exports/{export_id}",
         name="getExport",
-        topic=_TOPIC,
         summary="What an export consists of",
         description="Its manifest: the columns of each dataset, and each file with its rows, bytes and "
         "SHA-256. `GET /exports/{export_id}/files/{name}` gives a file.",
         handle=get_export,
         answers={200: "Export"},
-        problems=(404,),
     ),
     Operation(
         route="GET /exports/{export_id}/files/{name}",
         name="downloadExportedFile",
-        topic=_TOPIC,
         summary="A file of an export",
         description="The answer is a redirect to a signed link that holds for 300 seconds; follow it without "
         "the token.",
         handle=get_file,
         query=FileParameters,
         answers={200: "SignedLink", 302: "SignedLink"},
-        problems=(404,),
         volatile=True,
     ),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from sourcebook.api.operations import Body, Operation
+from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import PageParameters, Parameters, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -214,13 +214,11 @@ def _no_feed(feed_id: str) -> NotFound:
     return NotFound(f"There is no feed {shorten(feed_id)}. GET /feeds lists them.")
 
 
-_TOPIC: Final = "Feeds"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Feeds",
     Operation(
         route="GET /feeds",
         name="listFeeds",
-        topic=_TOPIC,
         summary="Feeds, by the day on which they are due",
         description="Those that are polled, by the day in UTC on which they are due and then by `feed_id`; "
         "then the disabled ones by the time they are probed. A feed whose fetch moves it to another day "
@@ -233,16 +231,13 @@ OPERATIONS: Final = (
     Operation(
         route="GET /feeds/{feed_id}",
         name="getFeed",
-        topic=_TOPIC,
         summary="One feed",
         handle=get_feed,
         answers={200: "Feed"},
-        problems=(404,),
     ),
     Operation(
         route="GET /feeds/{feed_id}/history",
         name="listFetches",
-        topic=_TOPIC,
         summary="What fetching a feed found",
         description="The fetches that changed something or failed, newest first, for 30 days; one that "
         "found nothing new is only counted in the feed's state. `due_at` is the due time that the fetch was "
@@ -252,25 +247,22 @@ OPERATIONS: Final = (
         handle=get_feed_history,
         query=PageParameters,
         answers={200: "FetchPage"},
-        problems=(404,),
     ),
     Operation(
         route="GET /feeds.opml",
         name="exportFeeds",
-        topic=_TOPIC,
         summary="All feeds as an OPML document",
         description="By id. 409 when the list is larger than an answer of 5.5 MB, some 20,000 feeds: "
         "`sourcebook feeds export` writes it to a file.",
         handle=export_feeds,
         query=OpmlParameters,
         answers={200: "Opml"},
-        problems=(409,),
+        more_problems=(409,),
         media_type="text/x-opml",
     ),
     Operation(
         route="POST /feeds",
         name="addFeed",
-        topic=_TOPIC,
         summary="Add a feed, due at once",
         description="Give `url`, the feed's own address, which is registered without being asked; or "
         "`site`, a page, which is asked which feed it announces. 201 with `location`, or 200 when the feed "
@@ -281,12 +273,10 @@ OPERATIONS: Final = (
         handle=add_feed,
         body=Body(form=NewFeed),
         answers={201: "AddedFeed", 200: "AddedFeed"},
-        problems=(409,),
     ),
     Operation(
         route="POST /feeds/import",
         name="importFeeds",
-        topic=_TOPIC,
         summary="Add the feeds of an OPML document",
         description="In UTF-8, at most 6 MB and 5,000 feeds. Feeds that are known are left as they are, so "
         "that importing again is harmless. `problems` has the outlines that were left out or taken in "
@@ -299,19 +289,16 @@ OPERATIONS: Final = (
     Operation(
         route="GET /feeds/{feed_id}/schedule",
         name="explainSchedule",
-        topic=_TOPIC,
         summary="Why a feed's next fetch is when it is",
         description="`reasons` are sentences for a person, by what is known of the feed's habits, what its "
         "server asks for, and the `settings` that this deployment polls with.",
         handle=explain_schedule,
         answers={200: "FeedSchedule"},
-        problems=(404,),
         volatile=True,
     ),
     Operation(
         route="PATCH /feeds/{feed_id}",
         name="changeFeed",
-        topic=_TOPIC,
         summary="Enable, disable or change a feed",
         description="Changes what the body names, and nothing else. `enabled: false` stops a feed until "
         "somebody enables it; its `next_fetch_time` is then `9999-12-31T23:59:59Z`, where a feed that "
@@ -322,16 +309,13 @@ OPERATIONS: Final = (
         handle=change_feed,
         body=Body(form=FeedChange),
         answers={200: "Feed"},
-        problems=(404, 409),
     ),
     Operation(
         route="DELETE /feeds/{feed_id}",
         name="removeFeed",
-        topic=_TOPIC,
         summary="Delete a feed with its history",
         description="Its articles stay until they expire.",
         handle=remove_feed,
         answers={200: "RemovedFeed"},
-        problems=(404,),
     ),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from sourcebook.api.operations import Operation
+from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Parameters, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.queues import DeadLetters
@@ -73,13 +73,11 @@ def list_dead_letters(api: IngestionApi, request: Request) -> Response:  # noqa:
     return unpaged(api.dead_letters.waiting())
 
 
-_TOPIC: Final = "Overviews"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Overviews",
     Operation(
         route="GET /overviews/sources",
         name="listSourceOverviews",
-        topic=_TOPIC,
         summary="What each source brought of late, how old it was, and how fast it answered",
         description="`mean_age_seconds` is from the publication of its articles to their fetching. `fetches` "
         "are those that changed something or failed; one of more than five seconds makes a source `slow`. "
@@ -93,7 +91,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /overviews/ingestion",
         name="listBatches",
-        topic=_TOPIC,
         summary="The runs of ingestion, and how often two sources reported the same",
         description="The counts are of all runs of the window; `items` are the newest hundred. A run over "
         "unchanged sources leaves no record. `collision_rate` is `collisions_detected` by "
@@ -106,7 +103,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /overviews/dead-letters",
         name="listDeadLetters",
-        topic=_TOPIC,
         summary="What failed for good and waits for a person",
         description="About how many messages wait in the dead-letter queue of each job, and the command that "
         "sends them back to work.",

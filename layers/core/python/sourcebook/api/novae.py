@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import ConfigDict, Field, create_model
 
-from sourcebook.api.operations import Body, Operation
+from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import Day, PageParameters, YesOrNo, degrees, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -284,15 +284,11 @@ def _no_case(quarantine_id: str) -> NotFound:
     return NotFound(f"There is no quarantined case {shorten(quarantine_id)}. GET /quarantine lists them.")
 
 
-_NOVAE: Final = "Novae"
-_RUNS: Final = "Workflows and their runs"
-_QUARANTINE: Final = "Quarantine"
-
-OPERATIONS: Final = (
+_RUNS: Final = of_topic(
+    "Workflows and their runs",
     Operation(
         route="GET /job-runs",
         name="listJobRuns",
-        topic=_RUNS,
         summary="Executions of workflows, newest first",
         description="`lost` is true for a run that should have ended long ago: it was aborted. docs/runs.md "
         "says what the other fields mean.",
@@ -303,18 +299,18 @@ OPERATIONS: Final = (
     Operation(
         route="GET /job-runs/{job_run_id}",
         name="getJobRun",
-        topic=_RUNS,
         summary="One execution with its attempts",
         description="`attempts` are in the order in which they began, at most 1,000; `attempts_left_out` "
         "says whether there are more.",
         handle=get_run,
         answers={200: "JobRun"},
-        problems=(404,),
     ),
+)
+_NOVAE: Final = of_topic(
+    "Novae",
     Operation(
         route="GET /novae",
         name="findNovae",
-        topic=_NOVAE,
         summary="Novae by name, by place, or all of them",
         description="Give `name`; or `ra` and `dec` with or without `radius`; or neither, and get the list "
         "of all novae by their primary names, which the other parameters narrow. By name the answer has "
@@ -328,7 +324,6 @@ OPERATIONS: Final = (
     Operation(
         route="POST /novae",
         name="initializeNova",
-        topic=_NOVAE,
         summary="Make a name a nova",
         description="Starts `initialize_nova`, as `POST /workflows/initialize_nova/executions` does, and "
         "answers with the run to watch. Running it again for a name changes nothing that is right.",
@@ -339,28 +334,26 @@ OPERATIONS: Final = (
     Operation(
         route="GET /novae/{nova_id}",
         name="getNova",
-        topic=_NOVAE,
         summary="One nova with its names",
         description="A merged nova is given as it is, with `merged_into`.",
         handle=get_nova,
         answers={200: "Nova"},
-        problems=(404,),
     ),
     Operation(
         route="GET /novae/{nova_id}/job-runs",
         name="listNovaJobRuns",
-        topic=_NOVAE,
         summary="What ran for a nova",
         description="By workflow, the newest of each first.",
         handle=list_nova_runs,
         query=PageParameters,
         answers={200: "JobRunPage"},
-        problems=(404,),
     ),
+)
+_QUARANTINE: Final = of_topic(
+    "Quarantine",
     Operation(
         route="GET /quarantine",
         name="listQuarantine",
-        topic=_QUARANTINE,
         summary="What waits for a person, newest first",
         handle=list_quarantine,
         query=CaseParameters,
@@ -369,22 +362,19 @@ OPERATIONS: Final = (
     Operation(
         route="GET /quarantine/{quarantine_id}",
         name="getQuarantineCase",
-        topic=_QUARANTINE,
         summary="One case",
         handle=get_quarantined,
         answers={200: "QuarantineCase"},
-        problems=(404,),
     ),
     Operation(
         route="POST /quarantine/{quarantine_id}/review",
         name="reviewQuarantineCase",
-        topic=_QUARANTINE,
         summary="A person's decision",
         description="Records the decision and starts what follows from it; `execution_arn` is that of the "
         "workflow that was started. The same decision may be sent again; another one is refused with 409.",
         handle=review_quarantined,
         body=Body(form=ReviewerDecision),
         answers={200: "ReviewedCase"},
-        problems=(404,),
     ),
 )
+OPERATIONS: Final = (*_RUNS, *_NOVAE, *_QUARANTINE)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from sourcebook.api.operations import Operation
+from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Cursor, Day, PageParameters, Parameters, Text, number
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -128,13 +128,11 @@ def _known() -> Iterator[None]:
         raise NotFound(f"There is no {error.what} {shorten(error.value)}. GET {where} lists them.") from error
 
 
-_TOPIC: Final = "Observations"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Observations",
     Operation(
         route="GET /latest",
         name="getLatest",
-        topic=_TOPIC,
         summary="The newest figure of each bank, series and term",
         description="One row each, from the source that counts (docs/observations.md has the rule). "
         "`decided_by` says what put the winner before the next: `only_source`, `freshness`, `priority`, "
@@ -143,12 +141,11 @@ OPERATIONS: Final = (
         handle=get_latest,
         query=LatestParameters,
         answers={200: "Latest"},
-        problems=(404,),
+        more_problems=(404,),
     ),
     Operation(
         route="GET /history",
         name="getHistory",
-        topic=_TOPIC,
         summary="One figure a day of a bank, a series and a term",
         description="In the order of `scraped_at`: each day's figure is from the source that counts among "
         "those that had one that day. Days are those of the sources' own calendars. An answer has up to "
@@ -156,12 +153,11 @@ OPERATIONS: Final = (
         handle=get_history,
         query=HistoryParameters,
         answers={200: "History"},
-        problems=(404,),
+        more_problems=(404,),
     ),
     Operation(
         route="GET /observations",
         name="listObservations",
-        topic=_TOPIC,
         summary="The figure of each source on each day",
         description="The raw layer, from which `GET /latest` and `GET /history` choose: nothing is left out "
         "of it. By series, term and bank; of each the oldest day first, and of a day the sources by id. "
@@ -171,12 +167,11 @@ OPERATIONS: Final = (
         handle=list_observations,
         query=ObservationParameters,
         answers={200: "ObservationPage"},
-        problems=(404,),
+        more_problems=(404,),
     ),
     Operation(
         route="GET /banks",
         name="listBanks",
-        topic=_TOPIC,
         summary="The banks of which there are figures",
         handle=list_banks,
         answers={200: "Banks"},
@@ -184,7 +179,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /series",
         name="listSeries",
-        topic=_TOPIC,
         summary="The series of figures",
         description="`kind` is `deposit`, or `loan`, which has no terms.",
         handle=list_series,
@@ -193,7 +187,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /meta/latest",
         name="getMeta",
-        topic=_TOPIC,
         summary="How fresh the figures are, and how each source's last scrape went",
         description="Of each source its last scrape that found a changed page or a new day: rows taken, "
         "rows dropped by reason, what was odd about the page (`notes`), what looked wrong (`anomaly`), and "

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Field
 
-from sourcebook.api.operations import Operation
+from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Parameters, Text, number
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -266,13 +266,11 @@ def _response(answer: Callable[[], str], refusal: Callable[[InvalidInput], str])
     return Response(text, content_type=MEDIA_TYPE)
 
 
-_TOPIC: Final = "Virtual Observatory"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Virtual Observatory",
     Operation(
         route="GET /vo/cone",
         name="coneSearch",
-        topic=_TOPIC,
         summary="Simple Cone Search 1.03",
         description="The novae around a place as a VOTable, the nearest first, at most 100. A wrong question "
         "is answered with status 200 and an INFO `Error`, as the standard asks.",
@@ -284,7 +282,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /vo/ssa",
         name="spectralAccess",
-        topic=_TOPIC,
         summary="Simple Spectral Access 1.1",
         description="The valid spectra of the novae around a place as a VOTable, with columns of ObsCore. "
         "A wrong question is answered with status 200 and the `QUERY_STATUS` ERROR, as the standard asks.",

@@ -229,12 +229,7 @@ def _responses(operation: Operation) -> dict[str, object]:
             responses[str(status)]["headers"]["link"] = _LINK
     if not operation.changes and not operation.volatile:
         responses["304"] = {"description": "It is still what `If-None-Match` names; there is no body."}
-    known = {400, 429, 500, 503, *operation.problems}
-    if operation.access is not Access.OPEN:
-        known |= {401, 403}
-    if operation.changes:
-        known |= {409, 422}
-    for status in sorted(known - set(operation.answers)):
+    for status in sorted(operation.problems - set(operation.answers)):
         responses[str(status)] = {"$ref": f"#/components/responses/{_PROBLEM_NAMES[status]}"}
     return responses
 

@@ -7,7 +7,7 @@ reference page, so that none of them can say something else.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -56,30 +56,30 @@ class Operation:
     Attributes:
         route: method and template of the path: the route key of API Gateway.
         name: the operation's id, unique.
-        topic: what it belongs to.
         summary: one line without a full stop.
-        description: what else a caller should know, in Markdown's simplest forms.
         handle: answers a request; the first argument is the service of its part.
+        topic: what it belongs to; see `of_topic`.
+        description: what else a caller should know, in Markdown's simplest forms.
         is_open: whether anybody may call it.
         query: the model of the query's parameters, if it has any; others are refused.
         body: what is sent, if something is.
         answers: name of the schema in `sourcebook.api.schemas` for each status of success.
-        problems: statuses of its problems besides those that any operation has.
+        more_problems: statuses of its problems besides those of `problems`.
         media_type: of a success.
         volatile: whether the answer is another one each time, so that nobody need keep it.
     """
 
     route: str
     name: str
-    topic: str
     summary: str
     handle: Callable[[Any, Request], Response]
+    topic: str = ""
     is_open: bool = False
     description: str = ""
     query: type[Parameters] | None = None
     body: Body | None = None
     answers: Mapping[int, str] = field(default_factory=dict)
-    problems: tuple[int, ...] = ()
+    more_problems: tuple[int, ...] = ()
     media_type: str = "application/json"
     volatile: bool = False
 
@@ -104,6 +104,23 @@ class Operation:
         return self.method != "GET"
 
     @property
+    def problems(self) -> frozenset[int]:
+        """The statuses of its problems: those of any operation, and those that follow from what it is."""
+        found = {400, 429, 500, 503, *self.more_problems}
+        if "{" in self.path:
+            found |= {404}
+        if self.access is not Access.OPEN:
+            found |= {401, 403}
+        if self.changes:
+            found |= {409, 422}
+        return frozenset(found)
+
+    @property
     def access(self) -> Access:
         """Who may call it."""
         return Access.OPEN if self.is_open else Access.WRITE if self.changes else Access.READ
+
+
+def of_topic(topic: str, *operations: Operation) -> tuple[Operation, ...]:
+    """Return operations that belong to a topic."""
+    return tuple(replace(one, topic=topic) for one in operations)

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from sourcebook.api.observations import ONE_SERIES, SERIES
-from sourcebook.api.operations import Operation
+from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import PageParameters, Parameters, Text, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -110,13 +110,11 @@ def _no_series(error: Unknown) -> NotFound:
     return NotFound(f"There is no series {shorten(error.value)}. GET /series lists them.")
 
 
-_TOPIC: Final = "Overviews"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Overviews",
     Operation(
         route="GET /sources",
         name="listSources",
-        topic=_TOPIC,
         summary="The sources of every kind, and how they do",
         description="Feeds, news APIs, and the pages and files of figures: those polled by the day on which "
         "they are due, then the disabled ones. `articles` is how many its fetches brought: new ones, and "
@@ -128,7 +126,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /overviews/subjects",
         name="rankSubjects",
-        topic=_TOPIC,
         summary="The subjects by mentions, or by change of sentiment",
         description="The active subjects that were mentioned in the window [`start`, `end`). `change` is "
         "`average_sentiment` minus `average_before`, null without mentions before. The first 200 subjects by "
@@ -141,19 +138,17 @@ OPERATIONS: Final = (
     Operation(
         route="GET /overviews/rates",
         name="listBestRates",
-        topic=_TOPIC,
         summary="The best rate of each series and term",
         description="The highest of a deposit and the lowest of a loan, among the figures of `GET /latest` "
         "that are not stale; `banks` are all that offer it.",
         handle=list_best_rates,
         query=BestRateParameters,
         answers={200: "BestRates"},
-        problems=(404,),
+        more_problems=(404,),
     ),
     Operation(
         route="GET /overviews/moves",
         name="listMoves",
-        topic=_TOPIC,
         summary="The rates of a series that have moved in a period",
         description="The first and the last figure of each bank and term within the last `days`, where they "
         "differ; the largest change first, whichever way it went. 500 banks and terms are looked at; "
@@ -161,6 +156,6 @@ OPERATIONS: Final = (
         handle=list_moves,
         query=MoveParameters,
         answers={200: "RateMoves"},
-        problems=(404,),
+        more_problems=(404,),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from sourcebook.api.operations import Operation
+from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import (
     MOMENT_EXPECTED,
     PageParameters,
@@ -242,36 +242,30 @@ def no_product(nova_id: str, product_id: str) -> NotFound:
     )
 
 
-TOPIC: Final = "Novae"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Novae",
     Operation(
         route="GET /novae/{nova_id}/products",
         name="listProducts",
-        topic=TOPIC,
         summary="The data products of a nova",
         description="Its photometry table, then its spectra by provider. docs/novae.md says what the states "
         "mean; fields that a product does not have are null.",
         handle=list_products,
         query=ProductParameters,
         answers={200: "ProductPage"},
-        problems=(404,),
     ),
     Operation(
         route="GET /novae/{nova_id}/products/{data_product_id}",
         name="getProduct",
-        topic=TOPIC,
         summary="One data product with its files",
         description="`files` are the objects in the bucket: the raw file, what was made of it, the context "
         "of a quarantine; of a photometry table its uploads too.",
         handle=get_product,
         answers={200: "Product"},
-        problems=(404,),
     ),
     Operation(
         route="GET /novae/{nova_id}/products/{data_product_id}/spectrum",
         name="getSpectrum",
-        topic=TOPIC,
         summary="The samples of a spectrum, for plotting",
         description="Each order is cut into equal pieces, and of each the lowest and the highest flux stay, "
         "so that a narrow line is as high as it was. Wavelengths are in metres, in `medium` and `frame` as "
@@ -279,12 +273,10 @@ OPERATIONS: Final = (
         handle=get_spectrum,
         query=SpectrumParameters,
         answers={200: "Spectrum"},
-        problems=(404,),
     ),
     Operation(
         route="GET /novae/{nova_id}/photometry",
         name="getPhotometry",
-        topic=TOPIC,
         summary="The light curve of a nova",
         description="Points in the order of time; `mjd` is of the point's own `time_system` and "
         "`time_scale`, which docs/photometry.md explains. `matched` counts what the filters let through, by "
@@ -292,18 +284,15 @@ OPERATIONS: Final = (
         handle=get_photometry,
         query=PhotometryParameters,
         answers={200: "Photometry"},
-        problems=(404,),
     ),
     Operation(
         route="GET /novae/{nova_id}/references",
         name="listReferences",
-        topic=TOPIC,
         summary="The publications about a nova, newest first",
         description="`role` says what one is to the nova; `authors` are the first ten of `author_count`; "
         "`published_at` is as precise as is known; `link` leads to its page at ADS.",
         handle=list_references,
         query=ReferenceParameters,
         answers={200: "ReferencePage"},
-        problems=(404,),
     ),
 )

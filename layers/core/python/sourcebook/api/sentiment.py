@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from sourcebook.api.operations import Operation
+from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import PageParameters, Parameters, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
@@ -92,13 +92,11 @@ def _no_tool(tool_id: str) -> NotFound:
     return NotFound(f"There is no subject {shorten(tool_id)}. GET /api/v1/tools lists them.")
 
 
-_TOPIC: Final = "Sentiment"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Sentiment",
     Operation(
         route="GET /api/v1/tools",
         name="listSubjects",
-        topic=_TOPIC,
         summary="The subjects whose sentiment is kept",
         description="Coding tools, companies and what else was loaded. The active ones by id, then the "
         "retired ones, of which only what was counted before can be read.",
@@ -109,7 +107,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /api/v1/tools/{tool_id}/sentiment",
         name="getSentiment",
-        topic=_TOPIC,
         summary="What the mentions of a subject in the last hours felt",
         description="The window is [`period_start_ts`, `period_end_ts`), to the second, by the articles' "
         "own `timestamp`. Percentages have one decimal and sum to 100.0; without mentions they, and the "
@@ -121,24 +118,20 @@ OPERATIONS: Final = (
         handle=get_sentiment,
         query=WindowParameters,
         answers={200: "Sentiment"},
-        problems=(404,),
     ),
     Operation(
         route="GET /api/v1/tools/{tool_id}/sentiment/series",
         name="getSentimentSeries",
-        topic=_TOPIC,
         summary="The same in whole hours or days, oldest first, for plotting",
         description="The last bucket is the present, unfinished one; those without mentions are there too, "
         "with zeros.",
         handle=get_series,
         query=SeriesParameters,
         answers={200: "SentimentSeries"},
-        problems=(404,),
     ),
     Operation(
         route="GET /api/v1/cache/health",
         name="getSentimentCacheHealth",
-        topic=_TOPIC,
         summary="How the cache of sentiment does",
         description="`status` is `waiting` before the first refresh, `healthy` when the last one is no older "
         "than 30 minutes, and `degraded` otherwise. `total_entries` is how many there are now; "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sourcebook.api.health import HealthCheck
-from sourcebook.api.operations import Operation
+from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parts import Dependencies, operations
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
@@ -61,13 +61,11 @@ def _description(api: ServiceApi, request: Request) -> dict[str, object]:
     return description(operations(), names=api.workflows, base=base)
 
 
-_TOPIC: Final = "The service"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "The service",
     Operation(
         route="GET /health",
         name="getHealth",
-        topic=_TOPIC,
         summary="Whether the system is alive",
         description="200 when all is well and 503 when it is not, with the same body. `status` is "
         "`degraded` when the table does not answer, the schedule has not run for five minutes (it should "
@@ -84,7 +82,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /openapi.json",
         name="getDescription",
-        topic=_TOPIC,
         summary="This description, as OpenAPI 3.1",
         handle=get_description,
         is_open=True,
@@ -93,7 +90,6 @@ OPERATIONS: Final = (
     Operation(
         route="GET /docs",
         name="getReference",
-        topic=_TOPIC,
         summary="This description, as a page to read",
         handle=get_reference,
         is_open=True,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from sourcebook.api.operations import Body, Operation
+from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
@@ -69,13 +69,11 @@ def _no_upload(upload_id: str) -> NotFound:
     return NotFound(f"There is no upload {shorten(upload_id)}. POST /uploads opens one.")
 
 
-_TOPIC: Final = "Uploads"
-
-OPERATIONS: Final = (
+OPERATIONS: Final = of_topic(
+    "Uploads",
     Operation(
         route="POST /uploads",
         name="openUpload",
-        topic=_TOPIC,
         summary="Say which files of photometry and spectra will be sent",
         description="The answer has a signed link for each file: send the file there with `PUT` and the "
         "headers that stand beside the link, within an hour. Only a file of this type, length and SHA-256 is "
@@ -87,24 +85,20 @@ OPERATIONS: Final = (
     Operation(
         route="POST /uploads/{upload_id}/complete",
         name="completeUpload",
-        topic=_TOPIC,
         summary="Have what was sent ingested",
         description="Starts the ingestion of every file that is there. What is missing can be sent still: "
         "complete the upload once more then.",
         handle=complete_upload,
         answers={202: "Upload"},
-        problems=(404,),
     ),
     Operation(
         route="GET /uploads/{upload_id}",
         name="getUpload",
-        topic=_TOPIC,
         summary="What became of the files of an upload",
         description="One report of all files: `TAKEN`, `KNOWN` before, `HELD` for a person, `REFUSED` with "
         "the reason, or `RUNNING`. What is still `EXPECTED` or `MISSING` has its link.",
         handle=get_upload,
         answers={200: "Upload"},
-        problems=(404,),
         volatile=True,
     ),
 )

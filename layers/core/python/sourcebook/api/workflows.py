@@ -127,6 +127,5 @@ OPERATIONS: Final = (
         handle=start_workflow,
         body=Body(forms=INPUTS),
         answers={202: "StartedRun"},
-        problems=(404,),
     ),
 )
