@@ -11,16 +11,15 @@ from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from sourcebook.settings import DispatchSettings
+from sourcebook.settings import required
 from sourcebook.sources.dispatch import DispatchCounts, Dispatcher, DispatchSources
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table.client import aws_config
 
 task = Task.connect()
 metrics = Metrics()
-settings = DispatchSettings.from_environment()
 dispatcher = Dispatcher(
-    SourceRegistry(task.table), boto3.client("sqs", config=aws_config()), settings.fetch_queue_url
+    SourceRegistry(task.table), boto3.client("sqs", config=aws_config()), required("FETCH_QUEUE_URL")
 )
 
 

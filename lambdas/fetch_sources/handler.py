@@ -28,7 +28,7 @@ from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import HttpClient
 from sourcebook.loop import OneLoop
 from sourcebook.observations.kinds import KINDS as OBSERVATION_KINDS
-from sourcebook.settings import FetchSettings, required
+from sourcebook.settings import required
 from sourcebook.sources.deferred import DeferredAdapter
 from sourcebook.sources.limits import limit_memory
 from sourcebook.sources.notice import Notice
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 loop = OneLoop()
 logger = Logger()
 metrics = Metrics()
-settings = FetchSettings.from_environment()
-table = Table.connect(settings.table_name)
+table = Table.connect(required("TABLE_NAME"))
 store = ArticleStore(table)
 announcer = Announcer(
-    on_demand(lambda: with_direct_calls(boto3.client("sns", config=aws_config()))), settings.article_topic_arn
+    on_demand(lambda: with_direct_calls(boto3.client("sns", config=aws_config()))),
+    required("ARTICLE_TOPIC_ARN"),
 )
 notice = Notice(
     on_demand(lambda: boto3.client("sns", config=aws_config())), os.environ.get("ALARM_TOPIC_ARN", "")
@@ -58,7 +58,9 @@ bus = EventBus(
     required("EVENT_BUS_NAME"),
 )
 feed_settings = FeedSettings.from_environment()
-policy = feed_settings.http_policy(contact=settings.contact, allowed_networks=settings.allowed_networks)
+policy = feed_settings.http_policy(
+    contact=os.environ.get("HTTP_CONTACT", ""), allowed_networks=os.environ.get("HTTP_ALLOWED_NETWORKS", "")
+)
 
 limit_memory()
 

@@ -115,7 +115,9 @@ class Curator:
         elif record.state is MergeState.MERGED:
             if not self._left_behind(source.nova_id, record):
                 return _merged(source, target, {})
-            self._lock(source.nova_id, target.nova_id, changing)
+            # What has come to the merged nova since is moved too.
+            reopened = {"state": MergeState.MERGING.value}
+            self._lock(record, changing, Attr("changing").not_exists(), reopened)
         elif item.get("changing") != changing:
             raise NovaBusy(f"nova {source.nova_id} is just being changed")
         moved = {
@@ -199,7 +201,6 @@ class Curator:
 
     def _begin_split(self, decision: CurateNova, record: MergedNova, run: TaskRun | None) -> MergedNova:
         changing = _token(record.merged_nova_id, record.nova_id)
-        free = Attr("changing").not_exists() | Attr("changing").eq(changing)
         decided = {
             "state": MergeState.SPLITTING.value,
             "reason": decision.reason,
@@ -207,45 +208,25 @@ class Curator:
             "job_run_id": run.job_run_id if run else None,
             "updated_at": isoformat(self.clock()),
         }
-        self._together(
-            record.merged_nova_id,
-            Write(
-                keys.nova(record.merged_nova_id),
-                assign={"changing": changing},
-                condition=free & Attr("merged_into").eq(record.nova_id),
-            ),
-            Write(
-                keys.nova(record.nova_id),
-                assign={"changing": changing},
-                condition=free & Attr("status").eq(NovaStatus.ACTIVE.value),
-            ),
-            Write(
-                keys.merged_nova(record.nova_id, record.merged_nova_id),
-                assign=decided,
-                condition=Attr("state").eq(record.state.value),
-            ),
-        )
+        free = Attr("changing").not_exists() | Attr("changing").eq(changing)
+        self._lock(record, changing, free, decided)
         return replace(record, state=MergeState.SPLITTING)
 
-    def _lock(self, source: str, target: str, changing: str) -> None:
-        """Open a merge again for what has come to the merged nova since."""
-        free = Attr("changing").not_exists()
+    def _lock(
+        self, record: MergedNova, changing: str, free: ConditionBase, decided: Mapping[str, object]
+    ) -> None:
+        """Mark both novae of a merge as changing, and change its record."""
+        source, target = record.merged_nova_id, record.nova_id
+        merged = free & Attr("merged_into").eq(target)
+        active = free & Attr("status").eq(NovaStatus.ACTIVE.value)
         self._together(
             source,
-            Write(
-                keys.nova(source),
-                assign={"changing": changing},
-                condition=free & Attr("merged_into").eq(target),
-            ),
-            Write(
-                keys.nova(target),
-                assign={"changing": changing},
-                condition=free & Attr("status").eq(NovaStatus.ACTIVE.value),
-            ),
+            Write(keys.nova(source), assign={"changing": changing}, condition=merged),
+            Write(keys.nova(target), assign={"changing": changing}, condition=active),
             Write(
                 keys.merged_nova(target, source),
-                assign={"state": MergeState.MERGING.value},
-                condition=Attr("state").eq(MergeState.MERGED.value),
+                assign=decided,
+                condition=Attr("state").eq(record.state.value),
             ),
         )
 

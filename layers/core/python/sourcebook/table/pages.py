@@ -262,7 +262,6 @@ def walk_shards(
     *,
     index: str,
     sort_key: str = "timestamp",
-    newest_first: bool = False,
     page_size: int,
 ) -> Iterator[Item]:
     """Yield the items that have a value of `keys.SHARDED`, from all its shards, in the index's order.
@@ -274,24 +273,16 @@ def walk_shards(
         bounds: condition on the sort key, if there is one.
         index: name of the index.
         sort_key: of the index.
-        newest_first: the other way round.
         page_size: items that are probably wanted.
     """
     shards = list(table.shards.read(value))
     size = share_of(page_size, len(shards))
     walks = [
-        walk(
-            table,
-            _in_partition(attribute, shard, bounds),
-            index=index,
-            newest_first=newest_first,
-            page_size=size,
-        )
-        for shard in shards
+        walk(table, _in_partition(attribute, shard, bounds), index=index, page_size=size) for shard in shards
     ]
     if len(walks) == 1:
         return walks[0]
-    return heapq.merge(*_begun(walks), key=lambda item: str(item[sort_key]), reverse=newest_first)
+    return heapq.merge(*_begun(walks), key=lambda item: str(item[sort_key]))
 
 
 def share_of(page_size: int, shards: int) -> int:
