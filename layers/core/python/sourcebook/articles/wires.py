@@ -124,81 +124,17 @@ PUBLISHERS: tuple[Publisher, ...] = (
 )
 
 SECTION_WORDS = frozenset(
-    [
-        "news",
-        "world",
-        "business",
-        "politics",
-        "technology",
-        "tech",
-        "science",
-        "health",
-        "sport",
-        "sports",
-        "entertainment",
-        "culture",
-        "markets",
-        "finance",
-        "opinion",
-        "international",
-        "national",
-        "local",
-        "top",
-        "stories",
-        "latest",
-        "breaking",
-        "headlines",
-        "articles",
-        "rss",
-        "feed",
-        "feeds",
-        "online",
-        "live",
-        "home",
-        "page",
-        "us",
-        "uk",
-        "usa",
-        "europe",
-        "asia",
-        "africa",
-        "india",
-        "australia",
-        "canada",
-    ]
+    "news world business politics technology tech science health sport sports entertainment culture "
+    "markets finance opinion international national local top stories latest breaking headlines "
+    "articles rss feed feeds online live home page us uk usa europe asia africa india australia "
+    "canada".split()
 )
 """Words that follow a publisher's name without making it another one: "Reuters World News", "BBC Sport"."""
 
 SHARED_HOSTS = frozenset(
-    [
-        "google",
-        "feedburner",
-        "feedblitz",
-        "medium",
-        "blogspot",
-        "blogger",
-        "wordpress",
-        "substack",
-        "github",
-        "gitlab",
-        "tumblr",
-        "youtube",
-        "reddit",
-        "yahoo",
-        "twitter",
-        "facebook",
-        "mastodon",
-        "msn",
-        "apple",
-        "bing",
-        "ghost",
-        "squarespace",
-        "wixsite",
-        "livejournal",
-        "typepad",
-        "buttondown",
-        "beehiiv",
-    ]
+    "google feedburner feedblitz medium blogspot blogger wordpress substack github gitlab tumblr "
+    "youtube reddit yahoo twitter facebook mastodon msn apple bing ghost squarespace wixsite "
+    "livejournal typepad buttondown beehiiv".split()
 )
 """Domains that many publishers share, or that belong to a company in the news: no publisher's name."""
 

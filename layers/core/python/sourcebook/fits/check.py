@@ -41,17 +41,7 @@ _LEAST_FLUX, _LARGEST_FLUX = 1e-100, 1e60
 """Of any unit that astronomers use. Bytes that slipped give numbers of every size."""
 
 _CALLED: Final = {"observed_at": "a date", "object_name": "an object", "instrument": "an instrument"}
-_SIGNED_CARDS: Final = (
-    "ORIGIN",
-    "TELESCOP",
-    "INSTRUME",
-    "PRODCATG",
-    "VOCLASS",
-    "CTYPE1",
-    "CUNIT1",
-    "BUNIT",
-    "WAT0_001",
-)
+_SIGNED_CARDS: Final = tuple("ORIGIN TELESCOP INSTRUME PRODCATG VOCLASS CTYPE1 CUNIT1 BUNIT WAT0_001".split())
 _SELECTED_BY: Final = (
     *("PRODCATG", "ORIGIN", "TELESCOP", "INSTRUME", "CTYPE1", "CUNIT1", "WAT0_001", "DC-FLAG"),
     *("COEFF0", "BSS_INST", "TARGNAME"),

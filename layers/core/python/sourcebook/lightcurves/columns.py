@@ -18,25 +18,10 @@ MOST_COLUMNS: Final = 500
 
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "magnitude": ("mag", "magnitude", "app_mag", "apparent_mag", "apparent_magnitude", "magpsf", "psf_mag"),
-    "magnitude_error": (
-        "merr",
-        "mag_err",
-        "magerr",
-        "e_mag",
-        "magnitude_error",
-        "mag_error",
-        "mag_unc",
-        "mag_uncertainty",
-        "magnitude_err",
-        "magnitude_unc",
-        "magnitude_uncertainty",
-        "mag_sigma",
-        "err_mag",
-        "error_mag",
-        "dmag",
-        "sigma_mag",
-        "sigmapsf",
-        "psf_mag_err",
+    "magnitude_error": tuple(
+        "merr mag_err magerr e_mag magnitude_error mag_error mag_unc mag_uncertainty magnitude_err "
+        "magnitude_unc magnitude_uncertainty mag_sigma err_mag error_mag dmag sigma_mag sigmapsf "
+        "psf_mag_err".split()
     ),
     "flux": ("flux", "flux_density", "fnu", "f_nu", "flam", "f_lambda"),
     "flux_error": ("flux_err", "fluxerr", "e_flux", "flux_error", "flux_unc", "flux_density_error"),
@@ -44,17 +29,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "flux_unit": ("flux_unit", "fluxunit", "unit", "units"),
     "band": ("band", "filter", "filt", "passband", "bandpass", "filter_name", "filters"),
     "observer": ("observer", "obs", "obscode", "observer_code", "observer_name", "obs_code"),
-    "name": (
-        "name",
-        "star",
-        "star_name",
-        "starid",
-        "star_id",
-        "object",
-        "object_name",
-        "target",
-        "source_name",
-    ),
+    "name": tuple("name star star_name starid star_id object object_name target source_name".split()),
     "time_system": ("time_system", "timesys", "time_format", "date_format", "date_type"),
     "time_scale": ("time_scale", "timescale"),
     "magnitude_system": ("mag_system", "magsys", "magnitude_system"),

@@ -15,43 +15,12 @@ _LONGEST: Final = 40
 _BLANK: Final = frozenset(
     {
         *("", "-", "--", "---", "–", "—", "…", "...", ".", "~", "?", "*", "\\n", "#n/a", "#na", "#num!"),
-        *(
-            "na",
-            "n/a",
-            "n.a.",
-            "nan",
-            "-nan",
-            "+nan",
-            "none",
-            "null",
-            "nil",
-            "<null>",
-            "(null)",
-            "<na>",
-            "nat",
-        ),
+        *"na n/a n.a. nan -nan +nan none null nil <null> (null) <na> nat".split(),
         *("inf", "-inf", "+inf", "infinity", "-infinity", "+infinity", "indef", "masked", "missing"),
         *("unknown", "undef", "undefined"),
     }
 )
-LIMIT_SIGNS: Final = (
-    "<=",
-    ">=",
-    "<<",
-    "<",
-    ">",
-    "≤",
-    "≥",
-    "≲",
-    "≳",
-    "⩽",
-    "⩾",
-    "＜",
-    "＞",
-    "&lt;",
-    "&gt;",
-    "[",
-)
+LIMIT_SIGNS: Final = tuple("<= >= << < > ≤ ≥ ≲ ≳ ⩽ ⩾ ＜ ＞ &lt; &gt; [".split())
 """Signs of an upper limit before a magnitude, the longer ones first. Observers write both < and > for
 "fainter than", and visual observers ``[15.2``."""
 _EXPECTED: Final = "a plain number such as 11.135 or, with a decimal comma, 11,135"

@@ -15,19 +15,9 @@ from typing import Any, Final
 from sourcebook.errors import Terminal
 from sourcebook.lightcurves.model import TABLE_SCHEMA, Measurement
 
-POINT_FIELDS: Final = (
-    "mjd",
-    "time_system",
-    "time_scale",
-    "band",
-    "magnitude",
-    "magnitude_error",
-    "magnitude_system",
-    "flux",
-    "flux_error",
-    "flux_unit",
-    "upper_limit",
-    "observer",
+POINT_FIELDS: Final = tuple(
+    "mjd time_system time_scale band magnitude magnitude_error magnitude_system flux flux_error "
+    "flux_unit upper_limit observer".split()
 )
 """Fields of a measurement as it is served."""
 

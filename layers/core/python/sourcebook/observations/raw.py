@@ -19,14 +19,8 @@ from sourcebook.records.observation import SCHEMA_VERSION, Observation
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 
-_OF_A_SCRAPE: Final = (
-    "rate_pct",
-    "rate_min_pct",
-    "rate_max_pct",
-    "raw_value",
-    "parse_warnings",
-    "snapshot",
-    "last_seen_at",
+_OF_A_SCRAPE: Final = tuple(
+    "rate_pct rate_min_pct rate_max_pct raw_value parse_warnings snapshot last_seen_at".split()
 )
 """What the latest scrape of a day decides."""
 

@@ -319,19 +319,8 @@ def _point(best: Candidate) -> View:
 
 
 def _scrape(item: Item) -> View:
-    fields = (
-        "source_id",
-        "name",
-        "series",
-        "scraped_at",
-        "observed_day",
-        "rows",
-        "dropped",
-        "notes",
-        "anomaly",
-        "snapshot",
-    )
-    return {name: item.get(name) for name in fields}
+    names = "source_id name series scraped_at observed_day rows dropped notes anomaly snapshot"
+    return {name: item.get(name) for name in names.split()}
 
 
 def _next_day(day: str, cursor: str) -> str:

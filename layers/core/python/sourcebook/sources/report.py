@@ -17,15 +17,9 @@ if TYPE_CHECKING:
     from aws_lambda_powertools import Logger, Metrics
     from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import AmazonCloudWatchEMFProvider
 
-_TOTALS: Final = (
-    "SourcesPolled",
-    "SourcesFailed",
-    "EntriesSeen",
-    "RowsDropped",
-    "ScrapeAnomalies",
-    "PollsCrashed",
-    "ArticlesFetched",
-    "ArticlesMerged",
+_TOTALS: Final = tuple(
+    "SourcesPolled SourcesFailed EntriesSeen RowsDropped ScrapeAnomalies PollsCrashed "
+    "ArticlesFetched ArticlesMerged".split()
 )
 _FAILURES: Final = frozenset({PollVerdict.FAILED, PollVerdict.BROKEN, PollVerdict.GONE})
 

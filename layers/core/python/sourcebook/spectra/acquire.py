@@ -66,14 +66,7 @@ DONATIONS: Final = "raw/donations/"
 _TIME_FOR_MIRRORS: Final = 90.0
 # Damage on the way: what comes next time may be whole.
 _DAMAGED: Final = frozenset({FetchCause.DECODE_ERROR, FetchCause.PROTOCOL_ERROR})
-_NOTED_HEADERS: Final = (
-    "content-type",
-    "content-length",
-    "content-encoding",
-    "last-modified",
-    "etag",
-    "date",
-)
+_NOTED_HEADERS: Final = tuple("content-type content-length content-encoding last-modified etag date".split())
 
 
 class AcquisitionFailed(Retryable):

@@ -53,13 +53,9 @@ SAME_BYTES: Final = 3
 
 PartT = TypeVar("PartT")
 
-_CLEARED_BY_SUCCESS: Final = (
-    "next_eligible_attempt_at",
-    "last_retry_after",
-    "last_error_fingerprint",
-    "last_error",
-    "unreadable_sha256",
-    "unreadable_count",
+_CLEARED_BY_SUCCESS: Final = tuple(
+    "next_eligible_attempt_at last_retry_after last_error_fingerprint last_error unreadable_sha256 "
+    "unreadable_count".split()
 )
 
 

@@ -39,16 +39,9 @@ _BATCH_GET_LIMIT = 100
 _BATCH_WRITE_LIMIT = 25
 _BATCH_ATTEMPTS = 8
 _RETRYABLE_CODES = frozenset(
-    {
-        "InternalServerError",
-        "LimitExceededException",
-        "ProvisionedThroughputExceededException",
-        "RequestLimitExceeded",
-        "ServiceUnavailable",
-        "ThrottlingException",
-        "TransactionCanceledException",
-        "TransactionConflictException",
-    }
+    "InternalServerError LimitExceededException ProvisionedThroughputExceededException "
+    "RequestLimitExceeded ServiceUnavailable ThrottlingException TransactionCanceledException "
+    "TransactionConflictException".split()
 )
 
 _ITEMS_OWN_CODES = frozenset(
@@ -57,13 +50,8 @@ _ITEMS_OWN_CODES = frozenset(
 """Refusals of what is in an item, as operations and as statements call them."""
 
 _RETRYABLE_STATEMENT_CODES = frozenset(
-    {
-        "InternalServerError",
-        "ProvisionedThroughputExceeded",
-        "RequestLimitExceeded",
-        "ThrottlingError",
-        "TransactionConflict",
-    }
+    "InternalServerError ProvisionedThroughputExceeded RequestLimitExceeded ThrottlingError "
+    "TransactionConflict".split()
 )
 
 

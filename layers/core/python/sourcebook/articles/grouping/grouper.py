@@ -40,15 +40,8 @@ MOST_READ: Final = 2_000
 _RACES: Final = 25
 _RECORDING_RACES: Final = 100
 """Times that a run decides again because others were faster, which takes it some milliseconds each."""
-_READ: Final = (
-    "dedup_key",
-    "timestamp",
-    "headline",
-    "matched_tickers",
-    "source_attribution",
-    "status",
-    "event_id",
-    "kept_alone",
+_READ: Final = tuple(
+    "dedup_key timestamp headline matched_tickers source_attribution status event_id kept_alone".split()
 )
 
 

@@ -31,6 +31,7 @@ UNIT: Final = 64
 """A weight of one, as the file writes it."""
 
 _LONGEST: Final = 400
+_ASKING: Final = frozenset("how what why when where who is are will can should does do".split())
 _TOKEN: Final = re.compile(r"[a-z]+(?:['’-][a-z]+)*|\d[\d,.]*|[?%$!:]")
 _VERSUS: Final = re.compile(
     r"(?P<now>\d[\d,]{0,20}(?:\.\d{1,20})?)"
@@ -145,20 +146,6 @@ def _comparison(lowered: str, words: list[str]) -> Iterator[str]:
 
 
 def _kind(word: str) -> str:
-    if word in {
-        "how",
-        "what",
-        "why",
-        "when",
-        "where",
-        "who",
-        "is",
-        "are",
-        "will",
-        "can",
-        "should",
-        "does",
-        "do",
-    }:
+    if word in _ASKING:
         return "asks"
     return "#" if word == "#" else "other"

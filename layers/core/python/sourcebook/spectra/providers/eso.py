@@ -27,19 +27,9 @@ from sourcebook.spectra.providers.provider import (
 )
 from sourcebook.spectra.providers.votable import read_table
 
-_COLUMNS: Final = (
-    "dp_id",
-    "obs_collection",
-    "instrument_name",
-    "facility_name",
-    "target_name",
-    "obs_title",
-    "obs_release_date",
-    "proposal_id",
-    "access_estsize",
-    "t_min",
-    "em_min",
-    "em_max",
+_COLUMNS: Final = tuple(
+    "dp_id obs_collection instrument_name facility_name target_name obs_title obs_release_date "
+    "proposal_id access_estsize t_min em_min em_max".split()
 )
 _QUESTION: Final = (
     "SELECT {columns} FROM ivoa.ObsCore WHERE dataproduct_type = 'spectrum' "
