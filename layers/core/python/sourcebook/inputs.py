@@ -109,9 +109,7 @@ class OneOf:
 
 
 NovaId = Annotated[
-    str,
-    matching(UUID, 36),
-    expected("the id of a nova, a UUID in lower case; GET /novae?name= finds it"),
+    str, matching(UUID, 36), expected("the id of a nova, a UUID in lower case; GET /novae?name= finds it")
 ]
 
 

@@ -67,9 +67,7 @@ class ArticleParameters(PageParameters):
         examples=["AAPL"],
     )
     lang: Annotated[tuple[str, ...], several(longest=100)] | None = Field(
-        None,
-        description="Languages as their feeds name them, with or without a region.",
-        examples=["en,vi"],
+        None, description="Languages as their feeds name them, with or without a region.", examples=["en,vi"]
     )
     since: Moment | None = Field(None, description="First moment, included.", examples=["2026-11-20"])
     until: Moment | None = Field(

@@ -113,9 +113,7 @@ def _file(text: str, content_type: str, name: str) -> Response:
             "since",
         )
     return Response(
-        text,
-        content_type=content_type,
-        headers={"content-disposition": f'attachment; filename="{name}"'},
+        text, content_type=content_type, headers={"content-disposition": f'attachment; filename="{name}"'}
     )
 
 

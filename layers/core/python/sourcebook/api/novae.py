@@ -45,15 +45,13 @@ class NovaParameters(PageParameters):
         None, description="How far around the place to look, in degrees; ten arcseconds without it."
     )
     status: Annotated[str, one_of((*NOVA_STATUSES, _ANY_STATUS))] = Field(
-        "ACTIVE",
-        description="Only novae that count, or those that were merged into another, or deprecated.",
+        "ACTIVE", description="Only novae that count, or those that were merged into another, or deprecated."
     )
     year: Annotated[int, number(1, 9999)] | None = Field(
         None, description="Only those discovered in this year."
     )
     constellation: Annotated[str, Field(min_length=1, max_length=40)] | None = Field(
-        None,
-        description="Only those that lie in this constellation, such as `Sco`, `Scorpius` or `Scorpii`.",
+        None, description="Only those that lie in this constellation, such as `Sco`, `Scorpius` or `Scorpii`."
     )
     prefix: Annotated[str, Field(min_length=1, max_length=40)] | None = Field(
         None, description="What the primary name begins with, such as `V13`, in any case."
@@ -98,9 +96,7 @@ class RunParameters(PageParameters):
     status: Annotated[str, one_of(STATUSES)] | None = Field(None, description="How far the run is.")
     workflow: (
         Annotated[
-            str,
-            matching("[a-z][a-z_]{0,63}", 64),
-            expected("the name of a workflow such as initialize_nova"),
+            str, matching("[a-z][a-z_]{0,63}", 64), expected("the name of a workflow such as initialize_nova")
         ]
         | None
     ) = Field(None, description="Only runs of this workflow.", examples=["initialize_nova"])

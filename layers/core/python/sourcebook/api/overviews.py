@@ -35,8 +35,7 @@ class RankingParameters(Parameters):
     """The window of a ranking, and what it goes by."""
 
     hours: Annotated[int, number(1, HOURS_LIMIT)] = Field(
-        24,
-        description="How long the window is; it is compared with as many hours before it.",
+        24, description="How long the window is; it is compared with as many hours before it."
     )
     order: Annotated[str, one_of(ORDERS)] = Field(
         ORDERS[0],

@@ -35,11 +35,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "exports": ("/exports",),
     "uploads": ("/uploads",),
     "novae": ("/novae", "/job-runs", "/quarantine"),
-    "products": (
-        "/novae/{nova_id}/products",
-        "/novae/{nova_id}/photometry",
-        "/novae/{nova_id}/references",
-    ),
+    "products": ("/novae/{nova_id}/products", "/novae/{nova_id}/photometry", "/novae/{nova_id}/references"),
     "observatory": ("/vo",),
     "downloads": (
         *(f"/novae/{{nova_id}}/photometry.{suffix}" for suffix in ("csv", "vot", "aavso")),

@@ -23,10 +23,7 @@ from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.inputs import ReadBy, expected, matching
-from sourcebook.novae.product_read import (
-    NothingToPlot,
-    ProductReader,
-)
+from sourcebook.novae.product_read import NothingToPlot, ProductReader
 from sourcebook.novae.read import NovaReader
 from sourcebook.novae.reference_read import ROLES, ReferenceReader
 from sourcebook.records.product import ProductType
@@ -84,11 +81,7 @@ class ProductParameters(PageParameters):
         None, description="Only products of this type."
     )
     provider: (
-        Annotated[
-            str,
-            matching("[A-Z][A-Z0-9_-]{1,29}", 30),
-            expected("the name of a provider such as ESO"),
-        ]
+        Annotated[str, matching("[A-Z][A-Z0-9_-]{1,29}", 30), expected("the name of a provider such as ESO")]
         | None
     ) = Field(None, description="Only spectra from there.", examples=["ESO"])
     validation_status: Annotated[str, one_of(tuple(ValidationStatus))] | None = Field(
@@ -100,8 +93,7 @@ class SpectrumParameters(Parameters):
     """How many samples of a spectrum are asked for."""
 
     points: Annotated[int, number(2, 20_000)] = Field(
-        _POINTS,
-        description="How many samples there are at most, in all orders together.",
+        _POINTS, description="How many samples there are at most, in all orders together."
     )
 
 

@@ -121,10 +121,7 @@ def written(response: Response, form: Representation, operation: Operation, requ
     else:
         text = "".join(f"{as_json(item)}\n" for item in items)
     name = re.findall(r"[^/{}]+", re.sub(r"\{[^{}]*\}", "", operation.path))[-1]
-    headers = {
-        **response.headers,
-        "content-disposition": f'attachment; filename="{name}{form.value.suffix}"',
-    }
+    headers = {**response.headers, "content-disposition": f'attachment; filename="{name}{form.value.suffix}"'}
     if body["next_cursor"] is not None:
         query = urlencode({**request.query, "cursor": body["next_cursor"]})
         headers["link"] = f'<{request.address}?{query}>; rel="next"'

@@ -274,7 +274,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             source_id=TEXT,
             kind=TEXT,
             banks=list_of(TEXT),
-        ),
+        )
     ),
     "RateMoves": listing(
         object_of(
@@ -309,8 +309,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "Fetch": object_of(due_at=TIME, **shown_fields(Fetch)),
     "FetchPage": page_of("Fetch"),
     "AddedFeed": with_optional(
-        object_of(**_feed(), created=FLAG, found=object_of(how=TEXT, others=list_of(TEXT))),
-        "found",
+        object_of(**_feed(), created=FLAG, found=object_of(how=TEXT, others=list_of(TEXT))), "found"
     ),
     "RemovedFeed": object_of(feed_id=TEXT, deleted={"const": True}),
     "OpmlDocument": {
@@ -349,15 +348,11 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             stale=FLAG,
             decided_by=TEXT,
             sources_considered=list_of(_SOURCE_SAID),
-        ),
+        )
     ),
     "History": listing(
         object_of(
-            observed_day=DAY,
-            scraped_at=TIME,
-            **_rates(),
-            source_id=TEXT,
-            source_priority=nullable(INTEGER),
+            observed_day=DAY, scraped_at=TIME, **_rates(), source_id=TEXT, source_priority=nullable(INTEGER)
         ),
         bank_name=TEXT,
         series_code=TEXT,
@@ -378,12 +373,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         scraped_at=TIME,
     ),
     "ObservationPage": page_of("Observation"),
-    "Banks": listing(
-        object_of(bank_name=TEXT),
-    ),
-    "SeriesList": listing(
-        object_of(series_code=TEXT, kind=TEXT, name=nullable(TEXT)),
-    ),
+    "Banks": listing(object_of(bank_name=TEXT)),
+    "SeriesList": listing(object_of(series_code=TEXT, kind=TEXT, name=nullable(TEXT))),
     "Decision": shown(Decision),
     "DecisionPage": page_of("Decision"),
     "Alert": object_of(**_alert()),
@@ -445,9 +436,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             )
         ),
     ),
-    "Workflows": listing(
-        object_of(workflow_name=TEXT, input=OBJECT, start=TEXT),
-    ),
+    "Workflows": listing(object_of(workflow_name=TEXT, input=OBJECT, start=TEXT)),
     "StartedRun": object_of(
         job_run_id=UUID,
         workflow_name=TEXT,
@@ -472,11 +461,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         "normalized",
         "left_out",
     ),
-    "Nova": shown(
-        Nova,
-        **_PLACED,
-        names=list_of(object_of(name=TEXT, kind=one_of(*NameKind), source=TEXT)),
-    ),
+    "Nova": shown(Nova, **_PLACED, names=list_of(object_of(name=TEXT, kind=one_of(*NameKind), source=TEXT))),
     "Reference": shown(Reference, bibcode=nullable(TEXT), role=one_of(*ReferenceRole), link=nullable(URL)),
     "ReferencePage": page_of("Reference"),
     "ProductSummary": object_of(**_product(SpectrumInShort)),
@@ -532,11 +517,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         until=DAY,
         made_at=TIME,
         datasets=list_of(
-            object_of(
-                name=TEXT,
-                rows=COUNT,
-                columns=list_of(object_of(name=TEXT, kind=one_of(*ColumnKind))),
-            )
+            object_of(name=TEXT, rows=COUNT, columns=list_of(object_of(name=TEXT, kind=one_of(*ColumnKind))))
         ),
         files=list_of(
             object_of(

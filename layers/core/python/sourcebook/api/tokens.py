@@ -99,10 +99,7 @@ class TokenStore:
         try:
             item = self.table.update(
                 keys.api_token(token_id),
-                assign={
-                    "revoked_at": isoformat(now),
-                    "ttl_timestamp": epoch_seconds(now + KEPT_AFTER),
-                },
+                assign={"revoked_at": isoformat(now), "ttl_timestamp": epoch_seconds(now + KEPT_AFTER)},
                 condition=Attr("PK").exists() & Attr("revoked_at").not_exists(),
             )
         except ConditionFailed as found:

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sourcebook.articles._text import clean, has_word
-from sourcebook.articles.wires import (
-    PUBLISHERS,
-    SECOND_LEVEL_LABELS,
-    SECTION_WORDS,
-    SHARED_HOSTS,
-    Publisher,
-)
+from sourcebook.articles.wires import PUBLISHERS, SECOND_LEVEL_LABELS, SECTION_WORDS, SHARED_HOSTS, Publisher
 
 _EDGE = 100  # characters at either end of a headline in which a name is looked for
 _MAX_SEPARATORS = 4

@@ -25,7 +25,7 @@ _MAY_STAND_BEFORE_NUMBER = re.compile(rf"[{_CURRENCY}{_DASHES}.]")
 _REACH = 5  # a minus sign, a currency, a space, a minus sign, a point
 
 _WORD_MARK = re.compile(
-    r"[+#♯.−–‐‑-](?:(?<=[+#♯])|(?<=\.)[^\W\d_]|(?<=[abc].)(?:[\s,.;:!?)\]]|$)|(?<=re.)sign)",
+    r"[+#♯.−–‐‑-](?:(?<=[+#♯])|(?<=\.)[^\W\d_]|(?<=[abc].)(?:[\s,.;:!?)\]]|$)|(?<=re.)sign)"
 )
 _WORD = re.compile(
     r"""

@@ -81,9 +81,7 @@ def merged(existing: Article, article: IncomingArticle) -> Article:
     if sources[0] == article.source and reported.article_id == article.article_id:
         published = first.published_at or first.crawl_timestamp
         after = replace(
-            after,
-            timestamp=min(published, first.crawl_timestamp),
-            metadata=dict(article.metadata) or None,
+            after, timestamp=min(published, first.crawl_timestamp), metadata=dict(article.metadata) or None
         )
     if _gives_the_text(existing, attributions, article):
         after = replace(after, text_for_analysis=article.text, text_source=article.source)

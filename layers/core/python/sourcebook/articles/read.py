@@ -13,14 +13,7 @@ from urllib.parse import unquote
 from sourcebook.articles.redirects import MOST_REDIRECTS, redirect
 from sourcebook.clock import isoformat, to_utc
 from sourcebook.errors import InvalidInput
-from sourcebook.records.article import (
-    Article,
-    ArticleAlias,
-    OlderArticle,
-    Sentiment,
-    Status,
-    status_of,
-)
+from sourcebook.records.article import Article, ArticleAlias, OlderArticle, Sentiment, Status, status_of
 from sourcebook.records.base import Viewable
 from sourcebook.schema import DIGEST
 from sourcebook.table import keys

@@ -192,11 +192,7 @@ def figures_meta() -> One[models.Meta]:
 
 
 def novae(
-    name: str | None = None,
-    *,
-    ra: float | None = None,
-    dec: float | None = None,
-    radius: float | None = None,
+    name: str | None = None, *, ra: float | None = None, dec: float | None = None, radius: float | None = None
 ) -> One[models.NovaSearch]:
     """Find novae by name, or by place: ``ra``, ``dec`` and ``radius`` as the API takes them."""
     return One(

@@ -454,10 +454,7 @@ class Curator:
 
 def _merged(source: Nova, target: Nova, moved: Mapping[str, int]) -> Curated:
     return Curated(
-        outcome=CurationOutcome.MERGED,
-        nova_id=source.nova_id,
-        merged_into=target.nova_id,
-        moved=moved,
+        outcome=CurationOutcome.MERGED, nova_id=source.nova_id, merged_into=target.nova_id, moved=moved
     )
 
 

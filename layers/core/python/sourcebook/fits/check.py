@@ -49,11 +49,7 @@ _SELECTED_BY: Final = (
 
 
 def check(
-    body: bytes,
-    *,
-    name: str = "",
-    overrides: Mapping[str, str] | None = None,
-    now: datetime | None = None,
+    body: bytes, *, name: str = "", overrides: Mapping[str, str] | None = None, now: datetime | None = None
 ) -> Checked:
     """Examine a file.
 

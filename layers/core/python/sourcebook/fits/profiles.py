@@ -15,14 +15,7 @@ from typing import Final
 import numpy as np
 
 from sourcebook.errors import shorten
-from sourcebook.fits.axes import (
-    ambiguous,
-    linear_axis,
-    multispec,
-    power_of_ten,
-    wat_attribute,
-    wat_text,
-)
+from sourcebook.fits.axes import ambiguous, linear_axis, multispec, power_of_ten, wat_attribute, wat_text
 from sourcebook.fits.dates import TimeCards, mjd_of, read_mjd
 from sourcebook.fits.findings import for_a_person
 from sourcebook.fits.fitsfile import Column, FitsFile, Floats, Header, Part

@@ -168,9 +168,7 @@ class SubjectsStandInTheirList(Check):
         if item is None:
             return False
         self.table.change(
-            finding.key,
-            assign=dict(Subject.of_item(item).place),
-            condition=Attr("active").eq(item["active"]),
+            finding.key, assign=dict(Subject.of_item(item).place), condition=Attr("active").eq(item["active"])
         )
         return True
 

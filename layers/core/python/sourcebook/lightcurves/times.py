@@ -201,9 +201,7 @@ def _read_date(field: str, text: str, scale: TimeScale | None) -> tuple[Decimal,
         raise InvalidInput(field, text, _DATE_EXPECTED)
     if scale is None:
         raise InvalidInput(
-            field,
-            text,
-            "a date with Z or another zone, or the heading date_utc, or a column time_scale",
+            field, text, "a date with Z or another zone, or the heading date_utc, or a column time_scale"
         )
     return mjd, scale
 

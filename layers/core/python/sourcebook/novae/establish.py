@@ -8,15 +8,7 @@ from dataclasses import dataclass, replace
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.novae.coordinates import UNSURE_WITHIN, Closeness, Position, closeness, separation_arcsec
-from sourcebook.novae.messages import (
-    Established,
-    FindNova,
-    FoundNova,
-    MergeInto,
-    NoNova,
-    OneNova,
-    Outcome,
-)
+from sourcebook.novae.messages import Established, FindNova, FoundNova, MergeInto, NoNova, OneNova, Outcome
 from sourcebook.novae.model import SOURCES, nova_id_for
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.novae.resolvers.identity import Identity, Kind
@@ -202,7 +194,7 @@ class NovaEstablisher:
                 "created_by": created_by,
                 "created_at": now,
                 "updated_at": now,
-            },
+            }
         )
 
 

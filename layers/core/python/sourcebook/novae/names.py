@@ -119,10 +119,7 @@ _SURVEYS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ..
         re.compile(r"(moa|ogle|kmt|eros|macho)(?:net)? ?-? ?(\d{4}) ?-? ?([a-z]{2,5}) ?-? ?(\d{1,6})"),
         lambda m: f"{m[1]}-{m[2]}-{m[3]}-{m[4]}",
     ),
-    (
-        re.compile(r"(bd|cd|cpd) ?([+-]) ?(\d{1,2}) (\d{1,5}[a-z]?)"),
-        lambda m: f"{m[1]}{m[2]}{m[3]} {m[4]}",
-    ),
+    (re.compile(r"(bd|cd|cpd) ?([+-]) ?(\d{1,2}) (\d{1,5}[a-z]?)"), lambda m: f"{m[1]}{m[2]}{m[3]} {m[4]}"),
     (re.compile(r"gaia ?(e?dr) ?(\d) (\d{4,20})"), lambda m: f"gaia {m[1]}{m[2]} {m[3]}"),
     (
         re.compile(

@@ -65,11 +65,7 @@ class ProductReader:
         Raises:
             InvalidInput: if the cursor is not one of this list.
         """
-        wanted = {
-            "product_type": product_type,
-            "provider": provider,
-            "validation_status": validation_status,
-        }
+        wanted = {"product_type": product_type, "provider": provider, "validation_status": validation_status}
         listing = Listing.of("nova-products", {"nova_id": nova_id, **wanted})
         start = None
         if cursor is not None:

@@ -157,7 +157,7 @@ def read_publication(document: object, clock: Clock = utc_now) -> Reference:
             "author_count": len(authors),
             "created_at": now,
             "updated_at": now,
-        },
+        }
     )
 
 

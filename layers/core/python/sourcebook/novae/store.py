@@ -181,9 +181,7 @@ class NovaStore:
         for form, kind in ((nova.primary_name_normalized, NameKind.ALIAS), (normalized, NameKind.PRIMARY)):
             for key in (keys.nova_name(form, nova.nova_id), keys.nova_own_name(nova.nova_id, form)):
                 self.table.update(
-                    key,
-                    assign={"name_kind": kind.value, "updated_at": now},
-                    condition=Attr("PK").exists(),
+                    key, assign={"name_kind": kind.value, "updated_at": now}, condition=Attr("PK").exists()
                 )
         return True
 

@@ -250,12 +250,7 @@ class TableRebuilder:
         return True
 
     def _follow(
-        self,
-        nova_id: str,
-        table: PhotometryFile,
-        etag: str,
-        ingestion: dict[str, str],
-        run: TaskRun | None,
+        self, nova_id: str, table: PhotometryFile, etag: str, ingestion: dict[str, str], run: TaskRun | None
     ) -> None:
         """Write all that follows from a table, unless what follows from a later one is there."""
         self._write_twin(nova_id, Series.of(table.measurements).write(), table.revision)

@@ -161,9 +161,7 @@ class Reference(Record):
     reference_id: Annotated[NovaId, "Its id, made of source and identifier."]
     source: Annotated[Annotated[str, SchemaRule({"minLength": 1, "maxLength": 20})], "Who described it: ADS."]
     source_identifier: Annotated[
-        Annotated[str, SchemaRule({"minLength": 1, "maxLength": 100})],
-        "Its id there: a bibcode.",
-        NOT_SHOWN,
+        Annotated[str, SchemaRule({"minLength": 1, "maxLength": 100})], "Its id there: a bibcode.", NOT_SHOWN
     ]
     published_at: Annotated[PartialTime | None, "As precise as is known."] = None
     title: Annotated[Annotated[str, SchemaRule({"maxLength": 500})] | None, "Its title, shortened."] = None

@@ -32,11 +32,7 @@ def as_votable(table: ReleaseTable, rows: Rows) -> bytes:
     """Return a table as VOTable 1.4."""
     columns = [
         VotableField(
-            one.name,
-            one.ucd,
-            _VOTABLE_TYPES.get(one.kind, "unicodeChar"),
-            one.unit,
-            description=one.about,
+            one.name, one.ucd, _VOTABLE_TYPES.get(one.kind, "unicodeChar"), one.unit, description=one.about
         )
         for one in table.columns
     ]

@@ -61,10 +61,7 @@ class RunReader:
             return self._public(started) | {"attempts": [], "attempts_left_out": False} if started else None
         attempts = list(self.attempts(run["PK"], job_run_id, most=_ATTEMPTS_AT_MOST + 1))
         shown = [Attempt.of_item(item).shown() for item in attempts[:_ATTEMPTS_AT_MOST]]
-        return self._public(run) | {
-            "attempts": shown,
-            "attempts_left_out": len(attempts) > _ATTEMPTS_AT_MOST,
-        }
+        return self._public(run) | {"attempts": shown, "attempts_left_out": len(attempts) > _ATTEMPTS_AT_MOST}
 
     def attempts(self, record: str, job_run_id: str, *, most: int | None = None) -> list[Item]:
         """Return the attempts of a run, by the time they began."""

@@ -179,11 +179,7 @@ class Day:
             if before is not None:
                 _run(self._database, "UPDATE articles SET live = 0 WHERE number = ?", (number,))
             last += 1
-            _run(
-                self._database,
-                _ADD,
-                (last, bytes.fromhex(entry.key), *row),
-            )
+            _run(self._database, _ADD, (last, bytes.fromhex(entry.key), *row))
             _run(
                 self._database,
                 "INSERT INTO words (rowid, headline, text) VALUES (?, ?, ?)",

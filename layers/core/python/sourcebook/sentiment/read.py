@@ -12,14 +12,7 @@ from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import SourcebookError
 from sourcebook.records.base import View
 from sourcebook.records.subject import SentimentBucket, SentimentCacheEntry, Subject
-from sourcebook.sentiment.cache import (
-    TTL,
-    CacheCounters,
-    CacheHealth,
-    SentimentCache,
-    is_stale,
-    sentiment_of,
-)
+from sourcebook.sentiment.cache import TTL, CacheCounters, CacheHealth, SentimentCache, is_stale, sentiment_of
 from sourcebook.sentiment.rollups import Ledger
 from sourcebook.sentiment.subjects import TOOL_ID, SubjectRegistry
 from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, floor_day, floor_hour, floor_second

@@ -444,13 +444,7 @@ class Poller:
         self._change(source, {**_uncharged(source, charged), **due}, charged, {})
         self.registry.table.delete(_history_key(source))
 
-    def _change(
-        self,
-        source: Source,
-        changes: Item,
-        charged: Item,
-        increments: Mapping[str, int],
-    ) -> bool:
+    def _change(self, source: Source, changes: Item, charged: Item, increments: Mapping[str, int]) -> bool:
         """Change the state of a source, if it is still the one that was read, or charged."""
         due = charged.get("next_fetch_time", isoformat(source.next_fetch_time))
         enabled = charged.get("enabled", source.enabled)

@@ -49,14 +49,7 @@ from sourcebook.spectra.messages import (
     NotAcquired,
     Unsure,
 )
-from sourcebook.spectra.unpack import (
-    ArchiveRefused,
-    ArchiveTooLarge,
-    DamagedArchive,
-    pieces,
-    scratch,
-    unpack,
-)
+from sourcebook.spectra.unpack import ArchiveRefused, ArchiveTooLarge, DamagedArchive, pieces, scratch, unpack
 from sourcebook.table.client import Table
 
 DONATIONS: Final = "raw/donations/"
@@ -149,9 +142,7 @@ class Acquirer:
                     failed.append(error)
                 except Held as unsure:
                     doubt = Doubt(
-                        reason_code=unsure.reason_code,
-                        message=short_message(unsure),
-                        context=unsure.context,
+                        reason_code=unsure.reason_code, message=short_message(unsure), context=unsure.context
                     )
                     return Unsure(unsure=doubt, spectrum=about(product))
         # One place that may have the file some day is hope enough, whatever the others say.
@@ -197,12 +188,7 @@ class Acquirer:
         return _Body(file, download.received, download.sha256, described)
 
     def _keep(
-        self,
-        product: SpectrumProduct,
-        locator: Locator,
-        body: _Body,
-        open_files: ExitStack,
-        run: TaskRun,
+        self, product: SpectrumProduct, locator: Locator, body: _Body, open_files: ExitStack, run: TaskRun
     ) -> Acquired | Duplicate:
         member = (product.overrides or {}).get("member")
         try:

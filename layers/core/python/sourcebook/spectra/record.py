@@ -152,12 +152,7 @@ class SpectrumRecorder:
                 return self._examined(product, found, acquired, run, now)
 
     def _examined(
-        self,
-        product: SpectrumProduct,
-        found: Found,
-        acquired: Acquired,
-        run: TaskRun,
-        now: datetime,
+        self, product: SpectrumProduct, found: Found, acquired: Acquired, run: TaskRun, now: datetime
     ) -> _Ending:
         examination = _given("found.examination", found.examination)
         verdict = examination.verdict

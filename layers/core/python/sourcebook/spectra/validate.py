@@ -22,10 +22,7 @@ from sourcebook.spectra.load import read_about
 from sourcebook.spectra.messages import AboutSpectrum, Artifact, Examination, ExamineSpectrum
 from sourcebook.table.client import Table
 
-ROLES: Mapping[str, FileRole] = {
-    "metadata.json": FileRole.MANIFEST,
-    "preview.png": FileRole.PLOT,
-}
+ROLES: Mapping[str, FileRole] = {"metadata.json": FileRole.MANIFEST, "preview.png": FileRole.PLOT}
 """Roles of the files that are made of a spectrum; any other is the normalized spectrum itself."""
 
 

@@ -420,10 +420,7 @@ class Table:
             ConditionFailed: if `condition` does not hold or the survivor is gone.
         """
         self.transact(
-            (
-                Write(key, delete=True, condition=condition),
-                Write(survivor, condition=Attr("PK").exists()),
-            )
+            (Write(key, delete=True, condition=condition), Write(survivor, condition=Attr("PK").exists()))
         )
 
     def transact(self, writes: Sequence[Write]) -> None:

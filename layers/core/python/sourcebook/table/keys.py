@@ -413,10 +413,7 @@ def attempts_of(job_run_id: str) -> str:
 
 def attempt(partition: str, job_run_id: str, task_name: str, attempt_no: int, timestamp: str) -> Key:
     """Key of one invocation of a task; `timestamp` in ISO 8601 with milliseconds."""
-    return {
-        "PK": partition,
-        "SK": f"{attempts_of(job_run_id)}{task_name}#{attempt_no}#{timestamp}",
-    }
+    return {"PK": partition, "SK": f"{attempts_of(job_run_id)}{task_name}#{attempt_no}#{timestamp}"}
 
 
 def lock(name: str) -> Key:

@@ -256,10 +256,7 @@ def read_entries(
     prints = fingerprints(feed.entries)
     marks = [
         EntryMark(
-            fingerprint.identity.primary,
-            fingerprint.content,
-            fingerprint.identity.aliases,
-            entry.published,
+            fingerprint.identity.primary, fingerprint.content, fingerprint.identity.aliases, entry.published
         )
         for entry, fingerprint in zip(feed.entries, prints, strict=True)
     ]

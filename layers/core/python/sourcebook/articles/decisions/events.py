@@ -134,11 +134,7 @@ class EventDecisions:
         gone: dict[str, object] = {"event_id": None, "kept_alone": decision.decision_id}
         self.table.transact(
             [
-                Write(
-                    keys.article(article_id),
-                    assign=gone,
-                    condition=Attr("event_id").eq(article.event_id),
-                ),
+                Write(keys.article(article_id), assign=gone, condition=Attr("event_id").eq(article.event_id)),
                 *self.leaving(article),
                 *writes_of(decision),
             ]
@@ -157,11 +153,7 @@ class EventDecisions:
         back: dict[str, object] = {"event_id": event, "kept_alone": None}
         mine = Attr("kept_alone").eq(taken_out.decision_id)
         self.table.transact(
-            [
-                Write(keys.article(article_id), assign=back, condition=mine),
-                *returning,
-                *writes_of(decision),
-            ]
+            [Write(keys.article(article_id), assign=back, condition=mine), *returning, *writes_of(decision)]
         )
         return decision
 

@@ -109,9 +109,7 @@ def writes_of(decision: Decision) -> list[Write]:
         undone = Attr("PK").exists() & Attr("undone_by").not_exists()
         writes.append(
             Write(
-                keys.decision(decision.undoes),
-                assign={"undone_by": decision.decision_id},
-                condition=undone,
+                keys.decision(decision.undoes), assign={"undone_by": decision.decision_id}, condition=undone
             )
         )
     return writes

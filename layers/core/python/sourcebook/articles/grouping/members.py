@@ -64,10 +64,7 @@ def with_members(event: Event, added: Sequence[EventMember]) -> Event:
     if event.members and _place(first) >= (event.first_published_at, event.first_member):
         return after
     return replace(
-        after,
-        first_published_at=first.published_at,
-        first_member=first.dedup_key,
-        headline=first.headline,
+        after, first_published_at=first.published_at, first_member=first.dedup_key, headline=first.headline
     )
 
 

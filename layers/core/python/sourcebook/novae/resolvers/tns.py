@@ -85,10 +85,7 @@ class Tns:
         response = await self.archive.ask(
             f"{self.url.rstrip('/')}/{what}",
             content=form.encode(),
-            headers={
-                "user-agent": self.bot.user_agent,
-                "content-type": "application/x-www-form-urlencoded",
-            },
+            headers={"user-agent": self.bot.user_agent, "content-type": "application/x-www-form-urlencoded"},
         )
         return _data(response.body)
 

@@ -69,8 +69,7 @@ class _JsonRecord:
                 )
             case bool() | list() | dict():
                 raise UnreadableValue(
-                    Reason.NOT_A_NUMBER,
-                    f"{where.column} gives {_outline(found)}, neither text nor number",
+                    Reason.NOT_A_NUMBER, f"{where.column} gives {_outline(found)}, neither text nor number"
                 )
             case int() | Decimal():
                 return Cell(f"{found:f}" if isinstance(found, Decimal) else str(found), is_number=True)

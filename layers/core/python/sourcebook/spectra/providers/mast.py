@@ -14,12 +14,7 @@ from urllib.parse import urlencode
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.coordinates import Position, separation_arcsec
-from sourcebook.novae.resolvers.archive import (
-    Archive,
-    ArchiveRejected,
-    ArchiveStatus,
-    ArchiveUnavailable,
-)
+from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveStatus, ArchiveUnavailable
 from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.spectra.providers.provider import (
     PRODUCTS_AT_MOST,

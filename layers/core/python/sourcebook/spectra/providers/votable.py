@@ -12,11 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from xml.parsers import expat
 
-from sourcebook.novae.resolvers.archive import (
-    ArchiveStatus,
-    ArchiveUnavailable,
-    check_votable,
-)
+from sourcebook.novae.resolvers.archive import ArchiveStatus, ArchiveUnavailable, check_votable
 
 CELL_LIMIT: Final = 20_000
 """Characters kept of one cell; s_region of a mosaic is the longest that occurs."""
