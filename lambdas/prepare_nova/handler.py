@@ -5,9 +5,8 @@ from __future__ import annotations
 from sourcebook.runs.handlers import Task
 
 from sourcebook.novae.messages import PrepareNova
-from sourcebook.novae.prepare import NovaPreparer
 from sourcebook.novae.store import NovaStore
 
 task = Task.connect()
-preparer = NovaPreparer(NovaStore(task.table))
-handler = task.handler(PrepareNova, lambda request, _run: preparer.prepare(request.nova_id))
+store = NovaStore(task.table)
+handler = task.handler(PrepareNova, lambda request, _run: store.prepare(request.nova_id))

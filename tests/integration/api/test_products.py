@@ -26,7 +26,6 @@ from sourcebook.fits.check import check
 from sourcebook.lightcurves.series import POINT_FIELDS, NotASeries
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.model import photometry_id_for
-from sourcebook.novae.prepare import NovaPreparer
 from sourcebook.novae.product_read import ProductReader
 from sourcebook.novae.read import NovaReader
 from sourcebook.novae.reference_read import ReferenceReader
@@ -163,7 +162,7 @@ def conforms(body: Any, schema: str) -> None:
 
 def test_a_nova_without_products_has_an_empty_list_and_an_empty_light_curve(client: Client) -> None:
     assert client.call(LIST).body == {"items": [], "next_cursor": None}
-    NovaPreparer(NovaStore(client.table)).prepare(client.nova_id)
+    NovaStore(client.table).prepare(client.nova_id)
     listed = client.call(LIST).body["items"]
     assert [item["product_type"] for item in listed] == ["PHOTOMETRY_TABLE"]
     assert (listed[0]["ingestion_count"], listed[0]["row_count"], listed[0]["provider"]) == (0, None, None)
@@ -174,7 +173,7 @@ def test_a_nova_without_products_has_an_empty_list_and_an_empty_light_curve(clie
 
 
 def test_products_are_listed_by_provider_in_pages_and_filtered(client: Client) -> None:
-    NovaPreparer(NovaStore(client.table)).prepare(client.nova_id)
+    NovaStore(client.table).prepare(client.nova_id)
     ids = [client.spectrum(n, "ESO" if n % 2 else "MAST") for n in range(7)]
     ids.append(
         client.spectrum(
@@ -222,7 +221,7 @@ def test_a_spectrum_has_its_files_and_its_samples(client: Client) -> None:
 
 
 def test_what_has_no_samples_says_why(client: Client) -> None:
-    NovaPreparer(NovaStore(client.table)).prepare(client.nova_id)
+    NovaStore(client.table).prepare(client.nova_id)
     waiting = client.spectrum(1)
     answer = client.call(SPECTRUM, data_product_id=waiting)
     assert (answer.status, "UNVALIDATED" in answer.body["detail"]) == (404, True)

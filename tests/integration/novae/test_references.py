@@ -10,7 +10,6 @@ from boto3.dynamodb.conditions import Key
 
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.messages import Prepared
-from sourcebook.novae.prepare import NovaPreparer
 from sourcebook.novae.references import DiscoveryDater, ReferenceFetcher, ReferenceStore
 from sourcebook.novae.resolvers.ads import Ads
 from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable
@@ -123,9 +122,8 @@ async def test_ads_says_no_in_its_own_ways(
 
 def test_a_nova_gets_its_one_photometry_table_once(store: NovaStore) -> None:
     nova_id = nova(store, "V1324 Sco")
-    preparer = NovaPreparer(store, store.clock)
-    assert preparer.prepare(nova_id) == Prepared(nova_id=nova_id, photometry_table_created=True)
-    assert not preparer.prepare(nova_id).photometry_table_created
+    assert store.prepare(nova_id) == Prepared(nova_id=nova_id, photometry_table_created=True)
+    assert not store.prepare(nova_id).photometry_table_created
     item = store.table.get(keys.photometry_table(nova_id))
     assert item is not None
     assert item["product_type"] == "PHOTOMETRY_TABLE"

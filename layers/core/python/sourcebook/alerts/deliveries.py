@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from boto3.dynamodb.conditions import Attr
@@ -88,7 +88,7 @@ class DeliveryStore:
 
         Whoever dies after this leaves a delivery that is tried again at that time.
         """
-        again = self._after(delivery.attempts)
+        again = self.clock() + PAUSES[min(delivery.attempts, len(PAUSES) - 1)]
         try:
             self.table.change(
                 keys.alert_delivery(delivery.alert_id, delivery.event_id),
@@ -144,6 +144,3 @@ class DeliveryStore:
             },
             condition=Attr("PK").exists(),
         )
-
-    def _after(self, attempts: int) -> datetime:
-        return self.clock() + PAUSES[min(attempts, len(PAUSES) - 1)]

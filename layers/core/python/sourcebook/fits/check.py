@@ -21,9 +21,8 @@ from sourcebook.fits.dates import Moment, TimeCards, observation_time
 from sourcebook.fits.findings import Finding, for_a_person, nothing_for_us
 from sourcebook.fits.fitsfile import FitsFile, Floats, open_fits
 from sourcebook.fits.flux_units import flux_unit_note
-from sourcebook.fits.model import QuarantineCode, SpectrumOutcome, TerminalCode, Verdict
+from sourcebook.fits.model import QuarantineCode, SpectrumOutcome, TerminalCode, Verdict, has_value
 from sourcebook.fits.overrides import refuse_bad_overrides
-from sourcebook.fits.placeholders import has_value
 from sourcebook.fits.plausible import is_plausible, range_of, share_inside, years_of
 from sourcebook.fits.profiles import MOST_ORDERS, Profile, choose, is_celestial
 from sourcebook.fits.reading import Reading, StoredOrder
@@ -117,7 +116,7 @@ class _Examination:
             instrument=file.anywhere("INSTRUME", "BSS_INST", "TELESCOP"),
             reference=file.anywhere("REFERENC", "BIBCODE"),
         )
-        if _has_bytes_beyond_ascii(body, parts):
+        if not all(body[part.start : part.data_start].isascii() for part in parts):
             self._add("a header has bytes that FITS does not allow; each of them is read as ?")
         profile = choose(file)
         if profile is None:
@@ -298,10 +297,6 @@ def _selection_inputs(file: FitsFile, name: str) -> dict[str, str]:
     inputs["extensions"] = ", ".join(part.name or str(part.index) for part in file.parts[1:])
     inputs["columns"] = "; ".join(", ".join(part.columns) for part in file.tables())
     return {name: text for name, text in inputs.items() if text}
-
-
-def _has_bytes_beyond_ascii(body: bytes, parts: tuple[Extent, ...]) -> bool:
-    return not all(body[part.start : part.data_start].isascii() for part in parts)
 
 
 def _no_profile(file: FitsFile) -> Finding:

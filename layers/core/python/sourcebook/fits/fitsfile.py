@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from sourcebook.errors import shorten
 from sourcebook.fits.findings import failed_download, for_a_person
-from sourcebook.fits.model import FailedDownload, QuarantineCode
-from sourcebook.fits.placeholders import has_value
+from sourcebook.fits.model import FailedDownload, QuarantineCode, has_value
 from sourcebook.fits.structure import Extent, Form
 
 Floats = NDArray[np.float64]

@@ -22,6 +22,8 @@ OVERRIDES: Final = (
 
 NOTE_LIMIT: Final = 40
 _TEXT_LIMIT: Final = 300
+_PLACEHOLDERS: Final = frozenset({"", "unknown", "none", "n/a", "na", "nan", "null", "undefined", "-", "?"})
+"""What instruments write into headers in place of a value."""
 
 
 class SpectrumOutcome(StrEnum):
@@ -153,3 +155,8 @@ class Verdict(Message):
 
 def _cut(text: str | None) -> str | None:
     return text if text is None or len(text) <= _TEXT_LIMIT else f"{text[: _TEXT_LIMIT - 1]}…"
+
+
+def has_value(text: str | None) -> bool:
+    """Return whether a card's text is a value, and not empty or a placeholder such as UNKNOWN."""
+    return text is not None and text.strip().casefold() not in _PLACEHOLDERS

@@ -10,8 +10,7 @@ from typing import Final
 
 from sourcebook.errors import InvalidInput
 from sourcebook.fits.dates import read_date
-from sourcebook.fits.model import OVERRIDES
-from sourcebook.fits.placeholders import has_value
+from sourcebook.fits.model import OVERRIDES, has_value
 from sourcebook.fits.wavelength_units import AxisUnit, metres_per
 
 _LONGEST: Final = 200

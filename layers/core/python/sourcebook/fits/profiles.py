@@ -19,8 +19,7 @@ from sourcebook.fits.axes import ambiguous, linear_axis, multispec, power_of_ten
 from sourcebook.fits.dates import TimeCards, mjd_of, read_mjd
 from sourcebook.fits.findings import for_a_person
 from sourcebook.fits.fitsfile import Column, FitsFile, Floats, Header, Part
-from sourcebook.fits.model import QuarantineCode
-from sourcebook.fits.placeholders import has_value
+from sourcebook.fits.model import QuarantineCode, has_value
 from sourcebook.fits.plausible import ANY_INSTRUMENT, is_plausible, only_unit
 from sourcebook.fits.reading import Reading, StoredOrder
 from sourcebook.fits.wavelength_units import AxisUnit, metres_per, unit_within

@@ -201,7 +201,8 @@ class CacheAgreesWithMentions(Check):
                 windows.append(_Window.of(entry, keys.key_of(item)))
         if not windows:
             return
-        for mention in _mentions(self.table, tool_id, _first(windows)):
+        first = datetime.fromisoformat(min(window.start for window in windows))
+        for mention in _mentions(self.table, tool_id, first):
             one = Counts.of([mention])
             for window in windows:
                 if window.start <= mention["timestamp"] < window.end:
@@ -221,7 +222,3 @@ class CacheAgreesWithMentions(Check):
         if entry is not None:
             self.table.delete(finding.key, Attr("last_updated_ts").eq(entry["last_updated_ts"]))
         return True
-
-
-def _first(windows: Sequence[_Window]) -> datetime:
-    return datetime.fromisoformat(min(window.start for window in windows))

@@ -91,7 +91,8 @@ class Quarantiner:
                 when None.
         """
         now = self.clock()
-        reason = _reason(held.reason_code)
+        code = held.reason_code
+        reason = QuarantineReason(code) if code in set(QuarantineReason) else QuarantineReason.OTHER
         case = quarantine_id_for(run.workflow_name, subject.casefold(), reason)
         moment = isoformat(now, "milliseconds")
         own_folder = f"quarantine/{run.workflow_name}/{case}/{moment.replace(':', '')}/"
@@ -186,7 +187,3 @@ class Quarantiner:
                 "quarantine_not_announced",
                 extra={"quarantine_id": case.quarantine_id, "reason": type(error).__name__},
             )
-
-
-def _reason(code: str) -> QuarantineReason:
-    return QuarantineReason(code) if code in set(QuarantineReason) else QuarantineReason.OTHER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -190,7 +190,8 @@ class DiscoveryDater:
             NoSuchNova: if there is no active nova with this id.
         """
         nova = self.store.active(nova_id)
-        references = self._references(nova.nova_id)
+        rows = self.store.table.items_of(nova.nova_id, keys.REFERENCE_PREFIX)
+        references = map(Reference.of_item, rows)
         earliest = min(
             (reference for reference in references if discovery_date(reference) is not None),
             key=lambda reference: (str(discovery_date(reference)), reference.source_identifier),
@@ -218,9 +219,6 @@ class DiscoveryDater:
             condition=Attr("PK").exists(),
         )
         return DiscoveryDated(discovery_date=found, changed=True)
-
-    def _references(self, nova_id: str) -> Iterable[Reference]:
-        return [Reference.of_item(item) for item in self.store.table.items_of(nova_id, keys.REFERENCE_PREFIX)]
 
 
 def discovery_date(reference: Reference) -> str | None:

@@ -47,9 +47,8 @@ def renormalize(store: NovaStore, nova_id: str) -> int:
     item = store.table.get(keys.nova(nova_id), consistent=True)
     if nova is None or item is None:
         return 0
-    stale = [
-        row for row in store.names(nova_id) if form_of_today(row.to_item(_own(nova_id, row))) is not None
-    ]
+    own = {row: keys.nova_own_name(nova_id, row.name_normalized) for row in store.names(nova_id)}
+    stale = [row for row, key in own.items() if form_of_today(row.to_item(key)) is not None]
     changed = 0
     if (form := form_of_today(item)) is not None:
         store.table.update(
@@ -66,10 +65,6 @@ def renormalize(store: NovaStore, nova_id: str) -> int:
     for row in stale:
         _move(store, nova, row)
     return changed + len(stale)
-
-
-def _own(nova_id: str, row: NameMapping) -> keys.Key:
-    return keys.nova_own_name(nova_id, row.name_normalized)
 
 
 def _move(store: NovaStore, nova: Nova, row: NameMapping) -> None:

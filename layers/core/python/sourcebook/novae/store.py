@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.novae.coordinates import Position, cell_of, cells_within, separation_arcsec
+from sourcebook.novae.messages import Prepared
+from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.records.nova import NAME_LIMIT, NameKind, NameMapping, NameSource, Nova, NovaStatus
+from sourcebook.records.product import PhotometryTable
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 
@@ -107,6 +110,21 @@ class NovaStore:
                 found.setdefault(nova.nova_id, Neighbour(nova, arcsec))
         return list(found.values())
 
+    def prepare(self, nova_id: str) -> Prepared:
+        """Create the one photometry table of a nova if it is missing, before anything is ingested for it.
+
+        Raises:
+            NoSuchNova: if there is no active nova with this id.
+        """
+        nova = self.active(nova_id)
+        now = self.clock()
+        product_id = photometry_id_for(nova.nova_id)
+        made = PhotometryTable(
+            data_product_id=product_id, nova_id=nova.nova_id, created_at=now, updated_at=now
+        )
+        there = self.table.create(made.to_item(keys.photometry_table(nova.nova_id)))
+        return Prepared(nova_id=nova.nova_id, photometry_table_created=there is None)
+
     def create(self, nova: Nova, names: Iterable[Named]) -> bool:
         """Write a nova with its place and names, unless it is there.
 
@@ -115,7 +133,8 @@ class NovaStore:
         """
         if (position := Position.of(nova)) is not None:
             row = keys.nova_position(cell_of(position), nova.nova_id)
-            self.table.create({**row, **_entity("NovaPosition"), "nova_id": nova.nova_id, **_place(nova)})
+            about = {"entity_type": "NovaPosition", "schema_version": "1", "nova_id": nova.nova_id}
+            self.table.create({**row, **about, "ra_deg": nova.ra_deg, "dec_deg": nova.dec_deg})
         self.add_names(nova, [Named(nova.primary_name, NameSource.INGESTION), *names])
         place = keys.listed_nova(nova.primary_name_normalized, nova.nova_id)
         return self.table.create(nova.to_item(keys.nova(nova.nova_id), place)) is None
@@ -217,11 +236,3 @@ class NovaStore:
 
 def _is_shared(name: str, form: str) -> bool:
     return normalize_name(name).startswith(f"{form} #")
-
-
-def _entity(entity_type: str) -> dict[str, str]:
-    return {"entity_type": entity_type, "schema_version": "1"}
-
-
-def _place(nova: Nova) -> dict[str, Any]:
-    return {"ra_deg": nova.ra_deg, "dec_deg": nova.dec_deg}

@@ -24,7 +24,6 @@ from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, Upload, re
 from sourcebook.lightcurves.series import Series
 from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.papers import Papers, bibcode_of
-from sourcebook.novae.prepare import NovaPreparer
 from sourcebook.novae.store import NovaStore
 from sourcebook.photometry.messages import RebuildTable, TableRebuilt
 from sourcebook.photometry.upload import PRODUCT, read_rows, upload_folder
@@ -84,7 +83,7 @@ class TableRebuilder:
             TableFull: if there would be more than 250,000 measurements.
         """
         nova_id, file_id, source = request.nova_id, request.file_id, request.upload
-        NovaPreparer(self.store, self.clock).prepare(nova_id)
+        self.store.prepare(nova_id)
         coming = read_rows(self.objects, nova_id, file_id)
         table, etag = self._merge_in(nova_id, file_id, coming)
         upload = table.has(file_id) or Upload(file_id, len(coming), 0)

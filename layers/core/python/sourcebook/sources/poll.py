@@ -133,7 +133,6 @@ class SourceAdapter(Protocol):
         Raises:
             Retryable: if the table or a topic could not take what was found; the message comes back.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

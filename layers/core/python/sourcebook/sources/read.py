@@ -150,7 +150,7 @@ class FeedReader:
             walk(self.table, fetches, newest_first=True, start=start, page_size=limit + 1),
             listing=listing,
             position=lambda item: (_due_at(item),),
-            load=lambda items: [_fetch(item) for item in items],
+            load=lambda items: [{"due_at": _due_at(item)} | Fetch.of_item(item).shown() for item in items],
             limit=limit,
         )
 
@@ -159,10 +159,6 @@ class FeedReader:
             return None
         item = self.table.get(keys.source(feed_id))
         return item if item and item["kind"] == FEED else None
-
-
-def _fetch(item: Item) -> View:
-    return {"due_at": _due_at(item)} | Fetch.of_item(item).shown()
 
 
 def _due_at(item: Item) -> str:

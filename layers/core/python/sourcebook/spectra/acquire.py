@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Final
@@ -129,7 +129,7 @@ class Acquirer:
             )
         failed: list[_NotAcquired] = []
         begun = self.monotonic()
-        for locator in _in_order(product.locators):
+        for locator in sorted(product.locators, key=lambda one: one.role is not LocatorRole.PRIMARY):
             if failed and self.monotonic() - begun > _TIME_FOR_MIRRORS:
                 waits = "a mirror is asked another time: the first place took all there was"
                 failed.append(_not_acquired(FailureKind.RETRYABLE, "out_of_time", "OutOfTime", waits))
@@ -204,7 +204,7 @@ class Acquirer:
         fingerprints = Fingerprints(self.table, self.clock)
         if (owner := fingerprints.valid_owner(sha256, product.data_product_id)) is not None:
             return Duplicate(duplicate_of=owner, byte_length=length, sha256=sha256)
-        folder = _folder(product)
+        folder = f"raw/spectra/{product.nova_id}/{product.data_product_id}/"
         stored = self.objects.store(f"{folder}primary.fits", unpacked.file, FITS)
         source: Mapping[str, object] = {
             "nova_id": product.nova_id,
@@ -257,14 +257,6 @@ def acquisition_policy(environ: Mapping[str, str] = os.environ) -> HttpPolicy:
         total_timeout=max(silence, 120.0),
         max_bytes=LARGEST_FILE,
     )
-
-
-def _in_order(locators: Sequence[Locator]) -> list[Locator]:
-    return sorted(locators, key=lambda locator: locator.role is not LocatorRole.PRIMARY)
-
-
-def _folder(product: SpectrumProduct) -> str:
-    return f"raw/spectra/{product.nova_id}/{product.data_product_id}/"
 
 
 def _error_of(response: HttpResponse) -> FetchError:

@@ -177,7 +177,6 @@ class Stream(Protocol):
             after: `PK` of the item of the timestamp `last` that the reading continues after, whether it is
                 still there or not; None to begin.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,6 @@ class NewsProvider(Protocol):
 
     def call(self, ticker: str, options: NewsApiOptions, key: str, now: datetime) -> Call:
         """Return the request for the news of one ticker."""
-        ...
 
     def read(self, record: Mapping[str, object], ticker: str) -> dict[str, object]:
         """Return the fields of one article of an answer, as `parse_incoming` wants them.
@@ -56,7 +55,6 @@ class NewsProvider(Protocol):
         Raises:
             InvalidInput: naming the field that is missing or malformed.
         """
-        ...
 
 
 class Tiingo:

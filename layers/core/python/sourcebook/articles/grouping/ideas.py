@@ -76,11 +76,9 @@ class IdeaEngine(Protocol):
     @property
     def name(self) -> str:
         """Name and version, kept with every idea as its origin."""
-        ...
 
     def conclude(self, event: EventFacts) -> Conclusion | None:
         """Return what may be concluded, or None if nothing may."""
-        ...
 
 
 class WeighingEngine:

@@ -154,7 +154,8 @@ def profile(headline: str, *, tickers: Iterable[str] = (), publishers: Iterable[
         quantities=quantities,
         codes=codes | (tokens & (CALENDAR | COUNTING)),
         marked=marked,
-        tickers=frozenset(ticker.upper() for ticker in tickers) or _tickers_in(given),
+        tickers=frozenset(ticker.upper() for ticker in tickers)
+        or frozenset(a or b for a, b in _TICKER.findall(given)),
         direction=rising - falling,
         negated=bool(tokens & NEGATIONS) or "n't" in text,
         passive="by" in tokens,
@@ -241,10 +242,6 @@ def _agree(ours: frozenset[Quantity], theirs: frozenset[Quantity]) -> bool:
 
     fewer, more = sorted((ours, theirs), key=len)
     return all(has(more, quantity) for quantity in fewer)
-
-
-def _tickers_in(headline: str) -> frozenset[str]:
-    return frozenset(first or second for first, second in _TICKER.findall(headline))
 
 
 def _numbers(text: str) -> tuple[frozenset[Quantity], frozenset[str], str]:

@@ -59,15 +59,12 @@ class SentimentEngine(Protocol):
     @property
     def name(self) -> str:
         """Name and version, kept with every label as its origin."""
-        ...
 
     def label(self, texts: Sequence[str]) -> list[Label]:
         """Label each text, in order. An empty text is neutral."""
-        ...
 
     def label_targets(self, targets: Sequence[Target]) -> list[Label]:
         """Label each target, in order: what is felt about it, whatever is felt about others in its text."""
-        ...
 
 
 EMPTY: Final = Label("neutral", 1.0, 0.0, {"negative": 0.0, "neutral": 1.0, "positive": 0.0})

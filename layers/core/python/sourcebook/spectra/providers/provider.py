@@ -123,7 +123,6 @@ class Provider(Protocol):
 
     async def search(self, position: Position, radius_deg: float) -> Search:
         """Return what it has within `radius_deg` of a position. Never raises for what the provider does."""
-        ...
 
 
 async def asked(urls: Iterable[str], ask: Callable[[str], Awaitable[Search]]) -> Search:
