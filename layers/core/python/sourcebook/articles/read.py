@@ -24,6 +24,7 @@ from sourcebook.table.pages import (
     ListedItem,
     Listing,
     Page,
+    Partition,
     Position,
     bad_cursor,
     fill_page,
@@ -121,37 +122,14 @@ class _Bounds:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """An index partition that a list is read from.
-
-    Attributes:
-        value: as it is stored, in its shard.
-        sort_key: SK of the items that count; others may share the partition.
-    """
-
-    index: str
-    attribute: str
-    value: str
-    sort_key: str = keys.ARTICLE_SORT_KEY
-
-    @classmethod
-    def of(cls, wanted: ArticleFilter, shards: keys.Shards) -> tuple[Partition, ...]:
-        """Return the narrowest ones that have all that is wanted, in the order in which articles move on."""
-        if wanted.tag is not None:
-            return (cls(keys.TAG_INDEX, "tag", wanted.tag, f"{keys.TAG_PREFIX}{wanted.tag}"),)
-        if wanted.sentiment is not None:
-            return tuple(cls(*_SENTIMENT, value) for value in shards.read(wanted.sentiment))
-        return tuple(
-            place
-            for status, places in places_by_status(shards).items()
-            if wanted.status in {None, status}
-            for place in places
-        )
-
-
-_STATUS: Final = (keys.STATUS_INDEX, "status")
-_SENTIMENT: Final = (keys.SENTIMENT_INDEX, "sentiment")
+def partitions_of(wanted: ArticleFilter, shards: keys.Shards) -> list[Partition]:
+    """Return the narrowest places that have all that is wanted, in the order in which articles move on."""
+    if wanted.tag is not None:
+        return [Partition(keys.TAG_INDEX, "tag", wanted.tag, f"{keys.TAG_PREFIX}{wanted.tag}")]
+    if wanted.sentiment is not None:
+        return _by_sentiment(wanted.sentiment, shards)
+    by_status = places_by_status(shards)
+    return [place for status in by_status if wanted.status in {None, status} for place in by_status[status]]
 
 
 def places_by_status(shards: keys.Shards) -> dict[Status, list[Partition]]:
@@ -161,12 +139,20 @@ def places_by_status(shards: keys.Shards) -> dict[Status, list[Partition]]:
     that asks for analyzed ones last meets it at least once. One that is analyzed anew is in two of them
     meanwhile.
     """
-    waiting = (Status.PENDING, Status.ERROR)
-    judged = [Partition(*_SENTIMENT, value) for one in Sentiment for value in shards.read(one.value)]
-    return {
-        **{one: [Partition(*_STATUS, value) for value in shards.read(one.value)] for one in waiting},
-        Status.ANALYZED: judged,
-    }
+    places: dict[Status, list[Partition]] = {}
+    for status in (Status.PENDING, Status.ERROR):
+        stored = shards.read(status.value)
+        places[status] = [_partition(keys.STATUS_INDEX, "status", value) for value in stored]
+    places[Status.ANALYZED] = [place for one in Sentiment for place in _by_sentiment(one.value, shards)]
+    return places
+
+
+def _by_sentiment(sentiment: str, shards: keys.Shards) -> list[Partition]:
+    return [_partition(keys.SENTIMENT_INDEX, "sentiment", value) for value in shards.read(sentiment)]
+
+
+def _partition(index: str, attribute: str, value: str) -> Partition:
+    return Partition(index, attribute, value, keys.ARTICLE_SORT_KEY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +212,7 @@ class ArticleReader:
         )
         after = None
         if cursor is not None:
-            names = [place.value for place in Partition.of(wanted, self.table.shards)]
+            names = [place.value for place in partitions_of(wanted, self.table.shards)]
             after = _position(listing, cursor, bounds, names if len(names) > 1 else ())
         if bounds.empty:
             return Page([], None)
@@ -246,17 +232,8 @@ class ArticleReader:
         shards = self.table.shards
         size = share_of(page_size, shards.count) if wanted.tag is None else page_size
         partitions = [
-            IndexPartition(
-                self.table,
-                place.index,
-                place.attribute,
-                place.value,
-                place.sort_key,
-                size,
-                bounds.first,
-                bounds.last,
-            )
-            for place in Partition.of(wanted, shards)
+            IndexPartition(self.table, place, size, bounds.first, bounds.last)
+            for place in partitions_of(wanted, shards)
         ]
         return list_newest_first(partitions, after, side_by_side=shards.count > 1)
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from sourcebook.novae.boundaries import constellation_of
-from sourcebook.novae.coordinates import Position, cells_within, separation_arcsec
+from sourcebook.novae.coordinates import Position
 from sourcebook.novae.names import is_designation, normalize_name
+from sourcebook.novae.store import distances
 from sourcebook.records.base import View
 from sourcebook.records.nova import Nova, NovaStatus
 from sourcebook.table import keys
@@ -48,23 +49,17 @@ class NovaReader:
         Raises:
             InvalidInput: if the radius is not one.
         """
-        found: list[tuple[float, str]] = []
-        for cell in cells_within(position, radius_deg):
-            for row in self.table.items_of(keys.sky_cell(cell)):
-                arcsec = separation_arcsec(position, Position(row["ra_deg"], row["dec_deg"]))
-                if arcsec <= radius_deg * 3600:
-                    found.append((arcsec, row["nova_id"]))
-        distances = {nova_id: arcsec for arcsec, nova_id in sorted(found, reverse=True)}
-        nearest = sorted(distances, key=distances.__getitem__)[:_MOST]
+        arcseconds = distances(self.table, position, radius_deg)
+        nearest = list(arcseconds)[:_MOST]
         found_novae = map(Nova.of_item, self.table.batch_get(keys.nova(i) for i in nearest))
         items = {nova.nova_id: nova for nova in found_novae}
         return {
             "items": [
-                served(items[i]) | {"separation_arcsec": round(distances[i], 3)}
+                served(items[i]) | {"separation_arcsec": round(arcseconds[i], 3)}
                 for i in nearest
                 if i in items and items[i].status == NovaStatus.ACTIVE
             ],
-            "left_out": len(distances) - len(nearest),
+            "left_out": len(arcseconds) - len(nearest),
             "next_cursor": None,
         }
 

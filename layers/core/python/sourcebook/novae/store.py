@@ -97,14 +97,8 @@ class NovaStore:
 
         Reads the cells of the sky that the circle touches, not the catalogue.
         """
-        close: dict[str, float] = {}
-        for cell in cells_within(position, radius_deg):
-            for row in self.table.items_of(keys.sky_cell(cell)):
-                arcsec = separation_arcsec(position, Position(row["ra_deg"], row["dec_deg"]))
-                if arcsec <= radius_deg * 3600:
-                    close[row["nova_id"]] = arcsec
         found: dict[str, Neighbour] = {}
-        for nova_id, arcsec in sorted(close.items(), key=lambda entry: entry[1]):
+        for nova_id, arcsec in distances(self.table, position, radius_deg).items():
             nova = self._followed(nova_id)
             if nova is not None and nova.status is NovaStatus.ACTIVE:
                 found.setdefault(nova.nova_id, Neighbour(nova, arcsec))
@@ -232,6 +226,21 @@ class NovaStore:
         while nova is not None and nova.merged_into is not None:
             nova = self.get(nova.merged_into)
         return nova
+
+
+def distances(table: Table, position: Position, radius_deg: float) -> dict[str, float]:
+    """Return how many arcseconds each nova within `radius_deg` of a position is away, the nearest first.
+
+    Raises:
+        InvalidInput: if the radius is not one.
+    """
+    found: dict[str, float] = {}
+    for cell in cells_within(position, radius_deg):
+        for row in table.items_of(keys.sky_cell(cell)):
+            arcsec = separation_arcsec(position, Position(row["ra_deg"], row["dec_deg"]))
+            if arcsec <= radius_deg * 3600:
+                found[row["nova_id"]] = min(arcsec, found.get(row["nova_id"], arcsec))
+    return dict(sorted(found.items(), key=lambda entry: entry[1]))
 
 
 def _is_shared(name: str, form: str) -> bool:

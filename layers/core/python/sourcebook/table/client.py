@@ -225,12 +225,7 @@ class Table:
             ConditionFailed: if `condition` does not hold.
         """
         request: dict[str, object] = {"TableName": self.name, "Item": self._stored(item)}
-        if condition is not None:
-            expression = _Expression()
-            request["ConditionExpression"] = expression.condition(condition)
-            request |= expression.placeholders()
-            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        _call(self.client.put_item, request)
+        _call(self.client.put_item, request | _on(condition))
 
     def create(self, item: Mapping[str, object]) -> Item | None:
         """Write an item if its key is free.
@@ -406,12 +401,7 @@ class Table:
             ConditionFailed: if `condition` does not hold.
         """
         request: dict[str, object] = {"TableName": self.name, "Key": encode_item(key)}
-        if condition is not None:
-            expression = _Expression()
-            request["ConditionExpression"] = expression.condition(condition)
-            request |= expression.placeholders()
-            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        _call(self.client.delete_item, request)
+        _call(self.client.delete_item, request | _on(condition))
 
     def delete_in_favour_of(self, survivor: Key, key: Key, condition: ConditionBase) -> None:
         """Delete an item if, at the same instant, `survivor` exists: of two items one remains, never none.
@@ -611,6 +601,15 @@ def _call(operation: Callable[..., AnswerT], request: Mapping[str, object]) -> A
     """Return DynamoDB's answer to a request, raise this project's errors in place of botocore's."""
     with _mapped_errors():
         return operation(**request)
+
+
+def _on(condition: ConditionBase | None) -> dict[str, object]:
+    """Return what a request has that is done only if a condition holds, or always where it is None."""
+    if condition is None:
+        return {}
+    expression = _Expression()
+    built = {"ConditionExpression": expression.condition(condition)}
+    return {**built, **expression.placeholders(), "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
 
 
 def _insertion(table: str, item: Mapping[str, object]) -> dict[str, object]:

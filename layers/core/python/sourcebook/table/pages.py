@@ -180,23 +180,33 @@ class Stream(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition of an index that a list is read from.
+
+    Attributes:
+        attribute: the index's partition key; its sort key is `timestamp`.
+        value: of the partition, as it is stored, in its shard.
+        sort_key: SK of the items that count; others may share the partition.
+    """
+
+    index: str
+    attribute: str
+    value: str
+    sort_key: str
+
+
+@dataclass(frozen=True, slots=True)
 class IndexPartition:
     """One partition of an index, as a `Stream`.
 
     Attributes:
-        attribute: the index's partition key; its sort key is `timestamp`.
-        value: of the partition, as it is stored.
-        sort_key: SK of the items that count; others may share the partition.
         page_size: items that the first request asks for.
         first: the earliest timestamp, None for no bound.
         last: the latest one.
     """
 
     table: Table
-    index: str
-    attribute: str
-    value: str
-    sort_key: str
+    place: Partition
     page_size: int
     first: str | None = None
     last: str | None = None
@@ -206,18 +216,18 @@ class IndexPartition:
         first, last = first or self.first, last or self.last
         if first and last and first > last:
             return iter(())
-        start = None
+        place, start = self.place, None
         if last and after:
-            start = {self.attribute: self.value, "timestamp": last, "PK": after, "SK": self.sort_key}
+            start = {place.attribute: place.value, "timestamp": last, "PK": after, "SK": place.sort_key}
         items = walk(
             self.table,
-            _in_partition(self.attribute, self.value, _between(first, last)),
-            index=self.index,
+            _in_partition(place.attribute, place.value, _between(first, last)),
+            index=place.index,
             newest_first=True,
             start=start,
             page_size=self.page_size,
         )
-        return (item for item in items if item["SK"] == self.sort_key)
+        return (item for item in items if item["SK"] == place.sort_key)
 
 
 def _in_partition(attribute: str, value: str, bounds: ConditionBase | None) -> ConditionBase:
@@ -245,7 +255,7 @@ def list_newest_first(
         side_by_side: whether the first request of each is made at the same time.
     """
     if len(partitions) > 1:
-        streams = {partition.value: partition for partition in partitions}
+        streams = {partition.place.value: partition for partition in partitions}
         return merge_newest_first(streams, after, side_by_side=side_by_side)
     [partition] = partitions
     last, key = after or (None, None)

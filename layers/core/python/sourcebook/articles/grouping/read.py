@@ -22,6 +22,7 @@ from sourcebook.table.pages import (
     ListedItem,
     Listing,
     Page,
+    Partition,
     fill_page,
     list_newest_first,
     merged_position,
@@ -52,17 +53,14 @@ class EventReader:
         partitions = [
             IndexPartition(
                 self.table,
-                keys.STATUS_INDEX,
-                "status",
-                value,
-                keys.EVENT_SORT_KEY,
+                Partition(keys.STATUS_INDEX, "status", value, keys.EVENT_SORT_KEY),
                 share_of(limit + 1, shards.count),
             )
             for value in shards.read(ACTIVE)
         ]
         after = None
         if cursor is not None:
-            names = [one.value for one in partitions] if len(partitions) > 1 else ()
+            names = [one.place.value for one in partitions] if len(partitions) > 1 else ()
             after = merged_position(listing, cursor, names)
         return fill_page(
             list_newest_first(partitions, after, side_by_side=shards.count > 1),
