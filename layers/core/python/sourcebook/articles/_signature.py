@@ -39,21 +39,7 @@ _WORD = re.compile(
 )
 
 _SPLIT_JOINTS = re.compile(rf"([{_JOINTS}])")
-_WRITTEN_MARKS = str.maketrans(
-    {
-        "⁄": "/",
-        "−": "-",
-        "–": "-",
-        "‒": "-",
-        "‐": "-",
-        "‑": "-",
-        "٫": ".",
-        "٬": ",",
-        "’": "'",
-        "٪": "%",
-        "♯": "#",
-    }
-)
+_WRITTEN_MARKS = str.maketrans("⁄−–‒‐‑٫٬’٪♯", "/-----.,'%#")
 _APOSTROPHE_GROUPS = re.compile(r"(?!0)\d{1,3}(?:'\d{3})+(?:\.\d+)?")
 _COMMA_GROUPS = re.compile(r"(?!0)(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3})(?:\.\d+)?")
 _DOT_GROUPS = re.compile(r"(?!0)\d{1,3}(?:(?:\.\d{3}){2,}(?:,\d+)?|\.\d{3},\d+)")

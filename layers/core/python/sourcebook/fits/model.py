@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from sourcebook.messages import Json, Message
+from sourcebook.messages import Json, Message, field_names
 
 OVERRIDES: Final = (
     *("wavelength_unit", "date", "object", "instrument", "flux_unit"),
@@ -126,35 +126,18 @@ class Verdict(Message):
         notes = [_cut(note) for note in self.normalization_notes[:NOTE_LIMIT]]
         if len(self.normalization_notes) > NOTE_LIMIT:
             notes.append(f"{len(self.normalization_notes) - NOTE_LIMIT} more notes are left out")
+        inputs = list(self.profile_selection_inputs.items())[:20]
+        values = ((name, getattr(self, name)) for name in field_names(Verdict))
         return {
+            **{name: _cut(value) if isinstance(value, str) else value for name, value in values},
             "outcome": self.outcome.value,
-            "reason": self.reason,
-            "message": _cut(self.message),
-            "fits_profile_id": self.fits_profile_id,
-            "profile_selection_inputs": {
-                name: _cut(value) for name, value in list(self.profile_selection_inputs.items())[:20]
-            },
-            "header_signature_hash": self.header_signature_hash,
+            "profile_selection_inputs": {name: _cut(value) for name, value in inputs},
             "normalization_notes": notes,
-            "orders": self.orders,
-            "samples": self.samples,
-            "wavelength_min_m": self.wavelength_min_m,
-            "wavelength_max_m": self.wavelength_max_m,
-            "original_unit": _cut(self.original_unit),
-            "flux_unit": _cut(self.flux_unit),
-            "medium": self.medium,
-            "frame": _cut(self.frame),
-            "object_name": _cut(self.object_name),
-            "observed_at": _cut(self.observed_at),
-            "observed_at_iso": self.observed_at_iso,
-            "instrument": _cut(self.instrument),
-            "checksum": self.checksum,
-            "reference": _cut(self.reference),
         }
 
 
-def _cut(text: str | None) -> str | None:
-    return text if text is None or len(text) <= _TEXT_LIMIT else f"{text[: _TEXT_LIMIT - 1]}…"
+def _cut(text: str) -> str:
+    return text if len(text) <= _TEXT_LIMIT else f"{text[: _TEXT_LIMIT - 1]}…"
 
 
 def has_value(text: str | None) -> bool:

@@ -23,28 +23,20 @@ from sourcebook.lightcurves.times import read_kind
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _SETTING: Final = re.compile(r"#\s*(?P<key>[A-Za-z][A-Za-z_ -]{0,30}?) *[=:] *(?P<value>.*)")
 _SETTINGS: Final = {
-    "obscode": "observer",
-    "observer": "observer",
-    "date": "time_system",
-    "time_system": "time_system",
-    "timesys": "time_system",
-    "time_scale": "time_scale",
-    "timescale": "time_scale",
-    "band": "band",
-    "filter": "band",
-    "filt": "band",
-    "unit": "flux_unit",
-    "flux_unit": "flux_unit",
-    "magsys": "magnitude_system",
-    "magnitude_system": "magnitude_system",
-    "mag_system": "magnitude_system",
-    "instrument": "instrument",
-    "telescope": "instrument",
-    "name": "name",
-    "object": "name",
-    "star": "name",
-    "target": "name",
+    key: field
+    for field, keys in {
+        "observer": "obscode observer",
+        "time_system": "date time_system timesys",
+        "time_scale": "time_scale timescale",
+        "band": "band filter filt",
+        "flux_unit": "unit flux_unit",
+        "magnitude_system": "magsys magnitude_system mag_system",
+        "instrument": "instrument telescope",
+        "name": "name object star target",
+    }.items()
+    for key in keys.split()
 }
+"""Fields by what a setting may call them."""
 _LOOKED_AT: Final = 200
 """Lines among which the headings must be."""
 LONGEST_LINE: Final = 20_000

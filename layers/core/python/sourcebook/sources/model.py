@@ -75,6 +75,11 @@ class SourceSpec(BaseModel):
         return (urlsplit(self.url).hostname or "").lower()
 
 
+_COUNTS: Final = tuple(
+    "consecutive_errors unchanged_count fetch_count last_entries created_total merged_total".split()
+)
+
+
 def state_item(spec: SourceSpec, *, now: str) -> Item:
     """Return the STATE item of a source that was just declared: due at once.
 
@@ -91,12 +96,7 @@ def state_item(spec: SourceSpec, *, now: str) -> Item:
         **declared(spec),
         "next_fetch_time": now,
         "created_at": now,
-        "consecutive_errors": 0,
-        "unchanged_count": 0,
-        "fetch_count": 0,
-        "last_entries": 0,
-        "created_total": 0,
-        "merged_total": 0,
+        **dict.fromkeys(_COUNTS, 0),
     }
 
 
