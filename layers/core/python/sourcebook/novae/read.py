@@ -8,7 +8,7 @@ from typing import Final
 from sourcebook.novae.boundaries import constellation_of
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.names import is_designation, normalize_name
-from sourcebook.novae.store import distances
+from sourcebook.novae.whereabouts import distances
 from sourcebook.records.base import View
 from sourcebook.records.nova import Nova, NovaStatus
 from sourcebook.table import keys

@@ -15,10 +15,11 @@ from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
-from sourcebook.novae.coordinates import Position, cell_of, cells_within, separation_arcsec
+from sourcebook.novae.coordinates import Position, cell_of
 from sourcebook.novae.messages import Prepared
 from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.names import display_name, is_designation, normalize_name
+from sourcebook.novae.whereabouts import distances
 from sourcebook.records.nova import NAME_LIMIT, NameKind, NameMapping, NameSource, Nova, NovaStatus
 from sourcebook.records.product import PhotometryTable
 from sourcebook.table import keys
@@ -226,21 +227,6 @@ class NovaStore:
         while nova is not None and nova.merged_into is not None:
             nova = self.get(nova.merged_into)
         return nova
-
-
-def distances(table: Table, position: Position, radius_deg: float) -> dict[str, float]:
-    """Return how many arcseconds each nova within `radius_deg` of a position is away, the nearest first.
-
-    Raises:
-        InvalidInput: if the radius is not one.
-    """
-    found: dict[str, float] = {}
-    for cell in cells_within(position, radius_deg):
-        for row in table.items_of(keys.sky_cell(cell)):
-            arcsec = separation_arcsec(position, Position(row["ra_deg"], row["dec_deg"]))
-            if arcsec <= radius_deg * 3600:
-                found[row["nova_id"]] = min(arcsec, found.get(row["nova_id"], arcsec))
-    return dict(sorted(found.items(), key=lambda entry: entry[1]))
 
 
 def _is_shared(name: str, form: str) -> bool:

@@ -2,11 +2,13 @@
 
 A product stands under the nova at the end of the chain of merges that begins at the nova under which it was
 found: merging moves it on, splitting moves it back. So nothing that points to a product is ever rewritten:
-locators, digests, cases in quarantine and runs under way are followed. Without pydantic, for the API.
+locators, digests, cases in quarantine and runs under way are followed. Which novae are near a position is
+found here too. Without pydantic, for the API.
 """
 
 from __future__ import annotations
 
+from sourcebook.novae.coordinates import Position, cells_within, separation_arcsec
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -44,3 +46,18 @@ def find_product(table: Table, nova_id: str, provider: str, data_product_id: str
             if item is not None:
                 return item
     return None
+
+
+def distances(table: Table, position: Position, radius_deg: float) -> dict[str, float]:
+    """Return how many arcseconds each nova within `radius_deg` of a position is away, the nearest first.
+
+    Raises:
+        InvalidInput: if the radius is not one.
+    """
+    found: dict[str, float] = {}
+    for cell in cells_within(position, radius_deg):
+        for row in table.items_of(keys.sky_cell(cell)):
+            arcsec = separation_arcsec(position, Position(row["ra_deg"], row["dec_deg"]))
+            if arcsec <= radius_deg * 3600:
+                found[row["nova_id"]] = min(arcsec, found.get(row["nova_id"], arcsec))
+    return dict(sorted(found.items(), key=lambda entry: entry[1]))
