@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from sourcebook_cli.suggestions import unknown
 
 if TYPE_CHECKING:
     from sourcebook.observations.read import ObservationReader
+    from sourcebook.table.pages import Page
 
 _DAY = click.DateTime(formats=["%Y-%m-%d"])
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="As the HTTP API answers it.")
@@ -46,17 +49,14 @@ def latest(
 ) -> None:
     """Show the newest figure of each bank, series and term, and which source it is from."""
     reader = _reader(aws)
-
-    def page(cursor: str | None) -> dict[str, Any]:
-        return reader.latest(
-            series_code=series_code,
-            term_months=term_months,
-            bank_name=bank_name,
-            max_age_days=max_age_days,
-            cursor=cursor,
-        )
-
-    rows = _all(reader, page)["items"]
+    page = partial(
+        reader.latest,
+        series_code=series_code,
+        term_months=term_months,
+        bank_name=bank_name,
+        max_age_days=max_age_days,
+    )
+    rows = _rows(reader, page)
     if not rows and bank_name is not None and bank_name not in {b["bank_name"] for b in reader.banks()}:
         raise _unknown(reader, "bank_name", bank_name)
     if as_json:
@@ -86,18 +86,21 @@ def history(
 ) -> None:
     """Show one figure a day of a bank, a series and a term."""
     reader = _reader(aws)
-
-    def page(cursor: str | None) -> dict[str, Any]:
-        return reader.history(
-            bank_name=bank_name,
-            series_code=series_code,
-            term_months=term_months,
-            first=first.date() if first else None,
-            last=last.date() if last else None,
-            cursor=cursor,
-        )
-
-    answer = _all(reader, page)
+    page = partial(
+        reader.history,
+        bank_name=bank_name,
+        series_code=series_code,
+        term_months=term_months,
+        first=first.date() if first else None,
+        last=last.date() if last else None,
+    )
+    with _known(reader):
+        answer = page()
+        items = answer["items"]
+        while (cursor := answer.pop("next_cursor")) is not None:
+            answer = page(cursor=cursor)
+            items += answer["items"]
+    answer["items"] = items
     if as_json:
         say_json(answer, indent=2)
         return
@@ -137,21 +140,17 @@ def observations(
 
     write = None if path is None else writer_for(path)
     reader = RawReader(Stack.connect(aws=aws).table)
-
-    def page(cursor: str | None) -> dict[str, Any]:
-        found = reader.figures(
-            bank_name=bank_name,
-            series_code=series_code,
-            term_months=term_months,
-            source_id=source_id,
-            since=first.date() if first else None,
-            until=end.date() if end else None,
-            limit=100,
-            cursor=cursor,
-        )
-        return {"items": found.items, "next_cursor": found.next_cursor}
-
-    rows = _all(reader, page)["items"]
+    page = partial(
+        reader.figures,
+        bank_name=bank_name,
+        series_code=series_code,
+        term_months=term_months,
+        source_id=source_id,
+        since=first.date() if first else None,
+        until=end.date() if end else None,
+        limit=100,
+    )
+    rows = _rows(reader, page)
     if path is not None and write is not None:
         say(f"{write(path, rows):,} figures in {path}")
         return
@@ -169,22 +168,22 @@ def _reader(aws: bool) -> ObservationReader:
     return ObservationReader(Stack.connect(aws=aws).table)
 
 
-def _all(reader: ObservationReader, page: Callable[[str | None], dict[str, Any]]) -> dict[str, Any]:
-    """Return the answer with all of its pages in one.
+def _rows(reader: ObservationReader, page: Callable[..., Page[dict[str, Any]]]) -> list[dict[str, Any]]:
+    from sourcebook.table.pages import all_items
 
-    Raises:
-        InvalidInput: if there is no such bank or series, with what may have been meant.
-    """
+    with _known(reader):
+        return list(all_items(page))
+
+
+@contextmanager
+def _known(reader: ObservationReader) -> Iterator[None]:
+    """Say what may have been meant where a bank or series is not known."""
     from sourcebook.observations.read import Unknown
 
     try:
-        answer = page(None)
-        while answer["next_cursor"] is not None:
-            following = page(answer["next_cursor"])
-            answer = following | {"items": answer["items"] + following["items"]}
+        yield
     except Unknown as error:
         raise _unknown(reader, error.what, error.value) from error
-    return {key: value for key, value in answer.items() if key != "next_cursor"}
 
 
 def _unknown(reader: ObservationReader, what: str, value: str) -> InvalidInput:

@@ -39,7 +39,7 @@ def test_history_has_one_point_for_the_day_from_the_source_of_highest_priority(s
 
 
 def test_latest_has_one_row_for_bank_series_and_term_and_says_whose_it_is(scene: World) -> None:
-    (row,) = scene.reader.latest(series_code="deposit_online", term_months="6")["items"]
+    (row,) = scene.reader.latest(series_code="deposit_online", term_months="6").items
     assert (row["bank_name"], row["rate_pct"], row["source_priority"]) == ("VCB", 4.5, 1)
     assert row["decided_by"] == "priority"
     assert [(c["source_id"], c["rate_pct"]) for c in row["sources_considered"]] == [
@@ -94,12 +94,12 @@ def test_a_stale_source_steps_back_when_it_is_told_to_and_the_row_says_so(world:
     world.declare("24hmoney", 2)
     world.scrape("timo", datetime(2026, 1, 2, tzinfo=UTC), {SIX: 4.5})
     world.scrape("24hmoney", datetime(2026, 1, 9, tzinfo=UTC), {SIX: 4.6})
-    (row,) = world.reader.latest(series_code="deposit_online")["items"]
+    (row,) = world.reader.latest(series_code="deposit_online").items
     assert (row["source_id"], row["decided_by"], row["stale"]) == ("24hmoney", "freshness", False)
-    (row,) = world.reader.latest(series_code="deposit_online", max_age_days=30)["items"]
+    (row,) = world.reader.latest(series_code="deposit_online", max_age_days=30).items
     assert (row["source_id"], row["decided_by"]) == ("timo", "priority")
     world.declare("timo", 1)
-    (row,) = world.reader.latest(series_code="deposit_online")["items"]
+    (row,) = world.reader.latest(series_code="deposit_online").items
     assert row["source_id"] == "timo", "without an age the order of the document holds, however old"
 
 

@@ -112,7 +112,7 @@ def test_latest_of_one_series_is_one_query_and_goes_on_where_a_page_of_dynamodb_
     banks = {(f"Bank {n:04}", "deposit_online", "M0006"): 4.5 for n in range(40)}
     world.scrape("timo", datetime(2026, 1, 6, tzinfo=UTC), banks)
     table.queries = 0
-    assert len(world.reader.latest(series_code="deposit_online")["items"]) == 40
+    assert len(world.reader.latest(series_code="deposit_online").items) == 40
     assert table.queries == 1
 
     global PAGE  # noqa: PLW0603 - the tests of this module run one after the other

@@ -25,6 +25,7 @@ from sourcebook.sources.model import SourceSpec, parse_spec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.pages import all_items
 from tests.integration.observations.sql import SqlModel, Target
 from tests.templates import table_definition
 
@@ -154,25 +155,19 @@ class World:
 
     def latest(self) -> list[tuple[Any, ...]]:
         """Return /latest in the form of the SQL model."""
-        rows: list[tuple[Any, ...]] = []
-        cursor: str | None = None
-        while True:
-            page = self.reader.latest(cursor=cursor)
-            rows += [
-                (
-                    row["bank_name"],
-                    row["series_code"],
-                    code_of(row["term"]),
-                    row["source_id"],
-                    row["rate_pct"],
-                    row["observed_day"],
-                    row["scraped_at"],
-                    row["source_priority"],
-                )
-                for row in page["items"]
-            ]
-            if (cursor := page["next_cursor"]) is None:
-                return sorted(rows)
+        return sorted(
+            (
+                row["bank_name"],
+                row["series_code"],
+                code_of(row["term"]),
+                row["source_id"],
+                row["rate_pct"],
+                row["observed_day"],
+                row["scraped_at"],
+                row["source_priority"],
+            )
+            for row in all_items(self.reader.latest)
+        )
 
     def history(self, target: Target) -> list[tuple[Any, ...]]:
         """Return /history in the form of the SQL model."""

@@ -88,7 +88,7 @@ def make(dependencies: Dependencies) -> RawReader:
 def get_latest(reader: ObservationReader, request: Request) -> Response:
     """GET /latest."""
     with _known():
-        return Response(reader.latest(**dict(LatestParameters.of(request))))
+        return listed(reader.latest(**dict(LatestParameters.of(request))))
 
 
 def get_history(reader: ObservationReader, request: Request) -> Response:

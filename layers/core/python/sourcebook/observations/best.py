@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
+from itertools import islice
 from typing import Final
 
 from sourcebook.observations.read import LOAN, ObservationReader
 from sourcebook.records.base import View
+from sourcebook.table.pages import all_items
 
 _SHOWN: Final = ("series_code", "term_months", "term", "rate_pct", "observed_day", "source_id")
 TARGETS_AT_MOST: Final = 500
@@ -22,13 +25,8 @@ def moves(reader: ObservationReader, *, series_code: str, days: int) -> View:
     """
     last = reader.clock().date()
     first = last - timedelta(days=days)
-    targets: list[tuple[str, str | None]] = []
-    cursor: str | None = None
-    while len(targets) <= TARGETS_AT_MOST:
-        page = reader.latest(series_code=series_code, cursor=cursor)
-        targets += [(row["bank_name"], row["term"]) for row in page["items"]]
-        if (cursor := page["next_cursor"]) is None:
-            break
+    latest = all_items(partial(reader.latest, series_code=series_code))
+    targets = [(row["bank_name"], row["term"]) for row in islice(latest, TARGETS_AT_MOST + 1)]
     rows: list[View] = []
     for bank, term in targets[:TARGETS_AT_MOST]:
         # The days are those of the sources' calendars, which may be one ahead of UTC.
@@ -59,7 +57,7 @@ def moves(reader: ObservationReader, *, series_code: str, days: int) -> View:
     return {
         "series_code": series_code,
         "first_day": first.isoformat(),
-        "left_out": len(targets) > TARGETS_AT_MOST or cursor is not None,
+        "left_out": len(targets) > TARGETS_AT_MOST,
         "items": rows,
         "next_cursor": None,
     }
@@ -72,20 +70,15 @@ def best_rates(reader: ObservationReader, *, series_code: str | None = None) -> 
     """
     kinds = {str(series["series_code"]): series["kind"] for series in reader.known_series()}
     best: dict[tuple[str, str | None], View] = {}
-    cursor: str | None = None
-    while True:
-        page = reader.latest(series_code=series_code, cursor=cursor)
-        for row in page["items"]:
-            if row["stale"] or row["rate_pct"] is None:
-                continue
-            key = (row["series_code"], row["term"])
-            found = best.get(key)
-            sign = -1 if kinds[row["series_code"]] == LOAN else 1
-            if found is None or sign * row["rate_pct"] > sign * found["rate_pct"]:
-                shown = {name: row[name] for name in _SHOWN}
-                best[key] = shown | {"kind": kinds[row["series_code"]], "banks": [row["bank_name"]]}
-            elif row["rate_pct"] == found["rate_pct"]:
-                found["banks"].append(row["bank_name"])
-        if (cursor := page["next_cursor"]) is None:
-            break
+    for row in all_items(partial(reader.latest, series_code=series_code)):
+        if row["stale"] or row["rate_pct"] is None:
+            continue
+        key = (row["series_code"], row["term"])
+        found = best.get(key)
+        sign = -1 if kinds[row["series_code"]] == LOAN else 1
+        if found is None or sign * row["rate_pct"] > sign * found["rate_pct"]:
+            shown = {name: row[name] for name in _SHOWN}
+            best[key] = shown | {"kind": kinds[row["series_code"]], "banks": [row["bank_name"]]}
+        elif row["rate_pct"] == found["rate_pct"]:
+            found["banks"].append(row["bank_name"])
     return sorted(best.values(), key=lambda row: (row["series_code"], row["term_months"] or 0))

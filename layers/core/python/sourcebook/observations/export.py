@@ -13,6 +13,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.observations.raw_read import observed_row
 from sourcebook.observations.read import ObservationReader
 from sourcebook.records.base import View
+from sourcebook.table.pages import all_items
 
 OBSERVED: Final = columns(
     bank_name=ColumnKind.TEXT,
@@ -39,15 +40,8 @@ Row = Mapping[str, object]
 
 def canonical_rows(reader: ObservationReader) -> Iterator[View]:
     """Yield one row for each bank, series and term: the figure that counts."""
-    cursor: str | None = None
-    while True:
-        page = reader.latest(cursor=cursor)
-        for row in page["items"]:
-            yield {name: row.get(name) for name in COLUMNS if name != "first_seen_at"} | {
-                "first_seen_at": None
-            }
-        if (cursor := page["next_cursor"]) is None:
-            return
+    for row in all_items(reader.latest):
+        yield {name: row.get(name) for name in COLUMNS if name != "first_seen_at"} | {"first_seen_at": None}
 
 
 def raw_rows(reader: ObservationReader) -> Iterator[View]:

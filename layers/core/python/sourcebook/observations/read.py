@@ -23,7 +23,7 @@ from sourcebook.records.observation import Observation
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, bad_cursor
+from sourcebook.table.pages import Listing, Page, bad_cursor
 
 LOAN: Final = "loan"
 
@@ -65,7 +65,7 @@ class ObservationReader:
         bank_name: str | None = None,
         max_age_days: int | None = None,
         cursor: str | None = None,
-    ) -> View:
+    ) -> Page[View]:
         """Return the newest figure of each bank, series and term.
 
         One series is one Query. An answer ends early, with a cursor, where DynamoDB's page of 1 MB ends.
@@ -108,12 +108,12 @@ class ObservationReader:
             page = self.table.query(condition, start=start)
             rows += [row for item in page.items if (row := _latest_row(item, now, max_age_days, bank_name))]
             if page.next_key is not None:
-                return {"items": rows, "next_cursor": listing.cursor((code, page.next_key["SK"]))}
+                return Page(rows, listing.cursor((code, page.next_key["SK"])))
             if len(rows) >= MOST_POINTS and number + 1 < len(codes):
-                return {"items": rows, "next_cursor": listing.cursor((code, _END))}
+                return Page(rows, listing.cursor((code, _END)))
         if not rows and series_code is not None and not place:
             self._series(series_code)
-        return {"items": rows, "next_cursor": None}
+        return Page(rows, None)
 
     def history(
         self,
