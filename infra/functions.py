@@ -16,7 +16,8 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.deployment import ROOT, Deployment
-from infra.layers import ARCHITECTURE, NOT_SOURCE, RUNTIME, Layers
+from infra.layer_builds import NOT_SOURCE
+from infra.layers import ARCHITECTURE, RUNTIME, Layers
 from infra.nag import accept, accept_wildcard
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from infra.api import Api
 from infra.data_stack import DataStack
 from infra.deployment import ROOT
 from infra.functions import PythonFunction
-from infra.layers import ARCHITECTURE, RUNTIME, Layers, built_aside
+from infra.layer_builds import built_aside
+from infra.layers import ARCHITECTURE, RUNTIME, Layers
 from infra.nag import accept
 
 PACKAGE: Final = "sourcebook_page"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from infra.deployment import DeploymentTarget
-from infra.layers import Compiler, build, compiled, requirements_for
+from infra.layer_builds import Compiler, build, packaged, requirements_for
 from tests.infra.conftest import synthesize
 from tests.templates import ROOT
 from tests.unit.fits.made import eso
@@ -204,12 +204,12 @@ def test_bytecode_of_a_layer_holds_whatever_time_its_source_has(tmp_path: Path, 
     (package / "__pycache__").mkdir(parents=True)
     (package / "__pycache__" / "left.cpython-313.pyc").write_bytes(b"of an earlier run")
     (package / "one.py").write_text("WHERE = __file__\n")
-    first = compiled(package, compiler, cache=tmp_path / "cache")
+    first = packaged(package, "core", compiler, cache=tmp_path / "cache")
     (bytecode,) = first.rglob("*.pyc")
     flags = int.from_bytes(bytecode.read_bytes()[4:8], "little")
     assert flags == 0b01, "by the hash of the source, not checked (PEP 552)"
     (package / "one.py").write_text("WHERE = None\n")
-    second = compiled(package, compiler, cache=tmp_path / "cache")
+    second = packaged(package, "core", compiler, cache=tmp_path / "cache")
     assert second != first
     assert not first.exists()
 

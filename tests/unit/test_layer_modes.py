@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.layers import built_aside
+from infra.layer_builds import built_aside
 
 
 @pytest.fixture(params=[0o077, 0o022, 0o002, 0o027])
