@@ -623,7 +623,12 @@ def test_only_some_checks_are_run_if_they_are_named(world: Healthy) -> None:
 
 @pytest.fixture
 def run(world: Healthy, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    stack = Stack(boto3.session.Session(), {"TableName": world.table.name, "DataBucketName": BUCKET})
+    outputs = {
+        "TableName": world.table.name,
+        "DataBucketName": BUCKET,
+        "IndexShards": str(world.table.shards),
+    }
+    stack = Stack(boto3.session.Session(), outputs)
     monkeypatch.setattr(Stack, "connect", classmethod(lambda _, **__: stack))
     monkeypatch.setattr(command, "all_checks", lambda table, objects: all_checks(table, world.clock, objects))
     return lambda *arguments: CliRunner().invoke(command.verify, [*arguments, "--patience", "0"])
