@@ -176,13 +176,11 @@ class ServerHints:
     skip_days: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, source: Source) -> ServerHints:
-        """Read what was learned from earlier answers."""
-        skip = source.skip or {}
+    def of(cls, hint_minutes: int, skip: Mapping[str, Sequence[int]] | None) -> ServerHints:
+        """Return what a source's state says of its server, by its attributes."""
+        skip = skip or {}
         return cls(
-            timedelta(minutes=source.hint_minutes),
-            frozenset(skip.get("hours", ())),
-            frozenset(skip.get("days", ())),
+            timedelta(minutes=hint_minutes), frozenset(skip.get("hours", ())), frozenset(skip.get("days", ()))
         )
 
 
@@ -298,7 +296,11 @@ def explain(source: Source, now: datetime, *, settings: FeedSettings) -> list[st
         return [*lines, "It has not been fetched yet."]
     before = source if source.fetch_count > 1 else replace(source, last_success_at=None)
     decision = next_fetch(
-        before, Rhythm.of(source), ServerHints.of(source), source.last_fetch_at, settings=settings
+        before,
+        Rhythm.of(source),
+        ServerHints.of(source.hint_minutes, source.skip),
+        source.last_fetch_at,
+        settings=settings,
     )
     lines += [f"At the last fetch, {reason}." for reason in decision.reasons]
     # The state keeps what a feed's habits are and not what one fetch found.

@@ -112,10 +112,14 @@ class _Wire(asyncio.Protocol):
                 self._transport.resume_reading()
         return data
 
-    async def aclose(self) -> None:
+    def abort(self) -> None:
         if self._transport is not None:
             # Not close(): that waits for a peer that may never answer.
             self._transport.abort()
+
+    async def aclose(self) -> None:
+        self.abort()
+        if self._transport is not None:
             await asyncio.shield(self._lost)
 
 
@@ -257,6 +261,10 @@ class Connection:
         """Whether an idle connection is still open and has received nothing."""
         return self._wire.is_quiet
 
+    def abort(self) -> None:
+        """Begin to close, without waiting for the end of it."""
+        self._wire.abort()
+
     async def aclose(self) -> None:
         """Close at once."""
         await self._wire.aclose()
@@ -298,6 +306,8 @@ class ConnectionPool:
     async def aclose(self) -> None:
         """Close every idle connection, and those under way as they come back."""
         self._is_closed = True
+        for connection in self._idle:
+            connection.abort()  # so that all end in one turn of the loop
         while self._idle:
             await self._idle.pop().aclose()
 

@@ -40,10 +40,11 @@ READ_AT_ONCE_BYTES: Final = 10_000_000
 _GRACE_SECONDS: Final = 3.0
 """For a thread that was interrupted to end, before it is left alone."""
 _TICK_SECONDS: Final = 0.5
-_THREADS: Final = 12
+_THREADS: Final = 6
+"""As many as keep the interpreter at work while the table answers after 5 ms; more only wait for its lock."""
 _SPARE_BYTES: Final = 160 * 1024 * 1024
 """Of a function's memory: for the runtime beside this process, and for what reports a failure."""
-_STACKS_BYTES: Final = 34 * 8 * 1024 * 1024
+_STACKS_BYTES: Final = 28 * 8 * 1024 * 1024
 """Stacks of threads that are yet to come: each is counted in full, and hardly used."""
 
 

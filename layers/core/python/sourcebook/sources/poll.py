@@ -63,6 +63,7 @@ _HOST_IS_BUSY: Final = frozenset({"rate_limited", "server_error"})
 """Causes of a failure after which a whole host is left alone, if it says for how long."""
 _QUIET: Final = frozenset({PollVerdict.UNCHANGED, PollVerdict.DEFERRED})
 """Verdicts that leave no history."""
+_MAY_DISABLE: Final = frozenset({PollVerdict.BROKEN, PollVerdict.GONE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +363,7 @@ class Poller:
             polled.crash,
             disabled=committed
             and source.enabled
+            and result.verdict in _MAY_DISABLE
             and state_changes(source, result, self.clock()).get("enabled") is False,
         )
 

@@ -646,6 +646,7 @@ def _alteration(table: str, change: Change, shards: Shards) -> dict[str, object]
     }
 
 
+@lru_cache(maxsize=256)
 def _quoted(path: Path) -> str:
     parts = (path,) if isinstance(path, str) else path
     return ".".join('"{}"'.format(part.replace('"', '""')) for part in parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
@@ -155,8 +155,7 @@ class FeedAdapter:
         fresh: int = 0,
         document: int | None = None,
     ) -> datetime:
-        learned = {name: state[name] for name in ("hint_minutes", "skip") if name in state}
-        hints = ServerHints.of(replace(source, **learned))
+        hints = ServerHints.of(state.get("hint_minutes", source.hint_minutes), state.get("skip", source.skip))
         decision = next_fetch(
             source,
             rhythm,
