@@ -38,15 +38,21 @@ def validators_for(source: Source, now: datetime) -> Validators:
     """
     if source.validators_stuck:
         return Validators()
-    modified = parse_http_date(source.last_modified) if source.last_modified else None
-    suspicious = modified is not None and modified > now + timedelta(hours=1)
-    if source.unchanged_since is not None and source.rate > 0:
-        usual_gap = timedelta(hours=min(1 / source.rate, 24 * 365))
-        suspicious |= now - source.unchanged_since > max(SUSPICIOUS_SILENCE, 5 * usual_gap)
     checked_lately = source.full_fetch_at is not None and now - source.full_fetch_at < SUSPICIOUS_SILENCE
-    if suspicious and not checked_lately:
+    if not checked_lately and _is_suspicious(source, now):
         return Validators()
     return Validators(source.etag, source.last_modified)
+
+
+def _is_suspicious(source: Source, now: datetime) -> bool:
+    """Return whether "not modified" may be said of a document that has changed."""
+    modified = parse_http_date(source.last_modified) if source.last_modified else None
+    if modified is not None and modified > now + timedelta(hours=1):
+        return True
+    if source.unchanged_since is None or source.rate <= 0:
+        return False
+    usual_gap = timedelta(hours=min(1 / source.rate, 24 * 365))
+    return now - source.unchanged_since > max(SUSPICIOUS_SILENCE, 5 * usual_gap)
 
 
 def validator_state(source: Source, response: HttpResponse) -> dict[str, object]:

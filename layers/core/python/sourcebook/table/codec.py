@@ -40,7 +40,7 @@ def encode(value: object) -> dict[str, object]:
             return {"B": value}
         case None:
             return {"NULL": True}
-        case Mapping():
+        case dict() | Mapping():  # the first is asked quickly, the second slowly
             return {"M": {str(key): encode(member) for key, member in value.items()}}
         case set() | frozenset():
             return {"SS": sorted(value)}
