@@ -1,4 +1,4 @@
-"""One source's word on a story, as the tests need it."""
+"""One source's report of a story, with defaults for what a test leaves open."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sourcebook.articles.model import IncomingArticle, parse_incoming
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
 
-def word(source: str, article_id: str = "1", crawled_minute: int = 0, **fields: Any) -> IncomingArticle:
+def incoming(source: str, article_id: str = "1", crawled_minute: int = 0, **fields: Any) -> IncomingArticle:
     return parse_incoming(
         {
             "source": source,

@@ -450,7 +450,7 @@ class Arena:
 
     # Trouble that is always there
 
-    def tell(self, words: Sequence[IncomingArticle]) -> None:
+    def take_in(self, words: Sequence[IncomingArticle]) -> None:
         """Take in the words of the fifth source and analyze, through a client that fails at random."""
         rng = random.Random(f"tell {self.load.seed} {len(self.load.about)}")
         deadline = time.monotonic() + CEILING
@@ -460,7 +460,7 @@ class Arena:
 
         refused = True
         while refused:
-            assert time.monotonic() < deadline, "the words of the fifth source could not be told"
+            assert time.monotonic() < deadline, "the reports of the fifth source could not be stored"
             with suppress(Crash, Retryable):
                 intake = Intake(ArticleStore(self._faulty(draw)), self.announcer, ELDER)
                 refused = bool(intake.take(words).refused)
@@ -491,7 +491,7 @@ class Arena:
         for key in chosen[10:]:
             message_ = ArticleCreated(correlation_id="copy", dedup_key=key).model_dump_json()
             self._send(sqs, outputs.analyze_queue_url, message_)
-        told = ArticlesNew(correlation_id="copy", source_id=ELDER, article_ids=tuple(chosen), count=20)
+        announced = ArticlesNew(correlation_id="copy", source_id=ELDER, article_ids=tuple(chosen), count=20)
         grouped = sorted({item["event_id"]["S"] for item in self.articles() if "event_id" in item})
         concluded = GenerateIdeas(
             correlation_id="copy", event_ids=tuple(rng.sample(grouped, min(5, len(grouped)))) or ("0" * 32,)
@@ -499,7 +499,7 @@ class Arena:
         asked = GroupHeadlines(
             correlation_id="copy", trigger_reason="interval_elapsed", ungrouped_count=rng.choice((1, 10))
         )
-        copies: list[BusEvent] = [*[told] * 3, *[asked] * 3, *[concluded] * 3]
+        copies: list[BusEvent] = [*[announced] * 3, *[asked] * 3, *[concluded] * 3]
         rng.shuffle(copies)
         EventBus(self.client("events"), "SourcebookPipeline-news").put(copies)
 
@@ -805,10 +805,10 @@ class Arena:
         """Ingest what is new through one trouble, and through those that are always there."""
         words = self.load.write()
         with ThreadPoolExecutor(1) as pool:
-            told: Future[None] = pool.submit(self.tell, words)
+            announced: Future[None] = pool.submit(self.take_in, words)
             trouble(self)
             self.send_copies()
-            told.result()
+            announced.result()
         stage(self.url)
         self.settle()
 

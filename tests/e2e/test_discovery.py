@@ -198,14 +198,14 @@ def test_one_provider_down_does_not_stop_the_others(catalogue: Catalogue) -> Non
     )
     run = catalogue.run(WORKFLOW, {"nova_id": nova_id})
     assert run["outcome"] == "DISCOVERED", run
-    told = by_provider(run)
-    assert {p: entry["status"] for p, entry in told.items()} == {
+    statuses = by_provider(run)
+    assert {p: entry["status"] for p, entry in statuses.items()} == {
         "ESO": "DOWN",
         "MAST": "REJECTED",
         "BESS": "OK",
         "DONATION": "OK",
     }
-    assert "DOWN" in told["ESO"]["reason"]
+    assert "DOWN" in statuses["ESO"]["reason"]
     failed = [a for a in attempts(run, "Ask a provider") if a[1] == "FAILED"]
     assert Counter(kind for _, _, kind in failed) == {"ArchiveUnavailable": 4, "ArchiveRejected": 1}
 
@@ -244,8 +244,8 @@ def test_a_donation_is_found_like_any_other_product(catalogue: Catalogue) -> Non
         "mine.fits", b"SIMPLE  =                    T", donor="Ada"
     )
     run = catalogue.run(WORKFLOW, {"nova_id": nova_id})
-    told = by_provider(run)["DONATION"]
-    assert (told["status"], told["found"]) == ("OK", 1)
+    statuses = by_provider(run)["DONATION"]
+    assert (statuses["status"], statuses["found"]) == ("OK", 1)
     (row,) = [row for row in spectra(catalogue, nova_id) if row["provider"] == "DONATION"]
     assert row["provenance"]["donor"] == "Ada"
     at_rest(catalogue, nova_id)

@@ -306,14 +306,14 @@ def test_no_address_that_runs_becomes_a_link(watched: Watched, stack: Stack) -> 
 
 
 def test_no_stored_address_of_a_feed_runs(stack: Stack, hostile: list[str]) -> None:
-    told = [
+    addresses = [
         word["url"]
         for article in articles_of(stack)
         for source, word in article["source_attribution"].items()
         if source in hostile
     ]
-    assert len(told) >= 3 * len(MARKUP)
-    assert [url for url in told if not url.startswith(("http://", "https://"))] == []
+    assert len(addresses) >= 3 * len(MARKUP)
+    assert [url for url in addresses if not url.startswith(("http://", "https://"))] == []
 
 
 def test_hostile_names_of_feeds_and_subjects_are_text(watched: Watched, hostile: list[str]) -> None:

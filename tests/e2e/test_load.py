@@ -197,7 +197,7 @@ def test_many_feeds_and_readers_at_once(
     summary = [
         f"{SIZE.feeds} feeds registered in {registered:.0f} s, {SIZE.words} entries in",
         f"drained {drained:.0f} s after the beginning; the embedded cloud's CPU: {sampler.cpu:.0f} s",
-        *told(readers, sampler, limits := memory_limits(stack)),
+        *summary_lines(readers, sampler, limits := memory_limits(stack)),
     ]
     LOG.info("%s", "\n".join(["", *summary]))
 
@@ -267,7 +267,7 @@ def peak_memory(sampler: Sampler) -> dict[str, int]:
     return peaks
 
 
-def told(readers: Readers, sampler: Sampler, limits: dict[str, int]) -> list[str]:
+def summary_lines(readers: Readers, sampler: Sampler, limits: dict[str, int]) -> list[str]:
     """Return what was measured, as lines."""
     lines = ["", f"{readers.count} reads, errors: {dict(readers.errors) or 'none'}"]
     lines += ["| read | times | p50 ms | p95 ms | largest ms |", "|---|---|---|---|---|"]

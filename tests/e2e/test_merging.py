@@ -16,7 +16,7 @@ from sourcebook.direct import with_direct_calls
 from sourcebook.table.client import Table, aws_config
 from sourcebook_local.cloud import LocalCloud
 from tests.e2e.conftest import VENV
-from tests.incoming import word
+from tests.incoming import incoming
 from tests.templates import table_definition
 
 SOURCES = 6
@@ -45,17 +45,19 @@ def test_words_that_come_at_the_same_time_are_all_in_their_articles(cloud: Local
     results: dict[int, list[Result]] = {}
     begin = threading.Barrier(SOURCES)
 
-    def tell(source: int) -> None:
+    def report(source: int) -> None:
         client = with_direct_calls(session.client("dynamodb", config=aws_config()), session)
         words = [
-            word(f"source-{source}", str(n), crawled_minute=source, headline=story, tags=(f"tag-{source}",))
+            incoming(
+                f"source-{source}", str(n), crawled_minute=source, headline=story, tags=(f"tag-{source}",)
+            )
             for n, story in enumerate(STORIES)
         ]
         begin.wait()
         results[source] = [result for _, result in ArticleStore(Table("merging", client)).store_many(words)]
         client.close()
 
-    threads = [threading.Thread(target=tell, args=(source,)) for source in range(SOURCES)]
+    threads = [threading.Thread(target=report, args=(source,)) for source in range(SOURCES)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -63,8 +65,8 @@ def test_words_that_come_at_the_same_time_are_all_in_their_articles(cloud: Local
 
     outcomes = Counter(
         result.outcome if isinstance(result, Stored) else result
-        for told in results.values()
-        for result in told
+        for of_source in results.values()
+        for result in of_source
     )
     assert outcomes == {Outcome.CREATED: len(STORIES), Outcome.MERGED: (SOURCES - 1) * len(STORIES)}
     found = Table("merging", plain).scan().items

@@ -56,7 +56,7 @@ from tests.e2e.sources import (
     wait_for_fetches,
 )
 from tests.e2e.stack import Stack, invoke, wait_until
-from tests.incoming import word
+from tests.incoming import incoming
 
 if TYPE_CHECKING:
     from sourcebook_local.cloud import LocalCloud
@@ -170,7 +170,7 @@ def test_a_story_from_all_sources_at_once_is_one_article_with_every_word(stack: 
             start = threading.Barrier(len(sources) * 2)
             pauses = [rng.choice((0, 0, 0.002, 0.01)) for _ in range(len(sources) * 2)]
 
-            def tell(
+            def report(
                 teller: int,
                 story: int = story,
                 start: threading.Barrier = start,
@@ -182,9 +182,9 @@ def test_a_story_from_all_sources_at_once_is_one_article_with_every_word(stack: 
                 threading.Event().wait(pauses[teller])
                 suffix = " - Reuters" if source == "there" else ""
                 headline = f"Interleaved story {chr(97 + story % 26)}{story} is told at once{suffix}"
-                return store.store(word(source, f"{story}", crawled_minute=teller % 3, headline=headline))
+                return store.store(incoming(source, f"{story}", crawled_minute=teller % 3, headline=headline))
 
-            results = list(pool.map(tell, range(len(sources) * 2)))
+            results = list(pool.map(report, range(len(sources) * 2)))
             assert len({result.dedup_key for result in results}) == 1
             assert [result.outcome for result in results].count(Outcome.CREATED) == 1
             item = table_of(stack).get(keys.article(results[0].dedup_key), consistent=True)
@@ -201,7 +201,7 @@ def test_grouping_runs_at_once_agree(stack: Stack) -> None:
     table = table_of(stack)
     store = ArticleStore(table)
     words = [
-        word(source, f"{n}", headline=f"{name} wins lunar lander contract from Esrange{more}")
+        incoming(source, f"{n}", headline=f"{name} wins lunar lander contract from Esrange{more}")
         for n, name in enumerate(
             ("Zorbit", "Quandle", "Vexor", "Plumbus", "Grommet", "Wibble", "Snark", "Jub")
         )
@@ -357,12 +357,12 @@ def test_a_day_of_three_overlapping_sources_loses_nothing_in_trouble(
         wait_for_fetches(stack, sources, timeout=240)
     fetched = (utc_now() - begun).total_seconds()
     items = articles_of(stack, sources)
-    told = sum(len(item["source_attribution"]["M"]) for item in items)
+    reported = sum(len(item["source_attribution"]["M"]) for item in items)
     wanted = ROUNDS * 3 * ENTRIES
-    LOG.info("%d told, %d stored and analyzed in %.0f s", told, len(items), fetched)
-    assert told == wanted, "nothing is lost and nothing is made twice"
+    LOG.info("%d told, %d stored and analyzed in %.0f s", reported, len(items), fetched)
+    assert reported == wanted, "nothing is lost and nothing is made twice"
     assert len(items) == stories
-    assert (told - len(items)) / told == pytest.approx(0.3, abs=0.001)
+    assert (reported - len(items)) / reported == pytest.approx(0.3, abs=0.001)
     assert statuses(items) == {"analyzed"}
     assert not keys_by_status(stack, "error")
     after = registry(stack).get_many(sources)

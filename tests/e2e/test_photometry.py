@@ -231,8 +231,8 @@ def test_the_command_hands_in_files_and_tells_of_each(observatory: Observatory, 
     curve.write_text(SAMPLE_LIGHT_CURVE.read_text().replace("V1324 Sco", observatory.name))
     page = tmp_path / "page.html"
     page.write_text("<html></html>")
-    told, failed, again = hand_in(operator, observatory.nova_id, [curve, page, curve], timeout=240)
-    assert {told["outcome"], again["outcome"]} == {"INGESTED", "SKIPPED_DUPLICATE"}
+    ingested, failed, again = hand_in(operator, observatory.nova_id, [curve, page, curve], timeout=240)
+    assert {ingested["outcome"], again["outcome"]} == {"INGESTED", "SKIPPED_DUPLICATE"}
     assert "VOTable" in failed["error"]
     thinned = observatory.curve("?points=100")
     assert (thinned["thinned"], thinned["matched"]) == (True, 759)

@@ -123,8 +123,8 @@ def test_a_search_is_a_feed_that_is_ingested_without_loss(stack: Stack, samples:
         after = fetch(stack, register(stack, [spec]))["own-search"]
     assert after.consecutive_errors == 0
     assert after.last_entries == len(wanted)
-    told = {article["dedup_key"]["S"] for article in articles_of(stack, ["own-search"])}
-    assert told == wanted
+    stored = {article["dedup_key"]["S"] for article in articles_of(stack, ["own-search"])}
+    assert stored == wanted
 
 
 def test_a_lost_and_a_damaged_day_are_made_again(

@@ -47,7 +47,7 @@ def table(stack: Stack) -> Table:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def told(stack: Stack, table: Table, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def analyzed_articles(stack: Stack, table: Table, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Stories of the last weeks about two subjects, fetched and analyzed."""
     SubjectRegistry(table).register(SUBJECTS)
     home = tmp_path_factory.mktemp("servers")

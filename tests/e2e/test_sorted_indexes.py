@@ -20,15 +20,15 @@ DRIVER = Path(__file__).with_name("queries_compared.py")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_queries_have_the_answers_that_they_had(new_cloud: Callable[[str], LocalCloud], seed: int) -> None:
     new_cloud("indexes").start()  # makes the cloud's own environment where there is none
-    told = subprocess.run(
+    finished = subprocess.run(
         [str(VENV / "bin" / "python"), "-I", str(DRIVER), str(sorted_indexes.__file__), str(seed)],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    assert told.returncode == 0, told.stderr[-3000:]
-    found = json.loads(told.stdout.splitlines()[-1])
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    found = json.loads(finished.stdout.splitlines()[-1])
     assert found["answers"] > 4_000
     assert found["items"] > 8_000
     plain, mended = found["pages"]

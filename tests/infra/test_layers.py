@@ -120,10 +120,12 @@ def test_the_science_layer_reads_a_spectrum_with_nothing_else_installed(local: A
         "checked = check(sys.stdin.buffer.read())\n"
         "print(checked.verdict.outcome.value, sorted(artifacts(checked, source={})))"
     )
-    told = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code, *paths], input=eso(), capture_output=True, check=False
     )
-    assert told.stdout.decode() == "VALID ['metadata.json', 'preview.png', 'spectrum.ecsv']\n", told.stderr
+    assert finished.stdout.decode() == "VALID ['metadata.json', 'preview.png', 'spectrum.ecsv']\n", (
+        finished.stderr
+    )
 
 
 @pytest.fixture

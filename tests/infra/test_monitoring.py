@@ -197,17 +197,17 @@ def test_nobody_misses_a_function_that_fails(aws: Assembly) -> None:
 
 def test_every_execution_that_failed_is_a_message_to_the_topic_of_alarms(aws: Assembly) -> None:
     (topic,) = (key for key in aws.resources("AWS::SNS::Topic") if "Alarms" in key)
-    told: dict[str, set[str]] = {}
+    published: dict[str, set[str]] = {}
     for rule in aws.properties("AWS::Events::Rule"):
         if {"Ref": topic} not in [target["Arn"] for target in rule["Targets"]]:
             continue
         (target,) = rule["Targets"]
         assert "docs/operations.md#workflow-failed" in json.dumps(target["InputTransformer"])
         for machine in _referred(rule["EventPattern"]["detail"]["stateMachineArn"]):
-            told.setdefault(machine, set()).update(rule["EventPattern"]["detail"]["status"])
+            published.setdefault(machine, set()).update(rule["EventPattern"]["detail"]["status"])
     machines = set(aws.resources("AWS::StepFunctions::StateMachine"))
     (acquiring,) = _referred(_metrics(_alarms(aws)["spectra-acquisition-failed"])) & machines
-    assert told == {
+    assert published == {
         machine: {"TIMED_OUT"} if machine == acquiring else {"FAILED", "TIMED_OUT"} for machine in machines
     }
     (policy,) = (

@@ -34,7 +34,7 @@ from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
-from tests.incoming import word
+from tests.incoming import incoming
 from tests.integration.api.test_products import Client as Spectra
 from tests.integration.articles.grouping.test_flow import Bus
 from tests.integration.integrity.healthy import put_run
@@ -164,8 +164,8 @@ class World:
             found += [message["Body"] for message in messages]
         return found
 
-    def told(self) -> list[AlertFired]:
-        return [AlertFired.model_validate_json(entry["Detail"]) for entry in self.bus.told]
+    def fired(self) -> list[AlertFired]:
+        return [AlertFired.model_validate_json(entry["Detail"]) for entry in self.bus.sent]
 
 
 @pytest.fixture
@@ -193,9 +193,9 @@ def everything_happens(world: World) -> dict[str, AlertRule]:
         ("Orbita wins lunar lander contract", "A ferry strike goes on", "Quartzon ships a faster release")
     ):
         for source in ("wire", "harbor"):
-            news.tell(word(source, f"{number}", headline=headline, published_at=published))
+            news.report(incoming(source, f"{number}", headline=headline, published_at=published))
     news.analyze()
-    news.tell(word("ledger", "9", headline="Orbita wins lunar lander contract", published_at=published))
+    news.report(incoming("ledger", "9", headline="Orbita wins lunar lander contract", published_at=published))
     news.analyze()
     _sentiment_moves(news)
     _rates_move(table, world.now)
@@ -209,17 +209,19 @@ def everything_happens(world: World) -> dict[str, AlertRule]:
 
 
 def _sentiment_moves(news: News) -> None:
-    def tell(number: int, headline: str) -> None:
-        news.tell(word("wire", f"m{number}", headline=headline, published_at=news.now - timedelta(minutes=5)))
+    def report(number: int, headline: str) -> None:
+        news.report(
+            incoming("wire", f"m{number}", headline=headline, published_at=news.now - timedelta(minutes=5))
+        )
 
     for number in range(3):
-        tell(number, f"Marbleton shares surge after a great, excellent quarter {number}")
+        report(number, f"Marbleton shares surge after a great, excellent quarter {number}")
     news.analyze()
     for _ in range(2):  # the second finds the marks settled: a first look, and the figure to compare with
         news.wait(minutes=20)
         news.refresh()
     for number in range(3, 12):
-        tell(number, f"Marbleton shares crash after a terrible, disastrous loss {number}")
+        report(number, f"Marbleton shares crash after a terrible, disastrous loss {number}")
     news.analyze()
     for _ in range(3):
         news.wait(minutes=20)
@@ -292,16 +294,16 @@ def test_each_kind_fires_once_and_only_once_through_faults(world: World, seed: i
     assert world.receiver.problems == []
     fired = Counter(event["data"]["alert_id"] for event in world.receiver.events.values())
     assert {expected[one]: count for one, count in fired.items()} == dict.fromkeys(rules, 1)
-    told = Counter(event.alert_id for event in world.told())
-    assert {expected[one]: count for one, count in told.items()} == dict.fromkeys(rules, 1)
-    assert {event.kind for event in world.told()} == set(rules)
+    fired = Counter(event.alert_id for event in world.fired())
+    assert {expected[one]: count for one, count in fired.items()} == dict.fromkeys(rules, 1)
+    assert {event.kind for event in world.fired()} == set(rules)
     (mail,) = world.mails()
     assert "lunar lander" in mail
     for rule in rules.values():
         (one,) = world.deliveries.log(rule.alert_id)
         assert (one.state, one.todo) == ("DELIVERED", ())
     assert world.deliverer.deliveries.due(10) == []
-    facts = {event.kind: event.facts for event in world.told()}
+    facts = {event.kind: event.facts for event in world.fired()}
     assert facts["rate"]["rate_pct"] == 4.5
     assert facts["best_rate"]["best_before_pct"] == 4.4
     assert facts["source"]["errors"] == 3
@@ -325,7 +327,7 @@ def test_a_receiver_that_stays_down_is_given_up_after_a_day(world: World) -> Non
     assert (one.state, one.attempts, one.todo) == ("GIVEN_UP", len(PAUSES) + 1, ("webhook",))
     assert "500" in str(one.last_error)
     assert timedelta(hours=23) < world.now - started < timedelta(hours=25)
-    assert len(world.mails()) == len(world.told()) == 1, "the other ways are tried once"
+    assert len(world.mails()) == len(world.fired()) == 1, "the other ways are tried once"
     world.now += timedelta(days=2)
     assert world.deliver() == Delivered()
 

@@ -16,7 +16,7 @@ from sourcebook.articles.decisions.events import EventDecisions
 from sourcebook.articles.decisions.model import DecisionReader
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.table.client import Table
-from tests.incoming import word
+from tests.incoming import incoming
 from tests.integration.api.test_uploads import World
 
 DECIDE = "POST /decisions/{action}"
@@ -35,8 +35,8 @@ def world(table: Table) -> World:
 
 def test_articles_are_joined_listed_and_separated(world: World) -> None:
     store = ArticleStore(world.table)
-    one = store.store(word("wire")).dedup_key
-    other = store.store(word("ledger", headline="Apple beats in the fourth quarter")).dedup_key
+    one = store.store(incoming("wire")).dedup_key
+    other = store.store(incoming("ledger", headline="Apple beats in the fourth quarter")).dedup_key
     joined = world.call(DECIDE, {"article_id": one, "other_id": other, **WHY}, action="join_articles")
     assert (joined.status, joined.body["about"]) == (200, [one, other])
     assert joined.body["caller"]

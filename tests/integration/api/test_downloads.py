@@ -154,8 +154,8 @@ def test_a_light_curve_in_aavsos_format_is_read_back_by_our_own_reader(client: C
     assert "left out" not in text
     frame = pd.read_csv(io.StringIO(text), comment="#", header=None)
     assert frame[1].to_list() == pytest.approx([point["mjd"] + 2_400_000.5 for point in points], abs=1e-6)
-    told = frame[2].astype(str).str.removeprefix("<").astype(float).to_list()
-    assert told == [point["magnitude"] for point in points]
+    written = frame[2].astype(str).str.removeprefix("<").astype(float).to_list()
+    assert written == [point["magnitude"] for point in points]
     rows = [line for line in text.splitlines() if not line.startswith("#")]
     assert rows[1].split(",")[:7] == ["V1324 Sco", "2456080.623456", "<15.2", "na", "V", "NO", "STD"]
     assert [row.split(",")[4] for row in rows[2:]] == ["B", "Vis.", "SG"]
@@ -234,8 +234,8 @@ def test_a_votable_says_the_unit_and_the_time_system_where_all_rows_have_one(
 def test_every_unit_of_flux_is_one_of_vounits_and_read_back(unit: str) -> None:
     text = as_votable([POINT | {"magnitude": None, "flux": 1.5, "flux_unit": unit}], "V1")
     field = read_strictly(text).get_first_table().get_field_by_id("flux")
-    (told,) = re.findall('name="flux".*? unit="(.*?)"', text)
-    assert read_flux_unit("unit", told).name == unit
+    (written,) = re.findall('name="flux".*? unit="(.*?)"', text)
+    assert read_flux_unit("unit", written).name == unit
     if not unit.startswith("electron"):  # which VOUnits makes a unit of its own
         assert (1 * field.unit).to_value(u.Unit(unit)) == pytest.approx(1)
 

@@ -45,8 +45,8 @@ def test_a_body_that_cannot_be_meant_is_refused_by_name(
     sent |= {"routeKey": "POST /feeds", "body": BODIES[what]}
     answer = handler.handler(sent, Context())
     assert answer["statusCode"] == 400, answer["body"][:300]
-    told = json.loads(answer["body"].encode())
-    assert told["parameter"]
+    problem = json.loads(answer["body"].encode())
+    assert problem["parameter"]
     assert len(answer["body"]) < 2_000
     assert "hush" not in answer["body"] or what == "an address with a password"
     (line,) = log()

@@ -132,11 +132,11 @@ class Client:
     def ingest(self, text: str) -> None:
         store = NovaStore(self.table)
         self.objects.write("raw/photometry/x.csv", text.encode(), "text/csv")
-        told = UploadValidator(store, self.objects).validate(self.nova_id, "raw/photometry/x.csv")
-        assert isinstance(told, UploadValid)
-        upload = UploadObject(s3_key="raw/photometry/x.csv", etag=told.etag, byte_length=told.byte_length)
-        asked = RebuildTable(nova_id=self.nova_id, file_id=told.file_id, upload=upload)
-        TableRebuilder(store, self.objects).rebuild(asked)
+        valid = UploadValidator(store, self.objects).validate(self.nova_id, "raw/photometry/x.csv")
+        assert isinstance(valid, UploadValid)
+        upload = UploadObject(s3_key="raw/photometry/x.csv", etag=valid.etag, byte_length=valid.byte_length)
+        request = RebuildTable(nova_id=self.nova_id, file_id=valid.file_id, upload=upload)
+        TableRebuilder(store, self.objects).rebuild(request)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.pages import walk_shards
-from tests.incoming import NOON, word
+from tests.incoming import NOON, incoming
 
 GOOD_NEWS = "Markets celebrate a great success"
 
@@ -30,7 +30,7 @@ def mentions(table: Table, tag: str) -> list[dict[str, Any]]:
 def test_a_pending_article_gets_its_sentiment_and_each_of_its_tags_a_mention(table: Table) -> None:
     key = (
         ArticleStore(table)
-        .store(word("tiingo", headline=GOOD_NEWS, tickers=("AAPL",), tags=("markets",)))
+        .store(incoming("tiingo", headline=GOOD_NEWS, tickers=("AAPL",), tags=("markets",)))
         .dedup_key
     )
     assert analyzer(table).analyze([key]) == {key: Analysis.ANALYZED}
@@ -49,7 +49,7 @@ def test_a_pending_article_gets_its_sentiment_and_each_of_its_tags_a_mention(tab
 
 
 def test_analyzing_twice_changes_nothing(table: Table) -> None:
-    key = ArticleStore(table).store(word("tiingo", headline=GOOD_NEWS, tickers=("AAPL",))).dedup_key
+    key = ArticleStore(table).store(incoming("tiingo", headline=GOOD_NEWS, tickers=("AAPL",))).dedup_key
     analyzer(table).analyze([key])
     before = table.get(keys.article(key)), mentions(table, "AAPL")
     later = Analyzer(table, LexiconEngine(), clock=lambda: NOON + timedelta(hours=1), workers=1)
@@ -63,9 +63,9 @@ def test_an_article_that_has_expired_is_no_failure(table: Table) -> None:
 
 def test_a_ticker_that_a_source_adds_after_the_analysis_gets_its_mention_too(table: Table) -> None:
     store = ArticleStore(table)
-    key = store.store(word("tiingo", headline=GOOD_NEWS)).dedup_key
+    key = store.store(incoming("tiingo", headline=GOOD_NEWS)).dedup_key
     analyzer(table).analyze([key])
-    added = store.store(word("finnhub", headline=GOOD_NEWS, tickers=("AAPL",), crawled_minute=1))
+    added = store.store(incoming("finnhub", headline=GOOD_NEWS, tickers=("AAPL",), crawled_minute=1))
     assert added.announce
     assert analyzer(table).analyze([key]) == {key: Analysis.ANALYZED}
     assert [mention["label"] for mention in mentions(table, "AAPL")] == ["positive"]
@@ -82,13 +82,13 @@ class MergingEngine(LexiconEngine):
     def label(self, texts: Sequence[str]) -> list[Label]:
         self.thought += 1
         if self.thought == 1:
-            added = word("finnhub", headline=GOOD_NEWS, tickers=("AAPL",), crawled_minute=1)
+            added = incoming("finnhub", headline=GOOD_NEWS, tickers=("AAPL",), crawled_minute=1)
             ArticleStore(self._table).store(added)
         return super().label(texts)
 
 
 def test_a_ticker_that_a_source_adds_during_the_analysis_gets_its_mention(table: Table) -> None:
-    key = ArticleStore(table).store(word("tiingo", headline=GOOD_NEWS)).dedup_key
+    key = ArticleStore(table).store(incoming("tiingo", headline=GOOD_NEWS)).dedup_key
     assert analyzer(table, MergingEngine(table)).analyze([key]) == {key: Analysis.ANALYZED}
     assert [mention["label"] for mention in mentions(table, "AAPL")] == ["positive"]
 
@@ -102,8 +102,8 @@ class PickyEngine(LexiconEngine):
 
 def test_an_article_that_the_engine_cannot_label_is_in_error_and_harms_no_other(table: Table) -> None:
     store = ArticleStore(table)
-    good = store.store(word("tiingo", "1", headline=GOOD_NEWS)).dedup_key
-    bad = store.store(word("tiingo", "2", headline="A broken headline")).dedup_key
+    good = store.store(incoming("tiingo", "1", headline=GOOD_NEWS)).dedup_key
+    bad = store.store(incoming("tiingo", "2", headline="A broken headline")).dedup_key
     outcomes = analyzer(table, PickyEngine()).analyze([good, bad])
     assert outcomes[good] is Analysis.ANALYZED
     assert isinstance(outcomes[bad], AnalysisFailed)

@@ -12,7 +12,7 @@ from sourcebook.events import ArticleCreated, read_message
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.incoming import NOON, word
+from tests.incoming import NOON, incoming
 
 
 class Topic:
@@ -43,9 +43,9 @@ class Topic:
 
 def test_articles_pending_for_more_than_an_hour_are_announced_again(table: Table) -> None:
     store, topic = ArticleStore(table), Topic()
-    forgotten = store.store(word("tiingo", "1")).dedup_key
-    store.store(word("tiingo", "2", crawled_minute=30, headline="A young one"))
-    done = store.store(word("tiingo", "3", headline="A finished one")).dedup_key
+    forgotten = store.store(incoming("tiingo", "1")).dedup_key
+    store.store(incoming("tiingo", "2", crawled_minute=30, headline="A young one"))
+    done = store.store(incoming("tiingo", "3", headline="A finished one")).dedup_key
     Analyzer(table, LexiconEngine(), workers=1).analyze([done])
     healer = Healer(table, topic.announcer, lambda: NOON + timedelta(minutes=61))
     assert healer.heal("run-1") == 1
@@ -57,7 +57,7 @@ def test_one_run_announces_a_hundred_at_most_and_young_articles_do_not_stand_in_
     for n in range(120):
         # The young ones have the older publication dates, so the index gives them first.
         store.store(
-            word(
+            incoming(
                 "tiingo",
                 f"young-{n}",
                 60,
@@ -66,13 +66,15 @@ def test_one_run_announces_a_hundred_at_most_and_young_articles_do_not_stand_in_
             )
         )
     for n in range(105):
-        store.store(word("tiingo", f"old-{n}", headline=f"Forgotten {chr(97 + n % 26)}{chr(97 + n // 26)}"))
+        store.store(
+            incoming("tiingo", f"old-{n}", headline=f"Forgotten {chr(97 + n % 26)}{chr(97 + n // 26)}")
+        )
     assert Healer(table, topic.announcer, lambda: NOON + timedelta(minutes=90)).heal("run-1") == 100
     assert len(set(topic.announced())) == 100
 
 
 def test_an_article_in_error_can_be_analyzed_again(table: Table) -> None:
-    key = ArticleStore(table).store(word("tiingo")).dedup_key
+    key = ArticleStore(table).store(incoming("tiingo")).dedup_key
     table.update(keys.article(key), assign={"status": "error", "error_reason": "broken"})
     assert retry_failed(table, key)
     item = table.get(keys.article(key))

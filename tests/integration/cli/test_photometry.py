@@ -67,10 +67,10 @@ def test_a_table_is_made_anew_without_an_upload(stack: Stack, nova_id: str) -> N
     for number, text in enumerate((CSV, OTHER)):
         key = f"raw/photometry/{number}.csv"
         objects.write(key, text.encode(), "text/csv")
-        told = UploadValidator(store, objects).validate(nova_id, key)
-        assert isinstance(told, UploadValid)
-        file_id = told.file_id
-        upload = UploadObject(s3_key=key, etag=told.etag, byte_length=told.byte_length)
+        valid = UploadValidator(store, objects).validate(nova_id, key)
+        assert isinstance(valid, UploadValid)
+        file_id = valid.file_id
+        upload = UploadObject(s3_key=key, etag=valid.etag, byte_length=valid.byte_length)
         asked = RebuildTable(nova_id=nova_id, file_id=file_id, upload=upload)
         TableRebuilder(store, objects).rebuild(asked)
     assert call("rebuild", "V1324 Sco").output == "2 measurements of 2 uploads\n"

@@ -16,7 +16,7 @@ from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook_cli.redrive import redrive, send_back
 from sourcebook_cli.stack import Stack
-from tests.incoming import word
+from tests.incoming import incoming
 
 JOBS = ("Fetch", "Analyze", "NewArticles", "Group", "Ideas")
 QUEUES = [f"{job}{kind}" for job in JOBS for kind in ("Queue", "DeadLetterQueue")]
@@ -42,7 +42,7 @@ def waiting(url: str) -> list[str]:
 def test_an_article_in_error_is_pending_again_and_its_message_goes_back_to_work(
     table: Table, stack: Stack
 ) -> None:
-    key = ArticleStore(table).store(word("tiingo")).dedup_key
+    key = ArticleStore(table).store(incoming("tiingo")).dedup_key
     table.update(keys.article(key), assign={"status": "error", "error_reason": "the engine was broken"})
     body = ArticleCreated(correlation_id="run-1", dedup_key=key).model_dump_json()
     send(stack.outputs["AnalyzeDeadLetterQueueUrl"], body)

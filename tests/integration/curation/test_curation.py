@@ -228,11 +228,11 @@ def test_a_merge_brings_everything_together_and_a_split_apart(world: World) -> N
     furnish(world, "V2 Sco", 2)
     before = {name: partition(world, name) for name in ("V1 Sco", "V2 Sco")}
 
-    told = world.decide(Action.MERGE, "V2 Sco", "V1 Sco")
+    result = world.decide(Action.MERGE, "V2 Sco", "V1 Sco")
 
-    assert told.outcome == "MERGED"
-    assert told.moved["spectra"] == 2
-    assert told.moved["uploads"] == told.moved["references"] == 1
+    assert result.outcome == "MERGED"
+    assert result.moved["spectra"] == 2
+    assert result.moved["uploads"] == result.moved["references"] == 1
     assert spectra(world, "V1 Sco") == {"V1 Sco-1", "V1 Sco-2", "V2 Sco-1", "V2 Sco-2"}
     assert spectra(world, "V2 Sco") == set()
     assert world.magnitudes("V1 Sco") == [11.1, 11.2, 12.1, 12.1]

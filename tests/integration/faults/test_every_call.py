@@ -44,7 +44,7 @@ from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table, TableForbidden
 from tests.faulty_client import FAULTS, Crash, FaultyClient
-from tests.incoming import NOON, word
+from tests.incoming import NOON, incoming
 from tests.integration.sources.site import Page, Site, serve_site
 from tests.moto_table import MotoTable
 from tests.templates import table_definition
@@ -53,7 +53,7 @@ SEED = int(os.environ.get("SOURCEBOOK_FAULT_SEED", "1"))
 DRAWN = 8 * int(os.environ.get("SOURCEBOOK_FAULT_SEEDS", "1"))
 LOOPBACK = HttpPolicy(allowed_networks=(ip_network("127.0.0.0/8"),))
 SUBJECT = Subject("quartzon", "Quartzon", "tool")
-TOLD = {
+HEADLINES = {
     "one": ("Quartzon delights everyone", "Marbleton is sued over fraud", "Vexor moves its office"),
     "two": ("Quartzon delights everyone", "Grommet lands on the moon"),
 }
@@ -63,7 +63,7 @@ def feed(source: str) -> bytes:
     items = "".join(
         f"<item><title>{headline}</title><link>https://{source}.example/{n}</link><guid>{source}-{n}</guid>"
         f"<pubDate>{NOON - timedelta(hours=n):%a, %d %b %Y %H:%M:%S} GMT</pubDate></item>"
-        for n, headline in enumerate(TOLD[source])
+        for n, headline in enumerate(HEADLINES[source])
     )
     head = f"<title>{source}</title><link>https://{source}.example/</link><description>x</description>"
     return f'<rss version="2.0"><channel>{head}{items}</channel></rss>'.encode()
@@ -72,7 +72,7 @@ def feed(source: str) -> bytes:
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     with serve_site() as site:
-        site.pages |= {f"/{source}": Page(feed(source)) for source in TOLD}
+        site.pages |= {f"/{source}": Page(feed(source)) for source in HEADLINES}
         yield site
 
 
@@ -99,7 +99,7 @@ class World:
         self.table = MotoTable(self.clean.name, client, sleep=lambda _: None, shards=self.clean.shards)
         SubjectRegistry(self.clean, self.clock).register([SUBJECT])
         self.now += timedelta(minutes=2)
-        for source in TOLD:
+        for source in HEADLINES:
             SourceRegistry(self.clean, self.clock).register(
                 SourceSpec(source_id=source, url=f"{self.site.url}/{source}")
             )
@@ -132,7 +132,7 @@ class World:
                 function()
 
     def fetch(self) -> None:
-        known = SourceRegistry(self.clean).get_many(TOLD)
+        known = SourceRegistry(self.clean).get_many(HEADLINES)
         due = [
             SourceDue(source_id=s.source_id, kind=s.kind, due_at=s.next_fetch_time) for s in known.values()
         ]
@@ -269,24 +269,28 @@ def test_an_outage_of_many_hours_is_waited_out_and_nothing_is_lost(
     rng = random.Random(SEED)
     begun, asked = world.now, len(site.asked)
     ways = [Page(status=500), Page(status=503), Page(status=429), Page(b"<html>Maintenance</html>")]
-    told = dict(site.pages)
+    served = dict(site.pages)
 
     def next_due() -> datetime:
-        return min(source.next_fetch_time for source in SourceRegistry(world.clean).get_many(TOLD).values())
+        return min(
+            source.next_fetch_time for source in SourceRegistry(world.clean).get_many(HEADLINES).values()
+        )
 
     try:
         while world.now < begun + timedelta(hours=9):
-            site.pages |= {path: rng.choice(ways) for path in told}
+            site.pages |= {path: rng.choice(ways) for path in served}
             world.course()
             world.now = next_due()
-        sources = SourceRegistry(world.clean).get_many(TOLD)
+        sources = SourceRegistry(world.clean).get_many(HEADLINES)
         assert all(source.enabled and source.consecutive_errors for source in sources.values())
         asked = len(site.asked) - asked
-        assert len(TOLD) * 9 <= asked <= len(TOLD) * 16, "less and less often, and at least every hour"
+        assert len(HEADLINES) * 9 <= asked <= len(HEADLINES) * 16, (
+            "less and less often, and at least every hour"
+        )
     finally:
-        site.pages |= told
+        site.pages |= served
     world.course()  # when they are due anyway
-    assert not any(s.consecutive_errors for s in SourceRegistry(world.clean).get_many(TOLD).values())
+    assert not any(s.consecutive_errors for s in SourceRegistry(world.clean).get_many(HEADLINES).values())
     world.recover()
     assert world.result() == wanted
 
@@ -294,14 +298,18 @@ def test_an_outage_of_many_hours_is_waited_out_and_nothing_is_lost(
 def test_the_plain_course_comes_to_what_the_sources_tell(plain: tuple[int, dict[str, Any]]) -> None:
     calls, wanted = plain
     assert calls > 30
-    assert len(wanted["articles"]) == len({headline for told in TOLD.values() for headline in told}) == 4
+    assert (
+        len(wanted["articles"])
+        == len({headline for served in HEADLINES.values() for headline in served})
+        == 4
+    )
     assert sum(wanted["hours"].values()) == 1
     assert {status for _, status, _ in wanted["articles"]} == {"analyzed"}
-    assert wanted["sources"].keys() == TOLD.keys()
+    assert wanted["sources"].keys() == HEADLINES.keys()
 
 
 def test_a_word_that_may_not_be_stored_is_not_taken_for_refused(table: Table) -> None:
-    ArticleStore(table).store(word("one"))
+    ArticleStore(table).store(incoming("one"))
 
     class Forbidding:
         def __getattr__(self, name: str) -> Any:
@@ -316,4 +324,4 @@ def test_a_word_that_may_not_be_stored_is_not_taken_for_refused(table: Table) ->
         ArticleStore(MotoTable(table.name, client, shards=table.shards)), Announcer(topic, ""), "run"
     )
     with pytest.raises(TableForbidden):
-        intake.take([word("two", crawled_minute=1)])
+        intake.take([incoming("two", crawled_minute=1)])

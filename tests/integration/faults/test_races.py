@@ -11,7 +11,7 @@ from sourcebook.records.article import status_of
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.incoming import word
+from tests.incoming import incoming
 from tests.moto_table import MotoTable
 
 
@@ -35,7 +35,7 @@ class Meanwhile:
 
 
 def test_a_text_that_comes_while_the_analysis_is_concluded_is_analyzed(table: Table) -> None:
-    first = word("two", crawled_minute=5, text="It is wonderful, and everyone is delighted.")
+    first = incoming("two", crawled_minute=5, text="It is wonderful, and everyone is delighted.")
     key = ArticleStore(table).store(first).dedup_key
     engine = LexiconEngine()
 
@@ -46,7 +46,7 @@ def test_a_text_that_comes_while_the_analysis_is_concluded_is_analyzed(table: Ta
         assert (status_of(article), article["sentiment"]) == ("analyzed", "positive")
 
     client: Any = Meanwhile(table.client, conclude)
-    earlier = word(
+    earlier = incoming(
         "one", crawled_minute=1, text="It is a terrible disaster, and everyone is sued over fraud."
     )
     stored = ArticleStore(MotoTable(table.name, client, shards=table.shards)).store(earlier)

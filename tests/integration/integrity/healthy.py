@@ -42,7 +42,7 @@ from sourcebook.spectra.record import SpectrumRecorder
 from sourcebook.spectra.validate import SpectrumValidator
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.incoming import NOON, word
+from tests.incoming import NOON, incoming
 from tests.integration.articles.grouping.test_flow import Bus
 from tests.integration.astronomy import task_run
 from tests.integration.observations.world import World as Figures
@@ -113,7 +113,7 @@ def _news(table: Table) -> datetime:
     news = News(table)
     for minute, headline in enumerate((STORY, FIRST, "Marbleton shares fall after a profit warning")):
         for source in ("wire", "harbor"):
-            told = word(
+            article = incoming(
                 source,
                 f"{minute}",
                 crawled_minute=minute,
@@ -122,10 +122,10 @@ def _news(table: Table) -> datetime:
                 tags=("markets", "technology"),
                 published_at=NOON - timedelta(minutes=minute, days=minute),
             )
-            news.tell(told)
+            news.report(article)
     news.analyze()
-    news.tell(word("wire", "late", 50, headline="Quartzon wins an award", published_at=NOON))
-    news.tell(word("ledger", "edited", 50, headline=f"{STORY} for $2bn", tickers=["ORBQ"]))
+    news.report(incoming("wire", "late", 50, headline="Quartzon wins an award", published_at=NOON))
+    news.report(incoming("ledger", "edited", 50, headline=f"{STORY} for $2bn", tickers=["ORBQ"]))
     news.analyze()
     bus = EventBus(Bus(), "news", sleep=lambda _seconds: None)  # type: ignore[arg-type]
     grouped = Grouper(table, GroupingLog(table, news.clock), bus, news.clock, workers=1).run("run-1")
@@ -136,7 +136,7 @@ def _news(table: Table) -> datetime:
         news.wait(minutes=15)
         news.refresh()
     # One article waits for its analysis.
-    news.tell(word("harbor", "pending", 80, headline="Nothing has judged this yet", published_at=NOON))
+    news.report(incoming("harbor", "pending", 80, headline="Nothing has judged this yet", published_at=NOON))
     return news.now + timedelta(minutes=1)
 
 

@@ -32,7 +32,7 @@ from sourcebook.table import keys
 from sourcebook.table.client import Change, Table, TableBusy, TableRefused
 from sourcebook.table.keys import Shards
 from sourcebook.table.pages import all_items, walk_shards
-from tests.incoming import NOON, word
+from tests.incoming import NOON, incoming
 from tests.moto_table import MotoTable
 from tests.unit.api.stored import put_source
 
@@ -52,7 +52,7 @@ def store(table: Table, numbers: range = range(ARTICLES)) -> list[str]:
     """Store articles of three moods, four a minute; analyze all but each fifth. Return their dedup keys."""
     found = ArticleStore(table).store_many(
         [
-            word(
+            incoming(
                 "wire",
                 str(number),
                 headline=f"Markets of {TOWNS[number]} {MOODS[number % 3]}",
@@ -205,7 +205,7 @@ def test_whoever_writes_while_it_moves_is_not_overwritten(table: Table, number: 
 
     def merge_and_analyze() -> None:
         again = [
-            word(
+            incoming(
                 "other",
                 str(n),
                 headline=f"Markets of {TOWNS[n]} {MOODS[n % 3]}",
@@ -238,7 +238,7 @@ def test_whoever_writes_while_it_moves_is_not_overwritten(table: Table, number: 
 def test_a_function_of_before_meets_what_one_of_now_has_written(table: Table) -> None:
     """While a deployment is under way, functions with one shard and with eight write the same articles."""
     one, eight = with_shards(table, 1), with_shards(table, 8)
-    first = word("wire", headline="Markets of pearl celebrate a great success")
+    first = incoming("wire", headline="Markets of pearl celebrate a great success")
     made = ArticleStore(eight).store(first)
     assert ArticleStore(one).store(first.model_copy(update={"source": "other"})).outcome == "merged"
     assert analyze(one, [made.dedup_key]) == {made.dedup_key: Analysis.ANALYZED}

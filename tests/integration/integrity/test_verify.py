@@ -638,8 +638,8 @@ def test_the_command_says_that_nothing_is_wrong(world: Healthy, run: Callable[..
     result = run("--objects")
     assert result.exit_code == 0, result.output
     checks = len(all_checks(world.table, world.clock, world.s3))
-    told = rf"\d+ items in [\d.]+ s, held to {checks} checks: nothing is wrong\."
-    assert re.search(told, result.output)
+    expected_summary = rf"\d+ items in [\d.]+ s, held to {checks} checks: nothing is wrong\."
+    assert re.search(expected_summary, result.output)
 
 
 def test_the_command_reports_repairs_and_fails_as_long_as_something_is_wrong(

@@ -92,9 +92,9 @@ def test_an_upload_that_names_its_paper_links_it(
 ) -> None:
     key = "raw/photometry/1/night.csv"
     objects.write(key, upload.encode(), "text/plain")
-    told = UploadValidator(store, objects, clock).validate(nova_id, key).to_json()
-    source = {"s3_key": key, "etag": told["etag"], "byte_length": told["byte_length"]}
-    asked = RebuildTable.of_json({"nova_id": nova_id, "file_id": told["file_id"], "upload": source})
+    valid = UploadValidator(store, objects, clock).validate(nova_id, key).to_json()
+    source = {"s3_key": key, "etag": valid["etag"], "byte_length": valid["byte_length"]}
+    request = RebuildTable.of_json({"nova_id": nova_id, "file_id": valid["file_id"], "upload": source})
     for _ in range(2):
-        TableRebuilder(store, objects, clock).rebuild(asked, task_run())
+        TableRebuilder(store, objects, clock).rebuild(request, task_run())
     assert roles(store, nova_id) == expected

@@ -51,10 +51,10 @@ def fill(store: NovaStore, objects: Objects, clock: Clock) -> str:
     assert nova.nova_id is not None
     key = "raw/photometry/1/night.csv"
     objects.write(key, CSV.encode(), "text/csv")
-    told = UploadValidator(store, objects, clock).validate(nova.nova_id, key).to_json()
-    upload = {"s3_key": key, "etag": told["etag"], "byte_length": told["byte_length"]}
-    asked = {"nova_id": nova.nova_id, "file_id": told["file_id"], "upload": upload}
-    TableRebuilder(store, objects, clock).rebuild(RebuildTable.of_json(asked), task_run())
+    valid = UploadValidator(store, objects, clock).validate(nova.nova_id, key).to_json()
+    upload = {"s3_key": key, "etag": valid["etag"], "byte_length": valid["byte_length"]}
+    request = {"nova_id": nova.nova_id, "file_id": valid["file_id"], "upload": upload}
+    TableRebuilder(store, objects, clock).rebuild(RebuildTable.of_json(request), task_run())
     reference = {
         "reference_id": "7d5e1f5c-2a7c-4e0c-b8b9-3d5a4f4c0b2a",
         "source": "ADS",
@@ -104,10 +104,10 @@ def test_all_three_formats_say_the_same_and_astropy_has_no_remark(made: Release)
         for one, other, third in zip(read, ecsv, parquet, strict=True):
             for column in table.columns:
                 expected = third[column.name]
-                told = [plain(one[column.name]), plain(other[column.name])]
+                valid = [plain(one[column.name]), plain(other[column.name])]
                 if column.kind is ColumnKind.TIME:
-                    told = [text and isoformat(parse_iso(text)) for text in told]
-                assert told == [plain(expected)] * 2, column.name
+                    valid = [text and isoformat(parse_iso(text)) for text in valid]
+                assert valid == [plain(expected)] * 2, column.name
         for column in table.columns:
             assert str(read[column.name].unit or "") == str(ecsv[column.name].unit or "") == column.unit
             assert document.get_first_table().get_field_by_id(column.name).ucd == column.ucd

@@ -76,7 +76,7 @@ def all_of(world: World, limit: int = 100, **filters: Any) -> list[dict[str, Any
     raise AssertionError("the list has no end")
 
 
-def told(rows: list[dict[str, Any]]) -> list[Expected]:
+def expected_of(rows: list[dict[str, Any]]) -> list[Expected]:
     return [
         (
             row["series_code"],
@@ -92,7 +92,7 @@ def told(rows: list[dict[str, Any]]) -> list[Expected]:
 
 @pytest.mark.parametrize("limit", [1, 3, 7, 100])
 def test_pages_of_any_size_give_every_figure_once(world: World, expected: list[Expected], limit: int) -> None:
-    found = told(all_of(world, limit))
+    found = expected_of(all_of(world, limit))
     assert sorted(found, key=str) == sorted(expected, key=str)
     # Of a bank, a series and a term the oldest day is first.
     for target in {row[:3] for row in found}:
@@ -130,7 +130,7 @@ def test_pages_of_any_size_give_every_figure_once(world: World, expected: list[E
 def test_all_filters_hold_together(
     world: World, expected: list[Expected], limit: int, filters: dict[str, Any], holds: Any
 ) -> None:
-    found = told(all_of(world, limit, **filters))
+    found = expected_of(all_of(world, limit, **filters))
     assert sorted(found, key=str) == sorted(filter(holds, expected), key=str)
 
 

@@ -58,7 +58,7 @@ class Play:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.told: dict[tuple[str, datetime], Mapping[Target, float]] = {}
+        self.scraped: dict[tuple[str, datetime], Mapping[Target, float]] = {}
         for number, source_id in enumerate(SOURCES):
             world.declare(source_id, None if number == 0 else number)
 
@@ -66,8 +66,8 @@ class Play:
         match operation:
             case ("scrape", source_id, moment, figures):
                 self._scrape(source_id, moment, figures)
-            case ("repeat", number) if self.told:
-                source_id, moment = list(self.told)[number % len(self.told)]
+            case ("repeat", number) if self.scraped:
+                source_id, moment = list(self.scraped)[number % len(self.scraped)]
                 self._scrape(source_id, moment, {})
             case ("declare", source_id, priority):
                 self.world.declare(source_id, priority)
@@ -90,7 +90,7 @@ class Play:
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
         # One source says one thing at one moment, however often that arrives.
-        said = self.told.setdefault((source_id, moment), figures)
+        said = self.scraped.setdefault((source_id, moment), figures)
         self.world.scrape(source_id, moment, said, meanwhile=meanwhile)
 
 

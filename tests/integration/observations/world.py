@@ -136,20 +136,20 @@ class World:
             source_priority: of the source when the poll began, if that is not its present one.
             meanwhile: something that happens between the beginning of the poll and its writes.
         """
-        told = list(dict(rows).items())
+        figures = list(dict(rows).items())
         day = self.day(source_id, moment)
         scraped_at = isoformat(moment, "milliseconds")
         source_priority = source_priority or self.source_priority(source_id) or SourcePriority(999)
         canonical = Canonical(self.table)
-        canonical.ensure([target for target, _ in told], KINDS)
+        canonical.ensure([target for target, _ in figures], KINDS)
         if meanwhile is not None:
             meanwhile()
-        self.sql.scrape(source_id, scraped_at, day, told)
-        self.table.put({**keys.observing_source(source_id), "source_id": source_id, "rows": len(told)})
+        self.sql.scrape(source_id, scraped_at, day, figures)
+        self.table.put({**keys.observing_source(source_id), "source_id": source_id, "rows": len(figures)})
         adapter = ObservationAdapter(None, self.table, None, workers=1)  # type: ignore[arg-type]
         adapter.store(
             Scrape(source_id, scraped_at, day),
-            [observed(target, rate, number) for number, (target, rate) in enumerate(told, 1)],
+            [observed(target, rate, number) for number, (target, rate) in enumerate(figures, 1)],
             source_priority,
         )
 

@@ -215,10 +215,12 @@ def _single(table: Table, objects: Objects) -> str:
 def _photometry(store: NovaStore, objects: Objects, nova_id: str, text: str) -> None:
     place = f"raw/photometry/{nova_id}/x.csv"
     objects.write(place, text.encode(), "text/csv")
-    told = UploadValidator(store, objects).validate(nova_id, place)
-    assert isinstance(told, UploadValid)
-    upload = UploadObject(s3_key=place, etag=told.etag, byte_length=told.byte_length)
-    TableRebuilder(store, objects).rebuild(RebuildTable(nova_id=nova_id, file_id=told.file_id, upload=upload))
+    valid = UploadValidator(store, objects).validate(nova_id, place)
+    assert isinstance(valid, UploadValid)
+    upload = UploadObject(s3_key=place, etag=valid.etag, byte_length=valid.byte_length)
+    TableRebuilder(store, objects).rebuild(
+        RebuildTable(nova_id=nova_id, file_id=valid.file_id, upload=upload)
+    )
 
 
 def _product(table: Table, nova_id: str, provider: str, **fields: Any) -> SpectrumProduct:

@@ -80,8 +80,8 @@ async def test_an_analyst_asks_whose_mood_turned_most_and_why(sample: Sample) ->
         assert (turned["tool_id"], turned["change"]) == ("quartzon", 0.802)
         course = await ask("sentiment", subject=turned["name"], hours=48, course="hour")
         assert course["total_mentions"] == sum(hour["mentions"] for hour in course["course"]) == 2
-        told = (await ask("search_articles", query="subject:quartzon"))["articles"]
-        assert (told[0]["headline"], told[0]["sentiment"]) == ("Quartzon wins an award", "positive")
+        returned = (await ask("search_articles", query="subject:quartzon"))["articles"]
+        assert (returned[0]["headline"], returned[0]["sentiment"]) == ("Quartzon wins an award", "positive")
 
 
 async def test_an_analyst_asks_who_reported_a_story_and_what_it_belongs_to(sample: Sample) -> None:
@@ -103,11 +103,11 @@ async def test_an_analyst_asks_who_pays_most_and_whether_a_bank_has_moved(sample
         best = (await ask("best_rates", series="deposit_branch"))["rates"]
         six = next(rate for rate in best if rate.get("term_months") == 6)
         assert (six["rate_pct"], six["banks"]) == (4.6, ["Pier Bank"])
-        told = await ask("rates", series="deposit_branch", bank="Quay Bank", term_months=6, days=7)
-        (moved,) = told["moved"]
+        returned = await ask("rates", series="deposit_branch", bank="Quay Bank", term_months=6, days=7)
+        (moved,) = returned["moved"]
         assert (moved["rate_before_pct"], moved["rate_pct"]) == (4.0, 4.5)
-        assert [row["rate_pct"] for row in told["history"]] == [4.0, 4.25, 4.5]
-        assert [row["rate_pct"] for row in told["now"]] == [4.5]
+        assert [row["rate_pct"] for row in returned["history"]] == [4.0, 4.25, 4.5]
+        assert [row["rate_pct"] for row in returned["now"]] == [4.5]
 
 
 async def test_an_astronomer_asks_how_bright_a_nova_became(sample: Sample) -> None:
@@ -139,9 +139,9 @@ async def test_an_astronomer_asks_which_spectra_can_be_used(sample: Sample) -> N
 
 async def test_an_operator_asks_which_sources_are_ill(sample: Sample) -> None:
     async with asking(sample) as ask:
-        told = await ask("sources")
-        assert told["by_health"]["disabled"] >= 1
-        assert [one["source_id"] for one in told["not_healthy"]] == ["silent"]
+        returned = await ask("sources")
+        assert returned["by_health"]["disabled"] >= 1
+        assert [one["source_id"] for one in returned["not_healthy"]] == ["silent"]
         near = await ask("find_novae", ra_deg=267.72, dec_deg=-32.62, radius_deg=0.1)
         assert [one["primary_name"] for one in near["novae"]] == ["V1324 Sco"]
 

@@ -95,7 +95,7 @@ class World:
     table: Table
     now: datetime = NOON + timedelta(hours=1)
     keys: dict[str, None] = field(default_factory=dict)
-    told: list[Any] = field(default_factory=list)
+    reported: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         SubjectRegistry(self.table, self.clock).register(SUBJECTS)
@@ -107,10 +107,10 @@ class World:
     def wait(self, **time: float) -> None:
         self.now += timedelta(**time)
 
-    def tell(self, word: Any) -> None:
-        """A source tells a story; its analysis is asked for as ingestion would."""
-        self.told.append(word)
-        self.keys.setdefault(ArticleStore(self.table).store(word).dedup_key)
+    def report(self, article: Any) -> None:
+        """Store a source's report of a story, and request its analysis as ingestion would."""
+        self.reported.append(article)
+        self.keys.setdefault(ArticleStore(self.table).store(article).dedup_key)
 
     def analyze(self, table: Table | None = None) -> None:
         # A function of its own each time: nothing is remembered from one call to the next.

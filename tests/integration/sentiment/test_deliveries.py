@@ -16,7 +16,7 @@ from sourcebook.records.article import is_analyzed
 from sourcebook.sentiment.rollups import SETTLE, Counts, DirtyHours, HourCounts
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.incoming import NOON, word
+from tests.incoming import NOON, incoming
 from tests.integration.sentiment.conftest import StaggeredTable, World
 
 STORIES = (
@@ -26,7 +26,7 @@ STORIES = (
 )
 # The same stories from several sources: earlier and later, with other tickers and texts.
 WORDS = [
-    word(
+    incoming(
         source,
         article_id=str(story),
         headline=headline,
@@ -52,14 +52,14 @@ def crash() -> None:
     raise Crash
 
 
-told = st.tuples(st.just("tell"), st.integers(0, len(WORDS) - 1))
+reports = st.tuples(st.just("report"), st.integers(0, len(WORDS) - 1))
 works = st.sampled_from([("analyze",), ("refresh",)])
 waits = st.tuples(st.just("wait"), st.sampled_from([1, 6, 11]))
-simple = st.one_of(told, told, works, waits)
+simple = st.one_of(reports, reports, works, waits)
 disturbed = st.tuples(
     st.sampled_from(["analyze while", "refresh while"]),
     st.integers(1, 9),
-    st.lists(st.one_of(told, works), max_size=3),
+    st.lists(st.one_of(reports, works), max_size=3),
 )
 crashing = st.tuples(st.sampled_from(["analyze crashing", "refresh crashing"]), st.integers(1, 9))
 
@@ -67,8 +67,8 @@ crashing = st.tuples(st.sampled_from(["analyze crashing", "refresh crashing"]), 
 def play(world: World, step: tuple[Any, ...]) -> None:
     kind, *rest = step
     match kind:
-        case "tell":
-            world.tell(WORDS[rest[0]])
+        case "report":
+            world.report(WORDS[rest[0]])
         case "wait":
             world.wait(minutes=rest[0])
         case "analyze" | "refresh":
@@ -122,8 +122,8 @@ def test_any_course_of_events_ends_in_the_counts_of_the_plain_one(
     assert not marks(world)
 
     plain = World(new_table())
-    for told_word in (w for w in WORDS if w in world.told):
-        plain.tell(told_word)
+    for report in (w for w in WORDS if w in world.reports):
+        plain.report(report)
     settle(plain)
     assert mentions(world) == mentions(plain)
 
@@ -156,12 +156,12 @@ def marks(world: World) -> list[dict[str, Any]]:
 
 
 def test_a_mark_that_is_made_while_an_hour_is_counted_is_not_lost(world: World) -> None:
-    world.tell(WORDS[0])
+    world.report(WORDS[0])
     world.analyze()
     world.wait(minutes=11)
 
     def another_delivery() -> None:
-        world.tell(WORDS[6])
+        world.report(WORDS[6])
         world.analyze()
 
     # Its first write comes after it has counted, so this count misses what is told now.
@@ -172,11 +172,11 @@ def test_a_mark_that_is_made_while_an_hour_is_counted_is_not_lost(world: World) 
 
 
 def test_a_mention_that_moves_to_another_hour_leaves_the_first(world: World) -> None:
-    first_told, first_published = WORDS[2], WORDS[0]
-    world.tell(first_told)
+    first_reported, first_published = WORDS[2], WORDS[0]
+    world.report(first_reported)
     settle(world)
     [before] = world.mentions("quartzon")
-    world.tell(first_published)
+    world.report(first_published)
     settle(world)
     [after] = world.mentions("quartzon")
     assert before["timestamp"][:13] != after["timestamp"][:13]
@@ -185,10 +185,12 @@ def test_a_mention_that_moves_to_another_hour_leaves_the_first(world: World) -> 
 
 
 def test_an_article_that_another_source_brings_without_news_is_not_analyzed_again(world: World) -> None:
-    world.tell(WORDS[1])
+    world.report(WORDS[1])
     world.analyze()
     before = world.everything()
-    world.tell(word("late", "9", headline=STORIES[0], published_at=WORDS[1].published_at, crawled_minute=30))
+    world.report(
+        incoming("late", "9", headline=STORIES[0], published_at=WORDS[1].published_at, crawled_minute=30)
+    )
     [article] = [item for item in world.everything() if item["SK"] == "ARTICLE"]
     assert is_analyzed(article)
     mentions_before = [item for item in before if item["SK"] != "ARTICLE"]
@@ -197,7 +199,7 @@ def test_an_article_that_another_source_brings_without_news_is_not_analyzed_agai
 
 
 def test_mentions_of_an_article_that_gave_way_are_withdrawn(world: World) -> None:
-    world.tell(WORDS[0])
+    world.report(WORDS[0])
     world.analyze()
     [dedup_key] = world.keys
     world.table.delete(keys.article(dedup_key))

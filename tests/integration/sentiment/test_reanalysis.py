@@ -21,7 +21,7 @@ from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.sentiment.engines.model import ModelEngine
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
-from tests.incoming import NOON, word
+from tests.incoming import NOON, incoming
 from tests.integration.sentiment.conftest import World
 
 
@@ -35,10 +35,12 @@ class Gloomy(LexiconEngine):
 
 
 @pytest.fixture
-def told(world: World) -> World:
+def reported(world: World) -> World:
     for number, hours in enumerate((1, 2, 30, 31, 700, 1000)):
         headline = f"Quartzon delights users {'again ' * number}with a wonderful release"
-        world.tell(word("tiingo", str(number), headline=headline, published_at=NOON - timedelta(hours=hours)))
+        world.report(
+            incoming("tiingo", str(number), headline=headline, published_at=NOON - timedelta(hours=hours))
+        )
     world.analyze()
     return world
 
@@ -59,60 +61,62 @@ def every_day(world: World, tool_id: str = "quartzon", scope: str = "mentions") 
     return calls
 
 
-def test_every_article_that_mentions_a_subject_is_analyzed_anew_however_old(told: World) -> None:
-    assert {mention["label"] for mention in told.mentions("quartzon")} == {"positive"}
-    calls = every_day(told)
+def test_every_article_that_mentions_a_subject_is_analyzed_anew_however_old(reported: World) -> None:
+    assert {mention["label"] for mention in reported.mentions("quartzon")} == {"positive"}
+    calls = every_day(reported)
     assert sum(call.analyzed for call in calls) == 6
-    assert [mention["label"] for mention in told.mentions("quartzon")] == ["negative"] * 6
-    articles = [item for item in told.everything() if item["SK"] == "ARTICLE"]
+    assert [mention["label"] for mention in reported.mentions("quartzon")] == ["negative"] * 6
+    articles = [item for item in reported.everything() if item["SK"] == "ARTICLE"]
     assert {(is_analyzed(item), item["engine"]) for item in articles} == {(True, "gloomy-1")}
-    told.refresh()
-    told.check_cache()
+    reported.refresh()
+    reported.check_cache()
 
 
-def test_a_day_is_done_in_as_many_calls_as_it_takes(told: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_day_is_done_in_as_many_calls_as_it_takes(reported: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reanalysis, "_PAGE", 1)
     monkeypatch.setattr(reanalysis, "_ARTICLES_AT_MOST", 1)
-    calls = every_day(told)
+    calls = every_day(reported)
     assert sum(call.analyzed for call in calls) == 6
     assert sum(not call.done for call in calls) >= 2
-    assert [mention["label"] for mention in told.mentions("quartzon")] == ["negative"] * 6
+    assert [mention["label"] for mention in reported.mentions("quartzon")] == ["negative"] * 6
 
 
-def test_a_call_ends_before_its_time_does(told: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_ends_before_its_time_does(reported: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reanalysis, "_PAGE", 1)
-    analyzer = Analyzer.of(told.table, Gloomy(), told.clock, workers=1)
-    part = DayOfArticles("quartzon", 0, told.now)
-    progress = Reanalyzer(told.table, analyzer, seconds_left=lambda: 5.0).run(part)
+    analyzer = Analyzer.of(reported.table, Gloomy(), reported.clock, workers=1)
+    part = DayOfArticles("quartzon", 0, reported.now)
+    progress = Reanalyzer(reported.table, analyzer, seconds_left=lambda: 5.0).run(part)
     assert (progress.analyzed, progress.done) == (1, False)
 
 
-def test_a_new_name_is_found_by_looking_through_all_articles(told: World) -> None:
-    SubjectRegistry(told.table, told.clock).register([Subject("release", "wonderful release")])
-    assert sum(call.analyzed for call in every_day(told, "release")) == 0
-    assert sum(call.analyzed for call in every_day(told, "release", "all")) == 6
-    assert len(told.mentions("release")) == 6
+def test_a_new_name_is_found_by_looking_through_all_articles(reported: World) -> None:
+    SubjectRegistry(reported.table, reported.clock).register([Subject("release", "wonderful release")])
+    assert sum(call.analyzed for call in every_day(reported, "release")) == 0
+    assert sum(call.analyzed for call in every_day(reported, "release", "all")) == 6
+    assert len(reported.mentions("release")) == 6
 
 
-def test_an_execution_that_an_earlier_version_began_goes_on_at_the_beginning_of_its_day(told: World) -> None:
+def test_an_execution_that_an_earlier_version_began_goes_on_at_the_beginning_of_its_day(
+    reported: World,
+) -> None:
     place = {"status": "analyzed", "timestamp": isoformat(NOON), "PK": "dedup:0", "SK": "ARTICLE"}
-    part = DayOfArticles("quartzon", 0, told.now, "all", place)
-    analyzer = Analyzer.of(told.table, Gloomy(), told.clock, workers=1)
-    progress = Reanalyzer(told.table, analyzer).run(part)
+    part = DayOfArticles("quartzon", 0, reported.now, "all", place)
+    analyzer = Analyzer.of(reported.table, Gloomy(), reported.clock, workers=1)
+    progress = Reanalyzer(reported.table, analyzer).run(part)
     assert (progress.analyzed, progress.done) == (2, True)
 
 
-def test_a_name_that_was_taken_back_is_no_longer_mentioned(told: World) -> None:
-    SubjectRegistry(told.table, told.clock).register([Subject("quartzon", "Quartzon Studio", "tool")])
-    every_day(told)
-    assert not told.mentions("quartzon")
-    told.refresh()
-    told.check_cache()
+def test_a_name_that_was_taken_back_is_no_longer_mentioned(reported: World) -> None:
+    SubjectRegistry(reported.table, reported.clock).register([Subject("quartzon", "Quartzon Studio", "tool")])
+    every_day(reported)
+    assert not reported.mentions("quartzon")
+    reported.refresh()
+    reported.check_cache()
 
 
-def test_a_subject_that_is_not_there_is_refused(told: World) -> None:
+def test_a_subject_that_is_not_there_is_refused(reported: World) -> None:
     with pytest.raises(InvalidInput, match="nobody"):
-        every_day(told, "nobody")
+        every_day(reported, "nobody")
 
 
 @pytest.mark.parametrize(
@@ -136,8 +140,8 @@ def test_a_wrong_field_of_a_part_is_named(change: dict[str, Any], field: str) ->
 
 
 def test_a_subject_whose_id_was_a_tag_before_is_counted_from_its_first_day(world: World) -> None:
-    tagged = word("tiingo", "1", headline="Snacks for all", published_at=NOON, tags=("SNAX",))
-    world.tell(tagged)
+    tagged = incoming("tiingo", "1", headline="Snacks for all", published_at=NOON, tags=("SNAX",))
+    world.report(tagged)
     world.analyze()
     world.wait(hours=1)
     world.refresh()
@@ -153,7 +157,7 @@ def test_mentions_that_no_refresh_ever_counted_are_counted_after_a_reanalysis(
     world: World, scope: str
 ) -> None:
     """A function that did not know the subject yet has written them, and marked nothing."""
-    world.tell(word("tiingo", "1", headline="Snacks for all", published_at=NOON, tags=("SNAX",)))
+    world.report(incoming("tiingo", "1", headline="Snacks for all", published_at=NOON, tags=("SNAX",)))
     SubjectRegistry(world.table, world.clock).register([Subject("SNAX", "Snackton", "company")])
     analyzer = Analyzer.of(world.table, LexiconEngine(), world.clock, workers=1)
     assert analyzer.subjects is not None
@@ -168,10 +172,10 @@ def test_mentions_that_no_refresh_ever_counted_are_counted_after_a_reanalysis(
     assert world.counted("SNAX", NOON - timedelta(hours=1), world.now)["total_mentions"] == 1
 
 
-def test_each_mention_says_which_engine_judged_it(told: World) -> None:
-    assert {mention["engine"] for mention in stored_mentions(told)} == {LexiconEngine().name}
-    every_day(told)
-    assert {mention["engine"] for mention in stored_mentions(told)} == {"gloomy-1"}
+def test_each_mention_says_which_engine_judged_it(reported: World) -> None:
+    assert {mention["engine"] for mention in stored_mentions(reported)} == {LexiconEngine().name}
+    every_day(reported)
+    assert {mention["engine"] for mention in stored_mentions(reported)} == {"gloomy-1"}
 
 
 def stored_mentions(world: World) -> list[dict[str, Any]]:
@@ -182,8 +186,8 @@ RIVALS = "Quartzon wins record orders; Marbleton plunges after fraud charges"
 
 
 def test_two_subjects_of_one_article_get_the_label_that_is_each_ones_own(world: World) -> None:
-    world.tell(word("tiingo", "1", headline=RIVALS, tags=("markets",)))
-    world.tell(word("tiingo", "2", headline="Quartzon wins record orders"))
+    world.report(incoming("tiingo", "1", headline=RIVALS, tags=("markets",)))
+    world.report(incoming("tiingo", "2", headline="Quartzon wins record orders"))
     Analyzer.of(world.table, ModelEngine(), world.clock, workers=1).analyze(world.keys)
     [one] = world.mentions("MRBL")
     own = {mention["headline"]: mention for mention in world.mentions("quartzon")}
@@ -205,7 +209,7 @@ def test_two_subjects_of_one_article_get_the_label_that_is_each_ones_own(world: 
 
 def test_a_reanalysis_labels_the_mentions_of_before_each_by_its_own(world: World) -> None:
     """Articles of before have one label for all, and no `subject_sentiments`."""
-    world.tell(word("tiingo", "1", headline=RIVALS, published_at=NOON - timedelta(hours=2)))
+    world.report(incoming("tiingo", "1", headline=RIVALS, published_at=NOON - timedelta(hours=2)))
     world.analyze()
     for item in world.everything():
         if item["SK"] == "ARTICLE":

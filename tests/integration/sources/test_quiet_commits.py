@@ -20,16 +20,16 @@ NOW = datetime(2026, 11, 27, 21, 0, tzinfo=UTC)
 class Watched(MotoTable):
     """Keeps which sources were changed together, tells of it, and refuses some."""
 
-    def __init__(self, table: Table, *refused: str, told: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, table: Table, *refused: str, notify: Callable[[], object] = lambda: None) -> None:
         super().__init__(table.name, table.client, shards=table.shards)
         self.batches: list[list[str]] = []
         self._refused = {f"SOURCE#{name}" for name in refused}
-        self._told = told
+        self._notify = notify
 
     def update_many(self, changes: Sequence[Change]) -> list[bool | TableBusy | TableRefused]:
         self.batches.append(sorted(change.key["PK"].removeprefix("SOURCE#") for change in changes))
         outcomes = super().update_many(changes)
-        self._told()
+        self._notify()
         return outcomes
 
     def _change_one(self, change: Change) -> bool | TableBusy | TableRefused:
@@ -78,7 +78,7 @@ async def test_one_that_hangs_does_not_keep_the_others(table: Table) -> None:
     adapter = Adapter()
     loop = asyncio.get_running_loop()
     # Told in the thread that has committed the others: only then the slow one may end.
-    watched = Watched(table, told=lambda: loop.call_soon_threadsafe(adapter.let_go.set))
+    watched = Watched(table, notify=lambda: loop.call_soon_threadsafe(adapter.let_go.set))
     registry, due = registered(watched, "a", "slow", "b")
     report = await poller(registry, adapter, linger=0.05).run(due)
     assert watched.batches == [["a", "b"], ["slow"]]

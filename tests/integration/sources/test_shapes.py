@@ -299,10 +299,10 @@ def test_what_is_left_out_has_its_reason_in_history_log_and_metric(
     [warning] = fetch["warnings"]
     assert warning.endswith(f"of item {len(empty)} cannot be read: nobody knows its zone")
     log_round(report, Logger(service="fetch_sources", level="INFO"))
-    told = {record.message: vars(record) for record in caplog.records}
-    assert told["rows_dropped"]["skipped"] == 8
-    assert told["entry_rejected"]["reason"] == "it has neither a title nor a text"
-    assert told["document_in_doubt"]["reasons"] == tuple(fetch["warnings"])
+    logged = {record.message: vars(record) for record in caplog.records}
+    assert logged["rows_dropped"]["skipped"] == 8
+    assert logged["entry_rejected"]["reason"] == "it has neither a title nor a text"
+    assert logged["document_in_doubt"]["reasons"] == tuple(fetch["warnings"])
     metrics = Metrics()
     measure_round(report, metrics)
     metrics.flush_metrics()

@@ -121,7 +121,7 @@ def bus_answer(*codes: str) -> dict[str, Any]:
     return {"FailedEntryCount": sum(map(bool, codes)), "Entries": entries}
 
 
-def bus_request(told: list[ArticlesNew]) -> dict[str, Any]:
+def bus_request(new: list[ArticlesNew]) -> dict[str, Any]:
     return {
         "Entries": [
             {
@@ -130,22 +130,22 @@ def bus_request(told: list[ArticlesNew]) -> dict[str, Any]:
                 "DetailType": "articles.new",
                 "Detail": event.model_dump_json(),
             }
-            for event in told
+            for event in new
         ]
     }
 
 
 def test_only_the_refused_events_are_told_again(client: Any, naps: Naps) -> None:
     eventbridge, stub = client("events")
-    told = events(11)
+    new = events(11)
     stub.add_response(
         "put_events",
         bus_answer("", "ThrottlingException", *[""] * 7, "InternalFailure"),
-        bus_request(told[:10]),
+        bus_request(new[:10]),
     )
-    stub.add_response("put_events", bus_answer("", ""), bus_request([told[1], told[9]]))
-    stub.add_response("put_events", bus_answer(""), bus_request(told[10:]))
-    assert EventBus(eventbridge, "bus", naps).put(told) == 11
+    stub.add_response("put_events", bus_answer("", ""), bus_request([new[1], new[9]]))
+    stub.add_response("put_events", bus_answer(""), bus_request(new[10:]))
+    assert EventBus(eventbridge, "bus", naps).put(new) == 11
     assert naps.taken == [0.1]
 
 

@@ -20,7 +20,7 @@ from sourcebook.table import keys
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
 
-def word(source: str, crawled_minute: int = 0, **fields: Any) -> IncomingArticle:
+def incoming(source: str, crawled_minute: int = 0, **fields: Any) -> IncomingArticle:
     return parse_incoming(
         {
             "source": source,
@@ -34,7 +34,7 @@ def word(source: str, crawled_minute: int = 0, **fields: Any) -> IncomingArticle
     )
 
 
-def told(words: list[IncomingArticle]) -> Article:
+def article_of(words: list[IncomingArticle]) -> Article:
     first, *others = words
     identity = identify(first.headline, first.published_at)
     article = new_article(first, identity, identity.dedup_key)
@@ -58,7 +58,7 @@ def written(before: Article, after: Article) -> Article:
 
 
 def deliver(words: list[IncomingArticle]) -> dict[str, Any]:
-    article = told(words)
+    article = article_of(words)
     return article.to_item(keys.article(article.dedup_key))
 
 
@@ -68,7 +68,7 @@ def canonical(item: dict[str, Any]) -> str:
 
 words = st.lists(
     st.builds(
-        word,
+        incoming,
         st.sampled_from(["tiingo", "finnhub", "harbor-ledger"]),
         st.integers(0, 3),
         text=st.sampled_from(["", "The port authority said so.", "Ships wait."]),
@@ -88,7 +88,7 @@ def test_any_order_of_deliveries_ends_in_the_same_article(words: list[IncomingAr
 
 @given(words, st.randoms())
 def test_repeated_deliveries_change_nothing(words: list[IncomingArticle], random: Any) -> None:
-    article = told(words)
+    article = article_of(words)
     again = words * 3
     random.shuffle(again)
     assert all(merged(article, word) is article for word in again)
@@ -98,20 +98,22 @@ def test_repeated_deliveries_change_nothing(words: list[IncomingArticle], random
 def test_two_articles_of_a_source_under_one_headline_change_nothing_when_told_again(
     ids: tuple[str, str],
 ) -> None:
-    both = [word("wire", article_id=id_, text=f"What {id_} says.") for id_ in ids]
-    article = told([word("harbour", 1, text="Something else."), *both])
+    both = [incoming("wire", article_id=id_, text=f"What {id_} says.") for id_ in ids]
+    article = article_of([incoming("harbour", 1, text="Something else."), *both])
     assert article.text_for_analysis == "What 1 says.", "that of the one that speaks for the source"
-    again = [word("wire", 30, article_id=id_, text=f"What {id_} says.") for id_ in ids]
+    again = [incoming("wire", 30, article_id=id_, text=f"What {id_} says.") for id_ in ids]
     assert all(merged(article, one) is article for one in again)
 
 
 def test_sources_are_ordered_by_when_they_provided_the_article() -> None:
-    item = deliver([word("tiingo", 5), word("finnhub", 1), word("harbor-ledger", 3)])
+    item = deliver([incoming("tiingo", 5), incoming("finnhub", 1), incoming("harbor-ledger", 3)])
     assert item["sources"] == ["finnhub", "harbor-ledger", "tiingo"]
 
 
 def test_the_first_source_gives_the_headline_and_each_keeps_its_own() -> None:
-    item = deliver([word("tiingo", 5, headline="Harbour reopens after the storm!"), word("finnhub", 1)])
+    item = deliver(
+        [incoming("tiingo", 5, headline="Harbour reopens after the storm!"), incoming("finnhub", 1)]
+    )
     assert item["headline"] == "Harbour reopens after the storm"
     attributions = item["source_attribution"]
     assert attributions["tiingo"]["original_headline"] == "Harbour reopens after the storm!"
@@ -120,14 +122,18 @@ def test_the_first_source_gives_the_headline_and_each_keeps_its_own() -> None:
 @pytest.mark.parametrize("at", [1, 5])
 def test_the_headline_has_no_entities_and_its_source_keeps_them(at: int) -> None:
     encoded = "Storm &amp;amp; surf close the harbour, says Kov&aacute;cs &#8217;&amp"
-    item = deliver([word("finnhub", 3), word("tiingo", at, headline=encoded), word("harbor-ledger", 9)])
+    item = deliver(
+        [incoming("finnhub", 3), incoming("tiingo", at, headline=encoded), incoming("harbor-ledger", 9)]
+    )
     first = "Storm & surf close the harbour, says Kovács \u2019&amp"
     assert item["headline"] == (first if at == 1 else "Harbour reopens after the storm")
     assert item["source_attribution"]["tiingo"]["original_headline"] == encoded
 
 
 def test_an_edited_headline_replaces_the_sources_own_word_and_keeps_its_first_crawl() -> None:
-    item = deliver([word("tiingo"), word("tiingo", 9, headline="Harbour reopens two days after the storm")])
+    item = deliver(
+        [incoming("tiingo"), incoming("tiingo", 9, headline="Harbour reopens two days after the storm")]
+    )
     attribution = item["source_attribution"]["tiingo"]
     assert attribution["original_headline"] == "Harbour reopens two days after the storm"
     assert attribution["crawl_timestamp"] == "2026-11-27T12:00:00Z"
@@ -136,19 +142,22 @@ def test_an_edited_headline_replaces_the_sources_own_word_and_keeps_its_first_cr
 
 
 def test_an_edit_that_arrives_before_the_original_wins_all_the_same() -> None:
-    original, edit = word("tiingo"), word("tiingo", 9, headline="Harbour reopens two days after the storm")
+    original, edit = (
+        incoming("tiingo"),
+        incoming("tiingo", 9, headline="Harbour reopens two days after the storm"),
+    )
     assert deliver([edit, original])["source_attribution"] == deliver([original, edit])["source_attribution"]
 
 
 def test_a_date_in_the_future_orders_by_the_time_of_the_crawl_and_is_kept_as_given() -> None:
-    item = deliver([word("tiingo", published_at=NOON + timedelta(days=300))])
+    item = deliver([incoming("tiingo", published_at=NOON + timedelta(days=300))])
     assert item["timestamp"] == "2026-11-27T12:00:00Z"
     assert item["source_attribution"]["tiingo"]["published_at"] == "2027-09-23T12:00:00Z"
 
 
 def test_more_sources_than_are_kept_leave_the_article_as_it_is() -> None:
-    article = told([word(f"source-{n:03}", n) for n in range(200)])
-    assert merged(article, word("one-more", 300)) is article
+    article = article_of([incoming(f"source-{n:03}", n) for n in range(200)])
+    assert merged(article, incoming("one-more", 300)) is article
     assert len(article.sources) == 200
 
 
@@ -167,5 +176,5 @@ def test_more_sources_than_are_kept_leave_the_article_as_it_is() -> None:
 def test_a_word_that_breaks_a_rule_is_refused_by_its_field(field: str, value: object) -> None:
     declared: dict[str, Any] = {"source": "tiingo", field: value}
     with pytest.raises(InvalidInput) as refused:
-        word(**declared)
+        incoming(**declared)
     assert refused.value.field == field

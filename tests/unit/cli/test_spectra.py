@@ -29,9 +29,9 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_each_file_is_one_object_of_the_list(files: dict[str, Path]) -> None:
-    told = CliRunner().invoke(main, ["spectra", "check", *map(str, files.values()), "--json"])
-    assert told.exit_code == 0
-    valid, held, page = json.loads(told.stdout)
+    finished = CliRunner().invoke(main, ["spectra", "check", *map(str, files.values()), "--json"])
+    assert finished.exit_code == 0
+    valid, held, page = json.loads(finished.stdout)
     assert valid == {
         "file": str(files["valid"]),
         "outcome": "VALID",
@@ -70,21 +70,21 @@ def test_overrides_are_those_of_a_reviewer(files: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("option", ["wavelength_unit", "colour=red", "date=soon"])
 def test_an_override_that_cannot_be_used_is_refused(files: dict[str, Path], option: str) -> None:
-    told = CliRunner().invoke(main, ["spectra", "check", str(files["held"]), "--override", option])
-    assert told.exit_code == 1
-    assert "not valid; expected" in told.output
+    finished = CliRunner().invoke(main, ["spectra", "check", str(files["held"]), "--override", option])
+    assert finished.exit_code == 1
+    assert "not valid; expected" in finished.output
 
 
 def test_artifacts_of_the_valid_ones_are_written(files: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "made"
-    told = CliRunner().invoke(
+    finished = CliRunner().invoke(
         main, ["spectra", "check", *map(str, files.values()), "--artifacts", str(folder)]
     )
-    assert told.exit_code == 0
+    assert finished.exit_code == 0
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.*") if path.is_file()} == {
         "valid.fits/spectrum.ecsv",
         "valid.fits/metadata.json",
         "valid.fits/preview.png",
     }
-    assert f"valid.fits: VALID, {BESS}, 1 x 200, 400.000 to 499.500 nm" in told.output
-    assert "HTML_BODY" in told.output
+    assert f"valid.fits: VALID, {BESS}, 1 x 200, 400.000 to 499.500 nm" in finished.output
+    assert "HTML_BODY" in finished.output

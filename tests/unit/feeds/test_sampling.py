@@ -123,8 +123,8 @@ def test_a_sample_is_counted_and_a_disagreement_logged(
         "ParserEntriesSampled": [30.0],
         "ParserEntriesDisagreed": [2.0],
     }
-    [told] = [vars(record) for record in caplog.records if record.message == "parsers_disagree"]
-    assert (told["source_id"], told["disagreeing"], told["by_field"]) == ("two", 2, {"link": 2})
+    [logged] = [vars(record) for record in caplog.records if record.message == "parsers_disagree"]
+    assert (logged["source_id"], logged["disagreeing"], logged["by_field"]) == ("two", 2, {"link": 2})
 
 
 def test_a_round_without_a_sample_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:

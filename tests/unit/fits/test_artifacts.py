@@ -193,5 +193,5 @@ def test_verdicts_overrides_and_points_load_neither_astropy_nor_numpy() -> None:
         "import sys, sourcebook.fits.model, sourcebook.fits.overrides, sourcebook.fits.points\n"
         "print(sorted({'astropy', 'numpy', 'PIL'} & sys.modules.keys()))"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == "[]\n"
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert finished.stdout == "[]\n"

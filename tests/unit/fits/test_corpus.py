@@ -235,8 +235,8 @@ def test_the_checksum_of_uves_holds_although_astropy_says_it_does_not() -> None:
 def test_the_command_prints_all_of_them_as_a_list() -> None:
     right_of("derived__empty.fits")
     files = [str(SPECTRA / name) for name in OUTCOMES]
-    told = CliRunner().invoke(main, ["spectra", "check", *files, "--json"])
-    assert told.exit_code == 0, told.output
-    rows = json.loads(told.stdout)
+    finished = CliRunner().invoke(main, ["spectra", "check", *files, "--json"])
+    assert finished.exit_code == 0, finished.output
+    rows = json.loads(finished.stdout)
     assert [f"{row['outcome']} {row['reason']}".strip() for row in rows] == list(OUTCOMES.values())
     assert [row["file"] for row in rows] == files

@@ -192,8 +192,8 @@ def test_iraf_leftovers_in_cunit1_say_no_unit(left: str) -> None:
     assert valid(made.iraf({"CUNIT1": left})).verdict.original_unit == "angstroms"
     bare = {"WAT1_001": "wtype=linear label=Wavelength"}
     held(made.iraf({"CUNIT1": left, **bare}), "MISSING_CRITICAL_METADATA", "a unit of wavelength")
-    told = {"CTYPE1": "LAMBDA [nm]", "CRVAL1": 400.0, "CD1_1": 0.2, **bare}
-    assert valid(made.iraf({"CUNIT1": left, **told})).verdict.original_unit == "nm"
+    declared = {"CTYPE1": "LAMBDA [nm]", "CRVAL1": 400.0, "CD1_1": 0.2, **bare}
+    assert valid(made.iraf({"CUNIT1": left, **declared})).verdict.original_unit == "nm"
 
 
 @pytest.mark.parametrize("said", [{"DC-FLAG": 1}, {"DC-FLAG": None, "CTYPE1": "LOGLIN"}])

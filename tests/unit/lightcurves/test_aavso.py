@@ -58,7 +58,7 @@ def test_na_is_nothing_and_a_limit_is_fainter_than() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "delimiter"),
+    ("declared", "delimiter"),
     [
         (",", ","),
         ("comma", ","),
@@ -70,9 +70,9 @@ def test_na_is_nothing_and_a_limit_is_fainter_than() -> None:
         ("TAB", "\t"),
     ],
 )
-def test_the_delimiter_is_the_one_that_is_told(told: str, delimiter: str) -> None:
+def test_the_delimiter_is_the_one_that_is_told(declared: str, delimiter: str) -> None:
     row = extended().splitlines()[-1].replace(",", delimiter)
-    found = one(EXTENDED.replace("#DELIM=,", f"#DELIM={told}") + row)
+    found = one(EXTENDED.replace("#DELIM=,", f"#DELIM={declared}") + row)
     assert found.magnitude == 11.135
 
 

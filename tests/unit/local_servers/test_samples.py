@@ -227,9 +227,9 @@ def test_every_publisher_is_invented() -> None:
 def test_the_sample_news_speak_of_at_least_ten_subjects_that_are_loaded() -> None:
     """So that the first evening has a chart, a cache and numbers."""
     matcher = Matcher([*default_subjects(), *samples.sample_subjects()])
-    told = [title for name in samples.feed_names() for title, _ in entries(name, NOW)]
-    told += [str(item["title"]) for item in samples.tiingo_news(NOW)]
-    counts = Counter(tool_id for title in told for tool_id in matcher.find(title))
+    headlines = [title for name in samples.feed_names() for title, _ in entries(name, NOW)]
+    headlines += [str(item["title"]) for item in samples.tiingo_news(NOW)]
+    counts = Counter(tool_id for title in headlines for tool_id in matcher.find(title))
     assert len([tool_id for tool_id, count in counts.items() if count >= 2]) >= 10, counts
 
 

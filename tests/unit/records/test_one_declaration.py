@@ -28,7 +28,7 @@ from sourcebook.api.responses import listed
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.articles.read import ArticleFilter, ArticleReader
 from sourcebook.exports.datasets import ARTICLES
-from tests.incoming import word
+from tests.incoming import incoming
 from tests.unit.api.memory import MemoryTable
 
 
@@ -38,7 +38,7 @@ class Kept(MemoryTable):
 
 
 table = Kept()
-ArticleStore(table).store(word("tiingo"))
+ArticleStore(table).store(incoming("tiingo"))
 page = ArticleReader(table).page(ArticleFilter(), limit=10)
 answer = json.loads(listed(page).to_gateway(correlation_id="c", gzip_accepted=False)["body"])
 made = runpy.run_path("docs/make_table.py")["page"]("")

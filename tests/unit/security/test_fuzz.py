@@ -126,9 +126,9 @@ def test_opml(pieces: list[str]) -> None:
                 assert feed.url
                 assert len(feed.name) <= 200
                 f"{feed.url}{feed.name}{feed.tags}".encode()
-            for told in found.problems:
-                assert told.line >= 1
-                told.message.encode()
+            for reported in found.problems:
+                assert reported.line >= 1
+                reported.message.encode()
             served = [
                 {
                     "feed_id": f"f{n}",
@@ -365,8 +365,8 @@ def test_any_rate_is_a_bounded_figure_or_has_a_reason(text: str) -> None:
     try:
         rate = parse_rate(text)
     except UnreadableValue as refused:
-        told = f"{refused.reason}: {refused}"
-        assert len(told) < 1_000
+        reported = f"{refused.reason}: {refused}"
+        assert len(reported) < 1_000
         return
     assert rate.value.is_finite()
     assert len(str(rate.value)) < 60

@@ -229,6 +229,6 @@ def test_who_is_turned_away_is_not_told_what_they_sent(how: str) -> None:
     keeper = AccessControl(store, public_read=False, clock=lambda: clock)
     with pytest.raises(Denied) as denied:
         keeper.admit(Access.WRITE, {"routeKey": "POST /feeds", "headers": {"authorization": sent}})
-    told = f"{denied.value!r} {denied.value.detail} {denied.value.challenge}"
-    assert text[20:-3] not in told
-    assert SECRET not in told
+    shown = f"{denied.value!r} {denied.value.detail} {denied.value.challenge}"
+    assert text[20:-3] not in shown
+    assert SECRET not in shown

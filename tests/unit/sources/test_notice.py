@@ -24,15 +24,17 @@ def client() -> Any:
 
 def test_one_message_names_all_that_a_round_has_disabled_and_why() -> None:
     sns = client()
-    told: dict[str, Any] = {}
-    sns.meta.events.register("provide-client-params.sns.Publish", lambda params, **_: told.update(params))
+    published: dict[str, Any] = {}
+    sns.meta.events.register(
+        "provide-client-params.sns.Publish", lambda params, **_: published.update(params)
+    )
     with Stubber(sns) as stub:
         stub.add_response("publish", {"MessageId": "1"}, {"TopicArn": TOPIC, "Subject": ANY, "Message": ANY})
         polls = [poll("a", "HTTP 404\nnot found"), poll("b", "x" * 900), poll("c", "fine", disabled=False)]
         assert Notice(sns, TOPIC).send(RoundReport(polls, [], [], [])) == 2
         stub.assert_no_pending_responses()
-    assert told["Subject"] == "Sourcebook: 2 sources disabled by errors"
-    lines = told["Message"].splitlines()
+    assert published["Subject"] == "Sourcebook: 2 sources disabled by errors"
+    lines = published["Message"].splitlines()
     assert lines[0] == "a: HTTP 404\ufffdnot found"
     assert len(lines[1]) == len("b: ") + 200
     assert lines[2:] == ["", lines[3]]

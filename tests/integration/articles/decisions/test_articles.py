@@ -17,7 +17,7 @@ from sourcebook.records.article import Status
 from sourcebook.records.decision import DecisionAction
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.incoming import NOON, word
+from tests.incoming import NOON, incoming
 from tests.integration.articles.decisions.world import World, world, wrong
 from tests.integration.articles.grouping.test_flow import EDITED, ELSEWHERE, STORY
 from tests.moto_table import Dying, DyingTable, MotoTable
@@ -278,6 +278,6 @@ def test_a_decision_in_the_middle_of_a_poll_is_followed(world: World) -> None:
     one, other = two(world)
     table = JoinedMeanwhile(world.table.name, world.table.client)
     table.happens = lambda: world.articles().join(one, other, world.by())
-    stored = type(world.store)(table).store(word("late", "l1", 10, headline=EDITED, published_at=NOON))
+    stored = type(world.store)(table).store(incoming("late", "l1", 10, headline=EDITED, published_at=NOON))
     assert (stored.outcome, stored.dedup_key, stored.announce) == (Outcome.MERGED, one, False)
     assert "late" in world.read(one).sources

@@ -30,13 +30,13 @@ def event_of(world: World, *articles: str) -> str:
 
 def grouped(world: World) -> tuple[str, list[str]]:
     """Return an event and its three articles."""
-    told = [
+    stored = [
         world.take_in(STORY, source="wire", tickers=["ORBQ"]),
         world.take_in(EDITED, source="ledger", crawled_minute=1),
         world.take_in(f"{STORY} on Tuesday", source="review", crawled_minute=2),
     ]
     world.grouper().run("run-1")
-    return event_of(world, *told), told
+    return event_of(world, *stored), stored
 
 
 def two_events(world: World) -> tuple[str, str, list[str], list[str]]:

@@ -15,7 +15,7 @@ from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
 from sourcebook.records.article import Article
 from sourcebook.table.client import Table
-from tests.incoming import word
+from tests.incoming import incoming
 from tests.integration.articles.grouping.test_flow import News
 
 
@@ -40,8 +40,8 @@ class World(News):
 
     def articles(self, table: Table | None = None, *, announce: bool = True) -> ArticleDecisions:
         table = table or self.table
-        told: Callable[[Iterable[str]], None] = self.announce if announce else lambda _keys: None
-        return ArticleDecisions(table, told, lambda: self.now)
+        announcing: Callable[[Iterable[str]], None] = self.announce if announce else lambda _keys: None
+        return ArticleDecisions(table, announcing, lambda: self.now)
 
     def people(self, table: Table | None = None) -> EventDecisions:
         return EventDecisions(table or self.table, lambda: self.now)
@@ -57,7 +57,7 @@ class World(News):
     def poll(self, *args: Any, **kwargs: Any) -> str:
         """Have a source tell its story again; return the key of the article that it went to."""
 
-        return self.store.store(word(*args, **kwargs)).dedup_key
+        return self.store.store(incoming(*args, **kwargs)).dedup_key
 
 
 def wrong(world: World, *, repair: bool = False) -> list[str]:

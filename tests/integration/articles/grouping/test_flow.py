@@ -36,7 +36,7 @@ from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.pages import walk_shards
-from tests.incoming import NOON, word
+from tests.incoming import NOON, incoming
 from tests.moto_table import Dying, DyingTable, MotoTable
 
 STORY = "Orbita wins lunar lander contract from Esrange"
@@ -48,13 +48,13 @@ class Bus:
     """EventBridge as far as putting events goes, with refusals on demand."""
 
     def __init__(self) -> None:
-        self.told: list[dict[str, Any]] = []
+        self.sent: list[dict[str, Any]] = []
         self.refuse: list[set[int]] = []
 
     def put_events(self, *, Entries: Sequence[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803
         assert 1 <= len(Entries) <= 10
         refused = self.refuse.pop(0) if self.refuse else set()
-        self.told += [entry for n, entry in enumerate(Entries) if n not in refused]
+        self.sent += [entry for n, entry in enumerate(Entries) if n not in refused]
         return {
             "FailedEntryCount": len(refused),
             "Entries": [
@@ -64,7 +64,7 @@ class Bus:
         }
 
     def details(self, detail_type: str) -> list[dict[str, Any]]:
-        return [json.loads(told["Detail"]) for told in self.told if told["DetailType"] == detail_type]
+        return [json.loads(sent["Detail"]) for sent in self.sent if sent["DetailType"] == detail_type]
 
 
 class News:
@@ -93,8 +93,8 @@ class News:
 
     def take_in(self, headline: str, source: str = "wire", article_id: str = "", **fields: Any) -> str:
         """Store one source's word and have it analyzed."""
-        told = word(source, article_id or headline, headline=headline, **fields)
-        key = self.store.store(told).dedup_key
+        sent = incoming(source, article_id or headline, headline=headline, **fields)
+        key = self.store.store(sent).dedup_key
         self.analyzer.analyze([key])
         return key
 
@@ -207,7 +207,7 @@ def test_a_run_that_dies_at_any_write_is_completed_by_the_next(news: News, write
     assert shown["member_count"] == len(shown["members"]) == 4
     assert {news.article(member["dedup_key"])["event_id"] for member in shown["members"]} == ids
     assert news.waiting() == 0
-    assert any(event_id in told["event_ids"] for told in news.bus.details("processing.generate_ideas"))
+    assert any(event_id in sent["event_ids"] for sent in news.bus.details("processing.generate_ideas"))
 
 
 class Interleaved(MotoTable):
@@ -306,8 +306,8 @@ def test_each_line_in_which_articles_wait_is_asked_for(news: News) -> None:
     trigger = GroupingTrigger(news.table, news.events, lambda: news.now, lines=4)
     asked = trigger.check("tick")
     assert [(one.line, one.lines) for one in asked] == [(n, 4) for n in range(4)]
-    told = news.bus.details("processing.group_headlines")
-    assert [read_message(GroupHeadlines, json.dumps(one)) for one in told] == asked
+    sent = news.bus.details("processing.group_headlines")
+    assert [read_message(GroupHeadlines, json.dumps(one)) for one in sent] == asked
     news.grouper().run("run-1", [Line(0, 4), Line(2, 4)])
     news.now += timedelta(minutes=5)
     assert [one.line for one in trigger.check("tick")] == [1, 3]
@@ -330,8 +330,8 @@ def test_grouping_is_asked_for_at_ten_articles_or_after_five_minutes(news: News)
         news.take_in(f"Globex closes brewery number {number} of Riga")
     assert news.trigger.check("tick") == []
     news.take_in(STORY)
-    [told] = news.trigger.check("tick")
-    assert (told.trigger_reason, told.ungrouped_count) == ("threshold_reached", 10)
+    [sent] = news.trigger.check("tick")
+    assert (sent.trigger_reason, sent.ungrouped_count) == ("threshold_reached", 10)
     news.grouper().run("run-1")
     news.take_in(EDITED, source="ledger")
     assert news.trigger.check("tick") == []
@@ -339,8 +339,8 @@ def test_grouping_is_asked_for_at_ten_articles_or_after_five_minutes(news: News)
     [later] = news.trigger.check("tick")
     assert (later.trigger_reason, later.ungrouped_count) == ("interval_elapsed", 1)
     first = news.bus.details("processing.group_headlines")[0]
-    assert read_message(GroupHeadlines, json.dumps(first)) == told
-    assert {entry["Source"] for entry in news.bus.told} == {"sourcebook"}
+    assert read_message(GroupHeadlines, json.dumps(first)) == sent
+    assert {entry["Source"] for entry in news.bus.sent} == {"sourcebook"}
 
 
 def test_an_article_whose_analysis_died_after_its_mark_waits_for_its_analysis(news: News) -> None:
@@ -354,31 +354,31 @@ def test_an_article_whose_analysis_died_after_its_mark_waits_for_its_analysis(ne
 
 
 def test_a_mark_of_several_keeps_those_that_are_not_analyzed_yet(news: News) -> None:
-    told = [news.take_in(f"Globex closes brewery number {number} of Riga") for number in range(23)]
+    articles = [news.take_in(f"Globex closes brewery number {number} of Riga") for number in range(23)]
     news.grouper().run("run-1")
-    marks = ungrouped_items(told, news.now)
+    marks = ungrouped_items(articles, news.now)
     assert [len(articles_of(mark)) for mark in marks] == [20, 3]
     news.table.put_many(marks)
-    for key in (told[4], told[5]):
+    for key in (articles[4], articles[5]):
         news.table.update(keys.article(key), assign={"status": "pending"})
-    news.table.delete(keys.article(told[5]))
+    news.table.delete(keys.article(articles[5]))
     news.grouper().run("run-2")
     [left] = waiting_marks(news.table, 100)
-    assert articles_of(left) == [told[4]]
-    news.table.update(keys.article(told[4]), assign={"status": "analyzed"})
+    assert articles_of(left) == [articles[4]]
+    news.table.update(keys.article(articles[4]), assign={"status": "analyzed"})
     news.grouper().run("run-3")
     assert news.waiting() == 0
 
 
 def test_articles_that_are_analyzed_together_share_a_mark_of_less_than_a_kilobyte(news: News) -> None:
     stored = [
-        news.store.store(word("wire", str(n), headline=f"Globex closes brewery {n}")) for n in range(12)
+        news.store.store(incoming("wire", str(n), headline=f"Globex closes brewery {n}")) for n in range(12)
     ]
     news.analyzer.analyze([one.dedup_key for one in stored])
     [mark] = waiting_marks(news.table, 100)
     assert len(articles_of(mark)) == 12
-    [told] = news.trigger.check("tick")
-    assert (told.trigger_reason, told.ungrouped_count) == ("threshold_reached", 10)
+    [sent] = news.trigger.check("tick")
+    assert (sent.trigger_reason, sent.ungrouped_count) == ("threshold_reached", 10)
     [full] = ungrouped_items([f"{n:032x}" for n in range(20)], news.now)
     assert sum(len(name) + len(str(value)) for name, value in full.items()) < 1_000
 
@@ -391,8 +391,8 @@ def test_marks_of_an_earlier_version_are_taken_too(news: News) -> None:
     for one in (key, other):
         place = {"PK": keys.UNGROUPED_ONE_BY_ONE, "SK": f"{since}#{one}"}
         news.table.put({**place, "entity_type": "Ungrouped", "dedup_key": one, "since": since})
-    [told] = news.trigger.check("tick")
-    assert told.ungrouped_count == 2
+    [sent] = news.trigger.check("tick")
+    assert sent.ungrouped_count == 2
     news.grouper().run("run-1")
     assert news.waiting() == 0
     assert news.article(key)["event_id"] == news.article(other)["event_id"]
@@ -409,16 +409,18 @@ def test_new_articles_are_told_in_batches_and_refusals_are_told_again(news: News
     announcer = Announcer(sns, sns.create_topic(Name="articles")["TopicArn"])
     intake = Intake(news.store, announcer, "run-1", news.events)
     news.bus.refuse = [{0, 2}, {1}]
-    words = [word("wire", str(n), headline=f"Globex closes brewery number {n} of Riga") for n in range(230)]
+    words = [
+        incoming("wire", str(n), headline=f"Globex closes brewery number {n} of Riga") for n in range(230)
+    ]
     intake.take(words)
-    told = [read_message(ArticlesNew, json.dumps(detail)) for detail in news.bus.details("articles.new")]
-    assert sorted(event.count for event in told) == [30, 100, 100]
-    assert len({key for event in told for key in event.article_ids}) == 230
-    assert {(event.source_id, event.correlation_id) for event in told} == {("wire", "run-1")}
-    news.table.update(keys.article(told[0].article_ids[0]), assign={"status": "analyzed"})
-    before = len(news.bus.told)
-    intake.take([word("ledger", "x", headline="Globex closes brewery number 7 of Riga")])
-    assert len(news.bus.told) == before, "another source's word makes no article new"
+    sent = [read_message(ArticlesNew, json.dumps(detail)) for detail in news.bus.details("articles.new")]
+    assert sorted(event.count for event in sent) == [30, 100, 100]
+    assert len({key for event in sent for key in event.article_ids}) == 230
+    assert {(event.source_id, event.correlation_id) for event in sent} == {("wire", "run-1")}
+    news.table.update(keys.article(sent[0].article_ids[0]), assign={"status": "analyzed"})
+    before = len(news.bus.sent)
+    intake.take([incoming("ledger", "x", headline="Globex closes brewery number 7 of Riga")])
+    assert len(news.bus.sent) == before, "another source's word makes no article new"
 
 
 def test_a_bus_that_keeps_refusing_is_an_error_that_comes_back(news: News) -> None:

@@ -44,9 +44,9 @@ def test_every_event_of_the_bus_is_described_with_its_fields(event: type[BusEven
 def test_the_example_of_an_event_can_be_read() -> None:
     block = re.search(r'```json\n(\{\n  "source": .*?)```', ARTICLES, re.DOTALL)
     assert block is not None
-    told = json.loads(block[1])
-    assert told["detail-type"] == ArticlesNew.detail_type
-    ArticlesNew.model_validate(told["detail"])
+    example = json.loads(block[1])
+    assert example["detail-type"] == ArticlesNew.detail_type
+    ArticlesNew.model_validate(example["detail"])
 
 
 def test_thresholds_are_described_as_they_are() -> None:

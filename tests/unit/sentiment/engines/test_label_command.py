@@ -79,7 +79,7 @@ def test_each_target_of_a_table_gets_a_line_with_the_label_first(tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    ("table", "told"),
+    ("table", "message"),
     [
         ("start\ttext\n0\tKestrel\n", "a column end"),
         ("", "a column start"),
@@ -88,9 +88,9 @@ def test_each_target_of_a_table_gets_a_line_with_the_label_first(tmp_path: Path,
         ("start\tend\ttext\n0\t3\n", "line 2"),
     ],
 )
-def test_a_table_that_names_no_targets_is_refused(table: str, told: str) -> None:
+def test_a_table_that_names_no_targets_is_refused(table: str, message: str) -> None:
     finished = CliRunner().invoke(
         main, ["sentiment", "label", "-", "--targets", "--engine", "fallback"], input=table
     )
     assert finished.exit_code == 1
-    assert told in finished.output
+    assert message in finished.output
