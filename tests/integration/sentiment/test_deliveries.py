@@ -122,7 +122,7 @@ def test_any_course_of_events_ends_in_the_counts_of_the_plain_one(
     assert not marks(world)
 
     plain = World(new_table())
-    for report in (w for w in WORDS if w in world.reports):
+    for report in (w for w in WORDS if w in world.reported):
         plain.report(report)
     settle(plain)
     assert mentions(world) == mentions(plain)
