@@ -49,7 +49,7 @@ def receiver(received: Received) -> Iterator[Served]:
         yield server
 
 
-def test_a_failed_run_is_told_once_though_the_receiver_is_down_at_first(
+def test_a_failed_run_is_delivered_once_though_the_receiver_is_down_at_first(
     stack: Stack, received: Received, receiver: Served
 ) -> None:
     table = Table(stack.outputs.table_name, stack.session.client("dynamodb"))

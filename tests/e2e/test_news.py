@@ -116,9 +116,7 @@ def test_feeds_and_news_apis_together_come_to_exactly_what_the_samples_hold(
     assert sum(int(m["articles_stored"]["N"]) for m in metrics) == wanted.articles
 
 
-def test_stories_told_in_other_words_become_events_with_ideas(
-    stack: Stack, samples: dict[str, Source]
-) -> None:
+def test_stories_in_other_words_become_events_with_ideas(stack: Stack, samples: dict[str, Source]) -> None:
     # Asked for by the clock or by the new articles themselves, all the way over the bus.
     def with_ideas() -> list[dict[str, Any]]:
         found = [event for event in listed_events(stack) if event["idea"]]

@@ -65,7 +65,7 @@ def test_three_sources_of_three_forms_give_one_answer_each(stack: Stack, fetched
     assert len(observations(stack)) == 45
 
 
-def test_the_api_tells_history_banks_series_and_how_fresh_it_is(
+def test_the_api_serves_history_banks_series_and_how_fresh_it_is(
     stack: Stack, fetched: dict[str, Source]
 ) -> None:
     history = stack.api.get(

@@ -187,7 +187,7 @@ def test_the_sentiment_of_a_subject_is_found_by_its_name(page: BrowserPage, stac
     picture(page, "sentiment")
 
 
-def test_a_feed_tells_its_next_poll_and_its_hours(page: BrowserPage, stack: Stack) -> None:
+def test_a_feed_shows_its_next_poll_and_its_hours(page: BrowserPage, stack: Stack) -> None:
     open_view(page, stack, "#/feeds", "feeds")
     page.get_by_role("link", name="Harbor Ledger").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Harbor Ledger")
@@ -256,7 +256,7 @@ def test_a_quarantined_spectrum_is_decided_with_a_token_and_watched_until_it_is_
     expect(page.get_by_role("img", name="Spectrum from")).to_have_count(2)
 
 
-def test_a_feed_that_fails_is_told_by_an_alert_and_mended(
+def test_a_feed_that_fails_fires_an_alert_and_is_mended(
     page: BrowserPage, stack: Stack, server_url: str, token: str
 ) -> None:
     address = f"{server_url}/feeds/harbor-ledger.rss"

@@ -224,7 +224,7 @@ def test_what_cannot_be_ingested_fails_and_says_why(observatory: Observatory) ->
     assert observatory.curve()["items"] == []
 
 
-def test_the_command_hands_in_files_and_tells_of_each(observatory: Observatory, tmp_path: Path) -> None:
+def test_the_command_hands_in_files_and_reports_each(observatory: Observatory, tmp_path: Path) -> None:
     stacks = stack_outputs(observatory.stack.cloud, ["SourcebookData", "SourcebookPipeline"])
     operator = OperatorsStack(observatory.stack.session, stacks)
     curve = tmp_path / "curve.txt"

@@ -106,7 +106,7 @@ def test_the_api_answers_with_what_was_ingested(stack: Stack, samples: dict[str,
         ("/feeds/no-such-feed/history", 404),
     ],
 )
-def test_bad_input_and_unknown_ids_are_told_apart(stack: Stack, path: str, status: int) -> None:
+def test_bad_input_and_unknown_ids_are_distinguished(stack: Stack, path: str, status: int) -> None:
     answer = stack.api.get(path)
     assert answer.status_code == status
     assert answer.headers["content-type"].startswith("application/problem+json")

@@ -182,7 +182,7 @@ def test_days_are_exported_and_read_as_they_lie(
     assert (len(body), hashlib.sha256(body).hexdigest()) == (file["bytes"], file["sha256"])
 
 
-def test_overviews_tell_of_the_runs_and_the_sources(stack: Stack, samples: dict[str, Source]) -> None:
+def test_overviews_show_the_runs_and_the_sources(stack: Stack, samples: dict[str, Source]) -> None:
     runs = stack.api.get("/overviews/ingestion").json()
     assert runs["batches"] >= 1
     assert runs["articles_fetched"] >= runs["articles_stored"] > 0

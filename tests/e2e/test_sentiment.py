@@ -230,7 +230,7 @@ def test_a_new_name_is_found_in_the_articles_that_are_there(stack: Stack, table:
         ("/tools?cursor=xyz", 400),
     ],
 )
-def test_bad_input_and_unknown_subjects_are_told_apart(stack: Stack, path: str, status: int) -> None:
+def test_bad_input_and_unknown_subjects_are_distinguished(stack: Stack, path: str, status: int) -> None:
     get(stack, path, status)
 
 

@@ -157,7 +157,7 @@ def test_the_file_of_this_checkout_is_valid() -> None:
     assert _chosen(CHOICES).target is DeploymentTarget.LAMBDA
 
 
-def test_a_region_is_told_by_what_it_lacks() -> None:
+def test_a_region_is_refused_with_what_it_lacks() -> None:
     check_region("eu-central-1", _deployment(sentiment_engine="comprehend", traces="true"))
     check_region("cn-north-1", _deployment())
     check_region("xx-nowhere-1", _deployment(sentiment_engine="comprehend"))

@@ -385,7 +385,7 @@ def test_a_function_runs_its_own_handler_on_python_3_13_and_arm(aws: Assembly, n
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "page"])
-def test_a_function_is_told_who_it_is_and_where_the_data_lies(aws: Assembly, name: str) -> None:
+def test_a_function_gets_its_name_and_the_names_of_table_and_bucket(aws: Assembly, name: str) -> None:
     environment = aws.function(name)["Environment"]["Variables"]
     assert environment["POWERTOOLS_SERVICE_NAME"] == name
     assert environment["POWERTOOLS_METRICS_NAMESPACE"] == "Sourcebook"

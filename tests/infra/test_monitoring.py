@@ -259,7 +259,7 @@ def test_the_runbooks_commands_name_outputs_and_log_groups_that_exist(aws: Assem
     assert groups <= {group["LogGroupName"] for group in aws.properties("AWS::Logs::LogGroup")}
 
 
-def test_every_alarm_tells_somebody(aws: Assembly) -> None:
+def test_every_alarm_notifies_the_topic(aws: Assembly) -> None:
     (topic,) = (key for key in aws.resources("AWS::SNS::Topic") if "Alarms" in key)
     for name, alarm in _alarms(aws).items():
         assert alarm["AlarmActions"] == [{"Ref": topic}], name

@@ -43,7 +43,7 @@ def test_each_event_goes_by_a_queue_to_the_one_function_that_listens_to_it(aws: 
     assert found == {kind: aws.function_resource(name)[0] for kind, name in LISTENERS.items()}
 
 
-def test_the_rules_listen_on_the_bus_that_is_told(aws: Assembly) -> None:
+def test_the_rules_listen_on_the_bus_that_gets_the_events(aws: Assembly) -> None:
     (bus,) = aws.resources("AWS::Events::EventBus")
     for rule in aws.properties("AWS::Events::Rule"):
         if "EventPattern" in rule and rule["EventPattern"]["source"] != OF_EXECUTIONS:

@@ -140,7 +140,7 @@ def test_a_function_is_called_by_what_is_named_and_has_no_address_of_its_own(aws
     assert not aws.resources("AWS::Lambda::Url")
 
 
-def test_a_function_is_told_no_secret_and_logs_no_event(aws: Assembly) -> None:
+def test_a_function_gets_no_secret_and_logs_no_event(aws: Assembly) -> None:
     for function in aws.properties("AWS::Lambda::Function"):
         environment: dict[str, Any] = function["Environment"]["Variables"]
         assert not {"POWERTOOLS_LOGGER_LOG_EVENT", "POWERTOOLS_DEV", "POWERTOOLS_DEBUG"} & environment.keys()

@@ -407,7 +407,7 @@ REFUSAL = "<Failed><member><Id>1</Id><Code>Throttled</Code><SenderFault>false</S
 
 
 @pytest.mark.parametrize(("failed", "ids"), [("<Failed/>", []), ("", []), (REFUSAL, ["1"])])
-def test_messages_go_the_short_way_and_those_that_were_refused_are_told(failed: str, ids: list[str]) -> None:
+def test_messages_go_the_short_way_and_refused_ones_are_returned(failed: str, ids: list[str]) -> None:
     entries = [{"Id": str(n), "Message": f'{{"a": "ü&={n}"}}'} for n in range(3)]
     with serving((200, PUBLISHED.format(failed).encode())) as service:
         client = service.client("sns")

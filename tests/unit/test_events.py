@@ -48,7 +48,7 @@ def test_an_alert_that_fires_is_as_described() -> None:
     assert set(get_args(AlertFired.model_fields["kind"].annotation)) == {*KINDS, "test"}
 
 
-def test_the_page_tells_every_kind_and_field() -> None:
+def test_the_page_documents_every_kind_and_field() -> None:
     page = (DOCS / "alerts.md").read_text("utf-8")
     rows = {
         kind: next(line for line in page.splitlines() if line.startswith(f"| `{kind}` |")) for kind in KINDS

@@ -34,7 +34,7 @@ def broken(body: bytes) -> None:
     raise KeyError("a")
 
 
-def test_what_is_linear_passes_and_tells_its_cost() -> None:
+def test_what_is_linear_passes_and_shows_its_cost() -> None:
     (cost,) = check_growth(linear, Growth("x", unit="x"), largest=SMALL)
 
     assert cost.size == SMALL

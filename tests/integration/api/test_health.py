@@ -111,7 +111,7 @@ def test_the_last_success_is_found_however_many_feeds_there_are(
     assert check(table)[1]["active_feeds"] == 3
 
 
-def test_the_longest_due_is_told_by_dispatch_where_there_are_more_than_are_looked_at(
+def test_the_longest_due_comes_from_dispatch_where_there_are_more_than_are_looked_at(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, minutes in (("a", 3), ("b", 2), ("waiting", 40)):

@@ -165,7 +165,7 @@ def test_an_answer_too_large_to_keep_is_given_and_the_key_is_free_again(
     assert len(world.done) == 2
 
 
-def test_an_answer_that_cannot_be_kept_is_given_and_the_operator_is_told(
+def test_an_answer_that_cannot_be_kept_is_given_and_logged_for_the_operator(
     world: World, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sourcebook.api.idempotency._written", lambda _: b"x" * 500_000)

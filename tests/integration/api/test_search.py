@@ -381,7 +381,7 @@ def test_the_stream_is_read_on_from_where_it_was_left(world: World) -> None:
     assert world.found(q="ferry") == ["Blue ferry", "Red ferry"]
 
 
-def test_what_the_stream_has_lost_is_told(world: World) -> None:
+def test_what_the_stream_has_lost_is_reported(world: World) -> None:
     shards = Shards(a=[])
     stream = TableStream(cast("Any", shards), "arn", world.table)
     item = world.put(0, "Red ferry")

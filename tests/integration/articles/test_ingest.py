@@ -114,7 +114,9 @@ def test_an_article_of_two_keys_keeps_its_alias_right(table: Table) -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_a_story_told_on_both_sides_of_midnight_is_one_article(table: Table, order: tuple[int, int]) -> None:
+def test_a_story_reported_on_both_sides_of_midnight_is_one_article(
+    table: Table, order: tuple[int, int]
+) -> None:
     words = [
         incoming("tiingo", published_at=datetime(2026, 11, 27, 23, 50, tzinfo=UTC)),
         incoming("finnhub", published_at=datetime(2026, 11, 28, 0, 10, tzinfo=UTC)),
@@ -270,7 +272,7 @@ def test_a_headline_of_which_nothing_remains_is_refused_and_the_others_are_store
 @pytest.mark.parametrize(
     "headline", ["Apple reports Q4 earnings beat", "Apple reports {n} earnings beat", "Apple beats 3-{n}"]
 )
-def test_one_document_that_tells_a_story_very_often_takes_few_requests(table: Table, headline: str) -> None:
+def test_one_document_that_reports_a_story_very_often_takes_few_requests(table: Table, headline: str) -> None:
     counting = MotoTable(table.name, table.client, shards=table.shards)
     requests: list[int] = []
     create_many = counting.create_many

@@ -79,7 +79,7 @@ def test_every_queue_of_the_stack_is_emptied_by_default(
         assert waiting(stack.outputs[f"{job}DeadLetterQueueUrl"]) == []
 
 
-def test_one_queue_can_be_chosen_and_an_unknown_one_is_told_the_names(
+def test_one_queue_can_be_chosen_and_an_unknown_one_is_refused_with_the_names(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Stack, "connect", lambda **_: stack)

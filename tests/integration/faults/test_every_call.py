@@ -295,7 +295,7 @@ def test_an_outage_of_many_hours_is_waited_out_and_nothing_is_lost(
     assert world.result() == wanted
 
 
-def test_the_plain_course_comes_to_what_the_sources_tell(plain: tuple[int, dict[str, Any]]) -> None:
+def test_without_faults_the_table_holds_what_the_sources_report(plain: tuple[int, dict[str, Any]]) -> None:
     calls, wanted = plain
     assert calls > 30
     assert (

@@ -351,7 +351,7 @@ def test_what_a_late_poll_leaves_of_a_removed_feed_is_not_taken_for_its_successo
     assert list(partition(table, ID)) == [keys.STATE_SORT_KEY]
 
 
-def test_an_import_adds_what_can_be_added_and_tells_of_the_rest(manager: FeedManager, table: Table) -> None:
+def test_an_import_adds_what_can_be_added_and_reports_the_rest(manager: FeedManager, table: Table) -> None:
     manager.add({"url": URL, "priority": 3})
     before = state(table)
     report = manager.import_opml(

@@ -539,7 +539,7 @@ def test_what_has_expired_is_not_missed(world: Healthy) -> None:
     assert verify(world) == []
 
 
-def test_a_window_from_which_mentions_have_expired_may_tell_of_more(world: Healthy) -> None:
+def test_a_window_from_which_mentions_have_expired_may_count_more(world: Healthy) -> None:
     later = Healthy(**{**vars(world), "now": NOON + timedelta(days=30, hours=1)})
     entry = world.table.get(keys.cache_entry("quartzon", "DAY_7")) or {}
     assert entry["total_mentions"] == 2

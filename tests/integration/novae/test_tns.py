@@ -149,7 +149,7 @@ async def test_the_last_request_of_a_minute_is_the_last(
     assert len(played.asked) == 1
 
 
-async def test_a_wrong_key_is_told_without_the_key(
+async def test_a_wrong_key_is_reported_without_the_key(
     http: HttpClient, table: Table, archives: Archives, clock: Clock, played: PlayedTns
 ) -> None:
     bot = TnsBot(1, "b", "not-the-key")

@@ -101,7 +101,7 @@ def test_old_and_new_items_are_read_alike_before_the_migration_and_after(moto_wo
     assert world.rebuild()[1] == 0
 
 
-def test_an_unknown_step_is_told_the_known_ones(world: World) -> None:
+def test_an_unknown_step_is_refused_with_the_names_of_the_known_ones(world: World) -> None:
     with pytest.raises(InvalidInput, match=STEP):
         list(Migrations(world.table).run(again="0009"))
 

@@ -175,7 +175,7 @@ def test_a_changed_declaration_reads_the_unchanged_page_again(scene: Scene) -> N
     assert scene.poll(options=dict(scene.specs[JSON].options)).cause == "ok"
 
 
-def test_far_fewer_rows_are_stored_and_told_as_an_anomaly(scene: Scene) -> None:
+def test_far_fewer_rows_are_stored_and_reported_as_an_anomaly(scene: Scene) -> None:
     scene.poll()
     scene.stage(
         '{"data": {"products": [{"bank": {"name": "A"}, "type": "Online deposit", "tenor": "6M",'

@@ -89,7 +89,7 @@ def test_the_day_is_the_sources_own(world: World) -> None:
     assert [i.observed_day for i in world.reader.observations(SIX)] == ["2026-01-06"]
 
 
-def test_a_stale_source_steps_back_when_it_is_told_to_and_the_row_says_so(world: World) -> None:
+def test_a_stale_source_steps_back_where_max_age_days_is_set_and_the_row_says_so(world: World) -> None:
     world.declare("timo", 1, max_age_days=3)
     world.declare("24hmoney", 2)
     world.scrape("timo", datetime(2026, 1, 2, tzinfo=UTC), {SIX: 4.5})

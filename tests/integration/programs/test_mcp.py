@@ -166,7 +166,7 @@ async def test_what_is_refused_says_what_would_be_right(
     assert said in str(answer.content)
 
 
-async def test_trouble_of_the_network_is_told_without_a_trace(sample: Sample, server: Served) -> None:
+async def test_a_network_error_is_printed_without_a_traceback(sample: Sample, server: Served) -> None:
     async with connected(sample, retries=Retries(most=0)) as client:
         server.faults.append(problem(503))
         answer = await client.call_tool("sources", {})

@@ -123,7 +123,7 @@ def test_a_lock_that_another_run_has_is_not_released(table: Table, closer: RunCl
     assert table.get(keys.lock(LOCK)) is not None
 
 
-def test_runs_that_began_at_one_moment_are_told_apart(table: Table, closer: RunCloser) -> None:
+def test_runs_that_began_at_one_moment_are_distinguished(table: Table, closer: RunCloser) -> None:
     for number in range(5):
         begin(table, f"x{number}", run=f"r-{number}")
     assert closer.close(EndedExecution.of_event(event(name="x3"))) == "r-3"

@@ -189,7 +189,7 @@ def test_counts_older_than_a_day_are_forgotten(world: World, reader: SentimentRe
     assert reader.cache_health()["cache_misses_24h"] == 0
 
 
-def test_the_caches_health_is_told_by_the_age_of_the_last_refresh(
+def test_the_health_of_the_cache_follows_from_the_age_of_the_last_refresh(
     world: World, reader: SentimentReader
 ) -> None:
     assert reader.cache_health()["status"] == "waiting"

@@ -218,7 +218,7 @@ def _no_more_trouble(server: ServedFolder) -> None:
         pass
 
 
-def test_an_answer_that_is_not_the_documented_one_is_told(apis: Apis, server: ServedFolder) -> None:
+def test_an_answer_that_is_not_the_documented_one_is_reported(apis: Apis, server: ServedFolder) -> None:
     stage(server, path="/tiingo/news", times=None, body="<html>maintenance</html>", content_type="text/html")
     result = apis.poll("tiingo")
     assert (result.verdict, result.cause) == (PollVerdict.BROKEN, "protocol_error")

@@ -310,7 +310,7 @@ def test_what_is_left_out_has_its_reason_in_history_log_and_metric(
     assert json.loads(line)["articles_rejected_total"] == [float(MOST_SKIPPED + 8)]
 
 
-def test_a_document_of_nothing_but_empty_items_is_told_of(feed: Feed) -> None:
+def test_a_document_of_nothing_but_empty_items_is_reported(feed: Feed) -> None:
     """Nothing new was found, and that is not all there is to say."""
     feed.poll(rss(story("One", "1")))
     feed.poll(rss("<guid>2</guid>"), after=2)

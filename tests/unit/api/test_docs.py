@@ -77,7 +77,7 @@ def test_the_schemas_have_the_fields_that_are_served() -> None:
     assert properties("Fetch") == ["due_at", *shown_names(Fetch)]
 
 
-def test_the_reference_tells_of_everything_and_loads_nothing() -> None:
+def test_the_reference_describes_everything_and_loads_nothing() -> None:
     text = page(DESCRIPTION)
     for operation in OPERATIONS:
         assert operation.summary.partition(" ")[0] in text

@@ -61,7 +61,7 @@ def test_sets_and_bytes_of_older_articles_have_a_form() -> None:
         (ZeroDivisionError("secret"), 500, "Internal Server Error", True),
     ],
 )
-def test_an_error_has_one_status_and_tells_nothing_internal(
+def test_an_error_has_one_status_and_shows_nothing_internal(
     error: Exception, status: int, title: str, *, logged: bool
 ) -> None:
     response = problem(error, "c-1")

@@ -15,7 +15,7 @@ def poll(source: str, verdict: PollVerdict = PollVerdict.CHANGED, **result: Any)
     return PollReport(source, source, PollResult(verdict, "ok", **result), 100, True)
 
 
-def test_a_run_is_recorded_with_how_often_sources_told_the_same() -> None:
+def test_a_run_is_recorded_with_how_often_sources_reported_the_same() -> None:
     report = RoundReport(
         [
             poll("tiingo", fresh=50, created=45, merged=5, tickers=("MSFT", "AAPL")),

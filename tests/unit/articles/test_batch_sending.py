@@ -135,7 +135,7 @@ def bus_request(new: list[ArticlesNew]) -> dict[str, Any]:
     }
 
 
-def test_only_the_refused_events_are_told_again(client: Any, naps: Naps) -> None:
+def test_only_the_refused_events_are_sent_again(client: Any, naps: Naps) -> None:
     eventbridge, stub = client("events")
     new = events(11)
     stub.add_response(

@@ -95,7 +95,7 @@ def test_repeated_deliveries_change_nothing(words: list[IncomingArticle], random
 
 
 @pytest.mark.parametrize("ids", [("1", "2"), ("2", "1")])
-def test_two_articles_of_a_source_under_one_headline_change_nothing_when_told_again(
+def test_two_articles_of_a_source_under_one_headline_change_nothing_when_reported_again(
     ids: tuple[str, str],
 ) -> None:
     both = [incoming("wire", article_id=id_, text=f"What {id_} says.") for id_ in ids]

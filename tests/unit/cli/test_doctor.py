@@ -51,7 +51,7 @@ def test_the_state_of_a_stack_is_judged(status: str, verdict: str) -> None:
     assert doctor._status(status).verdict == verdict
 
 
-def test_another_version_is_told_of() -> None:
+def test_another_version_is_reported() -> None:
     assert doctor._version("0.1.0", "0.1.0").verdict == "ok"
     assert doctor._version(None, "0.1.0").verdict == "look"
     assert "0.0.9 is deployed" in doctor._version("0.0.9", "0.1.0").found

@@ -31,7 +31,7 @@ def test_an_upload_is_read_without_a_stack(upload: Path) -> None:
     assert f"{upload}: csv, 2 accepted, 0 rejected, 0 duplicates" in result.output
 
 
-def test_rows_of_other_stars_are_told_when_a_name_is_given(upload: Path) -> None:
+def test_rows_of_other_stars_are_reported_when_a_name_is_given(upload: Path) -> None:
     result = CliRunner().invoke(main, ["photometry", "check", "--name", "V* V1324 SCORPII", str(upload)])
     assert result.exit_code == 1
     assert "row 3: star: 'SS Cyg' is not valid" in result.output

@@ -211,7 +211,7 @@ def test_of_very_many_items_the_first_are_looked_at_and_the_others_counted() -> 
 @pytest.mark.parametrize(
     "body", [b"<rss><channel>" + b"<item/>" * 3 + b"</channel></rss>", b'{"items": [{}, {}, {}]}']
 )
-def test_empty_items_are_told_of(body: bytes) -> None:
+def test_empty_items_are_reported(body: bytes) -> None:
     feed = parse_feed(body, url="")
     assert [(s.position, s.reason) for s in feed.skipped] == [
         (n, "it has neither a title nor a text") for n in range(3)

@@ -364,7 +364,7 @@ def test_entries_keep_their_order() -> None:
 
 
 @pytest.mark.parametrize("mode", ["fast", "reference"])
-def test_a_date_in_doubt_is_told_of_by_both_parsers(mode: Literal["fast", "reference"]) -> None:
+def test_both_parsers_warn_of_a_date_in_doubt(mode: Literal["fast", "reference"]) -> None:
     written = [f"Sat, 18 Mar 2023 20:21:00 {zone}" for zone in ("R", "XQZT")]
     items = [f"<title>a</title><guid>{date}</guid><pubDate>{date}</pubDate>" for date in written]
     feed = parse_feed(rss(*items), url=URL, mode=mode)

@@ -178,7 +178,7 @@ def test_nothing_to_skip_is_not_kept() -> None:
         ({"last_fetch_at": None, "last_success_at": None}, "It has not been fetched yet."),
     ],
 )
-def test_a_person_is_told_why_the_next_fetch_is_when_it_is(state: dict[str, Any], words: str) -> None:
+def test_the_explanation_says_why_the_next_fetch_is_when_it_is(state: dict[str, Any], words: str) -> None:
     known = {"fetch_count": 9, "next_fetch_time": "2026-11-27T12:10:00Z"}
     lines = explain(source(**{**known, **state}), NOON, settings=FeedSettings())
     assert lines[0] == "The next fetch is due at 2026-11-27 12:10:00 UTC, in 10 minutes."
@@ -265,7 +265,9 @@ def test_the_rates_are_kept_when_nothing_new_was_found() -> None:
         ({"enabled": False, "next_fetch_time": "9999-12-31T23:59:59Z"}, "it was disabled by hand"),
     ],
 )
-def test_what_the_habits_of_a_feed_do_not_explain_is_told_too(state: dict[str, Any], words: str) -> None:
+def test_the_explanation_has_what_the_habits_of_a_feed_do_not_explain(
+    state: dict[str, Any], words: str
+) -> None:
     known = {"fetch_count": 9, "next_fetch_time": "2026-11-27T12:00:00Z"}
     assert words in " ".join(explain(source(**{**known, **state}), NOON, settings=FeedSettings()))
     assert len(explain(source(**known), NOON, settings=FeedSettings())) == 3
@@ -332,7 +334,7 @@ def test_a_short_document_is_read_sooner_if_its_entries_come_together() -> None:
     assert wait(1, 100) == wait(5, 100) == timedelta(minutes=15), "a long one is read as before"
 
 
-def test_a_person_is_told_that_entries_come_together() -> None:
+def test_the_explanation_says_that_entries_come_together() -> None:
     known = {"fetch_count": 9, "next_fetch_time": "2026-11-27T12:00:00Z", "last_entries": 10, "rate": 4.0}
     several = " ".join(explain(source(**known, entries_together=4.3), NOON, settings=FeedSettings()))
     assert "its document holds only 10 entries, and they come 4.3 at a time: so that a burst of 6" in several

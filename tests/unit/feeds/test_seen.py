@@ -156,12 +156,12 @@ def test_what_only_resembles_an_entry_that_left_is_new(other: EntryMark) -> None
     assert freshness(after([slug("ferry-to-the-island-late")]), other) == [Freshness.NEW]
 
 
-def test_a_whole_hour_tells_nothing_without_a_text() -> None:
+def test_a_whole_hour_identifies_nothing_without_a_text() -> None:
     late, off = (slug(f"ferry-to-the-island-{word}", published=NOON) for word in ("late", "off"))
     assert freshness(after([late]), off) == [Freshness.NEW]
 
 
-def test_entries_published_in_one_second_are_not_told_apart_by_it() -> None:
+def test_entries_published_in_one_second_are_not_distinguished_by_it() -> None:
     late, full = slug("ferry-to-the-island-late"), slug("ferry-to-the-island-full")
     off, out = slug("ferry-to-the-island-off"), slug("ferry-to-the-island-out")
     assert freshness(after([late, full]), off) == [Freshness.NEW]

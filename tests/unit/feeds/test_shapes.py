@@ -233,7 +233,7 @@ def test_an_unusable_date_of_an_extension_never_hides_the_formats_own(
     assert entry.updated == datetime(2024, 2, 29, 10, tzinfo=UTC)
 
 
-def test_a_date_that_cannot_be_read_is_told_of() -> None:
+def test_a_date_that_cannot_be_read_is_reported() -> None:
     parsed = parse_feed(rss("<title>a</title><guid>1</guid><pubDate>soon</pubDate>"), url=URL)
 
     assert parsed.entries[0].published is None

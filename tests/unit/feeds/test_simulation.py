@@ -26,7 +26,7 @@ def bench() -> ModuleType:
     return module
 
 
-def test_entries_found_missed_and_out_of_reach_are_told_apart(bench: ModuleType) -> None:
+def test_entries_found_missed_and_out_of_reach_are_counted_apart(bench: ModuleType) -> None:
     # Polled at 100, 200, 300 … seconds; the document holds two entries.
     slowly = [110.0, 120.0, 190.0]  # the first is pushed out by the third, after 80 seconds
     at_once = [410.0, 411.0, 412.0]  # the first is pushed out within two

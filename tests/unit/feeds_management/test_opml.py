@@ -140,7 +140,7 @@ def test_the_declared_encoding_is_only_a_hint(content: bytes, name: str) -> None
     assert [feed.name for feed in parsed.feeds] == [name]
 
 
-def test_one_bad_outline_is_told_of_and_the_others_are_taken() -> None:
+def test_one_bad_outline_is_reported_and_the_others_are_taken() -> None:
     parsed = parse_opml(
         document(
             '\n<outline type="rss" text="lost"/>'

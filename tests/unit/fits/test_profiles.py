@@ -360,7 +360,7 @@ def test_a_table_with_two_candidates_is_for_a_person() -> None:
 
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("arrangement", [(0, 1, 2), (2, 0, 1)])
-def test_three_rows_are_told_apart_by_what_goes_one_way(
+def test_three_rows_are_distinguished_by_what_goes_one_way(
     transposed: bool, arrangement: tuple[int, ...]
 ) -> None:
     rows = np.array([made.FLUX, made.FLUX / 20, made.WAVE_NM * 10])[list(arrangement)]

@@ -55,7 +55,7 @@ async def test_a_private_address_is_not_asked(server: Served) -> None:
     assert server.seen == []
 
 
-async def test_a_reset_is_told(server: Served) -> None:
+async def test_a_reset_is_an_error_of_its_own(server: Served) -> None:
     server.faults.append(Fault("reset"))
     async with HttpClient(POLICY) as client:
         with pytest.raises(FetchError) as raised:

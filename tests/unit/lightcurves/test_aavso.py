@@ -70,7 +70,7 @@ def test_na_is_nothing_and_a_limit_is_fainter_than() -> None:
         ("TAB", "\t"),
     ],
 )
-def test_the_delimiter_is_the_one_that_is_told(declared: str, delimiter: str) -> None:
+def test_the_delimiter_is_the_declared_one(declared: str, delimiter: str) -> None:
     row = extended().splitlines()[-1].replace(",", delimiter)
     found = one(EXTENDED.replace("#DELIM=,", f"#DELIM={declared}") + row)
     assert found.magnitude == 11.135

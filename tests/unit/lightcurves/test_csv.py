@@ -67,7 +67,7 @@ def test_the_encodings_of_spreadsheets_are_read(encoding: str) -> None:
     assert found.observer == "Åsa"
 
 
-def test_old_software_writes_windows_1252_and_is_told_so() -> None:
+def test_old_software_writes_windows_1252_and_a_warning_says_so() -> None:
     parsed = parse(PLAIN.replace("Ada", "Åsa").encode("cp1252"))
     assert parsed.measurements[0].observer == "Åsa"
     assert parsed.notes == ("The text is not UTF-8 and was read as Windows-1252.",)

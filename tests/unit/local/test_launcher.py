@@ -310,7 +310,7 @@ def runtime_of(**changed: object) -> tuple[ModuleType, ModuleType]:
     return runtime, service
 
 
-def test_a_worker_is_told_where_its_layers_are_and_unpacks_none(tmp_path: Path) -> None:
+def test_a_worker_gets_the_place_of_its_layers_and_unpacks_none(tmp_path: Path) -> None:
     runtime, service = runtime_of()
     launcher.unpack_layers_once(runtime, service, tmp_path)
     config = {

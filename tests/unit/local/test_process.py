@@ -106,7 +106,7 @@ def test_a_lock_makes_the_second_wait_for_the_first(tmp_path: Path) -> None:
     assert float(output) >= released
 
 
-def test_one_who_waits_for_a_lock_is_told_so_once(tmp_path: Path) -> None:
+def test_one_who_waits_for_a_lock_gets_one_message(tmp_path: Path) -> None:
     said: list[str] = []
     with process.lock(tmp_path / "lock", waiting=lambda: said.append("first")):
         second = threading.Thread(target=hold, args=(tmp_path / "lock", said))

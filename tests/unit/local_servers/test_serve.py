@@ -359,7 +359,7 @@ def test_broken_connections_can_be_staged(samples_server: RunningServer) -> None
     assert samples_server.stats(path)["by_status"] == {"dropped": 1, "200": 2}
 
 
-def test_staged_trouble_ends_when_told_to(samples_server: RunningServer) -> None:
+def test_staged_trouble_ends_on_request(samples_server: RunningServer) -> None:
     body = {"rules": [{"path": "/*", "times": None, "status": 503}], "edited": True}
     samples_server.ask("/_control", method="POST", body=body)
     assert [samples_server.ask("/").status for _ in range(3)] == [503] * 3

@@ -169,7 +169,7 @@ def test_figures_outside_of_the_declared_limits_are_dropped() -> None:
     assert parsed.reasons() == {"value_out_of_range": 1}
 
 
-def test_series_are_told_by_a_column_and_loans_have_no_term() -> None:
+def test_a_column_names_the_series_and_loans_have_no_term() -> None:
     options: dict[str, Any] = {
         "series": [{"code": "deposit_online"}, {"code": "home_loan", "kind": "loan", "name": "Home loan"}],
         "series_field": {"column": "Kind", "map": {"Online": "deposit_online"}},

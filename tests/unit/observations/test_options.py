@@ -39,12 +39,12 @@ def test_a_wrong_declaration_names_the_option(kind: str, options: dict[str, Any]
     assert caught.value.expected
 
 
-def test_a_loan_with_a_term_is_told_that_loans_have_none() -> None:
+def test_a_loan_with_a_term_is_refused_because_loans_have_none() -> None:
     with pytest.raises(InvalidInput, match="a loan has no term_months"):
         check_options(spec("csv", series={"code": "home_loan", "kind": "loan"}))
 
 
-def test_an_unknown_kind_is_told_the_known_ones() -> None:
+def test_an_unknown_kind_is_refused_with_the_known_ones() -> None:
     unknown = parse_spec({"source_id": "a", "kind": "pdf", "url": "https://a.example/"})
     with pytest.raises(InvalidInput, match="feed, tiingo, finnhub, html_table, json_api, csv"):
         check_options(unknown)

@@ -78,7 +78,7 @@ def test_a_range_keeps_its_ends_and_counts_as_its_middle(text: str, low: str, hi
         ("100.000.000", "1E+8", "1E+8", ("implausible",)),
     ],
 )
-def test_what_is_odd_about_a_figure_is_told(
+def test_what_is_odd_about_a_figure_is_reported(
     text: str, low: str | None, high: str | None, warnings: tuple[str, ...]
 ) -> None:
     assert ends(text)[:2] == (low, high)

@@ -172,7 +172,7 @@ async def answers(exchange: Exchange) -> None:
     "path", ["401", "403", "404", "429", "500", "503", "broken", "garbage", "redirect", "gzip"]
 )
 @pytest.mark.parametrize("provider", [Tiingo(), Finnhub()], ids=["tiingo", "finnhub"])
-async def test_no_failure_of_a_request_tells_the_key_that_was_sent(
+async def test_no_failure_of_a_request_shows_the_key_that_was_sent(
     provider: Tiingo | Finnhub, path: str
 ) -> None:
     call = provider.call("AAPL", NewsApiOptions(tickers=("AAPL",), secret="s"), SECRET, NOW)
@@ -194,7 +194,7 @@ async def test_no_failure_of_a_request_tells_the_key_that_was_sent(
 
 
 @pytest.mark.parametrize("path", ["401", "500", "broken"])
-async def test_no_failure_of_an_archive_tells_the_token_that_was_sent(path: str) -> None:
+async def test_no_failure_of_an_archive_shows_the_token_that_was_sent(path: str) -> None:
     written = Written()
     async with serve(answers) as server, HttpClient(quick()) as client:
         ads = Ads(Archive("ads", client, Kept()), server.url(f"/{path}"), SECRET)
@@ -217,7 +217,7 @@ def test_keys_that_are_kept_are_not_shown() -> None:
 
 
 @pytest.mark.parametrize("how", ["forged", "expired", "of another scope", "no token", "another scheme"])
-def test_who_is_turned_away_is_not_told_what_they_sent(how: str) -> None:
+def test_a_refusal_does_not_repeat_what_was_sent(how: str) -> None:
     store = TokenStore(Kept(), lambda: NOW)
     _, text = store.create("test", ["read"], timedelta(hours=1))
     sent = {

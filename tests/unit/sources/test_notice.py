@@ -41,7 +41,7 @@ def test_one_message_names_all_that_a_round_has_disabled_and_why() -> None:
     assert "docs/operations.md#disabled-sources" in lines[3]
 
 
-def test_nobody_is_told_of_nothing_and_nothing_is_told_without_a_topic() -> None:
+def test_no_notice_is_sent_without_disabled_sources_or_without_a_topic() -> None:
     nothing = cast("Any", None)
     assert Notice(nothing, TOPIC).send(RoundReport([poll("a", "x", disabled=False)], [], [], [])) == 0
     assert Notice(nothing, "").send(RoundReport([poll("a", "x")], [], [], [])) == 1

@@ -120,7 +120,7 @@ def test_the_partition_is_the_stacks_and_integrations_are_the_optimized_ones(nam
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_task_is_recorded_repeated_by_one_word_and_told_of_its_run(name: str) -> None:
+def test_a_task_is_recorded_repeated_by_one_word_and_gets_its_run(name: str) -> None:
     # TaskRecorder raises each child of Retryable as Retryable, so that no list of classes can be out of date.
     for function in statemachines.workflow(name).functions():
         assert (LAMBDAS / function / "handler.py").is_file()

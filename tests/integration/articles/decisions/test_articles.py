@@ -113,7 +113,7 @@ def test_a_join_that_is_taken_back_leaves_both_as_they_were_with_what_came_since
     assert standing.undone_by == undone.decision_id
 
 
-def test_one_source_that_told_both_has_both_again_when_they_are_separated(world: World) -> None:
+def test_one_source_that_reported_both_has_both_again_when_they_are_separated(world: World) -> None:
     one = world.take_in(STORY, source="wire", article_id="1")
     other = world.take_in(EDITED, source="wire", article_id="2", crawled_minute=3)
     decision = world.articles().join(one, other, world.by())

@@ -404,7 +404,7 @@ def test_the_mark_of_an_article_that_is_gone_goes(news: News) -> None:
     assert news.waiting() == 0
 
 
-def test_new_articles_are_told_in_batches_and_refusals_are_told_again(news: News) -> None:
+def test_new_articles_go_on_the_bus_in_batches_and_refused_ones_are_sent_again(news: News) -> None:
     sns = boto3.client("sns")
     announcer = Announcer(sns, sns.create_topic(Name="articles")["TopicArn"])
     intake = Intake(news.store, announcer, "run-1", news.events)

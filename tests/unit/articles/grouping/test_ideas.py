@@ -97,7 +97,7 @@ def test_without_tickers_the_names_of_the_headlines_are_the_subjects() -> None:
     assert idea.subjects == ("Halcyon", "Oslo", "Robotics")
 
 
-def test_articles_that_are_not_analyzed_are_told_of_but_not_weighed() -> None:
+def test_articles_that_are_not_analyzed_are_named_but_not_weighed() -> None:
     pending = article(2, "Orbita wins contract", status="pending")
     idea = WeighingEngine().conclude(facts(negative(1), pending))
     assert idea is not None

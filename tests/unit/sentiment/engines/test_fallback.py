@@ -62,6 +62,6 @@ def test_equal_amounts_say_nothing() -> None:
     assert not any(feature.startswith("c ") for feature in features("Sales of 20 compared to 20"))
 
 
-def test_the_name_tells_the_version() -> None:
+def test_the_name_has_the_version() -> None:
     assert ENGINE.name.startswith("ngrams-")
     assert Path(WEIGHTS).stat().st_size < 500_000
