@@ -56,7 +56,7 @@ _BY_PATH: Final = {path: name for name, paths in PARTS.items() for path in paths
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependencies:
-    """What the services of the parts are made from.
+    """The dependencies of the services of all parts.
 
     Attributes:
         start: starts a workflow.

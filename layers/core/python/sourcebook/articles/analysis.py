@@ -35,7 +35,7 @@ _RACES: Final = 10
 
 
 class Analysis(StrEnum):
-    """What became of the request to analyze an article."""
+    """The outcome of the request to analyze an article."""
 
     ANALYZED = "analyzed"
     ALREADY = "already"
@@ -44,7 +44,7 @@ class Analysis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnalysisVerdict:
-    """What analysis finds in an article.
+    """The findings of an analysis.
 
     Attributes:
         label: what it feels.
@@ -157,7 +157,7 @@ class Analyzer:
 
     @property
     def hours(self) -> DirtyHours:
-        """What marks the hours to be counted again."""
+        """The marks of hours that must be counted again."""
         return self.dirty or DirtyHours(self.table, self.clock)
 
     @property

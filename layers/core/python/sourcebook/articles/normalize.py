@@ -37,7 +37,7 @@ _KEY_LENGTH = 32
 
 @dataclass(frozen=True, slots=True)
 class HeadlineIdentity:
-    """What identifies a story by its headline.
+    """The identity of a story, made of its headline.
 
     Attributes:
         normalized: the normalized headline, never empty.

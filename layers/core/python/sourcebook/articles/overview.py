@@ -33,7 +33,7 @@ _SHOWN: Final = 100
 
 @dataclass(slots=True)
 class _Brought:
-    """What a source brought: the ages of its articles in seconds, and its fetches."""
+    """The yield of a source: the ages of its articles in seconds, and its fetches."""
 
     articles: int = 0
     ages: list[float] = field(default_factory=list)

@@ -47,7 +47,7 @@ _WHOLE_SECOND: Final = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class ArticleFilter:
-    """Which articles are wanted; every one that is given must hold.
+    """Filters of a list of articles; all that are given must hold.
 
     Attributes:
         status: one of `STATUSES`.

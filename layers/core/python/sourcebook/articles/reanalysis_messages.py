@@ -20,7 +20,7 @@ _LOWEST: Final = "0"
 
 @dataclass(frozen=True, slots=True)
 class Progress(TaskResult):
-    """How far a call came.
+    """The progress of one call.
 
     Attributes:
         analyzed: articles that were analyzed anew.

@@ -70,7 +70,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What an object begins with.
+    """The beginning of an object.
 
     Attributes:
         whole: how many bytes the object has.

@@ -25,7 +25,7 @@ _BANDS: Final = 180
 
 
 class Closeness(StrEnum):
-    """What a distance says of two positions."""
+    """The relation of two positions, by their distance."""
 
     SAME = "SAME"
     UNSURE = "UNSURE"

@@ -30,7 +30,7 @@ _YEAR: Final = re.compile(r"nova \S+ (\d{4})\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which novae are asked for; None does not matter.
+    """Filters of a list of novae; None is no filter.
 
     Attributes:
         status: one of `STATUSES`; None for all of them.

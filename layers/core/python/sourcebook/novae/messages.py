@@ -63,7 +63,7 @@ class FindNova(TaskRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved(TaskResult):
-    """What the archives know under a name."""
+    """The object that the archives know under a name."""
 
     found: Literal[True] = True
     identity: Identity
@@ -93,7 +93,7 @@ class ResolveName(TaskRequest):
 
 
 class Outcome(StrEnum):
-    """What became of a candidate."""
+    """The outcome of a candidate."""
 
     CREATED = "CREATED"
     EXISTS = "EXISTS"
@@ -102,7 +102,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Established(TaskResult):
-    """What became of a candidate, and of which nova it is a name."""
+    """The outcome of a candidate, and the nova that it is a name of."""
 
     outcome: Outcome
     nova_id: str | None = None
@@ -170,7 +170,7 @@ class PrepareNova(TaskRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorityAnswer(Message):
-    """What one authority says of a name.
+    """The answer of one authority on a name.
 
     Attributes:
         status: OK, or the trouble.

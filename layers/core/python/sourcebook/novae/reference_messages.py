@@ -32,7 +32,7 @@ class FetchReferences(TaskRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferencesStored(TaskResult):
-    """What became of the publications of one chunk."""
+    """Counts of the publications of one chunk."""
 
     created: int
     updated: int

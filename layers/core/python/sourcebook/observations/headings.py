@@ -39,7 +39,7 @@ _SINGLE: Final = {"d": "D", "w": "W", "m": "M", "y": "Y"}
 
 @dataclass(frozen=True, slots=True)
 class RateHeading:
-    """What a heading says of the figures under it.
+    """The meaning of a heading for the figures under it.
 
     Attributes:
         unit: of a number without a sign, by its name in `Unit`; None where it says none.

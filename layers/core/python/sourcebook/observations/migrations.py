@@ -47,7 +47,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of one step.
+    """The outcome of one step.
 
     Attributes:
         step_id: of the step.

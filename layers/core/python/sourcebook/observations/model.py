@@ -104,7 +104,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a document yields.
+    """The yield of a document.
 
     Attributes:
         rows: the figures.

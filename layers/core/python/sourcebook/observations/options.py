@@ -71,7 +71,7 @@ class _Options(BaseModel):
 
 
 class FieldRef(_Options):
-    """Where a record has one of its fields. One of `column`, `selector` and `const` is given.
+    """The place of one field in a record. One of `column`, `selector` and `const` is given.
 
     Attributes:
         column: html_table and csv: the heading of a column, or its number from 1. json_api: a JMESPath
@@ -105,7 +105,7 @@ class FieldRef(_Options):
 
 
 class ValueRef(FieldRef):
-    """Where a record has a figure.
+    """The place of a figure in a record.
 
     Attributes:
         series: code of the series it belongs to, when the record does not say.

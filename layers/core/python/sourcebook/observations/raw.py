@@ -26,13 +26,13 @@ _OF_A_SCRAPE: Final = tuple(
 
 
 class ObservationOutcome(StrEnum):
-    """What became of one figure."""
+    """The outcome of one figure."""
 
     CREATED = "created"
     UPDATED = "updated"
     """The source had given a figure for this day before; this one is newer."""
     KNOWN = "known"
-    """It was there already, or a newer one was."""
+    """Stored already, or a newer one is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from sourcebook.messages import TaskRequest, TaskResult
 
 @dataclass(frozen=True, slots=True)
 class RebuildCounts(TaskResult):
-    """What has been done so far, in the form in which the next call takes it.
+    """The progress so far, in the form in which the next call takes it.
 
     Attributes:
         source_ids: only these sources' figures; all when None.

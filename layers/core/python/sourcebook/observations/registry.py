@@ -19,7 +19,7 @@ from sourcebook.table.client import ConditionFailed
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What declaring a source came to.
+    """The outcome of declaring a source.
 
     Attributes:
         new: whether it was not known before.

@@ -49,7 +49,7 @@ class StepFunctionsBusy(Retryable):
 
 
 class ExecutionEnd(StrEnum):
-    """How an execution ended. The words are Step Functions' own, but for the last one."""
+    """The end of an execution. The words are Step Functions' own, but for the last one."""
 
     ABORTED = "ABORTED"
     TIMED_OUT = "TIMED_OUT"
@@ -207,7 +207,7 @@ class RunCloser:
 
 @dataclass(frozen=True, slots=True)
 class SweptRuns:
-    """What a sweep did.
+    """Counts of a sweep.
 
     Attributes:
         running: runs that it has looked at.

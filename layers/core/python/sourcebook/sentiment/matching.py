@@ -52,7 +52,7 @@ class TextSpan(NamedTuple):
 
 
 class _Proof(Enum):
-    """What an alias needs to count."""
+    """The condition under which an alias counts."""
 
     NOTHING = auto()
     CAPITALS = auto()

@@ -26,7 +26,7 @@ class RefreshFailed(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class RefreshReport:
-    """What a refresh did.
+    """Counts of a refresh.
 
     Attributes:
         refreshed: ids of the subjects whose entries are new.

@@ -115,7 +115,7 @@ def default_subjects() -> list[Subject]:
 
 
 class RegistrationOutcome(StrEnum):
-    """What became of a subject that was declared."""
+    """The outcome of declaring a subject."""
 
     ADDED = "added"
     CHANGED = "changed"

@@ -34,7 +34,7 @@ _SHARDS_AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class DispatchCounts(TaskResult):
-    """What one dispatch did.
+    """Counts of one dispatch.
 
     Attributes:
         due: sources that were due, or were requested and could be made due.

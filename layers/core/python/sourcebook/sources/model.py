@@ -49,7 +49,7 @@ Tag = Annotated[str, Field(min_length=1, max_length=TAG_LENGTH)]
 
 
 class SourceSpec(BaseModel):
-    """What a person declares of a source.
+    """The declaration of a source by a person.
 
     Attributes:
         priority: the lower number is fetched first, and wins where sources disagree.

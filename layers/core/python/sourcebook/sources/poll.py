@@ -45,18 +45,18 @@ _OURS: Final = (Retryable, TableForbidden, BotoCoreError, ClientError, ImportErr
 
 
 class PollVerdict(StrEnum):
-    """What a poll found, as far as the schedule is concerned."""
+    """The verdict of a poll, by which the next one is scheduled."""
 
     CHANGED = "changed"
     UNCHANGED = "unchanged"
     FAILED = "failed"
-    """It may mend itself: the network, the server, a limit."""
+    """A failure that may pass by itself: of the network, the server, a limit."""
     BROKEN = "broken"
-    """It does not look like mending itself: not found, not a feed. Ten in a row disable the source."""
+    """A failure that is likely to stay: not found, not a feed. Ten in a row disable the source."""
     GONE = "gone"
     """The source says that it is gone for good."""
     DEFERRED = "deferred"
-    """It was not asked, because its host wants patience."""
+    """Not fetched, because the host asked to wait."""
 
 
 _HOST_IS_BUSY: Final = frozenset({"rate_limited", "server_error"})
@@ -77,7 +77,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """What an adapter found out about one source.
+    """The result of polling one source.
 
     Attributes:
         verdict: what the schedule is to make of it.

@@ -87,7 +87,7 @@ class CircuitBreaker:
 
     @property
     def closes_at(self) -> datetime | None:
-        """When the next probe is due; None when it is closed."""
+        """The time of the next probe; None when it is closed."""
         return None if self.opened_at is None else self.opened_at + OPEN_FOR
 
     def failed(self, now: datetime) -> CircuitBreaker:

@@ -51,7 +51,7 @@ class NoPosition(Terminal):
 
 
 class Registered(StrEnum):
-    """What became of one product that a provider has."""
+    """The outcome of one product that a provider has."""
 
     CREATED = "created"
     KNOWN = "known"

@@ -51,7 +51,7 @@ class ProviderToAsk(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscoveryPlan(TaskResult):
-    """Who is asked for the spectra of a nova."""
+    """The providers that are asked for the spectra of a nova."""
 
     nova_id: str
     providers: tuple[ProviderToAsk, ...]
@@ -68,7 +68,7 @@ class PlanDiscovery(TaskRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderAnswered(TaskResult):
-    """What a provider has of a nova.
+    """Counts of the spectra that a provider has of a nova.
 
     Attributes:
         status: a `sourcebook.novae.resolvers.archive.ArchiveStatus`.

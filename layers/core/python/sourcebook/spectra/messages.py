@@ -14,7 +14,7 @@ from sourcebook.messages import HandledFailure, Message, TaskRequest, TaskResult
 
 
 class LoadDecision(StrEnum):
-    """What is to be done with a spectrum; all but ACQUIRE end the run as outcomes of its own."""
+    """The decision on a spectrum; all but ACQUIRE end the run as outcomes of its own."""
 
     ACQUIRE = "ACQUIRE"
     SKIPPED_DUPLICATE = "SKIPPED_DUPLICATE"
@@ -27,7 +27,7 @@ class LoadDecision(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded(TaskResult):
-    """What is to be done with a spectrum, and what that was decided by."""
+    """The decision on a spectrum, and the facts that it rests on."""
 
     decision: LoadDecision
     provider: str
@@ -82,7 +82,7 @@ class Failure(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AboutSpectrum(Message):
-    """What the later tasks of a run need of a spectrum's item, as its acquisition has read it.
+    """The attributes of a spectrum that later tasks of its run need, as its acquisition has read them.
 
     Attributes:
         hints: what the provider says of it.
@@ -261,7 +261,7 @@ class HeldSpectrum(TaskResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found(Message):
-    """What a run has found of a spectrum, as far as it has come."""
+    """The results of a run's earlier tasks, as far as it has come."""
 
     acquisition: Acquisition
     examination: Examination | None = None
@@ -281,7 +281,7 @@ class HoldSpectrum(TaskRequest):
 
 
 class RunOutcome(StrEnum):
-    """What a run that has acquired something comes to; FAILED_RETRYABLE alone is a failed run."""
+    """The outcome of a run that has acquired something; FAILED_RETRYABLE alone is a failed run."""
 
     VALIDATED = "VALIDATED"
     QUARANTINED = "QUARANTINED"
@@ -293,7 +293,7 @@ class RunOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded(TaskResult):
-    """What became of a spectrum, with what belongs to that outcome."""
+    """The recorded outcome of a spectrum, with its details."""
 
     outcome: RunOutcome
     reason: str | None = None

@@ -94,7 +94,7 @@ class SpectraClaimer:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What a sweep found.
+    """Counts of a sweep.
 
     Attributes:
         due: how many there are, counted up to `MOST_COUNTED`.

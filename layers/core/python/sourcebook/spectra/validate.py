@@ -31,11 +31,11 @@ class FileChanged(Retryable):
 
 
 class Checked(Protocol):
-    """What `sourcebook.fits.check.check` answers."""
+    """The result of `sourcebook.fits.check.check`."""
 
     @property
     def verdict(self) -> Verdict:
-        """What was found."""
+        """The verdict."""
 
 
 Check: TypeAlias = Callable[..., Checked]

@@ -17,7 +17,7 @@ from sourcebook.table.client import TableForbidden
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of the articles of one poll.
+    """The outcomes of the articles of one poll.
 
     Attributes:
         outcomes: of those that are stored.

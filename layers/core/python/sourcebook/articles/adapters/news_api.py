@@ -41,7 +41,7 @@ class Call:
 
 
 class NewsProvider(Protocol):
-    """How one provider is asked, and what its answers mean."""
+    """The requests and answers of one provider."""
 
     kind: ClassVar[str]
     calls_per_day: ClassVar[int]
@@ -124,7 +124,7 @@ class Finnhub:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What one call came to: records or an error."""
+    """The result of one call: records or an error."""
 
     ticker: str
     records: Sequence[Any] = ()

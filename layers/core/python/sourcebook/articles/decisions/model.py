@@ -62,7 +62,7 @@ def article_of(table: Table, key: str, field: str = "article_id") -> Article:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedBy:
-    """Who decides and why.
+    """The person who decides, and the reason.
 
     Attributes:
         token: makes the decision's id differ from that of another at the same moment.

@@ -51,7 +51,7 @@ class GroupingContended(Retryable):
 
 @dataclass(slots=True)
 class Grouped:
-    """What a run came to.
+    """Counts of a run.
 
     Attributes:
         articles: that were decided on.

@@ -55,14 +55,14 @@ class Entry:
 
     @property
     def profile(self) -> Profile:
-        """What its headline says, computed when it is first compared."""
+        """The facts of its headline, computed when it is first compared."""
         if self._profile is None:
             self._profile = profile(self.headline, tickers=self.tickers, publishers=self.publishers)
         return self._profile
 
     @property
     def place(self) -> tuple[str, str]:
-        """Where it stands in the order of articles."""
+        """Its place in the order of articles."""
         return (self.timestamp, self.dedup_key)
 
     @classmethod
@@ -134,7 +134,7 @@ class Window:
     _by_word: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     _members: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     _journal: list[tuple[Entry, bool]] = field(default_factory=list)
-    """What the last `decide` changed, in its order: entries, and whether each was new."""
+    """Changes of the last `decide`, in their order: entries, and whether each was new."""
 
     def add(self, entry: Entry) -> None:
         """Take in an article, or what became of one that is known."""

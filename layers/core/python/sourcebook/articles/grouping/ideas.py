@@ -36,7 +36,7 @@ _READ: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ArticleFacts:
-    """What an idea is made of, for one article.
+    """One article, as far as an idea is drawn from it.
 
     Attributes:
         published_at: ISO 8601.
@@ -58,7 +58,7 @@ class ArticleFacts:
 
 @dataclass(frozen=True, slots=True)
 class EventFacts:
-    """What an idea is made of: an event's articles, in the order of their publication."""
+    """The articles of an event, in the order of their publication, from which an idea is drawn."""
 
     event_id: str
     articles: tuple[ArticleFacts, ...]

@@ -91,7 +91,7 @@ Quantity = tuple[float, str]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a headline says, in the form in which headlines are compared.
+    """The facts of a headline, in the form in which headlines are compared.
 
     Attributes:
         words: stems of the words that carry something, in the order of their first occurrence.
@@ -118,7 +118,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What comparing two headlines came to.
+    """The result of comparing two headlines.
 
     Attributes:
         same_event: whether they are about one event.
@@ -292,7 +292,7 @@ def _tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Capitals:
-    """Which words a headline writes with a capital, and whether that says anything."""
+    """The words with a capital letter in a headline, and whether capitals mark names in it."""
 
     capitalised: frozenset[str]
     mark_names: bool

@@ -24,7 +24,7 @@ _CATALOGUE = re.compile(r"^(?:gaia|2mass|wise|allwise|usno|gsc|tic|ucac|sdss|ps1
 
 @dataclass(frozen=True, slots=True)
 class Publications:
-    """What ADS has.
+    """The publications that ADS has.
 
     Attributes:
         documents: as ADS gave them, in its order.

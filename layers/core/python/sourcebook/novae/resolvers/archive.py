@@ -47,7 +47,7 @@ _LONGEST_REASON = 2_000
 
 
 class ArchiveStatus(StrEnum):
-    """How an archive took a question."""
+    """The status of an archive's answer."""
 
     OK = "OK"
     TRUNCATED = "TRUNCATED"

@@ -55,7 +55,7 @@ class Identity(Message):
 
     @property
     def position(self) -> Position | None:
-        """Where it is, if the archive says.
+        """Its position, if the archive gives one.
 
         Raises:
             InvalidInput: if what it says is no position.

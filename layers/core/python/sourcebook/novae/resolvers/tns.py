@@ -23,7 +23,7 @@ _OBJECT: Final = re.compile(r"(?:AT|SN|TDE|FRB)?\s?(\d{4}[A-Za-z]{1,4})", re.IGN
 
 @dataclass(frozen=True, slots=True)
 class TnsBot:
-    """Who asks TNS.
+    """The bot that queries TNS.
 
     Attributes:
         number: the bot's id at TNS.
@@ -45,7 +45,7 @@ class TnsBot:
 
     @property
     def user_agent(self) -> str:
-        """What TNS asks a bot to call itself."""
+        """The user agent that TNS asks a bot to send."""
         return f'tns_marker{{"tns_id":{self.number},"type":"bot","name":"{self.name}"}}'
 
 

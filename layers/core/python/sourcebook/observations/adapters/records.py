@@ -37,7 +37,7 @@ _NOTE = re.compile(r"(?<=\S)[ \u00a0]?(?:\[(?:\d{1,2}|[a-zA-Z*])\]|\((?:\d{1,2}|
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in one place.
+    """The content of one place.
 
     Attributes:
         text: as it is written.
@@ -73,7 +73,7 @@ class FieldColumn:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How the cells of one document are read.
+    """The reading of the cells of one document.
 
     Attributes:
         bare_term: unit of a term that is a number only; None where its heading names several.

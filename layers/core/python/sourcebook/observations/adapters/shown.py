@@ -86,7 +86,7 @@ _SEEN: Final = _Unseen(0)
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What an element hands down to what it holds."""
+    """The state that an element hands down to its children."""
 
     hidden: bool = False
     invisible: _Unseen = _SEEN

@@ -16,7 +16,7 @@ SENTIMENTS: Final[tuple[Sentiment, ...]] = ("negative", "neutral", "positive")
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What an engine says of one text.
+    """The label that an engine gives to one text.
 
     Attributes:
         sentiment: the class.

@@ -47,7 +47,7 @@ class ModelUnavailable(Terminal):
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """Which model this code was made with.
+    """The model that this code was made with.
 
     Attributes:
         name: name and version.

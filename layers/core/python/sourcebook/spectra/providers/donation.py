@@ -42,7 +42,7 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._+-]+")
 
 
 class Provenance(BaseModel):
-    """Where a donated file comes from.
+    """The origin of a donated file.
 
     Attributes:
         donor: who hands it in.
@@ -70,7 +70,7 @@ class Provenance(BaseModel):
 
     @property
     def folder(self) -> str:
-        """What the keys of the file and of its provenance begin with."""
+        """The prefix of the keys of the file and of its provenance."""
         return f"{PREFIX}{self.nova_id}/{self.sha256}/"
 
     def product(self) -> FoundProduct:
@@ -91,7 +91,7 @@ class Provenance(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Donations:
-    """What was handed in for one nova."""
+    """The donations for one nova."""
 
     objects: Objects
     nova_id: str

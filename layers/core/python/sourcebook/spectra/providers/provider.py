@@ -25,7 +25,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 class Identity(NamedTuple):
-    """What distinguishes a product from others of its provider."""
+    """The identity of a product among those of its provider."""
 
     kind: IdentityKind
     text: str

@@ -34,7 +34,7 @@ PROVIDERS_AT_MOST: Final = 20
 
 
 class Protocol(StrEnum):
-    """How a provider is spoken to."""
+    """The protocol of a provider."""
 
     ESO = "eso"
     MAST = "mast"
