@@ -11,7 +11,7 @@ import boto3
 from sourcebook.bucket.objects import Objects
 from sourcebook.http import HttpClient
 from sourcebook.novae.reference_messages import FetchReferences, ReferencesFetched
-from sourcebook.novae.references import ReferenceFetcher
+from sourcebook.novae.references import fetch_references
 from sourcebook.novae.resolvers.ads import Ads
 from sourcebook.novae.resolvers.archive import Archive, addresses, archive_policy
 from sourcebook.novae.store import NovaStore
@@ -22,7 +22,7 @@ from sourcebook.table.client import aws_config
 
 task = Task.connect()
 secrets = Secrets(boto3.client("secretsmanager", config=aws_config()))
-fetcher = ReferenceFetcher(NovaStore(task.table), Objects.connect())
+store, objects = NovaStore(task.table), Objects.connect()
 
 
 async def fetch(request: FetchReferences, run: TaskRun) -> ReferencesFetched:
@@ -30,7 +30,7 @@ async def fetch(request: FetchReferences, run: TaskRun) -> ReferencesFetched:
     token = secrets.api_key(required("ADS_SECRET"))
     async with HttpClient(archive_policy()) as http:
         ads = Ads(Archive("ads", http, task.table), addresses(task.table, "ads")[0], token)
-        return await fetcher.fetch(request.nova_id, run, ads)
+        return await fetch_references(store, objects, ads, request.nova_id, run)
 
 
 handler = task.handler(FetchReferences, lambda request, run: asyncio.run(fetch(request, run)))

@@ -6,11 +6,10 @@ from sourcebook.runs.handlers import Task
 
 from sourcebook.bucket.objects import Objects
 from sourcebook.novae.quarantine import Quarantiner
-from sourcebook.spectra.hold import SpectrumHolder
+from sourcebook.spectra.hold import hold_spectrum
 from sourcebook.spectra.messages import HoldSpectrum
 
 task = Task.connect()
 objects = Objects.connect()
 quarantiner = Quarantiner.connect(task.table, objects, task.logger)
-holder = SpectrumHolder(quarantiner, objects)
-handler = task.handler(HoldSpectrum, holder.hold)
+handler = task.handler(HoldSpectrum, lambda request, run: hold_spectrum(quarantiner, objects, request, run))

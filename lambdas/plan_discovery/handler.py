@@ -5,9 +5,9 @@ from __future__ import annotations
 from sourcebook.runs.handlers import Task
 
 from sourcebook.novae.store import NovaStore
-from sourcebook.spectra.discover import DiscoveryPlanner
+from sourcebook.spectra.discover import plan_discovery
 from sourcebook.spectra.discovery_messages import PlanDiscovery
 
 task = Task.connect()
-planner = DiscoveryPlanner(NovaStore(task.table))
-handler = task.handler(PlanDiscovery, lambda request, _run: planner.plan(request.nova_id))
+store = NovaStore(task.table)
+handler = task.handler(PlanDiscovery, lambda request, _run: plan_discovery(store, request.nova_id))

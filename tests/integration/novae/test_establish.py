@@ -9,7 +9,7 @@ import pytest
 from sourcebook.novae.establish import NotApproved, NovaEstablisher, NovaFinder
 from sourcebook.novae.messages import AuthorityAnswer, NameOutcome, OneNova, Outcome
 from sourcebook.novae.read import NovaReader
-from sourcebook.novae.reconcile import NameReconciler, NoAuthorityAnswered
+from sourcebook.novae.reconcile import NoAuthorityAnswered, reconcile
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import Named, NoSuchNova, NovaStore
 from sourcebook.records.nova import NameSource, NovaStatus
@@ -220,14 +220,13 @@ def test_authorities_add_names_and_choose_the_primary_one(
     assert made.nova_id is not None
     answer = said(star("V* V9999 Sgr", 1.0, 1.0, "PNV J1", "Nova Sgr 2020"))
     down = AuthorityAnswer(authority="sesame", status="Retryable")
-    reconciler = NameReconciler(store)
-    first = reconciler.reconcile(made.nova_id, [answer, down])
+    first = reconcile(store, made.nova_id, [answer, down])
     assert (first.outcome, first.primary_name) == (NameOutcome.UPDATED, "V9999 Sgr")
     assert first.authorities == ("simbad",)
-    assert reconciler.reconcile(made.nova_id, [answer, down]).outcome is NameOutcome.NO_CHANGE
-    assert reconciler.reconcile(made.nova_id, [said(None)]).outcome is NameOutcome.NO_CHANGE
+    assert reconcile(store, made.nova_id, [answer, down]).outcome is NameOutcome.NO_CHANGE
+    assert reconcile(store, made.nova_id, [said(None)]).outcome is NameOutcome.NO_CHANGE
     with pytest.raises(NoAuthorityAnswered):
-        reconciler.reconcile(made.nova_id, [down])
+        reconcile(store, made.nova_id, [down])
 
 
 def test_an_authority_that_means_another_star_is_for_a_person(
@@ -236,12 +235,11 @@ def test_an_authority_that_means_another_star_is_for_a_person(
     made = establisher.establish("A", star("AA 1"))
     establisher.establish("B", star("BB 1", 150.0, 12.0))
     assert made.nova_id is not None
-    reconciler = NameReconciler(store)
     far = said(star("AA 1", 101.0, 13.0))
     with pytest.raises(Held, match="from where"):
-        reconciler.reconcile(made.nova_id, [far])
+        reconcile(store, made.nova_id, [far])
     taken = said(star("AA 1", 101.0, 12.0, "BB 1"))
     with pytest.raises(Held) as held:
-        reconciler.reconcile(made.nova_id, [taken])
+        reconcile(store, made.nova_id, [taken])
     assert held.value.reason_code == "NAME_CONFLICT"
     assert store.add_names(store.active(made.nova_id), [Named("AA 1", NameSource.SIMBAD)]) == 0

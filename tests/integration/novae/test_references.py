@@ -10,7 +10,7 @@ from boto3.dynamodb.conditions import Key
 
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.messages import Prepared
-from sourcebook.novae.references import DiscoveryDater, ReferenceFetcher, ReferenceStore
+from sourcebook.novae.references import ReferenceStore, fetch_references, move_discovery_back
 from sourcebook.novae.resolvers.ads import Ads
 from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable
 from sourcebook.novae.resolvers.identity import Identity
@@ -48,12 +48,12 @@ async def refresh(
     nova_id: str, store: NovaStore, objects: Objects, quarantiner: Quarantiner, ads: Ads
 ) -> dict[str, Any]:
     run = task_run(workflow="refresh_references", record=nova_id)
-    fetched = await ReferenceFetcher(store, objects).fetch(nova_id, run, ads)
+    fetched = await fetch_references(store, objects, ads, nova_id, run)
     counts: dict[str, int] = {}
     for key in fetched.chunks:
         chunk = ReferenceStore(store, objects, quarantiner, store.clock).store_chunk(nova_id, key, run)
         counts = {name: counts.get(name, 0) + number for name, number in asdict(chunk).items()}
-    return asdict(fetched) | counts | asdict(DiscoveryDater(store, store.clock).date(nova_id))
+    return asdict(fetched) | counts | asdict(move_discovery_back(store, nova_id))
 
 
 def items(table: Table, nova_id: str) -> list[dict[str, Any]]:
@@ -108,16 +108,15 @@ async def test_the_date_of_discovery_only_moves_back(
 async def test_ads_says_no_in_its_own_ways(
     store: NovaStore, objects: Objects, ads: Ads, archives: Archives
 ) -> None:
-    fetcher = ReferenceFetcher(store, objects)
     run = task_run()
     nova_id = nova(store, "V1324 Sco")
     with pytest.raises(NoSuchNova):
-        await fetcher.fetch("00000000-0000-0000-0000-000000000000", run, ads)
+        await fetch_references(store, objects, ads, "00000000-0000-0000-0000-000000000000", run)
     with pytest.raises(ArchiveRejected, match="401"):
-        await fetcher.fetch(nova_id, run, Ads(ads.archive, ads.url, "wrong"))
+        await fetch_references(store, objects, Ads(ads.archive, ads.url, "wrong"), nova_id, run)
     await archives.stage({"path": "/astronomy/ads/*", "status": 429, "retry_after": "3600"})
     with pytest.raises(ArchiveUnavailable, match="RATE_LIMITED"):
-        await fetcher.fetch(nova_id, run, ads)
+        await fetch_references(store, objects, ads, nova_id, run)
 
 
 def test_a_nova_gets_its_one_photometry_table_once(store: NovaStore) -> None:

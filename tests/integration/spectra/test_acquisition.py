@@ -28,7 +28,7 @@ from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind, Loca
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.acquire import Acquirer, AcquisitionFailed
 from sourcebook.spectra.fingerprints import Fingerprints, OwnerUnsettled
-from sourcebook.spectra.hold import SpectrumHolder
+from sourcebook.spectra.hold import hold_spectrum
 from sourcebook.spectra.load import NoSuchSpectrum, SpectrumLoader, find_spectrum
 from sourcebook.spectra.messages import (
     Acquired,
@@ -175,8 +175,8 @@ class Workflow:
             isinstance(acquisition, Unsure)
             or found.get("examination", {}).get("verdict", {}).get("outcome") == "QUARANTINED"
         ):
-            holder = SpectrumHolder(self.quarantiner, self.objects)
-            found["hold"] = self.handed_on(holder.hold(HoldSpectrum.of_json({**about, "found": found}), run))
+            to_hold = HoldSpectrum.of_json({**about, "found": found})
+            found["hold"] = self.handed_on(hold_spectrum(self.quarantiner, self.objects, to_hold, run))
         recorder = SpectrumRecorder(self.table, self.objects.bucket, self.clock)
         to_record = RecordSpectrum.of_json({**about, "found": found})
         outcome = recorder.record(to_record, run)

@@ -21,12 +21,7 @@ from sourcebook.novae.resolvers.identity import Identity as StarIdentity
 from sourcebook.novae.store import NoSuchNova
 from sourcebook.records.nova import Nova
 from sourcebook.records.spectrum import IdentityKind, Locator, LocatorAlias, LocatorKind, SpectrumProduct
-from sourcebook.spectra.discover import (
-    DiscoveryPlanner,
-    NoPosition,
-    Registered,
-    SpectraDiscoverer,
-)
+from sourcebook.spectra.discover import NoPosition, Registered, SpectraDiscoverer, plan_discovery
 from sourcebook.spectra.discovery_messages import ProviderAnswered
 from sourcebook.spectra.products import (
     DONATION,
@@ -410,18 +405,17 @@ async def test_the_plan_names_the_providers_of_the_table(
     store: NovaStore, discover: Discover, archives: Archives
 ) -> None:
     here = nova(store)
-    planner = DiscoveryPlanner(store)
-    plan = planner.plan(here.nova_id)
+    plan = plan_discovery(store, here.nova_id)
     assert [one.provider for one in plan.providers] == ["ESO", "MAST", "BESS", "DONATION"]
     eso, mast, *rest = sample_providers(archives.url)
     set_providers(store.table, [eso, mast.model_copy(update={"enabled": False})])
-    assert [one.provider for one in planner.plan(here.nova_id).providers] == ["ESO"]
+    assert [one.provider for one in plan_discovery(store, here.nova_id).providers] == ["ESO"]
     with pytest.raises(InvalidInput, match="provider"):
         provider_spec(store.table, "MAST")
     with pytest.raises(InvalidInput, match="once"):
         set_providers(store.table, [eso, eso])
     with pytest.raises(NoSuchNova):
-        planner.plan("00000000-0000-0000-0000-000000000000")
+        plan_discovery(store, "00000000-0000-0000-0000-000000000000")
     assert rest
 
 
@@ -429,7 +423,7 @@ def test_a_nova_without_a_position_says_so(store: NovaStore) -> None:
     here = nova(store)
     store.table.update(keys.nova(here.nova_id), remove=("ra_deg", "dec_deg"))
     with pytest.raises(NoPosition, match="sourcebook donate"):
-        DiscoveryPlanner(store).plan(here.nova_id)
+        plan_discovery(store, here.nova_id)
 
 
 async def test_a_donation_is_a_product_with_its_provenance(

@@ -34,29 +34,24 @@ AUTHORS_KEPT: Final = 10
 _PUBDATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceFetcher:
-    """Fetches what ADS has on a nova, and leaves it in the bucket in chunks."""
+async def fetch_references(
+    store: NovaStore, objects: Objects, ads: Ads, nova_id: str, run: TaskRun
+) -> ReferencesFetched:
+    """Fetch the publications, and return where they are.
 
-    store: NovaStore
-    objects: Objects
-
-    async def fetch(self, nova_id: str, run: TaskRun, ads: Ads) -> ReferencesFetched:
-        """Fetch the publications, and return where they are.
-
-        Raises:
-            NoSuchNova: if there is no active nova with this id.
-            ArchiveUnavailable, ArchiveRejected: as ADS answers.
-        """
-        nova = self.store.active(nova_id)
-        names = [nova.primary_name, *(name.name_raw for name in self.store.names(nova.nova_id))]
-        published = await ads.search(dict.fromkeys(names))
-        chunks = []
-        for start in range(0, len(published.documents), A_CHUNK):
-            key = f"raw/references/{nova.nova_id}/{run.job_run_id}/{start // A_CHUNK:03d}.json"
-            self.objects.write_json(key, published.documents[start : start + A_CHUNK])
-            chunks.append(key)
-        return ReferencesFetched(chunks=tuple(chunks), found=published.found, truncated=published.truncated)
+    Raises:
+        NoSuchNova: if there is no active nova with this id.
+        ArchiveUnavailable, ArchiveRejected: as ADS answers.
+    """
+    nova = store.active(nova_id)
+    names = [nova.primary_name, *(name.name_raw for name in store.names(nova.nova_id))]
+    published = await ads.search(dict.fromkeys(names))
+    chunks = []
+    for start in range(0, len(published.documents), A_CHUNK):
+        key = f"raw/references/{nova.nova_id}/{run.job_run_id}/{start // A_CHUNK:03d}.json"
+        objects.write_json(key, published.documents[start : start + A_CHUNK])
+        chunks.append(key)
+    return ReferencesFetched(chunks=tuple(chunks), found=published.found, truncated=published.truncated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,49 +171,41 @@ def published_at(pubdate: object) -> str | None:
     return "-".join(part for part in (year, month, day) if part != "00")
 
 
-@dataclass(frozen=True, slots=True)
-class DiscoveryDater:
-    """Finds the earliest publication; the date of discovery only ever moves back."""
+def move_discovery_back(store: NovaStore, nova_id: str) -> DiscoveryDated:
+    """Move a nova's discovery back to its earliest publication; return the date, and whether it was changed.
 
-    store: NovaStore
-    clock: Clock = utc_now
-
-    def date(self, nova_id: str) -> DiscoveryDated:
-        """Return the date of discovery as it is now, and whether it was changed.
-
-        Raises:
-            NoSuchNova: if there is no active nova with this id.
-        """
-        nova = self.store.active(nova_id)
-        rows = self.store.table.items_of(nova.nova_id, keys.REFERENCE_PREFIX)
-        references = map(Reference.of_item, rows)
-        earliest = min(
-            (reference for reference in references if discovery_date(reference) is not None),
-            key=lambda reference: (str(discovery_date(reference)), reference.source_identifier),
-            default=None,
+    Raises:
+        NoSuchNova: if there is no active nova with this id.
+    """
+    nova = store.active(nova_id)
+    rows = store.table.items_of(nova.nova_id, keys.REFERENCE_PREFIX)
+    references = map(Reference.of_item, rows)
+    earliest = min(
+        (reference for reference in references if discovery_date(reference) is not None),
+        key=lambda reference: (str(discovery_date(reference)), reference.source_identifier),
+        default=None,
+    )
+    if earliest is None or (found := discovery_date(earliest)) is None:
+        return DiscoveryDated(discovery_date=nova.discovery_date, changed=False)
+    if not is_earlier(found, nova.discovery_date):
+        return DiscoveryDated(discovery_date=nova.discovery_date, changed=False)
+    now = isoformat(store.clock())
+    try:
+        store.table.update(
+            keys.nova(nova.nova_id),
+            assign={"discovery_date": found, "updated_at": now},
+            condition=Attr("discovery_date").not_exists() | Attr("discovery_date").gte(_month_after(found)),
         )
-        if earliest is None or (found := discovery_date(earliest)) is None:
-            return DiscoveryDated(discovery_date=nova.discovery_date, changed=False)
-        if not is_earlier(found, nova.discovery_date):
-            return DiscoveryDated(discovery_date=nova.discovery_date, changed=False)
-        now = isoformat(self.clock())
-        try:
-            self.store.table.update(
-                keys.nova(nova.nova_id),
-                assign={"discovery_date": found, "updated_at": now},
-                condition=Attr("discovery_date").not_exists()
-                | Attr("discovery_date").gte(_month_after(found)),
-            )
-        except ConditionFailed as conflict:
-            # Another run has found an earlier one meanwhile.
-            date = (conflict.item or {}).get("discovery_date", nova.discovery_date)
-            return DiscoveryDated(discovery_date=date, changed=False)
-        self.store.table.update(
-            keys.nova_reference(nova.nova_id, earliest.reference_id),
-            assign={"role": ReferenceRole.DISCOVERY.value, "updated_at": now},
-            condition=Attr("PK").exists(),
-        )
-        return DiscoveryDated(discovery_date=found, changed=True)
+    except ConditionFailed as conflict:
+        # Another run has found an earlier one meanwhile.
+        date = (conflict.item or {}).get("discovery_date", nova.discovery_date)
+        return DiscoveryDated(discovery_date=date, changed=False)
+    store.table.update(
+        keys.nova_reference(nova.nova_id, earliest.reference_id),
+        assign={"role": ReferenceRole.DISCOVERY.value, "updated_at": now},
+        condition=Attr("PK").exists(),
+    )
+    return DiscoveryDated(discovery_date=found, changed=True)
 
 
 def discovery_date(reference: Reference) -> str | None:

@@ -75,24 +75,18 @@ class Registration:
     eligible: tuple[SpectrumProduct, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DiscoveryPlanner:
-    """Lists the providers that are asked for a nova."""
+def plan_discovery(store: NovaStore, nova_id: str) -> DiscoveryPlan:
+    """Return the providers that are asked for a nova.
 
-    store: NovaStore
-
-    def plan(self, nova_id: str) -> DiscoveryPlan:
-        """Return the providers that are asked for a nova.
-
-        Raises:
-            NoSuchNova: if there is no active nova with this id.
-            NoPosition: if it has no coordinates.
-            InvalidInput: if the list of providers in the table is not one.
-        """
-        nova = self.store.active(nova_id)
-        position_of(nova)
-        asked = tuple(ProviderToAsk(provider=spec.provider) for spec in providers(self.store.table))
-        return DiscoveryPlan(nova_id=nova.nova_id, providers=asked)
+    Raises:
+        NoSuchNova: if there is no active nova with this id.
+        NoPosition: if it has no coordinates.
+        InvalidInput: if the list of providers in the table is not one.
+    """
+    nova = store.active(nova_id)
+    position_of(nova)
+    asked = tuple(ProviderToAsk(provider=spec.provider) for spec in providers(store.table))
+    return DiscoveryPlan(nova_id=nova.nova_id, providers=asked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import isoformat
@@ -17,39 +16,34 @@ from sourcebook.spectra.messages import AboutSpectrum, Acquired, HeldSpectrum, H
 _MOST_NOTES = 10
 
 
-@dataclass(frozen=True, slots=True)
-class SpectrumHolder:
-    """Quarantines spectra."""
-
-    quarantiner: Quarantiner
-    objects: Objects
-
-    def hold(self, request: HoldSpectrum, run: TaskRun) -> HeldSpectrum:
-        """Open a case for a spectrum, or count the one that is open; return the case."""
-        acquisition = request.found.acquisition
-        handed_on = acquisition.spectrum if isinstance(acquisition, Acquired | Unsure) else None
-        spectrum = handed_on or read_about(
-            self.quarantiner.table, request.nova_id, request.data_product_id, request.provider
-        )
-        moment = isoformat(self.quarantiner.clock(), "milliseconds").replace(":", "")
-        prefix = f"quarantine/spectra/{request.nova_id}/{request.data_product_id}/{moment}/"
-        if isinstance(acquisition, Acquired):
-            self.objects.duplicate(acquisition.key, f"{prefix}primary.fits")
-        case = self.quarantiner.hold(
-            run,
-            _held(request, spectrum),
-            subject=request.data_product_id,
-            nova_id=request.nova_id,
-            retry_input={
-                "nova_id": request.nova_id,
-                "data_product_id": request.data_product_id,
-                "provider": request.provider,
-            },
-            folder=prefix,
-        )
-        return HeldSpectrum(
-            quarantine_id=case.quarantine_id, reason_code=case.reason_code, new=case.new, prefix=prefix
-        )
+def hold_spectrum(
+    quarantiner: Quarantiner, objects: Objects, request: HoldSpectrum, run: TaskRun
+) -> HeldSpectrum:
+    """Open a case for a spectrum, or count the one that is open; return the case."""
+    acquisition = request.found.acquisition
+    handed_on = acquisition.spectrum if isinstance(acquisition, Acquired | Unsure) else None
+    spectrum = handed_on or read_about(
+        quarantiner.table, request.nova_id, request.data_product_id, request.provider
+    )
+    moment = isoformat(quarantiner.clock(), "milliseconds").replace(":", "")
+    prefix = f"quarantine/spectra/{request.nova_id}/{request.data_product_id}/{moment}/"
+    if isinstance(acquisition, Acquired):
+        objects.duplicate(acquisition.key, f"{prefix}primary.fits")
+    case = quarantiner.hold(
+        run,
+        _held(request, spectrum),
+        subject=request.data_product_id,
+        nova_id=request.nova_id,
+        retry_input={
+            "nova_id": request.nova_id,
+            "data_product_id": request.data_product_id,
+            "provider": request.provider,
+        },
+        folder=prefix,
+    )
+    return HeldSpectrum(
+        quarantine_id=case.quarantine_id, reason_code=case.reason_code, new=case.new, prefix=prefix
+    )
 
 
 def _held(request: HoldSpectrum, spectrum: AboutSpectrum) -> Held:
