@@ -18,7 +18,6 @@ from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
-from sourcebook.api.uploads import UploadsApi
 from sourcebook.bucket.objects import Objects
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.resolvers.identity import Identity
@@ -90,7 +89,7 @@ def world(table: Table) -> World:
         return f"arn:aws:states:us-east-1:1:execution:{workflow}:{name}"
 
     objects = Objects(s3, bucket)
-    uploads = UploadsApi(lambda: UploadDesk(table, objects, start))
+    uploads = UploadDesk(table, objects, start)
     access = AccessControl(TokenStore(table), public_read=False)
     api = Api(access, IdempotentRequests(table), {"uploads": uploads})
     return World(api, table, objects, nova.nova_id, started)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from sourcebook.api import products
 from sourcebook.api.operations import Operation, of_topic
-from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Conflict, NotFound, Response, redirect
 from sourcebook.errors import shorten
@@ -17,6 +16,7 @@ from sourcebook.novae.product_read import NothingToPlot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+make = products.make
 
 LARGEST_FILE: Final = 4_000_000
 """Bytes of a file that fit into an answer of Lambda, also where it cannot be compressed."""
@@ -36,11 +36,6 @@ class Curve:
 
     points: list[dict[str, object]]
     name: str
-
-
-def make(dependencies: Dependencies) -> products.ProductsApi:
-    """Return what these operations use."""
-    return products.make(dependencies)
 
 
 def _as_csv(curve: Curve) -> str:

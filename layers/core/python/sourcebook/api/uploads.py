@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from sourcebook.api.operations import Body, Operation, of_topic
@@ -17,39 +15,28 @@ from sourcebook.uploads.desk import UploadDesk
 from sourcebook.uploads.model import NewUpload
 
 
-@dataclass(frozen=True, slots=True)
-class UploadsApi:
-    """The services that these operations use.
-
-    Attributes:
-        desk: returns what takes uploads; the bucket's client is made with the first.
-    """
-
-    desk: Callable[[], UploadDesk]
-
-
-def make(dependencies: Dependencies) -> UploadsApi:
+def make(dependencies: Dependencies) -> UploadDesk:
     """Return what these operations use."""
-    return UploadsApi(lambda: UploadDesk(dependencies.table, dependencies.objects(), dependencies.start))
+    return UploadDesk(dependencies.table, dependencies.objects(), dependencies.start)
 
 
-def open_upload(uploads: UploadsApi, request: Request) -> Response:
+def open_upload(desk: UploadDesk, request: Request) -> Response:
     """POST /uploads."""
-    upload = uploads.desk().open(request.id, NewUpload.read(request.json()), by=request.caller)
+    upload = desk.open(request.id, NewUpload.read(request.json()), by=request.caller)
     return Response(upload, 201, headers={"location": f"/uploads/{request.id}"})
 
 
-def complete_upload(uploads: UploadsApi, request: Request) -> Response:
+def complete_upload(desk: UploadDesk, request: Request) -> Response:
     """POST /uploads/{upload_id}/complete."""
     upload_id = _id(request)
-    report = uploads.desk().complete(upload_id, correlation_id=request.correlation_id)
+    report = desk.complete(upload_id, correlation_id=request.correlation_id)
     return Response(_found(report, upload_id), 202, headers={"location": f"/uploads/{upload_id}"})
 
 
-def get_upload(uploads: UploadsApi, request: Request) -> Response:
+def get_upload(desk: UploadDesk, request: Request) -> Response:
     """GET /uploads/{upload_id}."""
     upload_id = _id(request)
-    return Response(_found(uploads.desk().report(upload_id), upload_id))
+    return Response(_found(desk.report(upload_id), upload_id))
 
 
 def _id(request: Request) -> str:
