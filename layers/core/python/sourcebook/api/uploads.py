@@ -9,6 +9,7 @@ from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import NotFound, Response
+from sourcebook.clients import on_demand
 from sourcebook.errors import shorten
 from sourcebook.schema import UUID
 from sourcebook.uploads.desk import UploadDesk
@@ -17,7 +18,7 @@ from sourcebook.uploads.model import NewUpload
 
 def make(dependencies: Dependencies) -> UploadDesk:
     """Return what these operations use."""
-    return UploadDesk(dependencies.table, dependencies.objects(), dependencies.start)
+    return UploadDesk(dependencies.table, on_demand(dependencies.objects), dependencies.start)
 
 
 def open_upload(desk: UploadDesk, request: Request) -> Response:

@@ -110,10 +110,10 @@ def wat_text(header: Header, axis: int) -> str:
     return "".join(parts).strip()
 
 
-def wat_attribute(header: Header, axis: int, name: str) -> str | None:
-    """Return one attribute of an axis, such as `units`."""
-    found = {key: quoted or bare for key, quoted, bare in _PAIR.findall(wat_text(header, axis))}
-    return found.get(name)
+def wat_units(header: Header) -> str | None:
+    """Return the attribute `units` of the first axis."""
+    found = {key: quoted or bare for key, quoted, bare in _PAIR.findall(wat_text(header, 1))}
+    return found.get("units")
 
 
 @dataclass(frozen=True, slots=True)

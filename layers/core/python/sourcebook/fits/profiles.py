@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from sourcebook.errors import shorten
-from sourcebook.fits.axes import ambiguous, linear_axis, multispec, power_of_ten, wat_attribute, wat_text
+from sourcebook.fits.axes import ambiguous, linear_axis, multispec, power_of_ten, wat_text, wat_units
 from sourcebook.fits.dates import TimeCards, mjd_of, read_mjd
 from sourcebook.fits.findings import for_a_person
 from sourcebook.fits.fitsfile import Column, FitsFile, Floats, Header, Part
@@ -378,7 +378,7 @@ def _sdss_image(file: FitsFile) -> Reading:
         raise ambiguous("COEFF0 or COEFF1 is missing, or there is no step")
     exponents = first + step * np.arange(rows.shape[1], dtype=np.float64)
     wavelength = power_of_ten(exponents)
-    unit = wat_attribute(header, 1, "units") or _axis_unit(header)
+    unit = wat_units(header) or _axis_unit(header)
     reading = Reading(
         orders=[StoredOrder(1, wavelength, rows[0], _sdss_error(file, rows))],
         wavelength_unit=unit or "Angstrom",
@@ -521,7 +521,7 @@ def _names_its_rows(header: Header, count: int) -> bool:
 
 def _iraf_reading(file: FitsFile, orders: list[StoredOrder]) -> Reading:
     header = file.primary.header
-    unit = wat_attribute(header, 1, "units")
+    unit = wat_units(header)
     reading = Reading(
         orders=orders,
         wavelength_unit=unit or _axis_unit(header),
@@ -651,7 +651,7 @@ def _read_image_extensions(file: FitsFile) -> Reading:
         frame=file.text("SPECSYS"),
     )
     _say_who_and_when(reading, file, part)
-    if reading.wavelength_unit is None and (unit := wat_attribute(wave.header, 1, "units")):
+    if reading.wavelength_unit is None and (unit := wat_units(wave.header)):
         reading.notes.append(
             f"WAT1 says {unit!r}, of another solution than the pixels of WAVELENGTH, which say no unit"
         )

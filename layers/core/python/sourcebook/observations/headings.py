@@ -23,7 +23,6 @@ _BRACKETS = re.compile(r"[(\[（【]([^()\[\]（）【】]*)[)\]）】]")
 # What stands behind these is the unit of what stands before: "Laufzeit in Jahren", "Срок, лет".
 _BEHIND = re.compile(r"[,/:]|\b(?:in|en|em|w|v|в|у|по)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
-_RUN = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
 _PER_MONTH = re.compile(r"\bp\. ?m\.|[%‰‱] ?p\.?m\b", re.IGNORECASE)
 _PER_YEAR = re.compile(r"\bp\.? ?a\b|\bper annum\b|\bannual(?:ly)?\b|\bAPR\b|\bAPY\b|\bAER\b", re.IGNORECASE)
 # Of a rate, or of when it is paid out: nobody can say.
