@@ -58,7 +58,7 @@ function Add({ kind, q }: { kind: string; q: string }): JSX.Element {
   const [given, setGiven] = useState<Record<string, string>>(q === "" ? {} : { q });
   const [made, setMade] = useState<(Rule & { secret: string | null }) | null>(null);
   const { busy, problem, act } = useDoing();
-  const say = (name: string) => (value: string) => setGiven({ ...given, [name]: value });
+  const change = (name: string) => (value: string) => setGiven({ ...given, [name]: value });
   const own = new Set(["name", "webhook", "mail", ...(chosen?.fields ?? []).map((field) => field.name)]);
   const numbers = new Set((chosen?.fields ?? []).filter((field) => field.number !== undefined).map((field) => field.name));
   const values = Object.fromEntries(
@@ -83,16 +83,16 @@ function Add({ kind, q }: { kind: string; q: string }): JSX.Element {
         options={KINDS.map((one) => [one.kind, one.when] as const)}
         onChange={(value) => go("alerts", "", { add: value })}
       />
-      <Named kind={chosen} given={given} say={say} />
-      <Field label="Name" value={given["name"] ?? ""} onInput={say("name")} hint="What it is called where it arrives." />
+      <Named kind={chosen} given={given} change={change} />
+      <Field label="Name" value={given["name"] ?? ""} onInput={change("name")} hint="What it is called where it arrives." />
       <Field
         label="Webhook"
         type="url"
         value={given["webhook"] ?? ""}
-        onInput={say("webhook")}
+        onInput={change("webhook")}
         hint="An https address that each event is sent to, signed. May stay empty."
       />
-      <Field label="Mail" type="email" value={given["mail"] ?? ""} onInput={say("mail")} hint="It is asked first whether it agrees. May stay empty." />
+      <Field label="Mail" type="email" value={given["mail"] ?? ""} onInput={change("mail")} hint="It is asked first whether it agrees. May stay empty." />
       <p class="soft">Whatever it fires for is listed here too.</p>
       {problem === null ? null : <Trouble of={problem} />}
       <button type="submit" disabled={busy !== ""}>
@@ -103,21 +103,21 @@ function Add({ kind, q }: { kind: string; q: string }): JSX.Element {
 }
 
 /** The fields of a kind, with names to choose from where the API knows them. */
-function Named({ kind, given, say }: { kind: Kind | undefined; given: Record<string, string>; say: (name: string) => (value: string) => void }): JSX.Element {
+function Named({ kind, given, change }: { kind: Kind | undefined; given: Record<string, string>; change: (name: string) => (value: string) => void }): JSX.Element {
   return (
     <>
       {(kind?.fields ?? []).map((field) => (
-        <OneField key={field.name} field={field} value={given[field.name] ?? ""} say={say(field.name)} />
+        <OneField key={field.name} field={field} value={given[field.name] ?? ""} change={change(field.name)} />
       ))}
     </>
   );
 }
 
-function OneField({ field, value, say }: { field: RuleField; value: string; say: (value: string) => void }): JSX.Element {
+function OneField({ field, value, change }: { field: RuleField; value: string; change: (value: string) => void }): JSX.Element {
   const known = useLoad((signal) => names(field.from, signal), [field.from ?? ""]);
   if (field.words !== undefined || field.from === "series" || field.from === "workflows") {
     const options = field.words?.map((word) => [word, word.toLowerCase()] as const) ?? known.value ?? [];
-    return <Choice label={field.label} value={value} options={[["", field.needed ? "choose one" : "any"], ...options]} onChange={say} />;
+    return <Choice label={field.label} value={value} options={[["", field.needed ? "choose one" : "any"], ...options]} onChange={change} />;
   }
   const list = known.value === null || known.value.length === 0 ? {} : { list: `known-${field.name}` };
   return (
@@ -125,7 +125,7 @@ function OneField({ field, value, say }: { field: RuleField; value: string; say:
       <Field
         label={field.label}
         value={value}
-        onInput={say}
+        onInput={change}
         required={field.needed === true}
         {...(field.hint === undefined ? {} : { hint: field.hint })}
         {...(field.number === undefined

@@ -30,17 +30,17 @@ interface Reading {
 
 function Read({ article, isOther, decided }: Reading): JSX.Element {
   const [splitting, setSplitting] = useState("");
-  const words = attributions(article);
+  const reports = attributions(article);
   const text = article.text_for_analysis ?? "";
   return (
     <article>
       <Heading title={clean(article)}>{isOther ? "The article of this address was joined to this one." : null}</Heading>
       <Marks article={article} />
-      <h2>{words.length === 1 ? "Reported by one source" : `Reported by ${words.length} sources`}</h2>
+      <h2>{reports.length === 1 ? "Reported by one source" : `Reported by ${reports.length} sources`}</h2>
       <Words
         article={article}
         beside={(source) =>
-          words.length === 1 ? null : (
+          reports.length === 1 ? null : (
             <button type="button" class="small" aria-label={`Split off ${source}`} onClick={() => setSplitting(source)}>
               Split off
             </button>
@@ -66,7 +66,7 @@ function Read({ article, isOther, decided }: Reading): JSX.Element {
           </p>
         </>
       )}
-      {words.length > 1 ? <Merged article={article} /> : null}
+      {reports.length > 1 ? <Merged article={article} /> : null}
       <h2>What it mentions</h2>
       {article.mentions.length === 0 ? (
         <Empty>{article.status === "analyzed" ? "Nothing that is followed." : "It is not analyzed yet."}</Empty>
@@ -119,9 +119,9 @@ function Merged({ article }: { article: Article }): JSX.Element {
         rows={attributions(article)}
         rowKey={([source]) => source}
         columns={[
-          { name: "Source", of: ([source, word]) => <Chip kind="plain">{word.source_name ?? source}</Chip> },
-          { name: "Its own headline", of: ([, word]) => <span dir="auto">{word.original_headline}</span> },
-          { name: "Published", of: ([, word]) => <Published at={word.published_at} exact /> },
+          { name: "Source", of: ([source, attribution]) => <Chip kind="plain">{attribution.source_name ?? source}</Chip> },
+          { name: "Its own headline", of: ([, attribution]) => <span dir="auto">{attribution.original_headline}</span> },
+          { name: "Published", of: ([, attribution]) => <Published at={attribution.published_at} exact /> },
         ]}
       />
     </>

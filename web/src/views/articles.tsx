@@ -71,11 +71,11 @@ function Newest({ place }: { place: Place }): JSX.Element {
   const period = filters(asked.q).find((filter) => filter.startsWith("since:"))?.slice(6) ?? "";
   const choosePeriod = (value: string): void =>
     to({ q: `${period === "" ? asked.q : without(asked.q, `since:${period}`)} ${value && `since:${value}`}`.trim() });
-  const words = [asked.q, asked.sentiment, asked.tag].filter((word) => word !== "").join(" · ");
+  const choices = [asked.q, asked.sentiment, asked.tag].filter((one) => one !== "").join(" · ");
   const searched = Object.values(asked).some((value) => value !== "");
   return (
     <>
-      <Heading title="Articles" tab={words === "" ? "Articles" : `${words} – Articles`}>
+      <Heading title="Articles" tab={choices === "" ? "Articles" : `${choices} – Articles`}>
         The newest first. Each story is listed once, with the attribution of every source.
       </Heading>
       <form

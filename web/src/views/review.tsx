@@ -83,7 +83,7 @@ function Form({ one, unit, setUnit, decided }: { one: Case; unit: string; setUni
   const [given, setGiven] = useState<Record<string, string>>({});
   const [key] = useState(() => crypto.randomUUID());
   const { busy, problem, act } = useDoing();
-  const say = (name: string) => (value: string) => setGiven({ ...given, [name]: value });
+  const change = (name: string) => (value: string) => setGiven({ ...given, [name]: value });
   const retry = decision === "CLEARED_RETRY_APPROVED";
   const overrides = Object.fromEntries(
     Object.entries({ ...given, wavelength_unit: unit }).map(([name, value]) => [name, value.trim()] as const).filter(([, value]) => value !== ""),
@@ -148,21 +148,21 @@ function Form({ one, unit, setUnit, decided }: { one: Case; unit: string; setUni
               options={[["", "as the file says"], ...Object.keys(UNITS).map((name) => [name, name] as const)]}
               onChange={setUnit}
             />
-            <Field label="Date of observation, UTC" value={given["date"] ?? ""} onInput={say("date")} placeholder="2012-06-01T21:30:00" />
+            <Field label="Date of observation, UTC" value={given["date"] ?? ""} onInput={change("date")} placeholder="2012-06-01T21:30:00" />
             {wrong === "" ? null : (
               <p class="error" role="alert">
                 {wrong}
               </p>
             )}
-            <Field label="Object" value={given["object"] ?? ""} onInput={say("object")} placeholder="V1324 Sco" />
-            <Field label="Instrument" value={given["instrument"] ?? ""} onInput={say("instrument")} />
-            <Field label="Flux unit" value={given["flux_unit"] ?? ""} onInput={say("flux_unit")} placeholder="erg/s/cm2/Angstrom" />
+            <Field label="Object" value={given["object"] ?? ""} onInput={change("object")} placeholder="V1324 Sco" />
+            <Field label="Instrument" value={given["instrument"] ?? ""} onInput={change("instrument")} />
+            <Field label="Flux unit" value={given["flux_unit"] ?? ""} onInput={change("flux_unit")} placeholder="erg/s/cm2/Angstrom" />
             {Array.isArray(members) ? (
               <Choice
                 label="File within the ZIP"
                 value={given["member"] ?? ""}
                 options={[["", "not given"], ...members.map((name) => [String(name), String(name)] as const)]}
-                onChange={say("member")}
+                onChange={change("member")}
               />
             ) : null}
             {one.reason_code === "CHECKSUM_MISMATCH" ? (
@@ -173,13 +173,13 @@ function Form({ one, unit, setUnit, decided }: { one: Case; unit: string; setUni
                   ["", "are believed"],
                   ["true", "are ignored"],
                 ]}
-                onChange={say("ignore_checksum")}
+                onChange={change("ignore_checksum")}
               />
             ) : null}
             <Field
               label="Keywords that it can do without"
               value={given["accept_missing"] ?? ""}
-              onInput={say("accept_missing")}
+              onInput={change("accept_missing")}
               placeholder="EXPTIME, SPECSYS"
             />
           </fieldset>

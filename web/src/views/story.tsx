@@ -40,7 +40,7 @@ export function clean(article: Article): string {
   const cut = /^(.{10,})\s[|–—-]\s([^|–—]{2,40})$/u.exec(article.headline);
   if (cut === null) return article.headline;
   const publisher = letters(cut[2] ?? "");
-  const names = attributions(article).flatMap(([source, word]) => [source, word.source_name ?? ""]);
+  const names = attributions(article).flatMap(([source, attribution]) => [source, attribution.source_name ?? ""]);
   return publisher !== "" && names.some((name) => letters(name) === publisher) ? (cut[1] ?? "").trim() : article.headline;
 }
 
@@ -51,14 +51,14 @@ function letters(text: string): string {
 export function Words({ article, beside }: { article: Article; beside?: (source: string) => ComponentChildren }): JSX.Element {
   return (
     <ul class="words">
-      {attributions(article).map(([source, word]) => (
+      {attributions(article).map(([source, attribution]) => (
         <li key={source}>
-          <Chip kind="plain">{word.source_name ?? source}</Chip>
+          <Chip kind="plain">{attribution.source_name ?? source}</Chip>
           <blockquote dir="auto">
-            <Outside url={word.url}>{word.original_headline}</Outside>
+            <Outside url={attribution.url}>{attribution.original_headline}</Outside>
           </blockquote>
           <p class="about">
-            published <Published at={word.published_at} exact />, seen <Time at={word.crawl_timestamp} /> {beside?.(source)}
+            published <Published at={attribution.published_at} exact />, seen <Time at={attribution.crawl_timestamp} /> {beside?.(source)}
           </p>
         </li>
       ))}
@@ -91,7 +91,7 @@ export function Marks({ article }: { article: Article }): JSX.Element {
 }
 
 export function Story({ article }: { article: Article }): JSX.Element {
-  const words = attributions(article);
+  const reports = attributions(article);
   return (
     <article class="story">
       <h2 dir="auto">
@@ -100,7 +100,7 @@ export function Story({ article }: { article: Article }): JSX.Element {
       <Marks article={article} />
       <details>
         <summary>
-          {words.length === 1 ? `Reported by ${words[0]?.[0] ?? ""}` : `Reported by ${words.length} sources: ${article.sources.join(", ")}`}
+          {reports.length === 1 ? `Reported by ${reports[0]?.[0] ?? ""}` : `Reported by ${reports.length} sources: ${article.sources.join(", ")}`}
         </summary>
         <Words article={article} />
       </details>
