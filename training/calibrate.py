@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from sourcebook.sentiment.engines import SENTIMENTS, Label
 from sourcebook.sentiment.engines.model import ModelEngine, Pin
-from training.corpora import ROOT, Example, development
+from training.corpora import ROOT, UNSEEN_FINANCE, Example, development
 from training.targets import development_targets
 
-UNLIKE: Final = frozenset({"NewsMTSC held out"})
-"""Sets that are not headlines: whole sentences, each labelled for one of the persons in it."""
+LEFT_OUT: Final = frozenset({"NewsMTSC held out", UNSEEN_FINANCE})
+"""Sets of no use here: whole sentences, each labelled for one of the persons in it; and what stays unseen."""
 
 
 PIN: Final = ROOT / "layers" / "core" / "python" / "sourcebook" / "sentiment" / "engines" / "model.json"
@@ -58,8 +58,8 @@ def _logits(labels: Sequence[Label]) -> list[list[float]]:
 
 
 def calibration_examples() -> list[Example]:
-    """Return the development sets of headlines, pooled."""
-    return [e for name, chosen in development().items() if name not in UNLIKE for e in chosen]
+    """Return the development sets that a temperature is fitted on, pooled."""
+    return [e for name, chosen in development().items() if name not in LEFT_OUT for e in chosen]
 
 
 def best_temperature(logits: Sequence[Sequence[float]], labels: Sequence[int]) -> float:

@@ -21,8 +21,11 @@ from training.statements import statements
 ROOT: Final = Path(__file__).resolve().parent.parent
 OWN: Final = Path(__file__).resolve().parent / "headlines"
 
-TOPICS: Final = ("technology", "finance", "general", "superlatives")
+TOPICS: Final = ("technology", "finance", "general", "superlatives", "reversals")
 """Files of headlines of our own."""
+
+UNSEEN_FINANCE: Final = "Unseen finance"
+"""A development set that nothing is trained, calibrated or chosen by."""
 
 DEVELOPMENT_STORIES: Final = frozenset(
     {
@@ -75,7 +78,9 @@ def development() -> dict[str, list[Example]]:
         "Own finance": own("finance", held_out=True),
         "Own general": own("general", held_out=True),
         "Own superlatives": own("superlatives", held_out=True),
+        "Own reversals": own("reversals", held_out=True),
         "UCI technology": uci(held_out=True),
+        UNSEEN_FINANCE: _read(OWN / "finance_unseen.tsv"),
     }
 
 

@@ -80,8 +80,8 @@ class Shares:
     ours: int
 
 
-OPENING: Final = Shares(finance=2600, politics=1500, tweets=1800, couples=700, joined=900, ours=4)
-CLOSING: Final = Shares(finance=5200, politics=1600, tweets=1500, couples=350, joined=300, ours=3)
+OPENING: Final = Shares(finance=2600, politics=1500, tweets=1800, couples=500, joined=700, ours=2)
+CLOSING: Final = Shares(finance=5200, politics=1600, tweets=1500, couples=250, joined=300, ours=2)
 """While the rate falls: what is like the texts that will be labelled."""
 
 

@@ -13,7 +13,7 @@ from sourcebook.sentiment.engines import Label, Sentiment, SentimentEngine
 from sourcebook.sentiment.engines.loading import engine_named
 from training.corpora import development
 from training.measures import accuracy, calibration_error, confusion, macro_f1, reliability
-from training.targets import development_targets
+from training.targets import development_targets, read_targets
 
 VALUES: dict[Sentiment, int] = {"negative": -1, "neutral": 0, "positive": 1}
 
@@ -45,6 +45,7 @@ def main() -> None:
         for count, sure, right in result["reliability"]:
             print(f"  confidence {sure:.2f} right {right:.2f} n {count}")
     _print_targets(chosen.engines)
+    _print_readings(chosen.engines)
     if chosen.json:
         chosen.json.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     if chosen.figure:
@@ -66,6 +67,23 @@ def _print_targets(engines: Sequence[str]) -> None:
                 given = [VALUES[label.sentiment] for label in labels]
                 cells.append(f"{accuracy(truth, given):.3f} / {macro_f1(truth, given):.3f}")
         print(f"| {name} | {len(examples)} | {' | '.join(cells)} |")
+
+
+def _print_readings(engines: Sequence[str]) -> None:
+    """Print how far SEntFiN, two readers who did not see its labels, and the engines agree on targets."""
+    examples = read_targets()
+    given = {
+        "the set": [example.label for example, _ in examples],
+        "reader 1": [first for _, (first, _) in examples],
+        "reader 2": [second for _, (_, second) in examples],
+    }
+    for name in engines:
+        labels = engine_of(name).label_targets([example.target for example, _ in examples])
+        given[name] = [VALUES[label.sentiment] for label in labels]
+    print(f"\n| {len(examples)} targets of SEntFiN | " + " | ".join(given) + " |")
+    print("|---|" + "---|" * len(given))
+    for name, truth in given.items():
+        print(f"| {name} | " + " | ".join(f"{macro_f1(truth, other):.3f}" for other in given.values()) + " |")
 
 
 def draw(results: dict[str, Any], path: Path) -> None:

@@ -77,8 +77,20 @@ def development_targets() -> dict[str, list[TargetExample]]:
             t for t in _read(shared() / "newsmtsc_targets_train.tsv") if bucket(unquoted(t.text)) == 0
         ],
         "Own targets": [t for group in own_targets(held_out=True) for t in group],
+        "Unseen targets": [t for group in _groups("targets_unseen.txt") for t in group],
     }
     return {**sets, **{f"{name}, conflicting": conflicting(found) for name, found in sets.items()}}
+
+
+def read_targets() -> list[tuple[TargetExample, tuple[int, int]]]:
+    """Return targets of SEntFiN's development set with the labels of two readers who did not see the set's.
+
+    The repository holds row numbers and labels only; the headlines come from the set itself.
+    """
+    targets = _read(shared() / "sentfin_targets_dev.tsv")
+    with (OWN / "sentfin_readings.tsv").open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines, delimiter="\t")
+        return [(targets[int(row["row"])], (int(row["first"]), int(row["second"]))) for row in rows]
 
 
 def conflicting(targets: Sequence[TargetExample]) -> list[TargetExample]:
@@ -101,9 +113,13 @@ def political_targets() -> list[TargetExample]:
 
 def own_targets(*, held_out: bool) -> list[list[TargetExample]]:
     """Return the targets of our own headlines, those of one headline together."""
-    lines = (OWN / "targets.txt").read_text("utf-8").splitlines()
-    groups = [parsed(line) for line in lines if line and not line.startswith("#")]
-    return [group for group in groups if (bucket(group[0].text, 6) == 0) == held_out]
+    return [group for group in _groups("targets.txt") if (bucket(group[0].text, 6) == 0) == held_out]
+
+
+def _groups(name: str) -> list[list[TargetExample]]:
+    """Return the targets of a file of our own headlines, those of one headline together."""
+    lines = (OWN / name).read_text("utf-8").splitlines()
+    return [parsed(line) for line in lines if line and not line.startswith("#")]
 
 
 def parsed(line: str) -> list[TargetExample]:

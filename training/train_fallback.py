@@ -16,7 +16,7 @@ from training.calibrate import best_temperature, calibration_examples
 from training.corpora import training
 from training.measures import CLASSES
 
-VERSION = "3"
+VERSION = "4"
 SEEDS = (5, 6)
 """Epochs of training examples that are pooled."""
 
