@@ -61,10 +61,10 @@ class Quarantiner:
             InvalidInput: if no task of the run has asked for it.
         """
         attempts = RunReader(self.table).attempts(run.record, run.job_run_id)
-        asked = next((attempt for attempt in reversed(attempts) if attempt.get("held")), None)
-        if asked is None:
+        holding = next((attempt for attempt in reversed(attempts) if attempt.get("held")), None)
+        if holding is None:
             raise InvalidInput("run", run.job_run_id, "a run one of whose attempts has `held`")
-        held = Held(asked["held"]["reason_code"], asked["error_message"], asked["held"]["context"])
+        held = Held(holding["held"]["reason_code"], holding["error_message"], holding["held"]["context"])
         subject = retry_input.get("candidate_name") or retry_input.get("nova_id") or run.correlation_id
         nova_id = retry_input.get("nova_id")
         return self.hold(run, held, subject=subject, nova_id=nova_id, retry_input=retry_input)
