@@ -81,7 +81,7 @@ async def archives(table: Table) -> AsyncIterator[Archives]:
 
 @pytest.fixture
 async def http() -> AsyncIterator[HttpClient]:
-    policy = HttpPolicy(allowed_networks=parse_networks("127.0.0.0/8"), read_timeout=0.4, total_timeout=0.8)
+    policy = HttpPolicy(allowed_networks=parse_networks("127.0.0.0/8"), read_timeout=1.5, total_timeout=3)
     async with HttpClient(policy) as client:
         yield client
 

@@ -85,7 +85,7 @@ async def test_several_objects_of_one_name_are_for_a_person(resolver: NameResolv
         {"body": votable_error("too heavy"), "content_type": "text/xml"},
         {"status": 429, "retry_after": "3600"},
         {"status": 404},
-        {"delay": 3},
+        {"delay": 4},
     ],
     ids=["down", "503", "500", "html", "html in a 200", "no JSON", "error in a 200", "429", "404", "slow"],
 )

@@ -95,7 +95,7 @@ async def test_ssa_leaves_out_what_is_no_fits_and_what_lies_elsewhere(provider: 
     ("trouble", "status"),
     [
         ({"drop": True}, ArchiveStatus.DOWN),
-        ({"delay": 1.5}, ArchiveStatus.DOWN),
+        ({"delay": 4}, ArchiveStatus.DOWN),
         ({"cut": 20}, ArchiveStatus.DOWN),
         ({"status": 500}, ArchiveStatus.DOWN),
         ({"status": 503}, ArchiveStatus.DOWN),
