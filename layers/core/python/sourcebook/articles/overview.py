@@ -16,8 +16,7 @@ from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.records.article import Article, SourceAttribution
 from sourcebook.records.base import View
 from sourcebook.records.batch import IngestionBatch
-from sourcebook.records.source import Fetch, Source
-from sourcebook.sources.read import SLOW
+from sourcebook.records.source import SLOW_FETCH, Fetch, Source
 from sourcebook.sources.registry import source_entries
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -154,7 +153,7 @@ def _row(source: Source, brought: _Brought) -> View:
         "errors": brought.errors,
         "mean_fetch_ms": _mean(brought.durations),
         "slowest_fetch_ms": slowest,
-        "slow": slowest is not None and slowest > SLOW * 1000,
+        "slow": slowest is not None and slowest > SLOW_FETCH * 1000,
     }
 
 

@@ -21,6 +21,9 @@ from sourcebook.records.base import (
 )
 from sourcebook.table import keys
 
+SLOW_FETCH: Final = 5.0
+"""Seconds after which a fetch counts as slow."""
+
 _HOURS_OF_A_WEEK: Final = 168
 
 

@@ -20,9 +20,6 @@ from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk, w
 FEED: Final = "feed"
 """Kind of the sources that are read here."""
 
-SLOW: Final = 5.0
-"""Seconds after which a fetch is a slow one."""
-
 HEALTHS: Final = tuple(health.value for health in Health)
 
 _POSITION_LIMIT: Final = 200

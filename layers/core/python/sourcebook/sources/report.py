@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
+from sourcebook.records.source import SLOW_FETCH
 from sourcebook.sources.poll import PollReport, PollVerdict, RoundReport
-from sourcebook.sources.read import SLOW
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger, Metrics
@@ -54,13 +54,13 @@ def log_round(report: RoundReport, logger: Logger) -> None:
             logger.warning("source_failed", extra={**fields, "reason": result.message})
         else:
             logger.info("source_fetched", extra=fields)
-        if result.fetch_seconds is not None and result.fetch_seconds > SLOW:
+        if result.fetch_seconds is not None and result.fetch_seconds > SLOW_FETCH:
             logger.warning(
                 "slow_fetch_detected",
                 extra={
                     "source_id": poll.source_id,
                     "duration_ms": round(result.fetch_seconds * 1000),
-                    "threshold_ms": round(SLOW * 1000),
+                    "threshold_ms": round(SLOW_FETCH * 1000),
                 },
             )
         if result.dropped:
