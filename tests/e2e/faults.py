@@ -803,6 +803,8 @@ class Arena:
 
     def round(self, trouble: Callable[[Arena], None]) -> None:
         """Ingest what is new through one trouble, and through those that are always there."""
+        # Crawls are kept to the second: of what a source says twice within one, nobody knows which came last.
+        time.sleep(1 - time.time() % 1)
         words = self.load.write()
         with ThreadPoolExecutor(1) as pool:
             announced: Future[None] = pool.submit(self.take_in, words)
