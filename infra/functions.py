@@ -130,10 +130,15 @@ class PythonFunction(Construct):
             "and 3.13 is the newest that all the compiled dependencies are tested with on arm64.",
         )
 
-    def allow(self, actions: Sequence[str], *resource_arns: str) -> None:
-        """Allow the function `actions` on the resources with these ARNs."""
+    def allow(
+        self,
+        actions: Sequence[str],
+        *resource_arns: str,
+        conditions: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    ) -> None:
+        """Allow the function `actions` on the resources with these ARNs, where all conditions hold."""
         self.role.add_to_principal_policy(
-            iam.PolicyStatement(actions=list(actions), resources=list(resource_arns))
+            iam.PolicyStatement(actions=list(actions), resources=list(resource_arns), conditions=conditions)
         )
 
     def metric(self, name: str, *, statistic: str, period: cdk.Duration) -> cloudwatch.Metric:
@@ -239,14 +244,12 @@ class TableFunction(PythonFunction):
             operations: without ``dynamodb:``.
             partitions: patterns of the partition keys that are meant; empty for all items.
         """
-        self.role.add_to_principal_policy(
-            iam.PolicyStatement(
-                actions=[f"dynamodb:{operation}" for operation in operations],
-                resources=[self._data.table.table_arn],
-                conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(partitions)}}
-                if partitions
-                else None,
-            )
+        self.allow(
+            [f"dynamodb:{operation}" for operation in operations],
+            self._data.table.table_arn,
+            conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(partitions)}}
+            if partitions
+            else None,
         )
 
     def allow_indexes(self, *names: str) -> None:
@@ -286,12 +289,10 @@ class TableFunction(PythonFunction):
             self._data.resource_of_objects(pattern),
         )
         if listing:
-            self.role.add_to_principal_policy(
-                iam.PolicyStatement(
-                    actions=["s3:ListBucket"],
-                    resources=[self._data.bucket.bucket_arn],
-                    conditions={"StringLike": {"s3:prefix": [pattern]}},
-                )
+            self.allow(
+                ["s3:ListBucket"],
+                self._data.bucket.bucket_arn,
+                conditions={"StringLike": {"s3:prefix": [pattern]}},
             )
 
 
