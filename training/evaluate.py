@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,8 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, help="also draw the calibration there (PNG)")
     chosen = parser.parse_args()
     sets = development()
-    results: dict[str, Any] = {}
-    for name in chosen.engines:
-        results[name] = scores_of(engine_of(name).label, sets)
+    engines = {name: engine_of(name) for name in chosen.engines}
+    results: dict[str, Any] = {name: scores_of(engine.label, sets) for name, engine in engines.items()}
     print("| set | n | " + " | ".join(results) + " |")
     print("|---|---|" + "---|" * len(results))
     for held in [*sets, "all"]:
@@ -44,22 +43,22 @@ def main() -> None:
             print("  " + "".join(f"{count:7}" for count in row))
         for count, sure, right in result["reliability"]:
             print(f"  confidence {sure:.2f} right {right:.2f} n {count}")
-    _print_targets(chosen.engines)
-    _print_readings(chosen.engines)
+    _print_targets(engines)
+    _print_readings(engines)
     if chosen.json:
         chosen.json.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     if chosen.figure:
         draw(results, chosen.figure)
 
 
-def _print_targets(engines: Sequence[str]) -> None:
+def _print_targets(engines: Mapping[str, SentimentEngine]) -> None:
     """Print a table of the scores on targets, beside those of giving each target its text's label."""
     print("\n| targets | n | " + " | ".join(f"{name}: text's label | {name}" for name in engines) + " |")
     print("|---|---|" + "---|---|" * len(engines))
     sets = development_targets()
     for name, examples in sets.items():
         truth, cells = [e.label for e in examples], []
-        for engine in map(engine_of, engines):
+        for engine in engines.values():
             for labels in (
                 engine.label([e.text for e in examples]),
                 engine.label_targets([e.target for e in examples]),
@@ -69,7 +68,7 @@ def _print_targets(engines: Sequence[str]) -> None:
         print(f"| {name} | {len(examples)} | {' | '.join(cells)} |")
 
 
-def _print_readings(engines: Sequence[str]) -> None:
+def _print_readings(engines: Mapping[str, SentimentEngine]) -> None:
     """Print how far SEntFiN, two readers who did not see its labels, and the engines agree on targets."""
     examples = read_targets()
     given = {
@@ -77,8 +76,8 @@ def _print_readings(engines: Sequence[str]) -> None:
         "reader 1": [first for _, (first, _) in examples],
         "reader 2": [second for _, (_, second) in examples],
     }
-    for name in engines:
-        labels = engine_of(name).label_targets([example.target for example, _ in examples])
+    for name, engine in engines.items():
+        labels = engine.label_targets([example.target for example, _ in examples])
         given[name] = [VALUES[label.sentiment] for label in labels]
     print(f"\n| {len(examples)} targets of SEntFiN | " + " | ".join(given) + " |")
     print("|---|" + "---|" * len(given))

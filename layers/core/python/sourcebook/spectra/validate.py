@@ -35,7 +35,7 @@ class Checked(Protocol):
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict."""
+        """Whether the file is valid, invalid or for a person to decide, and why."""
 
 
 Check: TypeAlias = Callable[..., Checked]
