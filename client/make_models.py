@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from sourcebook.api.openapi import description
 from sourcebook.api.parts import operations
 
-PLACE: Final = Path(__file__).parents[1] / "layers/core/python/sourcebook/client/models.py"
+PLACE: Final = Path(__file__).parent / "sourcebook/client/models.py"
 _HEAD: Final = '''\
 """The records of the API. Made by client/make_models.py of the API's description; do not edit."""
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-_CLIENT: Final = Path(__file__).parents[1] / "layers/core/python/sourcebook/client"
+_CLIENT: Final = Path(__file__).parent / "sourcebook/client"
 SOURCE: Final = _CLIENT / "_async.py"
 PLACE: Final = _CLIENT / "_sync.py"
 _HEAD: Final = '"""The client that waits. Made by client/make_sync.py of `_async`; do not edit."""\n'

@@ -27,8 +27,6 @@ from infra.deployment import ROOT, DeploymentTarget
 
 NOT_SOURCE: Final = ("__pycache__", "*.pyc", ".*", "*~", "*.egg-info")
 """Patterns of files in a source folder that are not sources."""
-NOT_IN_LAMBDA: Final = ("client",)
-"""Folders of the package that are for the API's callers."""
 
 _CACHE = ROOT / ".sourcebook" / "build" / "layers"
 
@@ -204,7 +202,7 @@ def packaged(
     place = cache / f"{prefix}{digest.hexdigest()[:16]}"
     if not place.is_dir():
         with built_aside(place) as unfinished:
-            ignored = shutil.ignore_patterns(*NOT_SOURCE, *NOT_IN_LAMBDA)
+            ignored = shutil.ignore_patterns(*NOT_SOURCE)
             shutil.copytree(source, unfinished / "python" / inside, ignore=ignored)
             if compiler is not None:
                 compiler.compile(unfinished / "python")
@@ -288,7 +286,7 @@ def _key(requirements: str, target: DeploymentTarget, files: Path | None, compil
 def _add_files(digest: hashlib._Hash, folder: Path) -> None:
     for file in sorted(folder.rglob("*")):
         inside = file.relative_to(folder)
-        if file.is_file() and not {"__pycache__", *NOT_IN_LAMBDA} & set(inside.parts):
+        if file.is_file() and "__pycache__" not in inside.parts:
             digest.update(f"\n{inside}\n".encode() + file.read_bytes())
 
 

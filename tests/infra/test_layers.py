@@ -43,14 +43,12 @@ def _files(folder: Path) -> dict[str, str]:
     }
 
 
-def test_the_core_layer_is_the_package_without_its_client_and_nothing_else(aws: Assembly) -> None:
+def test_the_core_layer_is_the_package_and_nothing_else(aws: Assembly) -> None:
     source = ROOT / "layers" / "core" / "python"
     expected = {
         f"python/{path.relative_to(source).as_posix()}"
         for path in (source / "sourcebook").rglob("*")
-        if path.is_file()
-        and "__pycache__" not in path.parts
-        and not path.is_relative_to(source / "sourcebook" / "client")
+        if path.is_file() and "__pycache__" not in path.parts
     }
     assert set(_files(_layer(aws, "The package sourcebook"))) == expected
     assert all(name.endswith((".py", "py.typed", ".json", ".tsv")) for name in expected)

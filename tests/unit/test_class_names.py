@@ -11,8 +11,8 @@ ROOT: Final = Path(__file__).parents[2]
 CORE: Final = "layers/core/python/sourcebook"
 FOLDERS: Final = (CORE, "cli", "lambdas", "infra")
 
-NAMED_FOR_SOMETHING_ELSE: Final = (f"{CORE}/client/", "infra/")
-"""The client's classes are named for what the API answers, and constructs for what they deploy."""
+NAMED_FOR_SOMETHING_ELSE: Final = ("infra/",)
+"""Constructs are named for what they deploy."""
 
 FILES_AND_CATALOGUE: Final = frozenset(
     {

@@ -129,7 +129,7 @@ def test_a_long_text_takes_no_time(unit: str) -> None:
 
 def test_nothing_else_writes_csv() -> None:
     found = []
-    for folder in ("layers", "lambdas", "cli", "local", "infra", "bench", "training"):
+    for folder in ("layers", "lambdas", "client", "cli", "local", "infra", "bench", "training"):
         for path in (ROOT / folder).rglob("*.py"):
             if path.name == "csv_text.py" or "site-packages" in path.parts:
                 continue

@@ -29,7 +29,7 @@ from tests.templates import ROOT
 from tests.upgrade.releases import PREVIOUS
 
 log = logging.getLogger(__name__)
-PACKAGES = ("layers/core/python", "layers/sentiment/python", "cli", "local", ".")
+PACKAGES = ("layers/core/python", "layers/sentiment/python", "client", "cli", "local", ".")
 PASSING = {"ANSWER", "CACHE", "CHUNK", "DIRTY", "HOUR", "LOCK", "METADATA", "PAUSE", "STARTED"}
 """Beginnings of the sort keys of what goes when it has served: locks, caches, marks of what is to be done."""
 MARKS = {keys.UNGROUPED, keys.UNGROUPED_ONE_BY_ONE}

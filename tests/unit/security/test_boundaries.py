@@ -56,15 +56,13 @@ NETWORK = {
 }
 NETWORK |= {"urllib.request", "urllib3", "websockets", "httpx", "h11"}
 CONNECTING = {
-    # The client that others use: it asks the API that its user names, on their machine.
-    **{f"client/{name}.py": {"httpx"} for name in ("_asking", "_async", "_sending", "_sync")},
     "direct.py": {"http.client", "ssl"},  # the endpoint of a client of boto3, never an address from data
     "http/bodies.py": set[str](),
     "http/client.py": {"httpx", "ssl"},  # URLs; the pool is our own
     "http/connection.py": {"h11", "httpx", "ssl"},
     "http/guard.py": {"socket"},
 }
-"""Modules of the one client that is guarded, and what stands in for boto3. All else asks one of these."""
+"""Modules of the one guarded client of HTTP, and what stands in for boto3. All else asks one of these."""
 
 DANGEROUS = {"eval", "exec", "compile", "__import__", "os.system", "pickle.load", "pickle.loads", "yaml.load"}
 DANGEROUS |= {"marshal.loads", "shelve.open", "subprocess.run", "subprocess.Popen", "tempfile.mktemp"}

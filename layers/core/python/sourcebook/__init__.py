@@ -1,1 +1,0 @@
-"""Sourcebook: many sources, one record. The domain package that every Lambda imports."""
