@@ -11,6 +11,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
@@ -207,7 +208,20 @@ class Api(Construct):
                 )
             if declared.limit is not None:
                 limited.append((declared, route))
+        self._let_every_route_call()
         return limited
+
+    def _let_every_route_call(self) -> None:
+        """Widen the permission of the gateway to call the function to the route `$default`.
+
+        The CDK allows calls as ``<api>/<stage>/<method>/<path>``; one by `$default` comes as
+        ``<api>/<stage>/$default``, and AWS would answer it with 500.
+        """
+        for permission in self.node.find_all():
+            if isinstance(permission, lambda_.CfnPermission):
+                permission.source_arn = cdk.Stack.of(self).format_arn(
+                    service="execute-api", resource=self.api.api_id, resource_name="*/*"
+                )
 
     def _add_route(
         self,

@@ -15,6 +15,7 @@ from constructs import Node
 
 from sourcebook.errors import InvalidInput
 from sourcebook.feeds.settings import FeedSettings
+from sourcebook.http.policy import HttpPolicy
 from sourcebook.sentiment.engines.loading import COMPREHEND, ENGINES, MODEL
 from sourcebook.table.keys import MOST_SHARDS, Shards
 
@@ -107,7 +108,7 @@ class Deployment:
         return cls(
             target=target,
             allowed_networks=_networks(node, default=_LOOPBACK if local else ""),
-            contact=str(node.try_get_context("contact") or ""),
+            contact=_contact(node),
             public_read=_boolean(node, "public_read", default=local),
             cors_origins=_origins(node),
             # A process per concurrent call on the embedded cloud: three fetches fill two cores.
@@ -203,6 +204,16 @@ def _networks(node: Node, *, default: str) -> str:
                 "expected comma-separated CIDR blocks such as 10.0.0.0/8"
             ) from None
     return ",".join(parts)
+
+
+def _contact(node: Node) -> str:
+    contact = str(node.try_get_context("contact") or "")
+    try:
+        # What is no header would stop every function that asks another server.
+        HttpPolicy(contact=contact)
+    except InvalidInput as error:
+        raise ValueError(f"context {error}") from None
+    return contact
 
 
 def _tns_bot(node: Node) -> str:

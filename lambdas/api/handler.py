@@ -50,8 +50,9 @@ def objects() -> Objects:
     """Return the bucket, for the first spectrum or light curve."""
     from sourcebook.bucket.objects import Objects
 
-    # Links are signed with version 4, which alone reads objects that are encrypted with a key of KMS.
-    signing = config.merge(Config(signature_version="s3v4"))
+    # Links are signed with version 4, which alone reads objects that are encrypted with a key of KMS. In the
+    # style that boto3 chooses by itself they lead to us-east-1, which refuses what is of a newer region.
+    signing = config.merge(Config(signature_version="s3v4", s3={"addressing_style": "virtual"}))
     return Objects(boto3.client("s3", config=signing), required("BUCKET_NAME"))
 
 

@@ -48,6 +48,23 @@ def test_the_routes_that_are_declared_lead_to_the_one_function(aws: Assembly) ->
     assert answered == {route.key for route in api_routes()}
 
 
+def test_the_gateway_may_call_the_function_of_every_route(aws: Assembly) -> None:
+    # AWS answers 500 otherwise. A call by $default has no method in its ARN.
+    integrations = aws.resources("AWS::ApiGatewayV2::Integration")
+    permissions = aws.properties("AWS::Lambda::Permission")
+    for route in aws.properties("AWS::ApiGatewayV2::Route"):
+        method, _, path = route["RouteKey"].partition(" ")
+        integration = next(name for name in integrations if name in json.dumps(route["Target"]))
+        function = integrations[integration]["Properties"]["IntegrationUri"]
+        (pattern,) = (
+            permission["SourceArn"]["Fn::Join"][1][-1]
+            for permission in permissions
+            if permission["FunctionName"] == function
+            and permission["Principal"] == "apigateway.amazonaws.com"
+        )
+        assert fnmatchcase(f"/$default/{method}{path}", pattern), route["RouteKey"]
+
+
 @pytest.mark.parametrize("kind", ["aws", "local"])
 def test_whatever_is_below_iam_wants_a_signature_and_nothing_else_does(
     kind: str, request: pytest.FixtureRequest

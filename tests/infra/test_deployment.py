@@ -63,6 +63,10 @@ def test_an_empty_list_of_networks_closes_loopback_too() -> None:
         ({"allowed_networks": "10.0.0.1/8"}, "allowed_networks: '10.0.0.1/8' is not a network"),
         ({"cors_origins": "https://a.example/path"}, "'https://a.example/path' is not an origin"),
         ({"cors_origins": "*,https://a.example"}, "either * for any site"),
+        (
+            {"contact": "News (Zürich) <bot@example.org>"},
+            "context contact: 'News (Zürich) <bot@example.org>' is",
+        ),
         ({"tns_bot": "our_bot"}, "tns_bot: 'our_bot' is not valid; expected <id>:<name>"),
         ({"public_read": "yes"}, "public_read='yes': expected true or false"),
         ({"feeds": {"max_interval": 3}}, "feeds.max_interval: 3 is not valid; expected one of the settings"),

@@ -420,3 +420,12 @@ def test_a_function_that_cannot_start_still_names_the_correlation_id(
     assert "PUBLIC_READ" in log()[0]["exception"]
     monkeypatch.setenv("PUBLIC_READ", "true")
     assert call("/feeds").status == 200, "the next request tries again"
+
+
+def test_a_signed_link_leads_to_the_region_of_the_bucket(
+    handler: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The address of us-east-1, which boto3 signs by itself, answers 400 for buckets of newer regions.
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-south-1")
+    link = handler.objects().signed_link("exports/a", "a")
+    assert link.url.startswith("https://sourcebook-data.s3.eu-south-1.amazonaws.com/exports/a?")

@@ -47,7 +47,7 @@ from sourcebook.spectra.messages import (
     RunOutcome,
     Unsure,
 )
-from sourcebook.spectra.products import INDEX_ATTRIBUTES, data_product_id_for, spectrum_item
+from sourcebook.spectra.products import DONATION, INDEX_ATTRIBUTES, data_product_id_for, spectrum_item
 from sourcebook.spectra.record import COOLDOWNS, LONGEST_RETRY_AFTER, SpectrumRecorder
 from sourcebook.spectra.validate import FileChanged, SpectrumValidator
 from sourcebook.table import keys
@@ -103,7 +103,7 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 def _about(product: SpectrumProduct) -> dict[str, Any]:
-    return {"nova_id": NOVA, "data_product_id": product.data_product_id, "provider": "LOOP"}
+    return {"nova_id": NOVA, "data_product_id": product.data_product_id, "provider": product.provider}
 
 
 @dataclass
@@ -121,11 +121,13 @@ class Workflow:
     before_the_upgrade: bool = False
     """Whether the execution began when acquisition handed nothing on of the spectrum's item."""
 
-    def product(self, name: str, *, locators: tuple[Locator, ...] = (), **more: Any) -> SpectrumProduct:
+    def product(
+        self, name: str, *, locators: tuple[Locator, ...] = (), provider: str = "LOOP", **more: Any
+    ) -> SpectrumProduct:
         found = SpectrumProduct(
             nova_id=NOVA,
-            data_product_id=data_product_id_for("LOOP", f"provider_product_id:{name}"),
-            provider="LOOP",
+            data_product_id=data_product_id_for(provider, f"provider_product_id:{name}"),
+            provider=provider,
             locator_identity=f"provider_product_id:{name}",
             identity_kind=IdentityKind.NATIVE_ID,
             locators=locators or (Locator(kind=LocatorKind.URL, value=self.provider.url(name)),),
@@ -646,6 +648,21 @@ async def test_what_was_handed_in_is_read_from_its_folder_and_from_no_other(work
     assert (await workflow.run(workflow.product("a", locators=(good,))))["outcome"] == "VALIDATED"
     outcome = await workflow.run(workflow.product("b", locators=(bad,)))
     assert (outcome["outcome"], outcome["reason"]) == ("TERMINAL_INVALID", "no_such_locator")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"), [(HTML, "HTML_BODY"), (gzip.compress(VALID)[:-9], "damaged_archive")]
+)
+async def test_what_was_handed_in_and_is_no_spectrum_is_refused_at_once(
+    workflow: Workflow, body: bytes, reason: str
+) -> None:
+    # It is never another file. An archive may send one next time.
+    workflow.objects.store("raw/donations/x/s.fits", body, "application/fits")
+    handed_in = Locator(kind=LocatorKind.S3, value="raw/donations/x/s.fits")
+    product = workflow.product("a", locators=(handed_in,), provider=DONATION)
+    outcome = await workflow.run(product)
+    assert (outcome["outcome"], outcome["reason"]) == ("TERMINAL_INVALID", reason)
+    assert not workflow.is_eligible(product)
 
 
 async def test_the_network_of_this_machine_is_out_of_reach_where_it_is_not_allowed(

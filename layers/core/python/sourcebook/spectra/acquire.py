@@ -194,7 +194,10 @@ class Acquirer:
         try:
             unpacked = unpack(body.file, open_files, largest=self.largest, member=member)
         except DamagedArchive as error:
-            raise _came_wrong("damaged_archive", error, body.sha256) from error
+            # Another download may be whole; what was handed in stays as it is.
+            is_final = locator.kind is LocatorKind.S3
+            kind = FailureKind.TERMINAL if is_final else FailureKind.RETRYABLE
+            raise _came_wrong("damaged_archive", error, body.sha256, kind) from error
         except ArchiveTooLarge as error:
             raise _came_wrong("too_large", error, body.sha256, FailureKind.TERMINAL) from error
         except ArchiveRefused as error:
@@ -296,9 +299,7 @@ def _not_acquired(
     return _NotAcquired(failure)
 
 
-def _came_wrong(
-    reason: str, error: SourcebookError, sha256: str, kind: FailureKind = FailureKind.RETRYABLE
-) -> _NotAcquired:
+def _came_wrong(reason: str, error: SourcebookError, sha256: str, kind: FailureKind) -> _NotAcquired:
     return _not_acquired(kind, reason, type(error).__name__, short_message(error), sha256)
 
 

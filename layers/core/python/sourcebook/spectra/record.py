@@ -41,7 +41,7 @@ from sourcebook.spectra.messages import (
     RunOutcome,
     Unsure,
 )
-from sourcebook.spectra.products import INDEX_ATTRIBUTES, SPECTRA, eligible_attributes
+from sourcebook.spectra.products import DONATION, INDEX_ATTRIBUTES, SPECTRA, eligible_attributes
 from sourcebook.table.client import ConditionFailed, Table
 
 COOLDOWNS: Final = (timedelta(seconds=60), timedelta(minutes=5), timedelta(hours=1), timedelta(hours=24))
@@ -166,8 +166,10 @@ class SpectrumRecorder:
                 assign = {**self._raw(acquired), **_examined(product, verdict)}
                 return _terminal(verdict.reason, verdict.message, assign)
             case SpectrumOutcome.NOT_A_SPECTRUM_FILE:
+                # An archive may send the file next time; what was handed in stays as it is.
+                is_final = product.provider == DONATION
                 unreadable = Failure(
-                    kind=FailureKind.RETRYABLE,
+                    kind=FailureKind.TERMINAL if is_final else FailureKind.RETRYABLE,
                     reason=verdict.reason,
                     error_type="NotASpectrumFile",
                     message=verdict.message,

@@ -74,7 +74,7 @@ class NewFile(Input):
         description="Its suffix says what it is sent as."
     )
     byte_length: int = Field(ge=1, le=max(LARGEST.values()), strict=True)
-    sha256: Annotated[str, matching(SHA256, 64), expected("64 hexadecimal digits")] = Field(
+    sha256: Annotated[str, matching(SHA256, 64), expected("64 hexadecimal digits in lower case")] = Field(
         description="Of its bytes, in hexadecimal."
     )
 
