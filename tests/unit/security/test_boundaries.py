@@ -54,9 +54,10 @@ NETWORK = {
     "ssl",
     "telnetlib",
 }
-NETWORK |= {"urllib.request", "urllib3", "websockets", "httpx", "h11"}
+NETWORK |= {"urllib.request", "urllib3", "websockets", "httpx", "h11", "httptools"}
 CONNECTING = {
-    "direct.py": {"http.client", "ssl"},  # the endpoint of a client of boto3, never an address from data
+    # The endpoint of a client of boto3, never an address from data.
+    "direct.py": {"httptools", "socket", "ssl"},
     "http/bodies.py": set[str](),
     "http/client.py": {"httpx", "ssl"},  # URLs; the pool is our own
     "http/connection.py": {"h11", "httpx", "ssl"},

@@ -15,6 +15,7 @@ import json
 import os
 import re
 import select
+import socket
 import ssl
 import weakref
 from base64 import b64encode
@@ -23,7 +24,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from urllib.parse import quote_plus, urlsplit
 from zlib import crc32
@@ -36,6 +36,7 @@ from botocore.handlers import add_recursion_detection_header
 from botocore.httpsession import get_cert_path
 from botocore.parsers import create_parser
 from botocore.utils import get_environ_proxies
+from httptools import HttpParserError, HttpResponseParser
 
 from sourcebook.clock import Clock, utc_now
 
@@ -47,6 +48,8 @@ _Client = TypeVar("_Client")
 _CONDITION_FAILED: Final = "ConditionalCheckFailedException"
 _LONGEST_IDLE: Final = timedelta(seconds=50)
 """A function may sleep for minutes between two events, and does not hear then that a connection has ended."""
+_AT_ONCE: Final = 64 * 1024
+"""Bytes that are read at once; most answers are shorter."""
 _ALGORITHM: Final = "AWS4-HMAC-SHA256"
 
 
@@ -112,6 +115,11 @@ class Signer:
 class _Connection:
     """One connection to a server, kept open between requests.
 
+    httptools calls its methods `on_…` while it is given what the server sends.
+
+    Attributes:
+        is_open: whether the last answer has left the connection open.
+
     Raises:
         OSError: if there is no server.
     """
@@ -120,24 +128,39 @@ class _Connection:
         self, host: str, port: int, tls: ssl.SSLContext | None, timeouts: tuple[float, float]
     ) -> None:
         connect_timeout, read_timeout = timeouts
-        self._http = (
-            HTTPConnection(host, port, timeout=connect_timeout)
-            if tls is None
-            else HTTPSConnection(host, port, timeout=connect_timeout, context=tls)
-        )
+        self.is_open = True
+        self._is_whole = False
+        self._headers: dict[str, str] = {}
+        self._body: list[bytes] = []
+        self._parser = HttpResponseParser(self)
+        self._socket = socket.create_connection((host, port), connect_timeout)
         try:
-            self._http.connect()
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if tls is not None:
+                self._socket = tls.wrap_socket(self._socket, server_hostname=host)
+            self._socket.settimeout(read_timeout)
+            self._poll = select.poll()
+            self._poll.register(self._socket, select.POLLIN)
         except BaseException:
-            self._http.close()
+            self._socket.close()
             raise
-        self._http.sock.settimeout(read_timeout)
-        self._poll = select.poll()
-        self._poll.register(self._http.sock, select.POLLIN)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the last answer has left the connection open."""
-        return self._http.sock is not None
+    def on_message_begin(self) -> None:
+        """Begin an answer."""
+        self._headers, self._body = {}, []
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Keep a header."""
+        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_body(self, piece: bytes) -> None:
+        """Keep a piece of the body."""
+        self._body.append(piece)
+
+    def on_message_complete(self) -> None:
+        """Note that the answer is whole."""
+        self._is_whole = True
+        self.is_open = self._parser.should_keep_alive()
 
     @property
     def is_idle(self) -> bool:
@@ -149,20 +172,22 @@ class _Connection:
 
         Raises:
             OSError: if the connection broke.
-            HTTPException: if the answer is not whole, or no HTTP.
+            HttpParserError: if the answer is no HTTP.
         """
-        self._http.putrequest("POST", "/", skip_host=True, skip_accept_encoding=True)
-        for name, value in headers.items():
-            self._http.putheader(name, value)
-        self._http.putheader("content-length", str(len(body)))
-        self._http.endheaders(body)
-        response = self._http.getresponse()
-        told = {name.lower(): value for name, value in response.headers.items()}
-        return HttpAnswer(response.status, told, response.read())
+        self._is_whole = False
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        head = f"POST / HTTP/1.1\r\n{lines}content-length: {len(body)}\r\n\r\n"
+        self._socket.sendall(head.encode("latin-1") + body)
+        while not self._is_whole:
+            received = self._socket.recv(_AT_ONCE)
+            if not received:
+                raise ConnectionResetError("the connection ended before the answer was whole")
+            self._parser.feed_data(received)
+        return HttpAnswer(self._parser.get_status_code(), self._headers, b"".join(self._body))
 
     def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
+        """Close the connection."""
+        self._socket.close()
 
 
 def _close(connections: deque[tuple[_Connection, datetime]]) -> None:
@@ -228,7 +253,7 @@ class DirectCalls:
             return self._hooked(operation, signed, body) or self._send(signed, body)
         except ssl.SSLCertVerificationError:
             self.enabled = False
-        except (OSError, HTTPException, BotoCoreError):
+        except (OSError, HttpParserError, BotoCoreError):
             pass  # the client meets the same trouble; it tries again, and says what it is
         return None
 
@@ -250,6 +275,8 @@ class DirectCalls:
             raise
         if connection.is_open:
             self._idle.append((connection, self._clock()))
+        else:
+            connection.close()
         return answer
 
     def _connection(self) -> _Connection:
