@@ -69,9 +69,59 @@ def test_precision_and_recall_on_the_headlines_with_ambiguous_names_alone(matche
         ("", []),
         ("‘Apple’ — “Meta”: ’s", []),
         ("Apple, Microsoft and Meta agree on a standard", ["AAPL", "MSFT", "META"]),
+        ("Trending: NVDA, TSLA, COST", ["NVDA", "TSLA", "COST"]),
+        ("IBM, NOW with quantum chips", ["IBM"]),
+        ("CAT stock hits record", ["CAT"]),
+        ("CAT scans are delayed", []),
+        ("AAPL.O: Larkin raises target", ["AAPL"]),
+        ("U.N. and J.P.N. agree", []),
+        ("Why BRK-B fell and BRK.A rose", ["BRK.B"]),
+        ("Apple-backed startup hires", ["AAPL"]),
+        ("Its Apple stake grows again", ["AAPL"]),
+        ("Greg Abbott signs a bill on roads", []),
+        ("Harrison Target returns home", []),
+        ("Niger Target militants regroup", []),
+        ("Why Apple moved its factories", ["AAPL"]),
+        ("Nikki Haley criticizes Apple", ["AAPL"]),
+        ("Nvidias Gewinn verdoppelt sich", ["NVDA"]),
+        ("The southern company of players returns", []),
+        ("the Southern Company builds a plant", ["SO"]),
+        ("Wells fargo cuts 900 jobs", []),
+        ("Coca-cola raises outlook", ["KO"]),
+        ("McDonalds brings back a menu", ["MCD"]),
     ],
 )
 def test_names_count_as_much_as_they_prove(matcher: Matcher, headline: str, subjects: list[str]) -> None:
+    assert matcher.find(headline) == subjects
+
+
+@pytest.mark.parametrize(
+    ("headline", "subjects"),
+    [
+        ("Brasserie Elan opens in Lyon", ["elan"]),
+        ("ÉLAN S'EFFONDRE EN BOURSE", ["elan"]),
+        ("海風集団、営業利益が15%増", ["kaze"]),
+        ("株価上昇：海風集団とノルド", ["kaze", "nord"]),
+        ("ノルディック選手権が開幕", []),
+        ("누리전자가 새 공장을 짓는다", ["nuri"]),
+        ("누리전자제품 전시회", []),
+        ("0700.HK rises as games are approved", ["nuri"]),
+        ("Nobody needs 0700 hours", []),
+        ("Shares climb (HKG: 0700)", ["nuri"]),
+        ("KAZ-USD slides below support", ["kaze"]),
+        ("Shares climb (LSE: KAZ)", ["kaze"]),
+        ("Shares climb (NYSE: KAZ)", []),
+    ],
+)
+def test_names_and_tickers_of_other_languages_and_exchanges(headline: str, subjects: list[str]) -> None:
+    matcher = Matcher(
+        [
+            Subject("elan", "Élan", "company"),
+            Subject("kaze", "Kazeshu", "company", ("海風集団",), ticker="KAZ-USD"),
+            Subject("nord", "Nord Marin", "company", ("ノルド",)),
+            Subject("nuri", "Nuri Electronics", "company", ("누리전자",), ticker="0700.HK"),
+        ]
+    )
     assert matcher.find(headline) == subjects
 
 

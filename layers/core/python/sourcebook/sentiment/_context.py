@@ -23,12 +23,13 @@ NEVER_BEFORE: Final = _words(
 
 AFTER_COMPANY: Final = _words(
     """
-    inc corp corporation co company companies plc ltd llc holdings group stock stocks share shares
+    inc corp corporation co company plc ltd llc holdings group stock stocks share shares
     shareholder shareholders stockholders investor investors ceo cfo coo cto chairman chief boss founder
     cofounder executive executives exec execs employee employees staff worker workers store stores
     retailer customers earnings results profit profits revenue revenues sales guidance dividend q1 q2 q3
     q4 quarterly layoffs lawsuit antitrust ipo spinoff headquarters hq board management spokesperson
     spokesman spokeswoman engineers engineer bonds analyst analysts subsidiary unit deal
+    stake stakes backed owned controlled funded
     """
 )
 """Behind a name they show that it is a company's: "Block shares"."""
@@ -43,6 +44,38 @@ BEFORE_COMPANY: Final = _words(
     """
 )
 """In front of a name they show that it is a company's: "fintech Block"."""
+
+GIVEN_NAMES: Final = _words(
+    """
+    adam alan alex alice allen amy andrew anna anne anthony arthur barbara ben betty bill bob brian bruce
+    carl carol charles charlie chris colin dan daniel dave david diana donald doug douglas ed edward eileen
+    elizabeth emily emma eric frank fred gary george gerald gerry glenn greg harrison harry helen henry ian
+    jacob james jane jason jeff jennifer jerry jessica jim joe john jonathan joseph josh julia karen kate
+    keith kelly ken kevin larry laura lee linda lisa lucy luke maria martin mary matt matthew michael mike
+    nancy neil nick nicole olivia oscar pat patricia patrick paul peter phil philip rachel ralph ray rebecca
+    richard rob robert roger ron ronald rosie ross roy russell ryan sam samuel sandra sarah scott sean simon
+    sophie stephen steve steven stuart sue susan ted terry thomas tim tom tony victoria vincent walter wayne
+    william zac
+    """
+)
+"""In front of a name they show that it is a person's: "Harrison Ford returns"."""
+
+BEFORE_NAMES: Final = _words(
+    """
+    at by from with against for on versus like to and than over after before as if but despite inside meet
+    behind beyond without why how when where what can could is are was does did will would should has
+    exclusive
+    """
+)
+"""At the beginning of a sentence, with a capital, they are no part of the name behind them."""
+
+LOWER_IN_TITLES: Final = _words(
+    """
+    with from into over upon onto than that amid after before about against between among under through
+    without within during until versus while when where what near like across behind despite toward towards
+    """
+)
+"""Words of more than three letters that a headline in title case does not begin with a capital."""
 
 LINKS_TO_COMPANY: Final = _words(
     "at by from with against for of on vs versus like to and & joins leaves than through via over boosts"
@@ -67,7 +100,7 @@ COMPANY_VERBS: Final = _words(
     forecasts lifts slashes trims boosts doubles triples reaffirms reiterates maintains hikes spends
     borrows issues prices completes closes eyes weighs mulls bets pivots rebrands overhauls restructures
     reorganizes outsources automates loses lost fails failed suffers suffered leaks blocks bans removes
-    joins leaves quits exits enters pushes will to may could must is has was are
+    joins leaves quits exits enters pushes valued will to may could must is has was are
     """
 )
 """Behind a name, what companies do: "Target raises"; a target does not."""
@@ -176,7 +209,8 @@ COMMON_WORDS: Final = _words(
     voice void volt vortex voyage vulcan wall warp wave waters way web well west whale wheel whirlpool
     white wild willow wind windsurf window wing winter wire wise wish wolf wonder wood word work workday
     world wrap xerox yellow yield york young zebra zed zen zenith zero zinc zone zoom so be by for man aim
-    cal dow ice gen see sam ben dan ed
+    cal dow ice gen see sam ben dan ed ford hilton campbell kraft hershey hess hyatt kellogg wells
+    lemonade orange snap peloton chewy robinhood zoom
     """
 )
 """Words, names of persons and of places that are names of companies and tools as well."""

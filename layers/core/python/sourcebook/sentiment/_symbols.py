@@ -19,8 +19,13 @@ _LIST: Final = re.compile(
     rf"(?<![\w$.])(?:(?P<american>{_AMERICAN})|(?P<foreign>{_FOREIGN}))\s?[:：]\s?[(\[]?\s?|[(\[]\s?(?=\$[A-Z])"
 )
 _CASHTAG: Final = re.compile(r"(?<![\w$])(?=\$[A-Z])")
-_SYMBOL: Final = re.compile(r"\$?(?P<root>[A-Z][A-Z0-9]{0,5})(?!\w)")
+_SYMBOL: Final = re.compile(r"\$?(?P<root>[A-Z0-9]{1,6})(?!\w)")
 _CLASS: Final = re.compile(r"(?P<mark>[./\- ])(?P<letter>[A-C]|PR\.?[A-Z]|P[A-Z])(?!\w)")
+SHARE_CLASSES: Final = frozenset("ABC")
+_BARE: Final = re.compile(
+    r"(?<![\w$.:/-])(?P<root>[A-Z]{2,5})(?:[.-][A-C]|(?P<reuters>\.(?:OQ|O|N|K)))(?![\w-]|\.\w)"
+)
+"""A class of shares without an exchange: BRK-B; or a symbol of Reuters': AAPL.O."""
 _SEPARATOR: Final = re.compile(r"\s?(?:(?:[,;/|&+]|(?i:and|or)\b)\s?){1,2}")
 _WORD: Final = re.compile(r"\s+[a-z]")
 
@@ -44,6 +49,8 @@ class Symbol(NamedTuple):
 def listed(text: str, with_classes: Collection[str]) -> Iterator[Symbol]:
     """Yield the symbols that an exchange, or a cashtag in brackets, stands before; and each cashtag.
 
+    Also those that have a class, or the suffix of Reuters, wherever they stand.
+
     Args:
         text: a headline or more.
         with_classes: roots of the symbols that are known with a class, such as BRK of ``BRK.B``: only for
@@ -56,6 +63,12 @@ def listed(text: str, with_classes: Collection[str]) -> Iterator[Symbol]:
         for found in _CASHTAG.finditer(text):
             if (one := _symbol(text, found.end(), with_classes, is_foreign=False)) is not None:
                 yield one[0]
+    for found in _BARE.finditer(text) if "." in text or "-" in text else ():
+        root = found["root"]
+        if found["reuters"]:
+            yield Symbol(found.start(), root, root, is_foreign=False)
+        elif root in with_classes and (one := _symbol(text, found.start(), with_classes, is_foreign=False)):
+            yield one[0]
 
 
 def _from(text: str, at: int, with_classes: Collection[str], *, is_foreign: bool) -> Iterator[Symbol]:

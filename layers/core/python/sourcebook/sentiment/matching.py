@@ -6,19 +6,25 @@ text and hardly on the number of names. How much a name proves depends on the na
 - `$TICKER`, every symbol of a list behind an exchange (``NYSE: T, V``), and names of several words always
   count. A class of shares (BRK.A, BRK-B) is its company's. One letter behind a foreign exchange proves
   nothing: T is one company in New York and another one in Toronto;
-- a single distinctive word counts however it is written;
-- an abbreviation in capitals, and a bare ticker of three letters or more, count when written so; a bare
-  ticker of one or two letters never does;
+- a single distinctive word counts however it is written, and so does a tool's name of several words; a
+  company's has its capitals, unless the text has none at all ("the best buy of the year");
+- an abbreviation in capitals, and a bare ticker of three characters or more, count when written so; a bare
+  ticker of one or two letters never does. One that is a word as well is in brackets, beside another one, or
+  before "stock";
 - a word that means something else as well ("Target", "Apple", "Cursor") counts only when it is written as the
   name is *and* its surroundings speak for the name: what companies do, have and are called, or, for a tool,
   what software is spoken of with.
 
 `excluded` phrases of a subject ("price target") are found like names and hide the names within them.
+
+Names are found without their accents, with the genitive of English and German ("Nvidias"), with Korean
+particles, and in Chinese and Japanese, which write no blanks, as runs of characters.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +36,7 @@ from typing import Final, NamedTuple
 from sourcebook.records.article import Article
 from sourcebook.records.subject import Subject
 from sourcebook.sentiment import _context as context
-from sourcebook.sentiment._symbols import listed
+from sourcebook.sentiment._symbols import SHARE_CLASSES, listed
 
 SUBJECTS_AT_MOST: Final = 10
 """Subjects of one article, in the order of their first appearance; each is an item of its own."""
@@ -38,10 +44,22 @@ SUBJECTS_AT_MOST: Final = 10
 _BETWEEN: Final = "\n"
 """What parts headline and text where they are judged together."""
 
-_TOKEN: Final = re.compile(r"\$?[^\W_]+(?:['&.][^\W_]+)*[+#]*")
+_SINGLE: Final = "\u3005\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Characters that stand by themselves: Chinese, and hiragana."""
+_KATAKANA: Final = "\u30a1-\u30fa\u30fc-\u30ff"
+_LETTER: Final = rf"[^\W_{_SINGLE}{_KATAKANA}]"
+_TOKEN: Final = re.compile(
+    rf"\$?{_LETTER}+(?:['&.]{_LETTER}+)*[+#]*|[{_SINGLE}]|[{_KATAKANA}]+",
+)
+_ENDING: Final = re.compile(
+    r"(?:'s|(?<=[a-z]{3})s|(?<=[\uac00-\ud7a3]{2})(?:은|는|이|가|을|를|의|에|와|과|도|로|으로|에서|에게))$"
+)
+"""The genitive, and Korean particles."""
 _BRACKETED: Final = re.compile(r"[(\[]\s?(?:[A-Z]+\s?:\s?)?$")
 _CLAUSE_ENDS: Final = frozenset('.:;!?—–|"“”‘(')
 _LIST_GAP: Final = re.compile(r"\s*(?:,|&|/|and|or|vs\.?|versus|,\s*and)\s*", re.IGNORECASE)
+_IN_LIST: Final = re.compile(r"\s*(?:$|[,;&/|).]|(?:and|or)\b)")
+"""Behind a ticker that is also a word: not "IBM, NOW with new chips"."""
 
 
 class TextSpan(NamedTuple):
@@ -56,6 +74,7 @@ class _Proof(Enum):
 
     NOTHING = auto()
     CAPITALS = auto()
+    INITIALS = auto()
     CONTEXT = auto()
     TICKER = auto()
     HIDES = auto()
@@ -85,8 +104,29 @@ class _Node:
         self.aliases: list[_Alias] = []
 
 
+class _PlainLetters(dict[int, str]):
+    """Letters without their marks, one for one so that places stay: a table for `str.translate`."""
+
+    def __missing__(self, code: int) -> str:
+        base, *marks = unicodedata.normalize("NFKD", chr(code))
+        plain = base.isascii() and base.isalnum() and all(map(unicodedata.combining, marks))
+        self[code] = found = base if plain else chr(code)
+        return found
+
+
+_PLAIN: Final = _PlainLetters({ord(apostrophe): "'" for apostrophe in "’‘ʼ＇"})
+
+
 def _clean(text: str) -> str:
-    return text.replace("’", "'") if "’" in text else text
+    return text if text.isascii() else text.translate(_PLAIN)
+
+
+def _child(children: Mapping[str, _Node], token: str) -> _Node | None:
+    """Return the node of a token: as it is written, else without its ending."""
+    found = children.get(low := token.lower())
+    if found is None and (low[-1] == "s" or not low.isascii()) and (ending := _ENDING.search(low)):
+        return children.get(low[: ending.start()])
+    return found
 
 
 def _key(token: str) -> str:
@@ -103,6 +143,7 @@ class Matcher:
     _by_ticker: dict[str, Subject] = field(default_factory=dict)
     _by_root: dict[str, Subject] = field(default_factory=dict)
     _with_classes: set[str] = field(default_factory=set)
+    _abroad: dict[str, Subject] = field(default_factory=dict)
     _cues: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -112,13 +153,18 @@ class Matcher:
             )
             for name in dict.fromkeys((subject.name, *subject.aliases)):
                 self._add(name, _Alias(subject, name, _proof(subject, name)))
+                if "'" in (written := _clean(name)):  # Macys, Levis
+                    self._add(bare := written.replace("'", ""), _Alias(subject, bare, _proof(subject, bare)))
             for phrase in subject.excluded:
                 self._add(phrase, _Alias(subject, phrase, _Proof.HIDES))
             if subject.ticker:
                 self._by_ticker.setdefault(subject.ticker, subject)
-                root, *classes = re.split("[.-]", subject.ticker)
-                self._by_root.setdefault(root, subject)
-                self._with_classes.update([root] if classes else [])
+                root, *rest = re.split("[.-]", subject.ticker)
+                if rest and rest[0] not in SHARE_CLASSES:
+                    self._abroad.setdefault(root, subject)
+                else:
+                    self._by_root.setdefault(root, subject)
+                    self._with_classes.update([root] if rest else [])
                 self._add(f"${subject.ticker}", _Alias(subject, subject.ticker, _Proof.NOTHING))
                 self._add(subject.ticker, _Alias(subject, subject.ticker, _Proof.TICKER))
 
@@ -149,10 +195,7 @@ class Matcher:
         hidden: list[_Span] = []
         at, count = 0, len(tokens)
         while at < count:
-            low = tokens[at].lower()
-            node = root.get(low)
-            if node is None and low.endswith("'s"):
-                node = root.get(low[:-2])
+            node = _child(root, tokens[at])
             if node is None:
                 at += 1
             else:
@@ -171,6 +214,8 @@ class Matcher:
             )
             has_class = symbol.spelling != symbol.root
             subject = exact or (self._by_root.get(symbol.root) if has_class else None)
+            if symbol.is_foreign:
+                subject = self._abroad.get(symbol.root, subject)
             if subject is not None:
                 found.append((symbol.at, subject))
         return found
@@ -193,7 +238,7 @@ class Matcher:
             if names:
                 names = [alias for alias in names if not _hides(hidden, at, here, alias)]
                 longest = _Span(at, here, names) if names else longest
-            following = self._next(tokens, here, node)
+            following = _child(node.children, tokens[here]) if here < len(tokens) else None
             if following is None:
                 break
             node, here = following, here + 1
@@ -201,16 +246,6 @@ class Matcher:
             return at + 1
         spans.append(longest)
         return longest.end
-
-    @staticmethod
-    def _next(tokens: list[str], here: int, node: _Node) -> _Node | None:
-        if here >= len(tokens) or not node.children:
-            return None
-        low = tokens[here].lower()
-        following = node.children.get(low)
-        if following is None and low.endswith("'s"):
-            following = node.children.get(low[:-2])
-        return following
 
     def _accepted(
         self,
@@ -251,7 +286,7 @@ class Matcher:
             sure += [
                 (s.at, s.end, a.subject.tool_id)
                 for s, a in left
-                if a.proof is _Proof.CONTEXT and reading.is_listed(s, a, beside)
+                if a.proof in {_Proof.CONTEXT, _Proof.TICKER} and reading.is_listed(s, a, beside)
             ]
         return _first(sure, tokens, places)
 
@@ -305,23 +340,32 @@ class _Reading:
         self.words = frozenset(self.keys)
         self.surely_named = surely_named
         letters = [token for token in tokens if len(token) > 3 and token[0].isalpha()]
-        raised = sum(not token[0].islower() for token in letters)
+        lower = [token for token in letters if token[0].islower()]
         self.all_capitals = len(tokens) > 2 and text.upper() == text
-        self.title_case = len(letters) > 1 and raised > 0.6 * len(letters)
+        self.title_case = len(letters) > 1 and context.LOWER_IN_TITLES.issuperset(lower)
 
     def speaks_of(self, span: _Span, alias: _Alias) -> bool:
         """Whether a name is meant as the name of its subject."""
         if alias.proof is _Proof.CAPITALS:
             return self._as_spelled(span, alias.spelling)
+        if alias.proof is _Proof.INITIALS:
+            return self._has_initials(span, alias.spelling)
         if alias.proof is _Proof.TICKER:
-            return self._is_ticker(span.at, alias.spelling)
+            return self._is_ticker(span, alias.spelling)
         return self._is_meant(span, alias)
 
     def is_listed(self, span: _Span, alias: _Alias, beside: _Neighbours) -> bool:
         """Whether it is enumerated beside a name that counts: "Apple, Microsoft and Meta"."""
         if not self._as_spelled(span, alias.spelling) or self.all_capitals:
             return False
+        is_ticker = alias.proof is _Proof.TICKER
+        if is_ticker and (
+            len(alias.spelling) < 3 or not _IN_LIST.match(self.text, self.places[span.end - 1][1])
+        ):
+            return False
         for other in beside.of(span.at, span.end):
+            if is_ticker and not self._written(*other).isupper():
+                continue
             first, second = sorted(((span.at, span.end), other))
             gap = self.text[self.places[first[1] - 1][1] : self.places[second[0]][0]]
             if _LIST_GAP.fullmatch(gap):
@@ -336,15 +380,32 @@ class _Reading:
             for have, want in zip(written, wanted, strict=True)
         )
 
-    def _is_ticker(self, at: int, ticker: str) -> bool:
-        if self.tokens[at].removesuffix("'s") != ticker:
+    def _has_initials(self, span: _Span, spelling: str) -> bool:
+        """Whether a name of several words has its capitals, but for what stands behind a hyphen."""
+        if self.text.islower():
+            return True
+        wanted = _TOKEN.findall(_clean(spelling))
+        return all(
+            (len(want) == len(self.keys[at]) or not self.title_case)
+            and (have[0].isupper() or not want[0].isupper() or self.text[self.places[at][0] - 1] == "-")
+            for at, (have, want) in enumerate(zip(self.tokens[span.at :], wanted, strict=False), span.at)
+        )
+
+    def _written(self, at: int, end: int) -> str:
+        return self.text[self.places[at][0] : self.places[end - 1][1]]
+
+    def _is_ticker(self, span: _Span, ticker: str) -> bool:
+        if self._written(span.at, span.end).removesuffix("'s") != ticker:
             return False
-        before = self.text[max(0, self.places[at][0] - 14) : self.places[at][0]]
-        if len(ticker) < 3 or self.all_capitals:
+        if len(ticker) < 3 or ticker.isdigit() or self.all_capitals:
             return False
         if ticker.lower() not in context.COMMON_WORDS:
             return True
-        return bool(_BRACKETED.search(before)) and self.text[self.places[at][1] :][:1] in {")", "]"}
+        start, stop = self.places[span.at][0], self.places[span.end - 1][1]
+        is_bracketed = _BRACKETED.search(self.text[max(0, start - 14) : start]) and self.text[
+            stop : stop + 1
+        ] in {")", "]"}
+        return bool(is_bracketed) or self.keys[span.end : span.end + 1] == ["stock"]
 
     def _is_meant(self, span: _Span, alias: _Alias) -> bool:
         subject, at, end = alias.subject, span.at, span.end
@@ -354,6 +415,8 @@ class _Reading:
             return False
         before = self.keys[at - 1] if not self._clause_begins(at) else ""
         after = self.keys[end] if end < len(self.keys) and not self._clause_begins(end) else ""
+        if before in context.GIVEN_NAMES:
+            return False
         if before in context.NEVER_BEFORE:
             return not self.title_case and after in context.AFTER_COMPANY
         if subject.tool_id in self.surely_named or not self.words.isdisjoint(self.cues[subject.tool_id]):
@@ -389,11 +452,8 @@ class _Reading:
         if self.title_case or self.all_capitals or self._clause_begins(at):
             return False
         before = self.tokens[at - 1]
-        follows_a_name = (
-            before[:1].isupper()
-            and not self._clause_begins(at - 1)
-            and _key(before) not in context.COMPANY_VERBS
-        )
+        known = context.BEFORE_NAMES if self._clause_begins(at - 1) else context.COMPANY_VERBS
+        follows_a_name = before[:1].isupper() and _key(before) not in known
         if follows_a_name or not self.tokens[at][:1].isupper():
             return False
         return not self._is_part_of_longer_name(end, self.keys[end] if end < len(self.keys) else "")
@@ -427,7 +487,7 @@ def _proof(subject: Subject, name: str) -> _Proof:
     if name in subject.ambiguous:
         return _Proof.CONTEXT
     if len(tokens) != 1:
-        return _Proof.NOTHING
+        return _Proof.INITIALS if subject.kind == "company" else _Proof.NOTHING
     (token,) = tokens
     if _key(token) in context.COMMON_WORDS or token.lower() in context.COMMON_WORDS or len(token) < 3:
         return _Proof.CONTEXT

@@ -30,7 +30,7 @@ KINDS: Final = ("tool", "company", "topic")
 ALIASES_AT_MOST: Final = 50
 TOOL_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", re.ASCII)
 
-_TICKER: Final = re.compile(r"[A-Z][A-Z0-9]{0,9}(?:[.-][A-Z0-9]{1,3})?", re.ASCII)
+_TICKER: Final = re.compile(r"[A-Z0-9]{1,10}(?:[.-][A-Z0-9]{1,3})?", re.ASCII)
 _TEXT_LIMIT: Final = 100
 _INDEX_SETTLES: Final = timedelta(minutes=1)
 """An index shows what was written a moment ago, not at once."""
@@ -55,7 +55,7 @@ def parse_subject(values: object) -> Subject:
         raise InvalidInput("kind", kind, f"one of {', '.join(KINDS)}")
     ticker = values.get("ticker")
     if ticker is not None and not (isinstance(ticker, str) and _TICKER.fullmatch(ticker)):
-        raise InvalidInput("ticker", ticker, "an upper-case symbol such as MSFT or BRK.B")
+        raise InvalidInput("ticker", ticker, "an upper-case symbol such as MSFT, BRK.B or 0700.HK")
     active = values.get("active", True)
     if not isinstance(active, bool):
         raise InvalidInput("active", active, "true or false")
