@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from sourcebook.articles.grouping.similarity import compare, names_in, profile
 
 ONE_EVENT = [
+    ("日銀、政策金利を0.5%に引き上げ", "日銀が政策金利を0.5%に引き上げ"),
+    ("Market wrap: stocks close higher on Friday", "Market wrap: Stocks end Friday higher"),
     (
         "Halcyon Robotics posts record profit as warehouse orders surge",
         "Halcyon Robotics record profit on surging warehouse orders",
@@ -65,6 +67,28 @@ ONE_EVENT = [
 ]
 
 TWO_EVENTS = [
+    ("Halcyon to report Q3 earnings on Thursday", "Halcyon reports Q3 earnings"),
+    ("FDA panel to vote on Larkin obesity pill", "FDA panel votes for Larkin obesity pill"),
+    ("Fed expected to cut rates in June", "Fed cuts rates in June"),
+    ("Orbita shares slip ahead of lander launch", "Orbita shares slip after lander launch"),
+    ("Market wrap: stocks close higher", "Market wrap: stocks close lower"),
+    (
+        "Insider Selling: Acme (ACM) CFO Sells 4,000 Shares",
+        "Insider Selling: Acme (ACM) CEO Sells 4,000 Shares",
+    ),
+    ("Halcyon unveils Robot 17", "Halcyon unveils Robot 17 Air"),
+    ("Norden women beat Süden women 2-1", "Norden beat Süden 2-1"),
+    ("Nifty today: index opens flat", "Nifty today: index closes flat"),
+    ("Norden and Süden reach trade deal", "Norden and Süden fail to reach trade deal"),
+    ("Norden beats Süden in semifinal", "Norden beats Süden in final"),
+    ("Suspect sought in Larkin University shooting", "Suspect arrested in Larkin University shooting"),
+    ("Boil water notice issued for Norden", "Boil water notice lifted for Norden"),
+    ("Kestrel 6.18 released by Halcyon", "Kestrel 6.18-rc1 released by Halcyon"),
+    ("Bayern gewinnt gegen Dortmund", "Bayern verliert gegen Dortmund"),
+    ("L'action Quartzon grimpe à Paris", "L'action Quartzon chute à Paris"),
+    ("El banco central sube los tipos", "El banco central baja los tipos"),
+    ("Der Bundestag beschließt das Heizungsgesetz", "Der Bundestag beschließt das Heizungsgesetz nicht"),
+    ("日銀、政策金利を0.5%に引き上げ", "日銀、政策金利を0.75%に引き上げ"),
     # One template, two companies: the trap that words alone fall into.
     ("Avnet price target raised to $55 at Truist", "Broadcom price target raised to $55 at Truist"),
     ("Avnet Price Target Raised By Truist", "Broadcom Price Target Raised By Truist"),

@@ -24,13 +24,17 @@ from sourcebook.articles.grouping.words import (
     COMMON,
     COUNTING,
     DOWN,
+    FORTHCOMING,
     NEGATIONS,
     NUMBER_WORDS,
     ONE_NAME,
+    OPENS_OR_CLOSES,
     ORDINALS,
     SAME,
+    STAGES,
     STOP,
     UP,
+    VARIANTS,
 )
 
 _SHARED_AT_LEAST: Final = 3
@@ -98,10 +102,11 @@ class Profile:
         names: those among them that may be names.
         quantities: numbers with their units.
         codes: what mixes letters and digits, quarters, days and months.
-        marked: words whose meaning is in their punctuation (C++, Disney+).
+        marked: words whose meaning is in their punctuation (C++, Disney+), and variants ("17 Pro").
         tickers: symbols that sources gave; those in the headline itself if they gave none.
         direction: 1 if it reports more or better, -1 if less or worse, 0 if of neither or both.
         negated: whether it holds a negation.
+        forthcoming: whether it tells of what has not happened yet.
         passive: whether it holds "by", which turns the order of names.
     """
 
@@ -113,6 +118,7 @@ class Profile:
     tickers: frozenset[str]
     direction: int
     negated: bool
+    forthcoming: bool
     passive: bool
 
 
@@ -144,20 +150,24 @@ def profile(headline: str, *, tickers: Iterable[str] = (), publishers: Iterable[
     given = _UNITED_STATES.sub("USA", headline[:_LONGEST])
     text = prepare(given, publisher_forms(tuple(name for name in publishers if name)))
     marked = frozenset(token for token in signature_of(text).split() if any(c.isalpha() for c in token))
-    quantities, codes, text = _numbers(text)
+    marked |= set(VARIANTS.findall(text))
+    forthcoming = FORTHCOMING.search(text) is not None
+    quantities, codes, text = _numbers(_WITHOUT_SPACES.sub(r" \g<0> ", text))
     words, names = _words(text, given)
-    tokens = set(_WORD.findall(text))
+    codes |= {"opening" if found[1] else "closing" for found in OPENS_OR_CLOSES.finditer(text)}
+    tokens = set(_WORD.findall(OPENS_OR_CLOSES.sub("", text)))
     rising, falling = bool(tokens & UP), bool(tokens & DOWN)
     return Profile(
         words=words,
         names=names,
         quantities=quantities,
-        codes=codes | (tokens & (CALENDAR | COUNTING)),
+        codes=codes | (tokens & (CALENDAR | COUNTING | STAGES)),
         marked=marked,
         tickers=frozenset(ticker.upper() for ticker in tickers)
         or frozenset(a or b for a, b in _TICKER.findall(given)),
         direction=rising - falling,
         negated=bool(tokens & NEGATIONS) or "n't" in text,
+        forthcoming=forthcoming,
         passive="by" in tokens,
     )
 
@@ -218,6 +228,8 @@ def _conflict(one: Profile, other: Profile) -> str:
         return "opposite directions"
     if one.negated != other.negated:
         return "one of them negates"
+    if one.forthcoming != other.forthcoming:
+        return "one of them is of what has not happened yet"
     ours, theirs = set(one.words), set(other.words)
     if (only_ours := one.names - theirs) and (only_theirs := other.names - ours):
         return f"other names: {', '.join(sorted((min(only_ours), min(only_theirs))))}"
@@ -276,7 +288,7 @@ def _words(text: str, given: str) -> tuple[tuple[str, ...], frozenset[str]]:
     capitals = _Capitals.of(given)
     stems: dict[str, None] = {}
     names: set[str] = set()
-    for position, token in enumerate(_tokens(text)):
+    for position, token in enumerate(_WORD.findall(text)):
         if token in STOP or (len(token) == 1 and token.isascii()):
             continue
         stem = _stem(token)
@@ -284,10 +296,6 @@ def _words(text: str, given: str) -> tuple[tuple[str, ...], frozenset[str]]:
         if capitals.may_be_name(token, is_first=position == 0):
             names.add(stem)
     return tuple(stems), frozenset(names)
-
-
-def _tokens(text: str) -> list[str]:
-    return _WORD.findall(_WITHOUT_SPACES.sub(lambda match: f" {match[0]} ", text))
 
 
 @dataclass(frozen=True, slots=True)

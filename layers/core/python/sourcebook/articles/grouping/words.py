@@ -6,6 +6,7 @@ headlines of one event apart, and never joins two events.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 
@@ -29,7 +30,7 @@ NEGATIONS: Final = _set(
     "denying rejects reject rejected rejecting refuses refuse refused halts halt halted scraps scrap "
     "scrapped cancels cancel cancelled canceled abandons abandon abandoned withdraws withdraw "
     "withdrew withdrawn postpones postpone postponed delays delay delayed blocks blocked unlikely "
-    "false fake"
+    "false fake fail fails failed nicht kein keine keinen pas niet geen não nao"
 )
 """Words that turn a story round: one headline with and one without them are two stories."""
 
@@ -41,7 +42,10 @@ UP: Final = _set(
     "increase increases increased grow grows grew growth win wins won winning buy buys bought acquire "
     "acquires acquired hire hires hired hiring open opens opened opening approve approves approved "
     "approval expand expands expanded improve improves improved profit profits record stronger strong "
-    "bullish outperform start starts started begin begins began add adds added overweight"
+    "bullish outperform start starts started begin begins began add adds added overweight "
+    "resume resumes resumed reopen reopens reopened restore restores restored "
+    "steigt steigen stieg hebt erhöht gewinnt gewinnen besser höher hausse monte grimpe bondit gagne bat "
+    "sube suben gana ganan bate sale salgono vince batte sobe sobem ganha vence stijgt stijgen wint"
 )
 """Words of getting more or better."""
 
@@ -53,7 +57,9 @@ DOWN: Final = _set(
     "decreased shrink shrinks shrank lose loses lost losing loss losses sell sells sold divest "
     "divests fire fires fired layoff layoffs close closes closed closing shut shuts reject rejects "
     "rejected rejection worsen worsens worsened weaker weak bearish underperform end ends ended stop "
-    "stops stopped quit quits underweight"
+    "stops stopped quit quits underweight suspend suspends suspended impose imposes imposed issued battu "
+    "fällt fallen fiel sinkt sinken senkt verliert verlieren schlechter tiefer baisse chute plonge recule "
+    "perd baja bajan cae caen pierde pierden scende scendono perde cai caem cede daalt dalen verliest"
 )
 """Words of getting less or worse."""
 
@@ -219,6 +225,28 @@ CALENDAR: Final = _set(
     "august september october november december jan feb mar apr jun jul aug sep sept oct nov dec"
 )
 """Days and months: what differs in them is another edition of a story. May is a verb in headlines."""
+
+FORTHCOMING: Final = re.compile(
+    r"\b(?:(?:expected|scheduled|what|how) to|to (?:report|vote|decide|publish|rule)"
+    r"|preview|awaits?|ahead of)\b"
+)
+"""What is said of what has not happened: a headline with it and one without are two stories."""
+
+OPENS_OR_CLOSES: Final = re.compile(
+    r"\b(?:(open|start)|close|end)(?:s|d|ed)?(?= (?:\w+ )?(?:higher|lower|up|down|flat|mixed)\b)"
+)
+"""Of a market that opens or closes, the word behind says where it goes."""
+
+STAGES: Final = _set(
+    "ceo cfo coo cto final finals semifinal semifinals semi quarterfinal quarterfinals qualifying "
+    "sought wanted arrested charged convicted sentenced acquitted"
+)
+"""Offices, and stages of a cup or of a case: what is at one of them is at none of the others."""
+
+VARIANTS: Final = re.compile(
+    r"(?<=\d )(?:pro|max|air|mini|plus|ultra|lite)\b(?: (?:max|plus)\b)?|\b(?:women|rc\d+|alpha|beta)\b"
+)
+"""They make another product, or another team, of what has the same name."""
 
 COUNTING: Final = _set("fifth sixth seventh eighth ninth tenth") | frozenset(ORDINALS)
 """Ordinals: the fifth straight week is another one than the seventh."""
