@@ -108,9 +108,9 @@ class _PlainLetters(dict[int, str]):
     """Letters without their marks, one for one so that places stay: a table for `str.translate`."""
 
     def __missing__(self, code: int) -> str:
-        base, *marks = unicodedata.normalize("NFKD", chr(code))
-        plain = base.isascii() and base.isalnum() and all(map(unicodedata.combining, marks))
-        self[code] = found = base if plain else chr(code)
+        apart = unicodedata.normalize("NFKD", chr(code))
+        is_plain = apart[0].isascii() and apart[0].isalnum() and all(map(unicodedata.combining, apart[1:]))
+        self[code] = found = apart[0] if is_plain else chr(code)
         return found
 
 
