@@ -27,7 +27,13 @@ COUNTS: Final = {"one": 1, "two": 2}
 NOT_IN_CLDR: Final = {
     "D": {"vi": ["n"]},
     "W": {"en": ["wk", "wks"]},
-    "M": {"en": ["mo", "mos", "mth", "mths"], "vi": ["t", "th"], "zh": ["月"], "ja": ["月"]},
+    "M": {
+        "en": ["mo", "mos", "mth", "mths"],
+        "de": ["Mt", "Mte", "Monats"],
+        "vi": ["t", "th"],
+        "zh": ["月"],
+        "ja": ["月"],
+    },
     "Y": {"en": ["yr", "yrs"], "fr": ["année", "années"], "it": ["anno", "anni"]},
     "%": {"en": ["pct", "pc", "per cent", "percent"], "vi": ["phần trăm"]},
     "‱": {"en": ["bp", "bps", "basis point", "basis points"], "de": ["Basispunkt", "Basispunkte"]},

@@ -145,6 +145,9 @@ def test_what_a_rule_strikes_out_is_left_out_with_a_warning() -> None:
         ("<font>4</font><a href=x>.25</a>", 4.25),
         ("<div style='display:inline'>4.</div>25", 4.25),
         ("4<sup>.25</sup>", 4.25),
+        ("4<sup>.25%</sup>", 4.25),
+        ("4.25<sup>% p.a.</sup>", 4.25),
+        ("0.5 %<sup>p.m.</sup>", 6.0),
         ("4<sup>1</sup>/<sub>4</sub> %", 4.25),
         ("<ruby>4.25<rt>9</rt></ruby>", 4.25),
     ],
@@ -161,6 +164,7 @@ def test_inline_elements_break_no_number(cell: str, value: float) -> None:
         "4.2<p>5",
         "<span style='display:block'>4.2</span>5",
         "4<sup>50</sup>",
+        "4<sup>50%</sup>",
         "4.<sup>1</sup>",
     ],
 )
@@ -226,6 +230,22 @@ def test_rows_that_a_cell_reaches_down_to_end_with_their_group() -> None:
         ("%4,5", 4.5),
         ("4\u202f\u2009%", 4.0),
         ("0,5 % pro Monat", 6.0),
+        ("1.5% a month", 18.0),
+        ("2,50 % l'an", 2.5),
+        ("2,50 % annuo", 2.5),
+        ("年利0.35％（税引前）", 0.35),
+        ("4.50% AER/gross", 4.5),
+        ("APY 4.50%", 4.5),
+        ("4.50% p.a. (variable)", 4.5),
+        ("5,99 % p.a. eff.", 5.99),
+        ("NEW! 4.50%", 4.5),
+        ("Interest rate 4.50%", 4.5),
+        ("4·25%", 4.25),
+        ("minus 0.25%", -0.25),
+        ("**4.50%", 4.5),
+        ("4.50%^", 4.5),
+        ("4.5*1", 4.5),
+        ("4.50% ▲", 4.5),
         ("4,5 % par an", 4.5),
     ],
 )
@@ -235,7 +255,20 @@ def test_a_figure_in_the_ways_of_the_world(text: str, value: float) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["4.5 %/week", "0.1 % per day", "4-1/2%", "1/2 %", "4.5 % + 50 bps", "1e5", "9" * 50, "4⁵⁰", "4.5 4.6"],
+    [
+        *(
+            "4.5 %/week",
+            "0.1 % per day",
+            "4-1/2%",
+            "1/2 %",
+            "4.5 % + 50 bps",
+            "1e5",
+            "9" * 50,
+            "4⁵⁰",
+            "4.5 4.6",
+        ),
+        *("▲ 4.50%", "4.50% AER - 4.41% gross", "5.99% (6.12% APRC)", "base rate + 1.5%", "4.50% (+0.10)"),
+    ],
 )
 def test_a_figure_that_could_mean_several_is_none(text: str) -> None:
     with pytest.raises(UnreadableValue):
@@ -273,6 +306,19 @@ def test_without_declared_limits_what_no_rate_is_is_dropped_and_what_is_rare_say
         ("30 j", "D00030", "fr"),
         ("6¹ Monate", "M0006", None),
         ("6 month(s)", "M0006", None),
+        ("six months", "M0006", None),
+        ("One year", "M0012", None),
+        ("ein Jahr", "M0012", None),
+        ("un an", "M0012", None),
+        ("三个月", "M0003", None),
+        ("二十四個月", "M0024", None),
+        ("十年", "M0120", None),
+        ("P1Y6M", "M0018", None),
+        ("P90D", "D00090", None),
+        ("24 Month CD", "M0024", None),
+        ("6-Monats-Festgeld", "M0006", "de"),
+        ("12 Mte.", "M0012", "de"),
+        ("On call", "M0000", None),
     ],
 )
 def test_terms_in_many_languages(text: str, code: str, language: str | None) -> None:
@@ -291,6 +337,9 @@ def test_terms_in_many_languages(text: str, code: str, language: str | None) -> 
         ("9" * 10_000, Reason.TERM_UNREADABLE),
         ("12+ months", Reason.TERM_IS_A_RANGE),
         ("6m-12m", Reason.TERM_IS_A_RANGE),
+        ("a month or two", Reason.TERM_UNREADABLE),
+        ("P", Reason.TERM_UNREADABLE),
+        ("十", Reason.TERM_UNREADABLE),
     ],
 )
 def test_what_is_not_one_term_for_sure_says_why(text: str, reason: Reason) -> None:

@@ -26,7 +26,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _PER_MONTH = re.compile(r"\bp\. ?m\.|[%‰‱] ?p\.?m\b", re.IGNORECASE)
 _PER_YEAR = re.compile(r"\bp\.? ?a\b|\bper annum\b|\bannual(?:ly)?\b|\bAPR\b|\bAPY\b|\bAER\b", re.IGNORECASE)
 # Of a rate, or of when it is paid out: nobody can say.
-_MONTHLY = re.compile(
+MONTHLY = re.compile(
     r"\b(?:monthly|monatlich|mensual|mensuel|mensile|mensal|miesięczn|měsíčn|mesačn|mesečn|mjesečn|ежемесячн|"
     r"щомісячн|месячн|månatlig|månedlig|maandelijks|havi|lunar|aylık|bulanan|kuukausi)|hàng tháng|"
     r"[每毎]月|月[利息]|매월|월이율",
@@ -105,6 +105,6 @@ def rate_heading(heading: str, language: str | None = None) -> RateHeading:
     return RateHeading(
         unit=unit,
         per_month=periods == {"M"},
-        may_be_monthly=not periods and _MONTHLY.search(text) is not None,
+        may_be_monthly=not periods and MONTHLY.search(text) is not None,
         several=len(shares) > 1,
     )

@@ -17,7 +17,7 @@ RAISED: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 LOWERED: Final = "₀₁₂₃₄₅₆₇₈₉"
 _MARKS = re.compile(r"[⁰¹²³⁴-⁹⁽⁾ⁱªº₀-₉☆★†‡§¶®©™℠\u0336]+")
 FOOTNOTE = re.compile(
-    r"[*†‡§¶#]+(?:\d(?!\d))?"  # 4.5*, 4.5*1
+    r"(?<=[\w% ])[*†‡§¶#^]+\d(?![\d.,%])|[*†‡§¶#^]+"  # 4.5*1, 4.5*, **4.5
     r"|\((?:\d{1,2}|[a-z*]|[ivx]{1,4})\)"  # 4.5 (1), (a), (*)
     r"|\[(?:\d{1,2}|[a-z*])\]",  # 4.5 [1]
     re.IGNORECASE,
@@ -39,6 +39,7 @@ _GLYPH = re.compile(rf"(?<![\d.,/])(\d{{1,4}})?[ \u00a0\u2009\u202f]?([{_GLYPHS}
 _FRACTION = re.compile(r"(?<![\d.,/])(\d{1,4}) (\d{1,2})[/⁄](\d{1,2})(?![\d.,/])")
 _BUILT = re.compile(r"(?<![\d.,/])(\d{1,4})? ?([⁰¹²³⁴-⁹]{1,2})[/⁄]([₀-₉]{1,2})(?![\d.,])")
 _RAISED_DECIMALS = re.compile(r"(?<=\d[.,])[⁰¹²³⁴-⁹]{2,4}")
+_MIDDLE_DOT = re.compile(r"(?<=\d)·(?=\d)")
 _OF_RAISED: Final = str.maketrans(RAISED + LOWERED, "01234567890123456789")
 
 
@@ -55,7 +56,7 @@ def plain_text(text: str) -> str:
     plain = _GLYPH.sub(lambda m: _decimal(m[1], *unicodedata.normalize("NFKC", m[2]).split("⁄")), plain)
     plain = _RAISED_DECIMALS.sub(lambda m: m[0].translate(_OF_RAISED), plain)
     # Before compatibility forms are resolved: they would turn the footnote of 4,5¹ into the number 4,51.
-    plain = _MARKS.sub(" ", plain)
+    plain = _MIDDLE_DOT.sub(DECIMAL, _MARKS.sub(" ", plain))
     plain = unicodedata.normalize("NFKC", plain.replace("‰", "\0").replace("‱", "\1"))
     plain = plain.replace("\0", "‰").replace("\1", "‱")
     plain = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in plain).translate(_SIGNS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -28,15 +29,38 @@ _ORDER: Final = "YMWD"
 
 _DEMAND = re.compile(
     r"(?:không (?:có )?kỳ hạn|không kì hạn|kkh|kh?ông thời hạn|khong ky han|demand(?: deposits?)?|on demand|"
-    r"at call|call|no (?:fixed )?term|non[- ]?term|sight|overnight|o/n|instant(?: access)?|easy access|"
-    r"current|"
-    r"täglich fällig|tagesgeld|sofort|à vue|a la vista|普通預金|普通|活期|0)",
+    r"(?:at|on)[- ]call|call|no (?:fixed )?term|non[- ]?term|sight|overnight|o/n|instant(?: access)?|"
+    r"easy access|current|"
+    r"täglich (?:fällig|verfügbar|kündbar)|tagesgeld|sofort|à vue|a la vista|普通預金|普通|活期|0)",
     re.IGNORECASE,
 )
 _PREFIX = re.compile(
     r"^(?:kỳ hạn|kì hạn|term|tenor|laufzeit|durée|plazo|festgeld|fixed|定期) ?:? ?", re.IGNORECASE
 )
-_SUFFIX = re.compile(r" ?(?:term|deposit|fixed|kỳ hạn|定期|もの)$", re.IGNORECASE)
+_SUFFIX = re.compile(
+    r"(?: ?(?:term|time deposits?|deposits?|fixed|fest|cds?|kỳ hạn|定期|存款|もの)|s?[- ]?festgeld)+$",
+    re.IGNORECASE,
+)
+_ISO_DURATION = re.compile(r"P(?=(?:\d{1,5}[YMWD])+$)")
+_CHINESE_COUNT = re.compile(
+    r"(?<!\w)(?:[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])(?=[个個]?[月年天日周週])"
+)
+_COUNTS: Final = {
+    word: count
+    for words in (
+        "one two three four five six seven eight nine ten eleven twelve",
+        "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+        "un deux trois quatre cinq six sept huit neuf dix onze douze",
+        "un dos tres cuatro cinco seis siete ocho nueve diez once doce",
+        "un due tre quattro cinque sei sette otto nove dieci undici dodici",
+        "a",
+        "an",
+        "une",
+        "eine",
+    )
+    for count, word in enumerate(words.split(), 1)
+}
+"""Counts as sentences and headings spell them."""
 _OPEN = re.compile(
     r"trở lên|\+$|\+ ?[^\W\d_]|\band (?:more|over|above|longer)\b|\bor (?:more|longer|less)\b|từ|dưới|"
     r"\bunder\b|"
@@ -108,6 +132,7 @@ def parse_term(text: str, *, bare: TermUnit | None = "months", language: str | N
         raise UnreadableValue(Reason.NO_TERM, "the term is missing")
     if _DEMAND.fullmatch(_SUFFIX.sub("", plain)) or _DEMAND.fullmatch(plain):
         return Term(months=0)
+    plain = _CHINESE_COUNT.sub(_chinese_count, _ISO_DURATION.sub("", plain))
     plain, in_days = _without_days(_PLURAL.sub("", plain), language)
     if _BETWEEN.search(plain) or _OPEN.search(plain):
         raise UnreadableValue(Reason.TERM_IS_A_RANGE, f"{shorten(text)} is a range of terms, not one")
@@ -116,6 +141,14 @@ def parse_term(text: str, *, bare: TermUnit | None = "months", language: str | N
     if in_days is not None and not _about(term, in_days):
         raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text)} gives two terms")
     return term
+
+
+def _chinese_count(match: re.Match[str]) -> str:
+    count = 0
+    for digit in match[0]:
+        value = int(unicodedata.numeric(digit))
+        count = (count or 1) * 10 if value == 10 else count + value
+    return str(count)
 
 
 def _without_days(plain: str, language: str | None) -> tuple[str, Term | None]:
@@ -152,8 +185,9 @@ def _parts(
         if tokens[at].casefold() in _JOINERS and 0 < at < len(tokens) - 1:
             at += 1
             continue
-        if tokens[at][0].isdigit():
-            number = _count(tokens[at], text)
+        spelled = _COUNTS.get(tokens[at].casefold()) if at + 1 < len(tokens) else None
+        if spelled or tokens[at][0].isdigit():
+            number = Decimal(spelled) if spelled else _count(tokens[at], text)
             at += 1
             if at == len(tokens) == 1 and bare is not None:
                 yield number, _BARE[bare]

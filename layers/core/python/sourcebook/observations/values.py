@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from sourcebook.errors import shorten
-from sourcebook.observations.headings import NO_HEADING, RateHeading
+from sourcebook.observations.headings import MONTHLY, NO_HEADING, RateHeading
 from sourcebook.observations.plain import DECIMAL, FOOTNOTE, STRUCK, has_marks, plain_text
 from sourcebook.observations.words import units
 
@@ -59,6 +59,8 @@ class Warn(StrEnum):
     """Outside of what a rate can be expected to be."""
     UNUSUAL = "unusual"
     """Outside of what rates usually are, and the source declares no limits."""
+    CONDITION = "condition"
+    """The text behind the figure names an amount of money that it holds for, and was left out."""
     STRUCK_OUT = "struck_out"
     """Text beside the figure is struck out on the page and was left out."""
 
@@ -118,20 +120,41 @@ class Rate:
     warnings: tuple[str, ...] = ()
 
 
+_MINUS = re.compile(r"^minus (?=[\d.,])", re.IGNORECASE)
 _NOTHING = re.compile(
     r"(?:[-_./·…]+|n ?/? ?a\.?|n\. ?a\.?|nil|none|null|nan|x|k\.? ?a\.?|không(?: có| áp dụng)?|unavailable)?",
     re.IGNORECASE,
 )
-_PER_MONTH = re.compile(r"\bp\. ?m\.|\bmonthly\b|im monat", re.IGNORECASE)
+_PER_MONTH = re.compile(r"\bp\. ?m\.|im monat", re.IGNORECASE)
 _PER_YEAR = re.compile(
-    r"\bp\.? ?a\.?(?!\w)|\b(?:per annum|annually)\b|một năm|mỗi năm|im jahr|年利", re.IGNORECASE
+    r"\bp\.? ?a\.?(?!\w)|\b(?:per ann(?:um|o)|annual(?:ly)?|yearly|annu[oa]|annuel(?:le)?|anual|jährlich)\b|"
+    r"một năm|mỗi năm|im jahr|(?<![\d ])年[利率]?",
+    re.IGNORECASE,
 )
-_PER = re.compile(r"/ ?(?:1 )?([^\W\d_][^\s\d/%‰()-]*)")
+_PER = re.compile(r"(?:/ ?|\ban? |\bl')(?:1 )?([^\W\d_][^\s\d/%‰()-]*)", re.IGNORECASE)
+# What kind of rate it is; the number is the same.
+_KIND_OF_RATE = re.compile(
+    r"\b(?:(?:lãi suất|rate|interest|zins(?:satz)?|ls) ?:?|aer|ap[yr]|aprc|ear|taeg?|gross|"
+    r"brutt?o|brut|lordo|税引前|fixed|fest|fixe|fijo|fisso|variable|var\.|nominell|nominal|eff(?:ektiv|ective|\.)|"
+    r"special(?: offer)?|new)(?!\w)",
+    re.IGNORECASE,
+)
+_MONEY = r"(?:[$€£¥₫₹₩]|\b(?:usd|eur|gbp|aud|nzd|cad|sgd|hkd|chf|jpy|vnd)\b)"
+# Behind the figure: "4.5% on the first $100,000", "2,5 % bis 50.000 €".
+_CONDITION = re.compile(
+    rf"(?<=[%‰‱])(.*?)(?=[^%‰‱]*{_MONEY}[^%‰‱]*$)(?:\(|{_MONEY}|\b(?:for|on|if|when|with|over|from|above|below|"
+    r"up to|min(?:imum|\.)?|max(?:imum|\.)?|balances?|deposits?|bei|ab|bis|für|pour|sur)(?!\w)).*$",
+    re.IGNORECASE,
+)
 _WORDS = re.compile(r"[^\W\d_](?:[^\d\s%‰‱/+<>=~()-]| (?=[^\W\d_]))*")
-_FROM = r"(?:từ|from|ab|von|starting(?: at)?|at least|min(?:imum|\.)?|à partir de|de|desde|tối thiểu|≥|>=|>)"
+_FROM = (
+    r"(?:từ|starting from|from|ab|von|starting(?: at)?|as low as|at least|(?:not?) less than|min(?:imum|\.)?|"
+    r"mind(?:estens|\.)|à partir de|dès|de|desde|a partire da|dal?|tối thiểu|最低|≥|>=|>)"
+)
 _UP_TO = (
-    r"(?:lên đến|lên tới|đến|tới|up to|upto|to|bis(?: zu)?|"
-    r"max(?:imum|\.)?|at most|jusqu'à|hasta|tối đa|≤|<=|<)"
+    r"(?:lên đến|lên tới|đến|tới|up to|upto|to|through|bis(?: zu)?|"
+    r"max(?:imum|\.)?|höchstens|at most|as high as|(?:not?) more than|jusqu'à|hasta|fino (?:al?)|tối đa|"
+    r"最[大高]|≤|<=|<)"
 )
 _JOINT = rf"(?:-|~|to|{_UP_TO}|and|và|und|à|a|y|until|\.{{2,3}})"
 _NUMBER = r"[+-]?(?:\d(?:[\d.,' ⎖]{0,24}\d)?|[.,⎖]\d{1,15})"
@@ -141,12 +164,13 @@ _RANGE = re.compile(
     rf"(?:{_FROM} ?|between |trong khoảng )?({_NUMBER}){_SIGN} ?{_JOINT} ?({_NUMBER}){_SIGN}", re.IGNORECASE
 )
 _OPEN_LOW = re.compile(
-    rf"{_FROM} ?({_NUMBER}){_SIGN}|({_NUMBER}){_SIGN} ?(?:trở lên|and (?:more|above)|\+)", re.IGNORECASE
+    rf"{_FROM} ?({_NUMBER}){_SIGN}|({_NUMBER}){_SIGN} ?(?:trở lên|(?:and|or) (?:more|above|higher)|以上|\+)",
+    re.IGNORECASE,
 )
 _OPEN_HIGH = re.compile(
-    rf"{_UP_TO} ?({_NUMBER}){_SIGN}|({_NUMBER}){_SIGN} ?(?:trở xuống|or less)", re.IGNORECASE
+    rf"{_UP_TO} ?({_NUMBER}){_SIGN}|({_NUMBER}){_SIGN} ?(?:trở xuống|or (?:less|lower)|以下)", re.IGNORECASE
 )
-_LABEL = re.compile(r"^(?:lãi suất|rate|interest|zins(?:satz)?|ls) ?:? ?", re.IGNORECASE)
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)?")
 _SPACED = re.compile(r"[+-]?\d{1,3}(?:[ ']\d{3})+(?:[.,⎖]\d+)?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*")
 # 4⁵⁰ may be 4.50, and 4.¹ 4.1.
@@ -211,7 +235,7 @@ def parse_rate(
 def _clean(text: str) -> tuple[str, list[Warn]]:
     """Return a text without footnote marks, in plain characters."""
     warnings: list[Warn] = []
-    plain = plain_text(text)
+    plain = _MINUS.sub("-", plain_text(text))
     unmarked = " ".join(FOOTNOTE.sub(" ", plain).split())
     if any(c.isdigit() for c in unmarked):
         if STRUCK in text:
@@ -219,7 +243,7 @@ def _clean(text: str) -> tuple[str, list[Warn]]:
         if (has_marks(text.replace(STRUCK, "")) and "⁄" not in text) or unmarked != plain:
             warnings.append(Warn.FOOTNOTE)
         plain = unmarked
-    return plain.strip(" ;:"), warnings
+    return plain.rstrip(" ;:↑↓▲▼").lstrip(" ;:"), warnings
 
 
 def _without_units(
@@ -241,10 +265,12 @@ def _without_units(
     def words(match: re.Match[str]) -> str:
         return _signs(match[0], language, periods)
 
+    text, warnings = _without_condition(text)
     text = _PER_YEAR.sub(lambda m: period(frozenset("Y"), m[0]), text)
     text = _PER_MONTH.sub(lambda m: period(frozenset("M"), m[0]), text)
     text = _PER.sub(lambda m: period(units(m[1], language) or units(f"/{m[1]}", language, "per"), m[0]), text)
-    text = _WORDS.sub(words, _LABEL.sub("", text))
+    may_be_monthly = MONTHLY.search(text) is not None or heading.may_be_monthly
+    text = _WORDS.sub(words, _without_kind(MONTHLY.sub(" ", text)))
     signs = {sign for sign in _UNITS_OF_SIGNS if sign in text}
     if len(signs) > 1 or len(periods) > 1 or not periods <= set("YM"):
         raise UnreadableValue(
@@ -256,11 +282,24 @@ def _without_units(
         )
     factor = _FACTORS[_UNITS_OF_SIGNS[signs.pop()] if signs else unit or heading.unit or "percent"]
     monthly = "M" in periods or (not periods and heading.per_month)
-    warnings = [Warn.MONTHLY] if monthly else []
-    if heading.may_be_monthly and not periods:
+    if monthly:
+        warnings.append(Warn.MONTHLY)
+    elif may_be_monthly and not periods:
         warnings.append(Warn.MAYBE_MONTHLY)
-    text = " ".join(text.split()).rstrip(" ;:,./()").lstrip(" ;:/()")
+    text = " ".join(text.split()).rstrip(" ;:,./()!").lstrip(" ;:/()!")
     return text, factor * (12 if monthly else 1), warnings
+
+
+def _without_condition(text: str) -> tuple[str, list[Warn]]:
+    """Return the text up to where it says for which amount of money the figure holds."""
+    shorter = _CONDITION.sub(r"\1", text)
+    return shorter, [Warn.CONDITION] if shorter != text else []
+
+
+def _without_kind(text: str) -> str:
+    """Return the text without words for the kind of rate; with them where each of two figures has its own."""
+    kinds = {" ".join(found.casefold().split()) for found in _KIND_OF_RATE.findall(text)}
+    return text if len(kinds) > 1 and len(_FIGURE.findall(text)) > 1 else _KIND_OF_RATE.sub(" ", text)
 
 
 def _signs(text: str, language: str | None, periods: set[str]) -> str:
@@ -296,7 +335,7 @@ def _ends(text: str, raw: str) -> tuple[str | None, str | None]:
         return found[1] or found[2], None
     if found := _OPEN_HIGH.fullmatch(text):
         return None, found[1] or found[2]
-    count = len(re.findall(r"\d+(?:[.,]\d+)?", text))
+    count = len(_FIGURE.findall(text))
     if count > 1:
         raise UnreadableValue(
             Reason.SEVERAL_NUMBERS, f"{shorten(raw)} holds {count} numbers that are no range"

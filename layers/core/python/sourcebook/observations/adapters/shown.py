@@ -67,8 +67,9 @@ _TRANSPARENT: Final = re.compile(
 )
 _CSS_COMMENT = re.compile(r"/\*.*?(?:\*/|$)", re.DOTALL)
 _CSS_ESCAPE = re.compile(r"\\([0-9a-fA-F]{1,6})\s?|\\(.)", re.DOTALL)
-_FIGURE = re.compile(r"[.,]?\d{1,4}|%|‰")
-_NOTE = re.compile(r"[0-9()*]{1,6}")
+# Of a figure: ",50", "% p.a.", ".50%"; the digits of "50%" may be decimals.
+_FIGURE = re.compile(r"[.,]\d{1,4}|(?:[.,]\d{1,4})?[%‰][^\d]*|p\.?[am]\.?")
+_NOTE = re.compile(r"[0-9()*]{1,6}[%‰]?")
 _TO_RAISED: Final = str.maketrans("0123456789()", RAISED + "⁽⁾")
 _TO_LOWERED: Final = str.maketrans("0123456789", LOWERED)
 
