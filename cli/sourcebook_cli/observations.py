@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sourcebook.clock import utc_now
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook_cli.declarations import read_sources
 from sourcebook_cli.output import say, say_error, say_json, show_table
@@ -36,7 +37,7 @@ def parse(source: Path, page: Path, source_id: str | None, charset: str | None, 
 
     spec = _chosen(source, source_id, page)
     try:
-        parsed = parse_document(spec, page.read_bytes(), charset=charset)
+        parsed = parse_document(spec, page.read_bytes(), charset=charset, now=utc_now())
     except BadDocument as error:
         if as_json:
             _print(spec, {"rows": [], "dropped": [], "cause": error.cause.value, "message": str(error)})

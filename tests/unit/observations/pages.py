@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from sourcebook.observations.adapters import parse_document
 from sourcebook.observations.model import ParsedDocument
 from sourcebook.sources.model import SourceSpec, parse_spec
+
+NOW = datetime(2026, 11, 28, tzinfo=UTC)
 
 
 def spec(kind: str, **options: Any) -> SourceSpec:
@@ -23,7 +26,7 @@ def spec(kind: str, **options: Any) -> SourceSpec:
 
 def parse(kind: str, page: str | bytes, charset: str | None = None, **options: Any) -> ParsedDocument:
     body = page.encode() if isinstance(page, str) else page
-    return parse_document(spec(kind, **options), body, charset=charset)
+    return parse_document(spec(kind, **options), body, charset=charset, now=NOW)
 
 
 def figures(parsed: ParsedDocument) -> list[tuple[str, str, float]]:

@@ -246,6 +246,8 @@ def test_rows_that_a_cell_reaches_down_to_end_with_their_group() -> None:
         ("4.50%^", 4.5),
         ("4.5*1", 4.5),
         ("4.50% ▲", 4.5),
+        ("⭐ 4.50% ⓘ", 4.5),
+        ("4.50% ①", 4.5),
         ("4,5 % par an", 4.5),
     ],
 )
@@ -401,6 +403,54 @@ def test_a_climb_above_the_document_and_a_wrong_step_are_refused(options: dict[s
     declared = {"records": ["banks", "products", "rates"], "bank": "^^.name", "term": "t", "value": "r"}
     with pytest.raises(InvalidInput):
         read_observation_options(spec("json_api", **declared | options))
+
+
+IN_A_PAGE = json.dumps({"rates": [{"b": "A", "t": "P6M", "r": 4.5}, {"b": "B", "t": 6, "r": None}]})
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f'<script id=x type="application/json">{IN_A_PAGE}</script>',
+        f"<script id=x>\nwindow.__STATE__ = {IN_A_PAGE};\n</script>",
+        f"<script id=x>const a = {IN_A_PAGE.replace('null', 'NaN')}</script>",
+    ],
+)
+def test_a_script_of_a_page_holds_the_records(script: str) -> None:
+    options = {"script": "#x", "records": "rates", "bank": "b", "term": "t", "value": "r"}
+    parsed = parse("json_api", f"<!doctype html><div id=root></div>{script}", **options)
+    assert figures(parsed) == [("A", "M0006", 4.5)]
+    assert parsed.reasons() == {"no_value": 1}
+    with pytest.raises(BadDocument, match="nothing matches #x"):
+        parse("json_api", "<p>Back soon", **options)
+    with pytest.raises(InvalidInput, match="no CSS selector"):
+        read_observation_options(spec("json_api", **options | {"script": "#"}))
+
+
+@pytest.mark.parametrize(
+    ("page", "rows", "selectors"),
+    [
+        ("<dl><dt>6M<dd>4.5 %<dt>1 year<dd hidden>9<dd>4.7 %<dt>2Y</dl>", "dt", ("dt", "~ dd")),
+        ("<dl><h3>6M</h3><p>a<div><b>4.5</b></div><h3>One year</h3><b>4.7</b></dl>", "h3", ("h3", "~b")),
+    ],
+)
+def test_a_field_stands_behind_its_row(page: str, rows: str, selectors: tuple[str, str]) -> None:
+    term, value = ({"selector": selector} for selector in selectors)
+    parsed = parse("html_table", page, table="dl", rows=rows, bank={"const": "A"}, term=term, value=value)
+    assert figures(parsed) == [("A", "M0006", 4.5), ("A", "M0012", 4.7)]
+
+
+def test_a_range_in_two_places_is_one_figure() -> None:
+    page = "Bank,Term,Rate,To\nA,6M,5.99%,6.49%\nB,6M,-0.5,-0.25\nC,6M,5,\nD,6M,n/a,6\n"
+    parsed = parse("csv", page, value={"column": "Rate", "to": "To"})
+    ends = [(float(r.rate_min_pct or 0), float(r.rate_max_pct or 0)) for r in parsed.rows]
+    assert ends == [(5.99, 6.49), (-0.5, -0.25), (5.0, 5.0)]
+    assert parsed.reasons() == {"not_a_number": 1}
+
+
+def test_a_heading_is_known_by_its_words_whatever_marks_are_in_it() -> None:
+    page = "Bank ▲▼,Term,Rate¹ (% p.a.)\nA,6M,4.5\n"
+    assert figures(parse("csv", page, value="Rate (% p.a.)")) == [("A", "M0006", 4.5)]
 
 
 def test_a_member_that_stands_twice_is_not_chosen_from() -> None:

@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from sourcebook.errors import InvalidInput
+from sourcebook.observations.days import DateOrder
 from sourcebook.observations.kinds import CSV, HTML_TABLE, JSON_API, KINDS
 from sourcebook.observations.terms import TermUnit, parse_term
 from sourcebook.observations.values import DecimalMark, Unit, UnreadableValue
@@ -30,6 +31,9 @@ from sourcebook.sources.model import SourceSpec
 from sourcebook.validation import first_wrong
 
 SeriesKind = Literal["deposit", "loan"]
+
+FOLLOWING: Final = "~"
+"""Begins a selector that looks in what follows the row, up to the next one."""
 
 
 def _zone(name: str) -> str:
@@ -108,10 +112,12 @@ class ValueRef(FieldRef):
     """The place of a figure in a record.
 
     Attributes:
+        to: the place of the upper end, where the record has a range in two places.
         series: code of the series it belongs to, when the record does not say.
         term: its term, when the record does not say.
     """
 
+    to: FieldRef | None = None
     series: Code | None = None
     term: TermText | None = None
 
@@ -134,6 +140,9 @@ class ObservationOptions(_Options):
         bank: where a record names the bank.
         series_field: where a record names its series: by code, name, or through the field's `map`.
         term: where a record names its term.
+        date: where a record names the day from which it holds. Of one bank, series and term the latest day
+            counts that is not to come.
+        date_order: what stands first in ``01/02/2026``, if no date of the column shows it.
         values: the figures of a record; in a wide table there are several.
         term_columns: html_table and csv: every column whose heading is a term is a figure of that term.
         unit: of numbers without a sign; without it what the heading says, else percent.
@@ -152,6 +161,8 @@ class ObservationOptions(_Options):
     bank: FieldRef
     series_field: FieldRef | None = None
     term: FieldRef | None = None
+    date: FieldRef | None = None
+    date_order: DateOrder | None = None
     values: tuple[ValueRef, ...] = Field(default=(), max_length=100)
     term_columns: bool = False
     unit: Unit | None = None
@@ -202,6 +213,18 @@ class ObservationOptions(_Options):
             raise ValueError("term: where a deposit's record has its term, or a term beside each of values")
 
     @property
+    def fields(self) -> list[tuple[str, FieldRef]]:
+        """Return the places of fields that are declared, each with the name of its option."""
+        found = [
+            ("bank", self.bank),
+            ("series_field", self.series_field),
+            ("term", self.term),
+            ("date", self.date),
+        ]
+        found += [("value", value) for value in self.values] + [("to", value.to) for value in self.values]
+        return [(name, where) for name, where in found if where is not None]
+
+    @property
     def zone(self) -> ZoneInfo:
         """Return the time zone."""
         return ZoneInfo(self.timezone)
@@ -226,16 +249,20 @@ class HtmlTableOptions(ObservationOptions):
 
     @model_validator(mode="after")
     def _selectors(self) -> Self:
-        from selectolax.lexbor import LexborHTMLParser, SelectolaxError  # noqa: PLC0415 - only for this kind
-
-        fields = [self.bank, self.series_field, self.term, *self.values]
-        empty = LexborHTMLParser("<p></p>")
-        for selector in (self.table, self.rows, *(f.selector for f in fields if f and f.selector)):
-            try:
-                empty.css(selector)
-            except (SelectolaxError, ValueError) as error:
-                raise ValueError(f"{selector} is no CSS selector") from error
+        selectors = [where.selector for _, where in self.fields if where.selector]
+        _check_selectors(self.table, self.rows, *(s.removeprefix(FOLLOWING) for s in selectors))
         return self
+
+
+def _check_selectors(*selectors: str) -> None:
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError  # noqa: PLC0415 - only for some kinds
+
+    empty = LexborHTMLParser("<p></p>")
+    for selector in selectors:
+        try:
+            empty.css(selector)
+        except (SelectolaxError, ValueError) as error:
+            raise ValueError(f"{selector} is no CSS selector") from error
 
 
 def climbing(column: str) -> tuple[str, int]:
@@ -251,11 +278,13 @@ class JsonApiOptions(ObservationOptions):
     Attributes:
         records: JMESPath expression of the list of records, or a list of such steps: each is applied to the
             records of the one before. In a field ``^`` is the record that a record came from.
+        script: CSS selector of the element that holds the JSON, where the document is a web page.
     """
 
     records: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
         default=("@",), min_length=1, max_length=5
     )
+    script: str | None = Field(default=None, min_length=1, max_length=300)
     term_columns: Literal[False] = False
 
     @field_validator("records", mode="before")
@@ -269,10 +298,11 @@ class JsonApiOptions(ObservationOptions):
         import jmespath  # noqa: PLC0415 - only for this kind
         from jmespath.exceptions import JMESPathError  # noqa: PLC0415
 
-        fields = [self.bank, self.series_field, self.term, *self.values]
-        if any(field and field.selector for field in fields):
+        if self.script:
+            _check_selectors(self.script)
+        if any(where.selector for _, where in self.fields):
             raise ValueError("a selector is for html_table; give a JMESPath expression as column")
-        columns = [str(f.column) for f in fields if f and f.column is not None]
+        columns = [str(where.column) for _, where in self.fields if where.column is not None]
         for column in columns:
             if climbing(column)[1] > len(self.records):
                 raise ValueError(
@@ -303,10 +333,10 @@ class CsvOptions(ObservationOptions):
 
     @model_validator(mode="after")
     def _columns(self) -> Self:
-        fields = [self.bank, self.series_field, self.term, *self.values]
-        if any(field and field.selector for field in fields):
+        if any(where.selector for _, where in self.fields):
             raise ValueError("a selector is for html_table; give the heading or the number of a column")
-        if not self.header and (self.term_columns or any(f and isinstance(f.column, str) for f in fields)):
+        named = any(isinstance(where.column, str) for _, where in self.fields)
+        if not self.header and (self.term_columns or named):
             raise ValueError("without a header, columns are given by number")
         return self
 

@@ -15,9 +15,11 @@ STRUCK: Final = "\u0336"
 
 RAISED: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 LOWERED: Final = "₀₁₂₃₄₅₆₇₈₉"
-_MARKS = re.compile(r"[⁰¹²³⁴-⁹⁽⁾ⁱªº₀-₉☆★†‡§¶®©™℠\u0336]+")
+_MARKS = re.compile(r"[⁰¹²³⁴-⁹⁽⁾ⁱªº₀-₉①-⑳☆★†‡§¶®©™℠ⓘℹ\ufe0f\u0336]+")
+_ARROWS: Final = "▲△▼▽"
+"""Before a figure a minus in Japan, and its way up or down elsewhere; other pictures mean nothing."""
 FOOTNOTE = re.compile(
-    r"(?<=[\w% ])[*†‡§¶#^]+\d(?![\d.,%])|[*†‡§¶#^]+"  # 4.5*1, 4.5*, **4.5
+    r"(?<=[\w%. )])[*†‡§¶#^]+\d(?![\d.,%])|[*†‡§¶#^]+"  # 4.5*1, 4.5*, **4.5
     r"|\((?:\d{1,2}|[a-z*]|[ivx]{1,4})\)"  # 4.5 (1), (a), (*)
     r"|\[(?:\d{1,2}|[a-z*])\]",  # 4.5 [1]
     re.IGNORECASE,
@@ -49,7 +51,7 @@ def plain_text(text: str) -> str:
     Spaces are collapsed, invisible characters left out; digits of any script are ASCII, dashes and signs have
     one form; fractions are decimals after `DECIMAL`. Raised marks become a space: they are footnotes.
     """
-    plain = "".join(c for c in text if unicodedata.category(c) != "Cf" and c != "\u200b")
+    plain = "".join(c for c in text if not _means_nothing(c))
     plain = _BUILT.sub(
         lambda m: _decimal(m[1], m[2].translate(_OF_RAISED), m[3].translate(_OF_RAISED)), plain
     )
@@ -62,6 +64,12 @@ def plain_text(text: str) -> str:
     plain = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in plain).translate(_SIGNS)
     plain = " ".join(plain.split())
     return _FRACTION.sub(lambda m: _decimal(m[1], m[2], m[3], m[0]), plain)
+
+
+def _means_nothing(character: str) -> bool:
+    category = unicodedata.category(character)
+    picture = category == "So" and character not in _ARROWS and not _MARKS.match(character)
+    return picture or category == "Cf"
 
 
 def has_marks(text: str) -> bool:

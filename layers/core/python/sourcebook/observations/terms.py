@@ -29,16 +29,16 @@ _ORDER: Final = "YMWD"
 
 _DEMAND = re.compile(
     r"(?:không (?:có )?kỳ hạn|không kì hạn|kkh|kh?ông thời hạn|khong ky han|demand(?: deposits?)?|on demand|"
-    r"(?:at|on)[- ]call|call|no (?:fixed )?term|non[- ]?term|sight|overnight|o/n|instant(?: access)?|"
+    r"(?:at|on)[- ]call|call|no (?:fixed )?term|non[- ]?term|sight|overnight|o/?n|instant(?: access)?|"
     r"easy access|current|"
     r"täglich (?:fällig|verfügbar|kündbar)|tagesgeld|sofort|à vue|a la vista|普通預金|普通|活期|0)",
     re.IGNORECASE,
 )
 _PREFIX = re.compile(
-    r"^(?:kỳ hạn|kì hạn|term|tenor|laufzeit|durée|plazo|festgeld|fixed|定期) ?:? ?", re.IGNORECASE
+    r"^(?:kỳ hạn|kì hạn|term|tenor|laufzeit|durée|plazo|festgeld|fixed|定期) ?[:-]? ?", re.IGNORECASE
 )
 _SUFFIX = re.compile(
-    r"(?: ?(?:term|time deposits?|deposits?|fixed|fest|cds?|kỳ hạn|定期|存款|もの)|s?[- ]?festgeld)+$",
+    r"(?: ?(?:term|time deposits?|deposits?|fixed|rate|fest|cds?|kỳ hạn|定期|存款|もの)|s?[- ]?festgeld)+$",
     re.IGNORECASE,
 )
 _ISO_DURATION = re.compile(r"P(?=(?:\d{1,5}[YMWD])+$)")

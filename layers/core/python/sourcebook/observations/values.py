@@ -86,6 +86,8 @@ class Reason(StrEnum):
     MISSING_COLUMN = "missing_column"
     SECTION_HEADING = "section_heading"
     REPEATED = "repeated"
+    NO_DATE = "no_date"
+    NOT_YET = "not_yet"
 
 
 class UnreadableValue(Exception):
@@ -142,7 +144,7 @@ _KIND_OF_RATE = re.compile(
 _MONEY = r"(?:[$€£¥₫₹₩]|\b(?:usd|eur|gbp|aud|nzd|cad|sgd|hkd|chf|jpy|vnd)\b)"
 # Behind the figure: "4.5% on the first $100,000", "2,5 % bis 50.000 €".
 _CONDITION = re.compile(
-    rf"(?<=[%‰‱])(.*?)(?=[^%‰‱]*{_MONEY}[^%‰‱]*$)(?:\(|{_MONEY}|\b(?:for|on|if|when|with|over|from|above|below|"
+    rf"(?<=[%‰‱])(.*?)(?=[^%‰‱]*{_MONEY}[^%‰‱]*$)(?:[(<>≤≥]|{_MONEY}|\b(?:for|on|if|when|with|over|from|above|below|"
     r"up to|min(?:imum|\.)?|max(?:imum|\.)?|balances?|deposits?|bei|ab|bis|für|pour|sur)(?!\w)).*$",
     re.IGNORECASE,
 )
@@ -286,7 +288,7 @@ def _without_units(
         warnings.append(Warn.MONTHLY)
     elif may_be_monthly and not periods:
         warnings.append(Warn.MAYBE_MONTHLY)
-    text = " ".join(text.split()).rstrip(" ;:,./()!").lstrip(" ;:/()!")
+    text = " ".join(text.split()).rstrip(" ;:,./()[]!。").lstrip(" ;:/()[]!")
     return text, factor * (12 if monthly else 1), warnings
 
 

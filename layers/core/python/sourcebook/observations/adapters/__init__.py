@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from importlib import import_module
 from typing import Any, Final
 
+from sourcebook.observations.adapters.document import decode
 from sourcebook.observations.kinds import CSV, HTML_TABLE, JSON_API
 from sourcebook.observations.model import ParsedDocument
 from sourcebook.observations.options import read_observation_options
@@ -19,20 +21,24 @@ _READERS: Final[Mapping[str, str]] = {
 }
 
 
-def parse_document(spec: SourceSpec | Source, body: bytes, *, charset: str | None = None) -> ParsedDocument:
+def parse_document(
+    spec: SourceSpec | Source, body: bytes, *, charset: str | None = None, now: datetime | None = None
+) -> ParsedDocument:
     """Return what a document of a source yields.
 
     Args:
         spec: the source.
         body: the document.
         charset: that the server named, if it did.
+        now: what a record dates on a later day is not yet so; None takes every day.
 
     Raises:
         InvalidInput: if the declaration is wrong.
         BadDocument: if the document is not what it should be; then nothing of it may be stored.
     """
     options = read_observation_options(spec)
+    document = decode(body, declared=options.encoding, charset=charset)
     # Loaded when needed: a function that only fetches feeds must not pay for an HTML parser.
     read: Callable[..., Any] = import_module(_READERS[spec.kind]).read
-    parsed: ParsedDocument = read(body, options, charset=charset)
+    parsed: ParsedDocument = read(document, options, now and now.astimezone(options.zone).date())
     return parsed

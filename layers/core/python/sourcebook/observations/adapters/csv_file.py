@@ -5,16 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from datetime import date
 from itertools import count
 from typing import Final, Literal
 
-from sourcebook.observations.adapters.document import (
-    BadDocument,
-    DocumentCause,
-    check_not_login,
-    decode,
-    is_html,
-)
+from sourcebook.observations.adapters.document import BadDocument, DocumentCause, Text, refuse_page
 from sourcebook.observations.adapters.grid import Grid, GridRow
 from sourcebook.observations.model import ParsedDocument
 from sourcebook.observations.options import CsvOptions
@@ -23,24 +18,19 @@ _DELIMITERS: Final = (";", "\t", ",", "|")
 _LOOKED_AT: Final = 50
 _LOOKED_AT_CHARACTERS: Final = 100_000
 _MOST_LINES: Final = 100_000
-_MOST_ROWS: Final = 20_000
+_MOST_ROWS: Final = 50_000
 _MOST_CELLS: Final = 500_000
 _LONGEST_CELL: Final = 2_000
 _MOST_STRAY_QUOTES: Final = 50
 
 
-def read(body: bytes, options: CsvOptions, *, charset: str | None = None) -> ParsedDocument:
+def read(document: Text, options: CsvOptions, today: date | None) -> ParsedDocument:
     """Return what a CSV file yields.
 
     Raises:
         BadDocument: if it is none, or has not the declared columns.
     """
-    document = decode(body, declared=options.encoding, charset=charset)
-    if is_html(document.text):
-        check_not_login(document.text)
-        raise BadDocument(
-            DocumentCause.WRONG_FORMAT, "a web page came in place of CSV; look whether its address is right"
-        )
+    refuse_page(document.text, "CSV")
     text = _without_lines(document.text, options.skip_rows)
     delimiter = "\t" if options.delimiter == "tab" else options.delimiter or _delimiter(text, options.quote)
     rows, notes = _rows(text, delimiter, options.quote)
@@ -48,7 +38,9 @@ def read(body: bytes, options: CsvOptions, *, charset: str | None = None) -> Par
         raise BadDocument(DocumentCause.EMPTY_PAGE, "there is no row in the file")
     heading = [rows[0].cells] if options.header else []
     grid = Grid.of(heading, rows[len(heading) :], options, language=options.language)
-    return grid.parsed(options, (*document.notes, *notes))
+    if notes and options.date:
+        raise BadDocument(DocumentCause.TOO_LARGE, f"{notes[0]}, and the newest may be among them")
+    return grid.parsed(options, today, (*document.notes, *notes))
 
 
 def _without_lines(text: str, count: int) -> str:

@@ -142,6 +142,20 @@ def is_html(text: str) -> bool:
     return _HTML.match(begin) is not None
 
 
+def refuse_page(text: str, wanted: str) -> None:
+    """Refuse a web page.
+
+    Raises:
+        BadDocument: if it is one; it says `wanted`, and whether the page asks for a password.
+    """
+    if is_html(text):
+        check_not_login(text)
+        raise BadDocument(
+            DocumentCause.WRONG_FORMAT,
+            f"a web page came in place of {wanted}; look whether its address is right",
+        )
+
+
 def layout_changed(what: str, seen: object) -> BadDocument:
     """Return the error for a document in which something declared is not found."""
     return BadDocument(

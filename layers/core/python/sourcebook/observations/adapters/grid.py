@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final
 
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause, layout_changed
@@ -15,6 +16,7 @@ from sourcebook.observations.adapters.records import (
     observe,
     unmarked,
 )
+from sourcebook.observations.days import read_days
 from sourcebook.observations.model import Heading, ParsedDocument
 from sourcebook.observations.options import FieldRef, ObservationOptions, ValueRef
 from sourcebook.observations.terms import parse_term
@@ -25,7 +27,6 @@ Selected = Callable[[FieldRef], str | None]
 
 
 _MOST_HEADINGS: Final = 500
-_MOST_FIGURES: Final = 25_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +157,10 @@ class Grid:
         Raises:
             BadDocument: naming the column, and the headings that are there.
         """
-        fields = [("bank", options.bank), ("series_field", options.series_field), ("term", options.term)]
-        fields += [("value", value) for value in options.values]
         shown = [texts[0] if texts else "" for texts in self.headings]
         widest = max((len(row.cells) for row in self.rows), default=0)
-        for name, where in fields:
-            if where is None or where.column is None:
+        for name, where in options.fields:
+            if where.column is None:
                 continue
             number = self.index(where)
             if number is None:
@@ -199,27 +198,40 @@ class Grid:
         return tuple(found)
 
     def _taken(self, options: ObservationOptions) -> set[int | None]:
-        fields = (options.bank, options.series_field, options.term, *options.values)
-        return {self.index(where) for where in fields if where is not None and where.column is not None}
+        return {self.index(where) for _, where in options.fields if where.column is not None}
 
-    def parsed(self, options: ObservationOptions, notes: tuple[str, ...] = ()) -> ParsedDocument:
+    def _of_dates(self, options: ObservationOptions) -> FieldRef | None:
+        """Return the one column that no field is in and that has a date in most of its cells."""
+        taken = self._taken(options)
+        found: list[int] = []
+        for number in range(max((len(row.cells) for row in self.rows), default=0)):
+            texts = [row.cells[number] for row in self.rows if number < len(row.cells)]
+            if number not in taken and sum(map(bool, read_days(texts, options.date_order))) * 2 > len(
+                self.rows
+            ):
+                found.append(number)
+        return FieldRef(column=found[0] + 1) if len(found) == 1 else None
+
+    def parsed(
+        self, options: ObservationOptions, today: date | None, notes: tuple[str, ...] = ()
+    ) -> ParsedDocument:
         """Return the figures of the grid's rows.
 
         Raises:
             BadDocument: if there is none.
         """
         columns = self.columns(options)
-        # Each figure is kept, taken or not: so many are the most that one document may cost.
-        most = max(1, _MOST_FIGURES // max(len(columns), 1))
-        if len(self.rows) > most:
-            notes = (*notes, f"{len(self.rows) - most} rows after the first {most} were not read")
         selected = self.selected or [None] * len(self.rows)
-        records = [
-            _Record.of(row, self, select)
-            for row, select in zip(self.rows[:most], selected[:most], strict=True)
-        ]
         return observe(
-            records, options, columns, notes, self.language, self.not_taken(options), over=self.over
+            [_Record.of(row, self, select) for row, select in zip(self.rows, selected, strict=True)],
+            options,
+            columns,
+            notes=notes,
+            language=self.language,
+            headings=self.not_taken(options),
+            over=self.over,
+            dates=options.date or self._of_dates(options),
+            today=today,
         )
 
     def over(self, where: FieldRef) -> str:

@@ -6,7 +6,8 @@ nested tags give what a visitor sees.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
+from datetime import date
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -14,15 +15,15 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from sourcebook.observations.adapters.document import (
     BadDocument,
     DocumentCause,
+    Text,
     check_not_login,
-    decode,
     layout_changed,
 )
 from sourcebook.observations.adapters.grid import Grid, GridRow, Selected
 from sourcebook.observations.adapters.markup import check_markup
 from sourcebook.observations.adapters.shown import ShownPage
 from sourcebook.observations.model import ParsedDocument
-from sourcebook.observations.options import FieldRef, HtmlTableOptions
+from sourcebook.observations.options import FOLLOWING, FieldRef, HtmlTableOptions
 from sourcebook.observations.words import language_of
 
 _MOST_TABLES: Final = 50
@@ -32,13 +33,12 @@ _TO_THE_END: Final = 1_000_000
 """Rows that a cell with ``rowspan=0`` reaches down: to the end of its group."""
 
 
-def read(body: bytes, options: HtmlTableOptions, *, charset: str | None = None) -> ParsedDocument:
+def read(document: Text, options: HtmlTableOptions, today: date | None) -> ParsedDocument:
     """Return what a page yields.
 
     Raises:
         BadDocument: if it is not the declared page, or too large.
     """
-    document = decode(body, declared=options.encoding, charset=charset)
     check_markup(document.text)
     page = LexborHTMLParser(document.text)
     shown = ShownPage.of(page)
@@ -55,7 +55,7 @@ def read(body: bytes, options: HtmlTableOptions, *, charset: str | None = None) 
     for table in tables[:_MOST_TABLES]:
         try:
             grid, notes = _grid(table, options, shown, language)
-            return grid.parsed(options, (*document.notes, *notes))
+            return grid.parsed(options, today, (*document.notes, *notes))
         except BadDocument as error:
             if error.cause in {DocumentCause.IMPLAUSIBLE_VALUES, DocumentCause.TOO_LARGE}:
                 raise
@@ -83,12 +83,10 @@ def _grid(
     nodes = found[:_MOST_ROWS]
     notes = [f"{len(found) - len(nodes)} rows after the first {_MOST_ROWS} were not read"]
     rows = _rows(nodes, shown)
-    by_column = any(
-        where is not None and where.column is not None
-        for where in (options.bank, options.series_field, options.term, *options.values)
-    )
+    by_column = any(where.column is not None for _, where in options.fields)
     headings = options.header_rows if by_column or options.term_columns else 0
-    selected = [_selecting(node, shown) for node in nodes[headings:]]
+    ends = {node.mem_id for node in found}
+    selected = [_selecting(node, shown, ends) for node in nodes[headings:]]
     grid = Grid.of([row.cells for row in rows[:headings]], rows[headings:], options, selected, language)
     return grid, notes if len(found) > len(nodes) else []
 
@@ -161,14 +159,28 @@ def _span(node: LexborNode, name: str) -> int:
     return int(digits) if len(digits.lstrip("0")) <= 4 else _MOST_ROWS
 
 
-def _selecting(row: LexborNode, shown: ShownPage) -> Selected:
+def _selecting(row: LexborNode, shown: ShownPage, ends: Container[int]) -> Selected:
+    """Return the finder of a row's fields: within it, or after ``~`` in what follows up to the next row."""
+
     def select(where: FieldRef) -> str | None:
-        found = next((node for node in row.css(where.selector or "") if shown.is_shown(node)), None)
+        selector = where.selector or ""
+        behind = selector.startswith(FOLLOWING)
+        within = _following(row, ends) if behind else [row]
+        nodes = (node for outer in within for node in outer.css(selector.removeprefix(FOLLOWING)))
+        found = next(filter(shown.is_shown, nodes), None)
         if found is None:
             return None
         return found.attributes.get(where.attribute) if where.attribute else shown.text(found)
 
     return select
+
+
+def _following(row: LexborNode, ends: Container[int]) -> Iterator[LexborNode]:
+    node = row.next
+    while node is not None and node.mem_id not in ends:
+        if not node.is_text_node:
+            yield node
+        node = node.next
 
 
 def _outline(page: LexborHTMLParser) -> str:

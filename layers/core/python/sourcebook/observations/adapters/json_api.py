@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
@@ -15,22 +17,22 @@ from jmespath.exceptions import JMESPathError
 from sourcebook.observations.adapters.document import (
     BadDocument,
     DocumentCause,
+    Text,
     check_not_login,
-    decode,
-    is_html,
     layout_changed,
+    refuse_page,
 )
+from sourcebook.observations.adapters.markup import check_markup
 from sourcebook.observations.adapters.records import Cell, declared_columns, observe
 from sourcebook.observations.headings import words_of_name
 from sourcebook.observations.model import Dropped, ParsedDocument
 from sourcebook.observations.options import FieldRef, JsonApiOptions, climbing
 from sourcebook.observations.values import Reason, UnreadableValue
 
-_MOST_RECORDS: Final = 20_000
 _MOST_VALUES: Final = 1_000_000
 """Objects, lists and members of a document: each takes memory many times its text."""
-_MOST_FIGURES: Final = 25_000
 _LONGEST_NUMBER: Final = 30
+_ASSIGNED = re.compile(r"(?:(?:var|let|const) )?[\w$.\[\]\"']{1,200}\s*=\s*(?=[{\[])")
 _SHOWN_NAMES: Final = 20
 
 
@@ -87,46 +89,65 @@ def _compiled(path: str) -> Any:  # noqa: ANN401 - jmespath's own
     return jmespath.compile(path)
 
 
-def read(body: bytes, options: JsonApiOptions, *, charset: str | None = None) -> ParsedDocument:
+def read(document: Text, options: JsonApiOptions, today: date | None) -> ParsedDocument:
     """Return what a JSON document yields.
 
     Raises:
         BadDocument: if it is no JSON, or has not the declared form, or is too large.
     """
-    document = decode(body, declared=options.encoding, charset=charset)
-    if sum(map(document.text.count, "{[,")) > _MOST_VALUES:
+    if options.script:
+        text = _script(document.text, options.script)
+    else:
+        text = document.text
+        refuse_page(text, "JSON")
+    if sum(map(text.count, "{[,")) > _MOST_VALUES:
         raise BadDocument(
             DocumentCause.TOO_LARGE, f"more than {_MOST_VALUES} values: too many for a document of figures"
         )
     try:
         # Decimals as they are written: a float would turn 4.35 into something a hair beside it.
         content = json.loads(
-            document.text,
+            text,
             parse_float=_decimal,
             parse_int=_integer,
-            parse_constant=_refuse,
+            parse_constant=lambda _: None,  # NaN is how some write that there is no value
             object_pairs_hook=_object,
         )
     except (ValueError, RecursionError) as error:
-        check_not_login(document.text)
-        what = "a web page came in place of JSON" if is_html(document.text) else f"it is no JSON ({error})"
-        raise BadDocument(DocumentCause.WRONG_FORMAT, f"{what}; look whether its address is right") from error
+        check_not_login(text)
+        what = f"it is no JSON ({error}); look whether its address is right"
+        raise BadDocument(DocumentCause.WRONG_FORMAT, what) from error
     found, dropped = _records(content, options)
     _check_fields(found, options)
-    columns = declared_columns(options)
-    notes = document.notes
-    most = min(_MOST_RECORDS, max(1, _MOST_FIGURES // len(columns)))
-    if len(found) > most:
-        notes = (*notes, f"{len(found) - most} records after the first {most} were not read")
     return observe(
-        found[:most],
+        found,
         options,
-        columns,
-        notes,
-        options.language,
+        declared_columns(options),
+        notes=document.notes,
+        language=options.language,
         dropped=dropped,
         over=lambda where: words_of_name(str(where.column or "")),
+        dates=options.date,
+        today=today,
     )
+
+
+def _script(page: str, selector: str) -> str:
+    """Return the JSON that an element of a page holds: all of it, or what a script assigns.
+
+    Raises:
+        BadDocument: if there is no such element, or the page is too large.
+    """
+    from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - only for a page
+
+    check_markup(page)
+    found = LexborHTMLParser(page).css_first(selector)
+    if found is None:
+        check_not_login(page)
+        raise layout_changed(f"script: nothing matches {selector}", page[:200])
+    text = found.text().strip()
+    assigned = _ASSIGNED.match(text)
+    return text[assigned.end() :].rstrip("; \n") if assigned else text
 
 
 def _records(content: Any, options: JsonApiOptions) -> tuple[list[_JsonRecord], list[Dropped]]:  # noqa: ANN401 - JSON
@@ -170,12 +191,8 @@ def _records(content: Any, options: JsonApiOptions) -> tuple[list[_JsonRecord], 
 
 def _check_fields(records: list[_JsonRecord], options: JsonApiOptions) -> None:
     """Refuse a document in which no record has one of the declared fields."""
-    fields = [("bank", options.bank), ("series_field", options.series_field), ("term", options.term)]
-    fields += [("value", value) for value in options.values]
-    for name, where in fields:
-        if where is None or where.const is not None:
-            continue
-        if all(_absent(str(where.column), record) for record in records[:_MOST_RECORDS]):
+    for name, where in options.fields:
+        if where.const is None and all(_absent(str(where.column), record) for record in records):
             raise layout_changed(f"{name}: no record has {where.column}", _outline(records[0].value))
 
 
@@ -218,7 +235,3 @@ def _decimal(text: str) -> Decimal | str:
 
 def _integer(text: str) -> int | str:
     return int(text) if len(text) <= _LONGEST_NUMBER else text
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number in JSON")

@@ -92,7 +92,7 @@ class ObservationAdapter:
         scrape = Scrape(source.source_id, isoformat(moment, "milliseconds"), day, digest[:16])
         if response.body and source.body_hash != digest[:32]:
             await asyncio.to_thread(self._keep, source.source_id, digest, response)
-        read = partial(parse_document, source, response.body, charset=response.charset)
+        read = partial(parse_document, source, response.body, charset=response.charset, now=moment)
         try:
             parsed = await read_document(read, len(response.body))
             return await asyncio.to_thread(

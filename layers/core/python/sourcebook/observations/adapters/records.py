@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from typing import Final, Protocol
 
 from sourcebook.errors import shorten
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause
+from sourcebook.observations.days import read_days
 from sourcebook.observations.headings import RateHeading, rate_heading, term_units
 from sourcebook.observations.model import Dropped, Heading, Observed, ParsedDocument, clean_name
 from sourcebook.observations.options import FieldRef, ObservationOptions, SeriesDeclaration, ValueRef
@@ -29,9 +31,11 @@ from sourcebook.observations.values import (
 
 _FRACTIONS_BELOW: Final = Decimal("0.2")
 _FRACTIONS_AT_LEAST: Final = 3
+_MOST_FIGURES: Final = 25_000
 _BANK_LIMIT: Final = 120
 _LONGEST_NAME: Final = 1_000
-_MARKS: Final = " \t\r\n\u00a0*†‡§¹²³⁰⁴⁵⁶⁷⁸⁹⁽⁾:™®©\u0336"
+_MARKS: Final = " \t\r\n\u00a0*†‡§¹²³⁰⁴⁵⁶⁷⁸⁹⁽⁾:™®©\u0336▲▼△▽↑↓⇅↕⬍"
+_MARK_WITHIN = re.compile("[*†‡§¹²³⁰⁴-⁹]+")
 _NOTE = re.compile(r"(?<=\S)[ \u00a0]?(?:\[(?:\d{1,2}|[a-zA-Z*])\]|\((?:\d{1,2}|[a-z*])\))$")
 
 
@@ -102,22 +106,37 @@ Over = Callable[[FieldRef], str]
 """Returns the heading over a field, or its name; "" where it has none."""
 
 
-def observe(  # noqa: PLR0917 - what a reader has found out
-    records: Iterable[SourceRecord],
+def observe(
+    records: Sequence[SourceRecord],
     options: ObservationOptions,
     columns: Sequence[FieldColumn],
-    notes: tuple[str, ...] = (),
-    language: str | None = None,
+    *,
+    notes: tuple[str, ...],
+    language: str | None,
+    over: Over,
     headings: tuple[Heading, ...] = (),
     dropped: Sequence[Dropped] = (),
-    over: Over = lambda _: "",
+    dates: FieldRef | None,
+    today: date | None,
 ) -> ParsedDocument:
-    """Return the figures of a document's records.
+    """Return the figures of a document's records; of one bank, series and term that of the latest day.
+
+    Args:
+        records: what is read, in the order of the document.
+        options: of the source.
+        columns: where each record has figures.
+        notes: what was odd about the document so far.
+        language: primary language of the document, if it is known.
+        over: finds what stands over a field.
+        headings: those whose columns are not read.
+        dropped: what could not be taken so far.
+        dates: where a record has its date, if it has one.
+        today: what is declared to be of a later day is left out.
 
     Raises:
         BadDocument: if there is none, or what is there is no rates for the most part.
     """
-    parsed = ParsedDocument(notes=notes, headings_not_taken=headings)
+    parsed = ParsedDocument(headings_not_taken=headings)
     parsed.dropped.extend(dropped)
     parsed.dropped.extend(
         Dropped(0, heading.reason, f"column {heading.column}: {heading.detail}", heading.text)
@@ -125,24 +144,76 @@ def observe(  # noqa: PLR0917 - what a reader has found out
         if heading.reason
     )
     reading = _reading(options, columns, over, language)
-    seen: set[tuple[str, str, str]] = set()
-    for record in records:
+    dated = _newest_first(records, options, dates, today, parsed.dropped)
+    # Each figure is kept, taken or not: so many are the most that one document may cost.
+    most = max(1, _MOST_FIGURES // max(len(columns), 1))
+    if len(dated) > most:
+        notes = (*notes, f"{len(dated) - most} records after the first {most} were not read")
+    seen: dict[tuple[str, str, str], date | None] = {}
+    earlier = 0
+    for record, day in dated[:most]:
         for found in _figures(record, options, columns, reading):
             if isinstance(found, Dropped):
                 parsed.dropped.append(found)
-            elif found.key in seen:
-                problem = f"{found.bank}, {found.series} and its term stand in the document before"
+            elif found.key not in seen:
+                seen[found.key] = day
+                parsed.rows.append(found)
+            elif seen[found.key] != day:
+                earlier += 1
+            else:
+                problem = (
+                    f"{found.bank}, {found.series} and its term stand in the document before; that counts"
+                )
                 parsed.dropped.append(
                     Dropped(found.position, Reason.REPEATED.value, problem, found.raw_value)
                 )
-            else:
-                seen.add(found.key)
-                parsed.rows.append(found)
+    parsed.rows.sort(key=lambda row: row.position)
     _check(parsed)
+    if earlier:
+        notes = (*notes, f"{earlier} figures of earlier days were passed over")
     if _may_be_fractions(parsed, options, reading.headings):
         note = f"every figure is below {_FRACTIONS_BELOW} %: if they are fractions, say `unit: fraction`"
-        return replace(parsed, notes=(*parsed.notes, note))
-    return parsed
+        notes = (*notes, note)
+    return replace(parsed, notes=notes)
+
+
+def _newest_first(
+    records: Sequence[SourceRecord],
+    options: ObservationOptions,
+    dates: FieldRef | None,
+    today: date | None,
+    dropped: list[Dropped],
+) -> list[tuple[SourceRecord, date | None]]:
+    """Return the records with their days, the latest first; what has none, or is yet to come, last.
+
+    Where the date is declared, these are dropped.
+    """
+    if dates is None:
+        return [(record, None) for record in records]
+    texts = [_date_text(record, dates) for record in records]
+    kept: list[tuple[SourceRecord, date | None]] = []
+    for record, text, day in zip(records, texts, read_days(texts, options.date_order), strict=True):
+        to_come = day is not None and today is not None and day > today
+        if options.date is None or (day is not None and not to_come):
+            kept.append((record, day))
+        elif to_come:
+            dropped.append(Dropped(record.position, Reason.NOT_YET.value, f"{day} is yet to come", text))
+        else:
+            problem = f"{shorten(text)} is no date such as 2026-11-28, or may be two: set date_order"
+            dropped.append(Dropped(record.position, Reason.NO_DATE.value, problem, text))
+
+    def order(dated: tuple[SourceRecord, date | None]) -> tuple[bool, date]:
+        day = dated[1] or date.min
+        return today is None or day <= today, day
+
+    return sorted(kept, key=order, reverse=True)
+
+
+def _date_text(record: SourceRecord, dates: FieldRef) -> str:
+    try:
+        return _text(record, dates)[:100]
+    except UnreadableValue:
+        return ""
 
 
 def _may_be_fractions(
@@ -200,9 +271,10 @@ def _figure(  # noqa: PLR0917 - what was found out on the way
         raise UnreadableValue(Reason.NO_SERIES, "the record does not say its series")
     term = _term(record, options, column, chosen, reading)
     mark: DecimalMark = "point" if cell.is_number else options.decimal_mark
-    rate = parse_rate(
-        cell.text, unit=options.unit, decimal_mark=mark, language=reading.language, heading=heading
-    )
+    text, upper = cell.text, column.where.to and record.cell(column.where.to)
+    if upper and upper.text.strip() and upper.text != text:
+        text = f"{text} - {upper.text}"
+    rate = parse_rate(text, unit=options.unit, decimal_mark=mark, language=reading.language, heading=heading)
     limits = options.limits_pct or PLAUSIBLE
     ends = [end for end in (rate.low, rate.high) if end is not None]
     if not all(limits[0] <= end <= limits[1] for end in ends):
@@ -304,7 +376,7 @@ def unmarked(text: str) -> str:
 
 def heading_key(text: str) -> str:
     """Return what two headings that mean the same have in common."""
-    return unmarked(text).casefold()
+    return clean_name(_MARK_WITHIN.sub("", unmarked(text))).casefold()
 
 
 def _check(parsed: ParsedDocument) -> None:
