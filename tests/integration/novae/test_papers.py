@@ -52,6 +52,7 @@ def roles(store: NovaStore, nova_id: str) -> dict[str, str]:
         (PAPER, PAPER),
         (f"Finzell et al. ({PAPER})", PAPER),
         ("2018arXiv180100001F", "2018arXiv180100001F"),
+        ("https://ui.adsabs.harvard.edu/abs/2012A%26A...545A..63S/abstract", "2012A&A...545A..63S"),
         (f"{PAPER} and 2014Sci...345..554A", None),
         ("10.1051/0004-6361/201630223", None),
         ("2018-01-01T00:00:00.000", None),

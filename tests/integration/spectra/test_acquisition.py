@@ -230,7 +230,7 @@ async def test_a_valid_spectrum_is_kept_with_all_that_is_made_of_it(workflow: Wo
     product = workflow.product("a", expected_byte_length=len(VALID), expected_sha256=sha256)
     assert workflow.is_eligible(product)
     outcome = await workflow.run(product)
-    assert outcome == {"outcome": "VALIDATED", "fits_profile_id": "generic_table@1.1.0"}
+    assert outcome == {"outcome": "VALIDATED", "fits_profile_id": "generic_table@1.2.0"}
     item = workflow.item(product)
     assert not workflow.is_eligible(product)
     assert (item["validation_status"], item["acquisition_status"]) == ("VALID", "ACQUIRED")

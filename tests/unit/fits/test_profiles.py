@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -566,3 +568,102 @@ def test_two_digits_of_a_year_without_a_plain_century_are_held(text: str) -> Non
 def test_a_date_before_digital_detectors_is_held() -> None:
     held(made.bess({"DATE-OBS": "1923-10-08"}), "OTHER", "before 1970")
     assert valid(made.iraf({"DATE-OBS": "08/10/95"})).verdict.observed_at_iso == "1995-10-08"
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("2024-03-05T21:30", "2024-03-05T21:30:00Z"),
+        ("2024-03-05T21:30:00.", "2024-03-05T21:30:00Z"),
+        ("2024-03-05T21:30:00,25", "2024-03-05T21:30:00.25Z"),
+        ("2024/03/05 21:30:00", "2024-03-05T21:30:00Z"),
+        ("2024-3-5T9:30:00", "2024-03-05T09:30:00Z"),
+        ("20240305T213000", "2024-03-05T21:30:00Z"),
+        ("20240305", "2024-03-05"),
+        ("2024-03-05T21:30:00+00:00", "2024-03-05T21:30:00Z"),
+        ("2024-03-06T01:30:07.5+04:00", "2024-03-05T21:30:07.5Z"),
+        ("2024-03-05T18:00:00-0330", "2024-03-05T21:30:00Z"),
+    ],
+)
+def test_a_date_that_begins_with_the_year_is_read_in_every_writing(text: str, iso: str) -> None:
+    assert valid(made.bess({"DATE-OBS": text})).verdict.observed_at_iso == iso
+
+
+@pytest.mark.parametrize("text", ["2024305", "2024-03-05T25:00:00+02:00", "2024-03-05T21:30+99", "2024-3/5"])
+def test_a_date_that_could_be_two_or_none_is_held(text: str) -> None:
+    held(made.bess({"DATE-OBS": text}), "MISSING_CRITICAL_METADATA", "a date")
+
+
+@pytest.mark.parametrize(
+    ("kind", "unit"),
+    [
+        (None, "Angstrom"),
+        ("LINEAR", "Angstrom"),
+        ("Angstrom", None),
+        ("ANGSTROM", "pixel"),
+        ("Wavelength (A)", None),
+        ("WAVE", "10**-10 m"),
+    ],
+)
+def test_an_axis_is_wavelengths_by_its_unit_where_ctype1_names_nothing_else(
+    kind: str | None, unit: str | None
+) -> None:
+    verdict = valid(made.wcs({"CTYPE1": kind, "CUNIT1": unit})).verdict
+    assert verdict.wavelength_min_m == pytest.approx(4000e-10)
+
+
+def test_an_axis_of_two_units_or_of_logarithms_is_not_wavelengths_by_its_unit() -> None:
+    held(made.wcs({"CTYPE1": "Angstrom", "CUNIT1": "nm"}), "OTHER", "CUNIT1 says 'nm'")
+    held(made.wcs({"CTYPE1": "LINEAR", "CUNIT1": "Angstrom", "CRVAL1": 3.6, "CDELT1": 1e-4}), "OTHER", "lie")
+    held(made.wcs({"CTYPE1": "PIXEL", "CUNIT1": "Angstrom"}), "UNKNOWN_PROFILE", "PIXEL")
+
+
+@pytest.mark.parametrize("make", [made.bess, made.wcs])
+def test_axes_of_one_pixel_make_no_image_of_a_spectrum(make: Any) -> None:
+    name = "flux" if make is made.bess else "data"
+    flat, deep = (make(**{name: made.FLUX[(None,) * more]}) for more in (1, 2))
+    for body in (flat, deep):
+        np.testing.assert_array_equal(only(valid(body)).flux, only(valid(make())).flux)
+
+
+def _in_extensions(**images: Any) -> bytes:
+    """A file whose images are in extensions, with its date and object in the primary header."""
+    with fits.open(io.BytesIO(made.wcs())) as hdus:
+        cards = hdus[0].header
+        primary, axis = fits.PrimaryHDU(), fits.Header()
+        for card in cards.cards[4:]:
+            (axis if card.keyword.endswith("1") else primary.header).append(card)
+        extensions = [fits.ImageHDU(data, axis, name=name) for name, data in images.items()]
+        return made.file_of(primary, *extensions)
+
+
+def test_a_spectrum_in_an_extension_has_its_error_beside_it() -> None:
+    checked = valid(_in_extensions(SCI=made.FLUX, ERRS=made.FLUX / 10, QUAL=made.FLUX * 0))
+    np.testing.assert_array_equal(only(checked).flux, made.FLUX)
+    np.testing.assert_array_equal(only(checked).error, made.FLUX / 10)
+    held(_in_extensions(SCI=made.FLUX, SKYSUB=made.FLUX), "UNKNOWN_PROFILE", "no profile knows")
+
+
+def test_iraf_leaves_the_edges_of_an_aperture_undefined() -> None:
+    orders = tuple(re.sub(r"^((?:\S+ ){7})\S+ \S+", r"\1INDEF INDEF", spec) for spec in made.MULTISPEC)
+    assert valid(made.multispec(specs=orders)).verdict == valid(made.multispec()).verdict
+
+
+@pytest.mark.parametrize(
+    ("name", "medium"), [("WL", None), ("AWAV", "air"), ("WAVE_AIR", "air"), ("LAMBDA_VAC", "vacuum")]
+)
+def test_a_column_of_wavelengths_may_say_where(name: str, medium: str | None) -> None:
+    assert valid(made.table(names=(name, "F_LAMBDA", "ERR"))).verdict.medium == medium
+
+
+def test_a_card_that_stands_there_twice_with_two_values_is_for_a_person() -> None:
+    again = made.bess().replace(b"BSS_VHEL=                    0", b"CRVAL1  =               4100.0")
+    held(again, "OTHER", "CRVAL1 stands there more than once")
+    same = made.bess().replace(b"BSS_VHEL=                    0", b"CRVAL1  =               4000.0")
+    assert valid(same).verdict.wavelength_min_m == pytest.approx(4000e-10)
+
+
+@pytest.mark.parametrize("name", ["ThAr", "flat", "DARK", "Comp"])
+def test_a_calibration_is_no_spectrum_of_a_star(name: str) -> None:
+    held(made.bess({"OBJNAME": name}), "MISSING_CRITICAL_METADATA", f"an object ({name!r} names none)")
+    assert valid(made.bess({"OBJNAME": name}), object="V339 Del").verdict.object_name == "V339 Del"

@@ -200,6 +200,15 @@ SAME = (
     ("T CrB", "TCrB", "t coronae borealis", "V* T CrB"),
     ("Nova Aquilae 1918", "Nova Aql (1918)", "1918 Nova Aql", "Nova 1918 Aql", "NOVA AQUILAE 1918"),
     ("MU Cas", "V* MU Cas", "MU Cassiopeiae", "Nova MU Cas", "MU CAS", "MUCas"),
+    ("RS Oph", "rs-oph", "RS Oph.", "RS Oph (2021)", "RS Ophiuchii", "'RS Oph'", "RS Oph (1898, 1985)"),
+    ("V5668 Sgr", "V5668-Sgr", "V5668 Sagitarii", "V5668 Sagittari", "V5668 Sgr, Nova Sgr 2015 No. 2"),
+    ("Nova Sco 2012 No. 2", "Nova Sco 2012 n2", "Nova Sco 2012 N\u00ba 2", "Nova Sco. 2012 (No. 2)"),
+    ("V5855 Sgr", "TCP J18102829-2729590 = V5855 Sgr", "V5855 Sgr (ASASSN-16ma)", "V5855 Sgr/Nova Sgr 2016c"),
+    (
+        "PNV J20214234+3103296",
+        "PNV J20214234+3103296 = Nova Cyg 2014",
+        "Nova Cyg 2014 = PNV J20214234+3103296",
+    ),
 )
 APART_TOO = (
     ("AT 2021abc", "AT 2021abd", "SN 2021abc", "TDE 2021abc"),
@@ -224,6 +233,10 @@ APART_TOO = (
     ("Gaia DR3 40650000", "Gaia DR2 40650000", "Gaia EDR3 40650000"),
     ("R CrB", "R CrA", "RR CrB", "RS CrB"),
     ("U Sco", "* ups Sco"),
+    ("Nova Sge 1977", "Nova Sgr 1977"),
+    ("Nova Sgr 2016", "Nova Sgr 2016/2017", "Nova Sgr 2016 = unknown"),
+    ("V339 Del", "V407 Cyg", "V339 Del, V407 Cyg", "V339 Del = V407 Cyg"),
+    ("HD 115404", "HD 115405", "HD 115404, HD 115405"),
 )
 
 

@@ -29,6 +29,8 @@ _MOST_TERMS: Final = 20_000_000
 """Terms of polynomials, times samples: an echelle of a hundred orders has two million."""
 _CHEBYSHEV, _LEGENDRE = 1, 2
 _LARGEST_POWER: Final = 300.0
+_EDGES: Final = (7, 8)
+"""Places of an aperture's edges, which IRAF may leave undefined and which have no part in its solution."""
 
 
 def ambiguous(what: str) -> Finding:
@@ -209,9 +211,9 @@ def multispec(header: Header, samples: int) -> list[Dispersion]:
 
 def _dispersion(row: int, text: str, samples: int) -> Dispersion:
     numbers: list[float] = []
-    for word in text.split():
+    for place, word in enumerate(text.split()):
         try:
-            numbers.append(float(word))
+            numbers.append(0.0 if word == "INDEF" and place in _EDGES else float(word))
         except ValueError as error:
             raise ambiguous(f"row {row} of WAT2 has {shorten(word)} among its numbers") from error
     if len(numbers) < 9 or not all(math.isfinite(number) for number in numbers):

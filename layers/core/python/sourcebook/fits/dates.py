@@ -13,7 +13,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 _ISO: Final = re.compile(
-    r"(\d{4})-(\d{2})-(\d{2})(?:([T -])(\d{2}):(\d{2}):(\d{2}(?:\.\d{1,12})?)\s*(Z|UTC?)?)?",
+    r"(\d{4})([-/]?)(\d{1,2})\2(\d{1,2})"
+    r"(?:\s*([T\s_-])\s*(\d{1,2}):?(\d{2})(?::?(\d{2}(?:[.,]\d{0,12})?))?\s*(Z|UTC?|GMT|[+-][01]\d:?[0-5]\d)?)?",
     re.IGNORECASE | re.ASCII,
 )
 _OLD: Final = re.compile(r"(\d{2})/(\d{2})/(\d{2})", re.ASCII)
@@ -99,22 +100,40 @@ def read_date(text: str, *, scale: str = "UTC") -> Moment | None:
     """Return the moment that a DATE-OBS says, or None when it cannot be read without a guess.
 
     Args:
-        text: `YYYY-MM-DD`, `YYYY-MM-DDThh:mm:ss[.f]`, or the same with a space or a hyphen for the T.
-            The old form with two digits of the year is not read here: see `observation_time`.
+        text: the year, the month and the day, and the time if there is one: `YYYY-MM-DDThh:mm:ss[.f]`, with
+            what programs write in place of the signs, and the offset from UTC if they name one. The day
+            before the month, or two digits of the year, are not read here: see `observation_time`.
         scale: TIMESYS of the file.
     """
     text = text.strip()
     found = _ISO.fullmatch(text)
     if not found:
         return None
-    year, month, day, between, hour, minute, second, zone = found.groups()
+    year, sign, month, day, between, hour, minute, second, zone = found.groups()
     begin = _day(int(year), int(month), int(day))
-    if begin is None:
+    if begin is None or (not sign and len(month + day) < 4):
         return None
+    plain = sign == "-" and len(month + day) == 4 and (hour is None or between in "Tt")
+    notes = [] if plain else [f"{text!r} is not ISO 8601: read as year, month, day{', time' if hour else ''}"]
     if hour is None:
-        return Moment(f"{year}-{month}-{day}", begin, is_day=True)
-    notes = [] if between in "Tt" else [f"{text!r} is not ISO 8601: read as date, time"]
-    return _with_time(begin, (hour, minute, second), scale if zone is None else "UTC", notes)
+        return Moment(begin.date().isoformat(), begin, is_day=True, note="; ".join(notes) or None)
+    time = (hour.zfill(2), minute, (second or "00").replace(",", ".").removesuffix("."))
+    moment = _with_time(begin, time, scale if zone is None else "UTC", notes)
+    if moment is None or zone is None or zone[0] not in "+-":
+        return moment
+    utc = begin + timedelta(hours=int(hour), minutes=int(minute)) - _offset(zone)
+    notes.append(f"{text!r} is in the zone {zone}")
+    return _with_time(_midnight(utc), (f"{utc:%H}", f"{utc:%M}", time[2]), "UTC", notes)
+
+
+def _offset(zone: str) -> timedelta:
+    """Return how far a zone such as +02:00 is ahead of UTC."""
+    ahead = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+    return ahead if zone[0] == "+" else -ahead
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def read_mjd(days: float) -> Moment | None:
@@ -277,7 +296,7 @@ def _with_time(begin: datetime, time: tuple[str, str, str], scale: str, notes: l
 
 
 def _seconds(moment: Moment) -> float:
-    return (moment.begin - moment.begin.replace(hour=0, minute=0, second=0, microsecond=0)).total_seconds()
+    return (moment.begin - _midnight(moment.begin)).total_seconds()
 
 
 def _of_day(found: re.Match[str]) -> float:

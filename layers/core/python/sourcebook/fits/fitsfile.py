@@ -25,6 +25,12 @@ Floats = NDArray[np.float64]
 
 MOST_SAMPLES: Final = 4_000_000
 """Of one array: an echelle of a hundred orders has a tenth of it."""
+ERROR_IMAGES: Final = ("ERROR", "ERR", "ERRS", "ERRORS", "SIGMA", "STD", "STDDEV", "UNCERTAINTY")
+WAVELENGTH_IMAGES: Final = ("WAVELENGTH", "WAVE", "LAMBDA")
+_BESIDE_A_SPECTRUM: Final = frozenset(
+    (*ERROR_IMAGES, *WAVELENGTH_IMAGES, "VAR", "VARIANCE", "IVAR", "STAT", "DQ", "QUAL", "QUALITY", "MASK")
+)
+"""Names of images that say something of each sample of a spectrum."""
 _NUMBERS: Final = frozenset("BIJKEDF")
 """TFORM of columns that hold numbers. Bits, texts and arrays of variable length are never unpacked."""
 
@@ -64,6 +70,14 @@ class Header:
             if math.isfinite(number):
                 return number
         return None
+
+    def contradicts_itself(self, keyword: str) -> bool:
+        """Return whether a card stands there more than once, with different values."""
+        try:
+            count = self._header.count(keyword) if keyword in self._header else 0
+            return len({self._header[keyword, place] for place in range(count)}) > 1
+        except (ValueError, KeyError, fits.VerifyError):
+            return True
 
     def comment(self, keyword: str) -> str:
         """Return the comment of a card; empty without one."""
@@ -223,6 +237,12 @@ class FitsFile:
     def primary(self) -> Part:
         """The first HDU."""
         return self.parts[0]
+
+    @cached_property
+    def image(self) -> Part:
+        """The HDU with the pixels of the spectrum: the primary, or else the only extension that may be it."""
+        images = [part for part in self.images() if part.name not in _BESIDE_A_SPECTRUM]
+        return images[0] if not self.primary.axes and len(images) == 1 else self.primary
 
     def named(self, *names: str) -> Part | None:
         """Return the first HDU with one of some names."""

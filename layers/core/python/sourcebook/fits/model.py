@@ -22,8 +22,10 @@ OVERRIDES: Final = (
 
 NOTE_LIMIT: Final = 40
 _TEXT_LIMIT: Final = 300
-_PLACEHOLDERS: Final = frozenset({"", "unknown", "none", "n/a", "na", "nan", "null", "undefined", "-", "?"})
-"""What instruments write into headers in place of a value."""
+_PLACEHOLDERS: Final = frozenset(
+    ("", *"unknown none n/a na nan null undefined - ? arc comp comparison lamp thar flat dark bias".split())
+)
+"""What instruments write into headers in place of a value; a lamp and a flat field are no objects."""
 
 
 class SpectrumOutcome(StrEnum):

@@ -7,6 +7,7 @@ how it was made.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from sourcebook.errors import shorten
 from sourcebook.fits.axes import ambiguous, linear_axis, multispec, power_of_ten, wat_text, wat_units
 from sourcebook.fits.dates import TimeCards, mjd_of, read_mjd
 from sourcebook.fits.findings import for_a_person
-from sourcebook.fits.fitsfile import Column, FitsFile, Floats, Header, Part
+from sourcebook.fits.fitsfile import ERROR_IMAGES, WAVELENGTH_IMAGES, Column, FitsFile, Floats, Header, Part
 from sourcebook.fits.model import QuarantineCode, has_value
 from sourcebook.fits.plausible import ANY_INSTRUMENT, is_plausible, only_unit
 from sourcebook.fits.reading import Reading, StoredOrder
@@ -165,17 +166,22 @@ def _hold_against_eso_limits(reading: Reading, file: FitsFile, part: Part) -> No
 # --- BeSS and ARAS: one image axis, what amateurs add in keywords BSS_* ---
 
 
+def _is_line(part: Part) -> bool:
+    """Return whether an image's samples lie along its first axis, and all other axes have one pixel."""
+    return bool(part.axes) and part.axes[-1] == math.prod(part.axes)
+
+
 def _is_bess(file: FitsFile) -> bool:
     keywords = file.primary.header.keywords()
-    return len(file.primary.axes) == 1 and any(keyword.startswith("BSS_") for keyword in keywords)
+    return _is_line(file.primary) and any(keyword.startswith("BSS_") for keyword in keywords)
 
 
 def _read_bess(file: FitsFile) -> Reading:
     part = file.primary
     header = part.header
-    flux = part.pixels()
+    flux = part.pixels().ravel()
     reading = Reading(
-        orders=[StoredOrder(1, linear_axis(header, len(flux)), flux)],
+        orders=[StoredOrder(1, linear_axis(header, len(flux)), flux, _errors(file, part))],
         wavelength_unit=_axis_unit(header),
         flux_unit=header.text("BUNIT"),
         frame=header.text("SPECSYS"),
@@ -426,9 +432,9 @@ def _of_inverse_variance(values: Floats) -> Floats:
 
 
 def _is_multispec(file: FitsFile) -> bool:
-    header = file.primary.header
+    header = file.image.header
     return (
-        len(file.primary.axes) >= 2
+        bool(file.image.axes)
         and (header.text("CTYPE1") or "").upper() == "MULTISPE"
         and "spec1" in wat_text(header, 2)
         and not _is_image_extensions(file)
@@ -436,8 +442,8 @@ def _is_multispec(file: FitsFile) -> bool:
 
 
 def _read_multispec(file: FitsFile) -> Reading:
-    part = file.primary
-    cube = part.pixels()
+    part = file.image
+    cube = np.atleast_2d(part.pixels())
     bands = cube.reshape(-1, *cube.shape[-2:])  # IRAF: samples, then apertures, then bands
     solutions = multispec(part.header, bands.shape[2])
     if len(solutions) != bands.shape[1]:
@@ -463,9 +469,9 @@ def _read_multispec(file: FitsFile) -> Reading:
 
 
 def _is_iraf_1d(file: FitsFile) -> bool:
-    header = file.primary.header
+    header = file.image.header
     return (
-        bool(file.primary.axes)
+        bool(file.image.axes)
         and (header.text("WAT0_001") is not None or header.get("DC-FLAG") is not None)
         and (header.text("CTYPE1") or "").upper() != "MULTISPE"
         and not is_celestial(header)
@@ -473,7 +479,7 @@ def _is_iraf_1d(file: FitsFile) -> bool:
 
 
 def _read_iraf_1d(file: FitsFile) -> Reading:
-    part = file.primary
+    part = file.image
     header = part.header
     bands, turned = _iraf_bands(part)
     flag = header.number("DC-FLAG")
@@ -485,7 +491,7 @@ def _read_iraf_1d(file: FitsFile) -> Reading:
     logarithmic = flag == 1 or named_log
     axis = linear_axis(header, bands.shape[-1], exponents=logarithmic)
     described = _described_bands(header, bands)
-    error = None if described.error is None else bands[described.error]
+    error = _errors(file, part) if described.error is None else bands[described.error]
     wavelength = power_of_ten(axis) if logarithmic else axis
     reading = _iraf_reading(file, [StoredOrder(1, wavelength, bands[described.flux], error)])
     if turned:
@@ -520,7 +526,7 @@ def _names_its_rows(header: Header, count: int) -> bool:
 
 
 def _iraf_reading(file: FitsFile, orders: list[StoredOrder]) -> Reading:
-    header = file.primary.header
+    header = file.image.header
     unit = wat_units(header)
     reading = Reading(
         orders=orders,
@@ -535,8 +541,14 @@ def _iraf_reading(file: FitsFile, orders: list[StoredOrder]) -> Reading:
             reading.doubts.append(f"{both}: which is right?")
         else:
             reading.notes.append(f"{both} and holds")
-    _say_who_and_when(reading, file, file.primary)
+    _say_who_and_when(reading, file, file.image)
     return reading
+
+
+def _errors(file: FitsFile, part: Part) -> Floats | None:
+    """Return the errors that an image beside that of one spectrum holds; None without one."""
+    error = file.named(*ERROR_IMAGES)
+    return error.pixels().ravel() if error and error.axes == part.axes and _is_line(part) else None
 
 
 def _could_be(reading: Reading, scale: float | AxisUnit) -> bool:
@@ -629,13 +641,13 @@ def _role(words: str) -> str:
 
 
 def _is_image_extensions(file: FitsFile) -> bool:
-    wave = file.named("WAVELENGTH")
-    return bool(wave and wave.axes and wave.axes == file.primary.axes)
+    wave = file.named(*WAVELENGTH_IMAGES)
+    return bool(wave and wave.axes and wave.axes == file.image.axes)
 
 
 def _read_image_extensions(file: FitsFile) -> Reading:
-    part, wave = file.primary, _part(file, "WAVELENGTH")
-    error = file.named("ERROR", "SIGMA")
+    part, wave = file.image, _part(file, *WAVELENGTH_IMAGES)
+    error = file.named(*ERROR_IMAGES)
     wavelengths, fluxes = np.atleast_2d(wave.pixels()), np.atleast_2d(part.pixels())
     errors = np.atleast_2d(error.pixels()) if error and error.axes == part.axes else None
     if wavelengths.ndim != 2:
@@ -696,8 +708,13 @@ def _goes_one_way(row: Floats) -> bool:
 
 # --- A table that names its columns ---
 
-_WAVE_COLUMNS: Final = ("WAVE", "WAVELENGTH", "LAMBDA", "LAM", "WAVELENGTHS")
-_FLUX_COLUMNS: Final = ("FLUX", "FLUX_DENSITY", "FLUXDENSITY")
+_MEDIA: Final = {"AWAV": "air", "WAVE_AIR": "air", "LAMBDA_AIR": "air"} | {
+    "WAVE_VAC": "vacuum",
+    "LAMBDA_VAC": "vacuum",
+}
+"""Columns of wavelengths whose names say where."""
+_WAVE_COLUMNS: Final = ("WAVE", "WAVELENGTH", "LAMBDA", "LAM", "WAVELENGTHS", "WL", *_MEDIA)
+_FLUX_COLUMNS: Final = ("FLUX", "FLUX_DENSITY", "FLUXDENSITY", "F_LAMBDA", "FLAMBDA", "FLAM", "F_NU", "FNU")
 
 
 def _is_generic_table(file: FitsFile) -> bool:
@@ -725,8 +742,8 @@ def _only_table(parts: list[Part]) -> Part:
 
 def _named_columns(file: FitsFile, part: Part, fluxes: tuple[str, ...]) -> tuple[Reading, Column]:
     """Return what a table with a column of wavelengths and one of fluxes says, and the latter."""
-    wave = _only((part.columns[name] for name in _WAVE_COLUMNS if name in part.columns), "wavelength")
-    flux = _only((part.columns[name] for name in fluxes if name in part.columns), "flux")
+    wave = _only([part.columns[name] for name in _WAVE_COLUMNS if name in part.columns], "wavelength")
+    flux = _flux(part, fluxes)
     wavelengths = _array(wave)
     if wavelengths.ndim == 2 and len(wavelengths) != 1:
         raise ambiguous(f"a table of {len(wavelengths)} rows of vectors")
@@ -734,10 +751,15 @@ def _named_columns(file: FitsFile, part: Part, fluxes: tuple[str, ...]) -> tuple
         orders=[_vectors(wave, flux, _first(part, _ERROR_NAMES))],
         wavelength_unit=wave.unit,
         flux_unit=flux.unit,
+        medium=next((medium for name, medium in _MEDIA.items() if name in part.columns), None),
         frame=file.text("SPECSYS", at=part),
     )
     _say_who_and_when(reading, file, part)
     return reading, flux
+
+
+def _flux(part: Part, names: tuple[str, ...]) -> Column:
+    return _only([part.columns[name] for name in names if name in part.columns], "flux")
 
 
 # --- A table of SPEC over LAMBDA: the instrument decides the unit where the column has none ---
@@ -796,7 +818,7 @@ def _read_flux_table(file: FitsFile) -> Reading:
         raise ambiguous(f"the table has an axis of its own ({shorten(own[0])}) beside the primary header's")
     if len(part.columns) < len(part.extent.columns):
         raise ambiguous("a column of the table has no name, or one that is there twice")
-    flux = _only((part.columns[name] for name in _FLUX_COLUMNS if name in part.columns), "flux")
+    flux = _flux(part, _FLUX_COLUMNS)
     values = _array(flux)
     if values.ndim == 2 and len(values) != 1:
         raise ambiguous(f"a table of {len(values)} rows of vectors")
@@ -824,17 +846,21 @@ def _read_flux_table(file: FitsFile) -> Reading:
 
 
 def _is_wcs_1d(file: FitsFile) -> bool:
-    part = file.primary
-    return len(part.axes) == 1 and (part.header.text("CTYPE1") or "").upper().startswith(_WAVE_TYPES)
+    header = file.image.header
+    kind = (header.text("CTYPE1") or "LINEAR").upper()
+    named = kind.startswith(_WAVE_TYPES) or unit_within(kind) is not None
+    return _is_line(file.image) and (
+        named or (kind == "LINEAR" and unit_within(header.text("CUNIT1")) is not None)
+    )
 
 
 def _read_wcs_1d(file: FitsFile) -> Reading:
-    part = file.primary
+    part = file.image
     header = part.header
     kind = (header.text("CTYPE1") or "").upper()
-    flux = part.pixels()
+    flux = part.pixels().ravel()
     reading = Reading(
-        orders=[StoredOrder(1, linear_axis(header, len(flux)), flux)],
+        orders=[StoredOrder(1, linear_axis(header, len(flux)), flux, _errors(file, part))],
         wavelength_unit=_axis_unit(header),
         flux_unit=header.text("BUNIT"),
         medium={"WAVE": "vacuum", "AWAV": "air"}.get(kind),
@@ -865,6 +891,9 @@ def _say_who_and_when(
     reading.instrument = file.text(*instruments, at=part) or file.text("TELESCOP", at=part)
     _weigh_medium(reading, file, part)
     _weigh_units(reading, part.header)
+    twice = [keyword for keyword in _SAID_ONCE if part.header.contradicts_itself(keyword)]
+    if twice:
+        reading.doubts.append(f"{', '.join(twice)} stands there more than once, with different values")
     days = file.number("MJD-OBS", at=part)
     if days is not None and read_mjd(days) is None:
         reading.notes.append(f"MJD-OBS {days!r} is no date of an observation and was not used")
@@ -904,6 +933,7 @@ def _weigh_units(reading: Reading, header: Header) -> None:
         reading.doubts.append(f"CUNIT1 says {first!r}, and CTYPE1 {second!r}")
 
 
+_SAID_ONCE: Final = tuple("CTYPE1 CUNIT1 CRVAL1 CRPIX1 CDELT1 CD1_1 BUNIT DATE-OBS OBJECT".split())
 _DAYS: Final = (
     *("MJD-OBS", "MJD-BEG", "MJD-AVG", "MJD-MID", "MJD-END", "MJD", "LMJD", "MJDSTART", "MJDEND"),
     *("JD", "JD-OBS", "JD-MID", "MID-JD", "JD-BEG", "JD-END", "JULDATE", "JUL-DATE", "HJD", "MID-HJD"),
@@ -975,8 +1005,7 @@ def is_celestial(header: Header) -> bool:
     return any(kind.startswith(("RA--", "DEC-", "GLON", "GLAT", "ELON", "ELAT")) for kind in kinds)
 
 
-def _only(columns: Iterable[Column], what: str) -> Column:
-    found = list(columns)
+def _only(found: list[Column], what: str) -> Column:
     if len(found) != 1:
         raise ambiguous(f"{len(found)} columns could be the {what}; expected one")
     return found[0]
@@ -986,10 +1015,10 @@ def _first(part: Part, names: tuple[str, ...]) -> Column | None:
     return next((part.columns[name] for name in names if name in part.columns), None)
 
 
-def _part(file: FitsFile, name: str) -> Part:
-    part = file.named(name)
+def _part(file: FitsFile, *names: str) -> Part:
+    part = file.named(*names)
     if part is None:
-        raise ambiguous(f"the extension {name} is missing")
+        raise ambiguous(f"the extension {names[0]} is missing")
     return part
 
 
@@ -1025,18 +1054,18 @@ _ALL_THREE: Final = (*_DATE_AND_OBJECT, "instrument")
 PROFILES: Final = (
     # name, version, identified by, read by, must say besides the wavelength unit, can see (m)
     Profile("eso_sdp", "1.0.0", _is_eso, _read_eso, _ALL_THREE),
-    Profile("bess", "1.2.0", _is_bess, _read_bess, _ALL_THREE, (3.0e-7, 1.15e-6)),
+    Profile("bess", "1.3.0", _is_bess, _read_bess, _ALL_THREE, (3.0e-7, 1.15e-6)),
     Profile("iue_mxlo", "1.0.0", _is_iue, _read_iue, _ALL_THREE, (1.0e-7, 3.5e-7)),
     Profile("hst_jwst_x1d", "1.0.0", _is_x1d, _read_x1d, _ALL_THREE),
     Profile("sdss_lamost", "1.0.0", _is_sdss, _read_sdss, _DATE_AND_OBJECT, (3.0e-7, 1.8e-6)),
-    Profile("iraf_multispec", "1.2.0", _is_multispec, _read_multispec, _DATE_AND_OBJECT),
-    Profile("iraf_1d", "1.3.0", _is_iraf_1d, _read_iraf_1d, _DATE_AND_OBJECT),
-    Profile("image_extensions", "1.0.0", _is_image_extensions, _read_image_extensions, _ALL_THREE),
+    Profile("iraf_multispec", "1.3.0", _is_multispec, _read_multispec, _DATE_AND_OBJECT),
+    Profile("iraf_1d", "1.4.0", _is_iraf_1d, _read_iraf_1d, _DATE_AND_OBJECT),
+    Profile("image_extensions", "1.1.0", _is_image_extensions, _read_image_extensions, _ALL_THREE),
     Profile("three_rows", "1.0.0", _is_three_rows, _read_three_rows, _DATE_AND_OBJECT),
-    Profile("generic_table", "1.1.0", _is_generic_table, _read_generic_table, _ALL_THREE),
-    Profile("spec_table", "1.0.0", _is_spec_table, _read_spec_table, _ALL_THREE),
+    Profile("generic_table", "1.2.0", _is_generic_table, _read_generic_table, _ALL_THREE),
+    Profile("spec_table", "1.1.0", _is_spec_table, _read_spec_table, _ALL_THREE),
     Profile("flux_table", "1.0.0", _is_flux_table, _read_flux_table, _ALL_THREE),
-    Profile("wcs_1d", "1.2.0", _is_wcs_1d, _read_wcs_1d, _DATE_AND_OBJECT),
+    Profile("wcs_1d", "1.3.0", _is_wcs_1d, _read_wcs_1d, _DATE_AND_OBJECT),
 )
 """Each in the order in which they are tried: what says what it is comes before what only looks like it."""
 

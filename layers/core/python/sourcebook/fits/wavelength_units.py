@@ -11,7 +11,8 @@ from enum import Enum
 from typing import Final
 
 _SPELLINGS: Final = {
-    1e-10: "a ang angs angstrom angstroms angstroem angstroms. å ångström ångstrom ångströms 0.1nm",
+    1e-10: "a ang angs angstrom angstroms angstroem angstroms. å ångström ångstrom ångströms aa 0.1nm "
+    "1e-10m 10^-10m 10**-10m",
     1e-9: "nm nanometer nanometers nanometre nanometres",
     1e-6: "um µm μm micron microns micrometer micrometers micrometre micrometres",
     1e-3: "mm millimeter millimeters millimetre millimetres",
@@ -27,7 +28,7 @@ _OTHER_QUANTITIES: Final = frozenset(
 _LEFTOVERS: Final = frozenset("pixel pixels pix deg degree degrees channel channels none unknown".split())
 """Values of CUNIT1 that programs leave although the axis is a wavelength; they are no unit."""
 
-_OWN_FACTOR: Final = re.compile(r"\[([^\]]{1,200})\]")
+_IN_BRACKETS: Final = re.compile(r"[\[(]([^\])]{1,200})[\])]")
 
 
 class AxisUnit(Enum):
@@ -59,6 +60,7 @@ def metres_per(unit: str | None) -> float | AxisUnit:
 
 
 def unit_within(text: str | None) -> str | None:
-    """Return the unit that a text names in brackets: "Ang" of "WAVELENGTH [Ang]"."""
-    found = _OWN_FACTOR.search(text or "")
-    return found[1].strip() if found else None
+    """Return the unit that a text names in brackets, "Ang" of "WAVELENGTH [Ang]", or is itself."""
+    if found := _IN_BRACKETS.search(text or ""):
+        return found[1].strip()
+    return None if isinstance(metres_per(text), AxisUnit) else text

@@ -21,9 +21,11 @@ what is written               normalized
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from sourcebook.errors import InvalidInput
@@ -42,13 +44,16 @@ _PREFIX = re.compile(r"^(?:v\*|\*\*|\*|name(?=\s))\s*", re.IGNORECASE)
 _GALAXIES: Final = frozenset({"lmc", "smc", "m31", "m33", "m81"})
 _LONG_NAMES = sorted((name for name in BY_NAME if len(name) > 3), key=len, reverse=True)
 _LONG_NAME = re.compile(r"\b(?:" + "|".join(map(re.escape, _LONG_NAMES)) + r")\b")
+_LONG_WORD = re.compile(r"\b[a-z]{6,16}\b")
+_ALIKE: Final = 0.9
+"""Of two words: names of different constellations are less alike than 0.85."""
 _STELLAR = "|".join(sorted(set(BY_NAME.values())))
 _CONSTELLATION = "|".join(sorted(set(BY_NAME.values()) | _GALAXIES))
 
 _YEAR = r"\(?(?P<year>1[0-9]{3}|20[0-9]{2})\)?"
-_NUMBER_WORD = r"(?:#|no\.?|nr\.?|num\.?|n\.|number)"
+_NUMBER_WORD = r"(?:#|no\.?|nr\.?|num\.?|n\.?|number)"
 _SERIAL = (
-    rf"(?:[\s,]*{_NUMBER_WORD}\s*(?P<marked>0?[1-9]|[1-9]\d)"
+    rf"(?:[\s,]*\(?{_NUMBER_WORD}\s*(?P<marked>0?[1-9]|[1-9]\d)\)?"
     r"|\s*[-/]\s*(?P<dashed>0?[1-9]|[1-9]\d)"
     r"|\s+(?P<roman>x|ix|iv|v?i{1,3}|v)"
     r"|(?P<joined_roman>ix|iv|vi{1,3}|i{2,3})"
@@ -57,7 +62,7 @@ _SERIAL = (
     r"|\s+(?P<bare>0?[1-9]|[1-9]\d))"
 )
 _NOVA_WORD = r"(?:nova|n)\.?"
-_WHERE = rf"\(?(?P<where>{_CONSTELLATION})\)?"
+_WHERE = rf"\(?(?P<where>{_CONSTELLATION})\.?\)?"
 _NOVA_PATTERNS: Final = (
     re.compile(rf"{_NOVA_WORD}\s*{_WHERE}[\s,]*{_YEAR}(?:{_SERIAL})?"),
     re.compile(rf"{_NOVA_WORD}\s*{_YEAR}\s+{_WHERE}(?:{_SERIAL})?"),
@@ -67,12 +72,12 @@ _NOVA_PATTERNS: Final = (
         rf"|[\s,]+{_NUMBER_WORD}\s*(?P<marked>0?[1-9]|[1-9]\d))[\s,]+{_YEAR}"
     ),
 )
-_NUMBERED = re.compile(rf"(?:nova\s+)?v[-\s]*0*(?P<number>[1-9][0-9]{{2,5}})\s*(?P<where>{_STELLAR})")
+_NUMBERED = re.compile(rf"(?:nova\s+)?v[-\s]*0*(?P<number>[1-9][0-9]{{2,5}})[-\s]*(?P<where>{_STELLAR})")
 _OF_GALAXY: Final = (
     re.compile(r"(?P<where>lmc|smc|m31|m33|m81)\s*+-?\s*+v\s*+0*+(?P<number>[1-9][0-9]{0,5})"),
     re.compile(r"(?:nova\s+)?v\s*0*(?P<number>[1-9][0-9]{0,5})\s+(?P<where>lmc|smc|m31|m33|m81)"),
 )
-_LETTERED = re.compile(rf"(?:nova\s+)?(?P<letters>[a-z]{{1,2}})\s+(?P<where>{_STELLAR})")
+_LETTERED = re.compile(rf"(?:nova\s+)?(?P<letters>[a-z]{{1,2}})(?:\s+|-)(?P<where>{_STELLAR})")
 _LETTERED_TOGETHER = re.compile(
     rf"(?:Nova\s+)?(?P<letters>[A-Z]{{1,2}})(?P<where>{'|'.join(sorted(DISPLAYED.values()))})"
 )
@@ -103,7 +108,8 @@ _ROMAN: Final = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, 
 _NOVA_NAME: Final = re.compile(r"nova (?P<where>[a-z0-9]+) (?P<year>\d{4})(?: #(?P<serial>\d+))?")
 _VARIABLE_NAME: Final = re.compile(r"(?:v\* )?(?P<star>v\d+|[a-z]{1,2}) (?P<where>[a-z]{3})")
 _BAYER_NAME: Final = re.compile(r"(?P<letter>[a-z]+)(?P<count>\d*) (?P<where>[a-z]{3})")
-_TWO_NAMES: Final = re.compile(r"(?P<first>[^()=]++)(?:\((?P<inner>[^()=]++)\)|=(?P<second>[^()=]++))")
+_BETWEEN_NAMES: Final = re.compile(r"[=/,()]")
+_ERUPTION: Final = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 
 _OPTICAL_TRANSIENT: Final = re.compile(r"^master ?ot$")
 _JOINED_SURVEYS: Final = "ztf|gaia|atlas|iptf|ptf|ps|goto|lsst|bg|dlt|kait|css|mls|sss"
@@ -164,24 +170,47 @@ def _normalized(name: str) -> str:
         raise InvalidInput("name", name, "the name of a star, such as V1324 Sco or Nova Sco 2012 No. 2")
     if stellar := _stellar(written, variable=variable):
         return stellar
-    if two := _TWO_NAMES.fullmatch(written):
-        first = _stellar(two["first"].strip(), variable=variable)
-        second = _stellar(_without_prefix((two["inner"] or two["second"]).strip())[0], variable=False)
-        if first and second:
-            # The name of a variable star is of one star; the novae of a year may be confused.
-            return second if first.startswith("nova ") else first
-    text = written.casefold()
-    text = "".join(_GREEK.get(letter, letter) for letter in text)
-    for pattern, form in _SURVEYS:
-        if found := pattern.fullmatch(text):
-            return form(found)
+    parts = [part.strip() for part in _BETWEEN_NAMES.split(written) if part.strip()]
+    names = [part for part in parts if not _ERUPTION.fullmatch(part)]
+    known = [form for name in names if (form := _known(name, variable=variable))]
+    if len(parts) > 1 and known and len(known) == len(names):
+        form = min(known, key=_may_be_confused)
+        alike = {other for other in known if _may_be_confused(other) == _may_be_confused(form)}
+        # "RS Oph (2021)" is RS Oph: the year is that of one of its eruptions. Two stars are not one.
+        if len(alike) == 1 and (names == parts or _VARIABLE_NAME.fullmatch(form)):
+            return form
     # Whatever else: spaces around its dash are a habit of printing, signs are not.
-    return re.sub(r"(?<=[a-z]) -(?=\d)", "-", text)
+    return _of_survey(written) or re.sub(r"(?<=[a-z]) -(?=\d)", "-", _without_greek(written))
+
+
+def _known(written: str, *, variable: bool) -> str | None:
+    """Return the normalized form of one of several names; None if it is not known to be a name."""
+    written, marked = _without_prefix(written)
+    return _stellar(written, variable=variable or marked) or _of_survey(written)
+
+
+def _may_be_confused(normalized: str) -> int:
+    """Return the rank of a name: a variable star's is of one star, the novae of a year may be confused."""
+    if normalized.startswith("nova "):
+        return 2
+    return 0 if _VARIABLE_NAME.fullmatch(normalized) else 1
+
+
+def _of_survey(written: str) -> str | None:
+    """Return the normalized name of a survey's object; None if it is of no survey or catalogue."""
+    text = _without_greek(written)
+    return next((form(found) for pattern, form in _SURVEYS if (found := pattern.fullmatch(text))), None)
+
+
+def _without_greek(written: str) -> str:
+    return "".join(_GREEK.get(letter, letter) for letter in written.casefold())
 
 
 def _stellar(written: str, *, variable: bool) -> str | None:
     """Return the normalized name of a nova, a variable star or a Bayer star; None if it is none of these."""
-    text = _LONG_NAME.sub(lambda match: BY_NAME[match[0]], written.casefold())
+    text = _LONG_NAME.sub(
+        lambda match: BY_NAME[match[0]], _LONG_WORD.sub(lambda match: _spelled(match[0]), written.casefold())
+    )
     for pattern in _NOVA_PATTERNS:
         if found := pattern.fullmatch(text):
             serial = _serial(found)
@@ -198,6 +227,13 @@ def _stellar(written: str, *, variable: bool) -> str | None:
         return None
     letters, where = found["letters"].casefold(), found["where"].casefold()
     return f"v* {letters} {where}" if letters in _TWO_LETTERS else f"{letters} {where}"
+
+
+@lru_cache(maxsize=1000)
+def _spelled(word: str) -> str:
+    """Return a word, or the constellation of which it is a misspelling: "Sagitarii"."""
+    close = difflib.get_close_matches(word, _LONG_NAMES, n=2, cutoff=_ALIKE)
+    return close[0] if len({BY_NAME[name] for name in close}) == 1 else word
 
 
 def _bayer(written: str, text: str, *, variable: bool) -> str | None:
@@ -288,7 +324,7 @@ def _written(name: str) -> tuple[str, bool]:
     text = "".join(letter for letter in text if not unicodedata.combining(letter))
     text = _APOSTROPHES.sub("'", _DASHES.sub("-", text))
     text = "".join(" " if letter == "_" or not letter.isprintable() else letter for letter in text)
-    return _without_prefix(" ".join(text.split()))
+    return _without_prefix(" ".join(text.split()).strip(" \"',;:").removesuffix("."))
 
 
 def _without_prefix(text: str) -> tuple[str, bool]:

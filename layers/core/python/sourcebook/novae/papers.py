@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import unquote
 
 from boto3.dynamodb.conditions import Attr
 
@@ -22,7 +23,7 @@ _BIBCODE: Final = re.compile(
 
 def bibcode_of(text: str | None) -> str | None:
     """Return the bibcode that a text names; None if it names none, or several."""
-    found = set(_BIBCODE.findall((text or "")[:2_000]))
+    found = set(_BIBCODE.findall(unquote((text or "")[:2_000])))
     return found.pop() if len(found) == 1 else None
 
 
