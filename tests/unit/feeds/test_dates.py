@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sourcebook.feeds._dates import parse_date, weigh_date
+from sourcebook.feeds.model import DateOrder
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,26 @@ from sourcebook.feeds._dates import parse_date, weigh_date
         ("1700000000", "2023-11-14T22:13:20"),
         ("Thu, 31 Dec 2020 24:00:00 GMT", "2021-01-01T00:00:00"),
         ("Thu, 31 Dec 2020 23:59:60 GMT", "2020-12-31T23:59:59"),
+        ("20231106T080000Z", "2023-11-06T08:00:00"),
+        ("5.11.2024 klo 8.30", "2024-11-05T08:30:00"),
+        ("2 мая 2024, 08:00", "2024-05-02T08:00:00"),
+        ("Чтв, 06 Июн 2024 08:00:00 +0300", "2024-06-06T05:00:00"),
+        ("12 грудня 2024 08:00", "2024-12-12T08:00:00"),
+        ("Cum, 02 Ağu 2024 08:00:00 +0300", "2024-08-02T05:00:00"),
+        ("12 Ara 2024 08:00", "2024-12-12T08:00:00"),
+        ("Πεμ, 02 Μαΐ 2024 08:00:00 +0300", "2024-05-02T05:00:00"),
+        ("to, 02 touko 2024 08:00:00 +0300", "2024-05-02T05:00:00"),
+        ("čt, 02 kvě 2024 08:00:00 +0200", "2024-05-02T06:00:00"),
+        ("5. července 2024 08:00", "2024-07-05T08:00:00"),
+        ("5. června 2024 08:00", "2024-06-05T08:00:00"),
+        ("5 lipca 2024 08:00", "2024-07-05T08:00:00"),
+        ("5. lipnja 2024. 08:00", "2024-06-05T08:00:00"),
+        ("2024. máj. 2. 08:00", "2024-05-02T08:00:00"),
+        ("יום ה, 02 במאי 2024 08:00:00 +0300", "2024-05-02T05:00:00"),
+        ("الخميس 2 مايو 2024 08:00", "2024-05-02T08:00:00"),
+        ("5 de noviembre de 2024, martes, 08:00", "2024-11-05T08:00:00"),
+        ("5 novembre 2024, mardi", "2024-11-05T00:00:00"),
+        ("Mon, 06 Nov 2023 08:00:00 NOVT", "2023-11-06T01:00:00"),
     ],
 )
 def test_forms_that_publishers_write_are_read(written: str, expected: str) -> None:
@@ -54,6 +75,10 @@ def test_forms_that_publishers_write_are_read(written: str, expected: str) -> No
         "tomorrow",
         "3 hours ago",
         "0001-01-01T00:00:00Z",
+        "9999-12-31T23:59:59Z",
+        "Thu, 01 Jan 1970 00:00:00 +0000",
+        "Wed, 31 Dec 1969 16:00:00 -0800",
+        "Wed, 30 Nov -0001 00:00:00 +0000",
         "31 Feb 2020 10:00",
         "99:99",
         "2020",
@@ -178,12 +203,34 @@ def test_a_letter_of_which_nobody_knows_what_it_means_is_no_date(written: str) -
         ("2023-03-18T20:21:00+05:30", False),
         ("Sat, 18 Mar 2023 20:21:00 GMT", False),
         ("20:21 a 18 marzo 2023", True),
+        ("Thu, 02 May 2567 08:00:00 +0700", True),
     ],
 )
 def test_a_date_that_can_be_read_in_two_ways_is_in_doubt(written: str, *, is_in_doubt: bool) -> None:
     reading = weigh_date(written)
     assert reading.moment is not None
     assert bool(reading.doubt) == is_in_doubt
+
+
+@pytest.mark.parametrize(
+    ("written", "first", "expected"),
+    [
+        ("03/04/2023 10:00", "day", "2023-04-03T10:00"),
+        ("03/04/2023 10:00", "month", "2023-03-04T10:00"),
+        ("03-04-2023 10:00", "month", "2023-03-04T10:00"),
+        ("03/14/2023 10:00", "day", "2023-03-14T10:00"),
+        ("2023/03/04 10:00", "day", "2023-03-04T10:00"),
+    ],
+)
+def test_what_other_dates_show_decides_between_day_and_month(
+    written: str, first: DateOrder, expected: str
+) -> None:
+    reading = weigh_date(written, first)
+    assert (reading.moment, reading.doubt) == (datetime.fromisoformat(f"{expected}+00:00"), "")
+
+
+def test_a_year_of_the_buddhist_era_is_read_as_ours() -> None:
+    assert parse_date("29 Feb 2567 08:00 +0700") == datetime(2024, 2, 29, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -220,6 +267,8 @@ def test_times_and_zones_are_read_in_the_words_of_other_languages(written: str, 
         "18 Mar 2023 20:21 local time",
         "2023年3月18日 20:21 当地时间",
         "Sat, 18 Mar 2023 20:21:00 +01000",
+        "Sat, 18 Mar 2023 20:21:00 --0400",
+        "Sat, 18 Mar 2023 20:21:00 +-0400",
         "18 Mar 20:21 - 2023",
     ],
 )

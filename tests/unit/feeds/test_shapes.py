@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import Literal
 
 import pytest
 
@@ -116,6 +117,12 @@ def test_control_characters_are_dropped(character: str) -> None:
     parsed = parse_feed(rss(f"<title>be{character}fore</title><guid>1</guid>"), url=URL)
 
     assert (parsed.entries[0].title, parsed.parser) == ("before", "expat")
+
+
+def test_halves_of_a_character_become_one() -> None:
+    parsed = parse_feed(rss("<title>Launch &#55357;&#xDE80; now &#55357;</title><guid>1</guid>"), url=URL)
+
+    assert (parsed.entries[0].title, parsed.parser) == ("Launch \U0001f680 now", "expat")
 
 
 def test_a_bare_ampersand_is_kept() -> None:
@@ -346,3 +353,82 @@ def test_a_date_in_the_future_is_kept_as_given() -> None:
     entry = entry_of(rss(f"{ITEM}<pubDate>Fri, 01 Jan 2100 00:00:00 GMT</pubDate>"))
 
     assert entry.published == datetime(2100, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("mode", ["fast", "reference"])
+@pytest.mark.parametrize(("other", "day"), [("25/11/2024 09:00", 5), ("11/25/2024 09:00", 11)])
+def test_one_date_shows_the_order_of_the_others(
+    mode: Literal["fast", "reference"], other: str, day: int
+) -> None:
+    body = rss(*(f"<title>{date}</title><pubDate>{date}</pubDate>" for date in ("05/11/2024 08:00", other)))
+
+    parsed = parse_feed(body, url=URL, mode=mode)
+
+    assert (parsed.entries[0].published, parsed.warnings) == (
+        datetime(2024, 16 - day, day, 8, tzinfo=UTC),
+        (),
+    )
+
+
+def test_dates_of_both_orders_leave_the_doubt() -> None:
+    dates = ("05/11/2024 08:00", "25/11/2024 09:00", "11/25/2024 09:00")
+
+    parsed = parse_feed(rss(*(f"<title>{d}</title><pubDate>{d}</pubDate>" for d in dates)), url=URL)
+
+    assert ["in doubt" in warning for warning in parsed.warnings] == [True]
+
+
+@pytest.mark.parametrize("mode", ["fast", "reference"])
+def test_the_address_behind_one_that_counts_clicks_is_kept(mode: Literal["fast", "reference"]) -> None:
+    tracked, origin = "http://feedproxy.google.com/~r/x/~3/abc/", "https://news.example/1.html"
+    prefix = 'xmlns:feedburner="http://rssnamespace.org/feedburner/ext/1.0"'
+    item = f"<feedburner:origLink {prefix}>{origin}</feedburner:origLink>"
+
+    (entry,) = parse_feed(rss(f"<title>a</title><link>{tracked}</link>{item}"), url=URL, mode=mode).entries
+
+    assert (entry.link, entry.address) == (tracked, origin)
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("https://news.example/a/\n   long-name.html", "https://news.example/a/long-name.html"),
+        ("www.news.example/1.html", "https://www.news.example/1.html"),
+    ],
+)
+def test_an_address_is_read_as_it_is_meant(written: str, address: str) -> None:
+    assert entry_of(rss(f"<title>a</title><link>{written}</link>")).link == address
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        '<link rel="http://www.iana.org/assignments/relation/alternate" href="/1.html"/>',
+        '<content type="text/html" src="/1.html"/>',
+    ],
+)
+def test_the_page_of_an_atom_entry_is_found(links: str) -> None:
+    assert entry_of(atom(f"<id>urn:1</id><title>a</title>{links}")).link == "https://news.example/1.html"
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("ann@news.example (Ann Lee)", "Ann Lee"),
+        ("Ann Lee &lt;ann@news.example&gt;", "Ann Lee"),
+        ("ann@news.example", "ann@news.example"),
+        ("@annlee", "@annlee"),
+    ],
+)
+def test_an_author_is_the_name_beside_an_address(written: str, name: str) -> None:
+    assert entry_of(rss(f"<title>a</title><author>{written}</author>")).author == name
+
+
+def test_a_namespace_is_known_with_https_too() -> None:
+    prefix = 'xmlns:c="https://purl.org/rss/1.0/modules/content/"'
+    assert entry_of(rss(f"<title>a</title><c:encoded {prefix}>Text</c:encoded>")).summary == "Text"
+
+
+def test_a_json_feed_of_nothing_is_a_feed() -> None:
+    body = b'{"version": "https://jsonfeed.org/version/1.1", "title": "T", "items": null}'
+    assert parse_feed(body, url=URL).entries == ()

@@ -11,23 +11,38 @@ from functools import cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
+from sourcebook.feeds.model import DateOrder
+
 _LONGEST = 100
 _FARTHEST = 15 * 60
 """Minutes that no zone is from UTC."""
-_FIRST_YEAR = 1900  # programs write 0001-01-01 when they have no date
+# Programs write 0001-01-01, 9999-12-31 or the first second of 1970 when they have no date.
+_FIRST_YEAR = 1900
+_LAST_YEAR = 9998
+_NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
+_BUDDHIST_ERA = 543  # years that Thailand counts beyond ours
+_BUDDHIST_YEARS = range(2500, 2700)
 
-_MONTHS = {
-    "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6,
-    "jul": 7, "aug": 8, "sep": 9, "oct": 10, "nov": 11, "dec": 12,
-}  # fmt: skip
-# First letters of month names, beyond the English ones, in German, French, Spanish, Italian,
-# Portuguese, Dutch, Danish, Swedish and Norwegian. Longest match first.
-_MONTH_STEMS = {
-    "jän": 1, "gen": 1, "ene": 1, "fév": 2, "fev": 2, "mär": 3, "mrz": 3, "maart": 3, "mrt": 3, "avr": 4,
-    "abr": 4, "mai": 5, "mei": 5, "mag": 5, "maj": 5, "juin": 6, "giu": 6, "jui": 7, "lug": 7,
-    "aoû": 8, "aou": 8, "ago": 8, "set": 9, "okt": 10, "out": 10, "ott": 10, "dez": 12, "déc": 12,
-    "dic": 12, "des": 12,
-}  # fmt: skip
+_ENGLISH_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+# First letters of the names of each month, January first, in the languages of Europe, Indonesian, Malay,
+# Hebrew and Arabic; a point ends the word. The longest match counts. Weekdays that look like one have 0.
+_STEMS = """
+mardi marte marți marti./
+jan jän gen ene ian sty led sij sau jaa tam oca янв яну јан січ ιαν ינו ينا/
+feb fév fev lut úno uno velj vasar vee hel şub фев феб лют φεβ פבר فبر/
+mar mär már mrz mrt mac bře bre ožu kov maali мар бер μαρ μάρ מרץ מרס مار/
+apr avr abr ápr kwi dub tra. trav bal huh nis апр кві απρ אפר أبر ابر/
+may mai mei mag maj maí máj kvě kve svi geg touk мая май мај тра μαΐ μαι μάι מאי ماي/
+jun juin jún giu iun cze čer čvn lipanj. lipnja bir juun jūn kes haz июн юни јун чер ιουν ιούν יונ يون/
+jul jui júl lug iul lip červenc červene čvc srpanj. srpnja liep juul jūl hei tem. temmu июл юли јул лип
+  ιουλ ιούλ יול يول/
+aug aoû aou ago agu ags agt ágú ogo avg sie srp kol rugp elo ağu авг сер αυγ αύγ אוג أغس اغس/
+sep set szep wrz zář zar. září ruj rugs syy eyl сен сеп вер σεπ ספט سبتم/
+oct okt out ott paź paz říj rij spal lok eki окт жов οκτ אוק أكت اكت/
+nov nóv noi lis stu lapkr marra kas ноя ное нов лис νοε νοέ נוב نوف/
+dec dez déc dic des dis dets gru pro joul ara. aral дек дец гру δεκ דצמ ديس
+"""
+_MONTH_STEMS = {stem: number for number, stems in enumerate(_STEMS.split("/")) for stem in stems.split()}
 
 # Minutes east of UTC. Of names that several zones share, what publishers of feeds mean most.
 _ZONES = {
@@ -42,6 +57,7 @@ _ZONES = {
     "lhst": 630, "lhdt": 660, "chst": 600, "sst": -660, "nzst": 720, "nzdt": 780, "chast": 765, "chadt": 825,
     "brt": -180, "brst": -120, "art": -180, "uyt": -180, "clt": -240, "clst": -180, "bot": -240, "vet": -240,
     "cot": -300, "pet": -300, "yekt": 300, "omst": 360, "krat": 420, "irkt": 480, "yakt": 540, "vlat": 600,
+    "novt": 420, "magt": 660,
 }  # fmt: skip
 # Names that mean the time of a place, summer or winter.
 _PLACES = {
@@ -70,21 +86,21 @@ _RFC822 = re.compile(
     r"(?:[A-Za-z]{3},? )?(\d\d?) ([A-Za-z]{3}) (\d{4}) (\d\d:\d\d(?::\d\d)?) "
     r"(?:(GMT|UTC?|Z)|([+-]\d\d:?\d\d))$"
 )
-_TWO_DIGITS = {name.title(): f"{number:02}" for name, number in _MONTHS.items()}
+_TWO_DIGITS = {name: f"{number:02}" for number, name in enumerate(_ENGLISH_MONTHS, 1)}
 _TIME = re.compile(
     r"(?<!\d)(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*([ap]\.?\s?m\b\.?)?|\s*([ap]\.?\s?m\b\.?))",
     re.IGNORECASE,
 )
-# "20h21", "20時21分", and "20.21" or "20.21.00" behind a year.
+# "20h21", "20時21分", and "20.21" or "20.21.00" behind a year or "kl.".
 _OTHER_TIME = re.compile(
     r"(?<!\d)(\d{1,2}) ?h ?(\d{2})(?!\d)"
-    r"|(?:(?<=\d{4} )|(?<=\d{4}, ))(\d{1,2})\.(\d{2})(?:\.(\d{2}))?(?![\d.])"
+    r"|(?:(?<=\d{4} )|(?<=\d{4}, )|(?<=kl )|(?<=kl\. )|(?<=klo ))(\d{1,2})\.(\d{2})(?:\.(\d{2}))?(?![\d.])"
     r"|(?<!\d)(\d{1,2}) ?[時时시点點] ?(\d{2}) ?[分분]"
 )
 _AFTERNOON = re.compile(r"下午|晚上|午後|午后|오후")
 _MORNING = re.compile(r"上午|凌晨|午前|오전")
 _OCLOCK = re.compile(r"\s*(?:uhr|hrs?|hours?|h|o['\u2019]?clock|часов|год\.|點|点|時|时|시)(?![a-z])\s*")
-_BAD_OFFSET = re.compile(r"\s*(?:gmt|utc)?\s?[+\u2212-]\s?\d{3,}")
+_BAD_OFFSET = re.compile(r"\s*(?:gmt|utc)?\s?[+\u2212-]+\s?\d{3,}")
 _ZONE = re.compile(
     r"\s*[\[(]?\s*(?:([a-z][a-z0-9_]*(?:/[a-z0-9_+-]+){0,2})\s*[\])]?)?"
     r"\s*(?:([+\u2212-])\s?(\d{1,2}):?(\d{2})?(?::\d{2})?(?!\d)(?:\s*[\[(][^\])]*[\])]?)?)?",
@@ -107,13 +123,16 @@ class DateReading(NamedTuple):
     Attributes:
         moment: aware UTC; None when it is no date that we can tell.
         doubt: why it may be another time, or why its zone made it unreadable, in words; "" without a doubt.
+        order: what it shows of the order of day and month.
     """
 
     moment: datetime | None
     doubt: str = ""
+    order: DateOrder = ""
 
 
 _UNREADABLE = DateReading(None)
+_PLACEHOLDER = DateReading(None, "it is written where there is no date")
 
 
 def parse_date(text: str | None) -> datetime | None:
@@ -124,27 +143,31 @@ def parse_date(text: str | None) -> datetime | None:
     return weigh_date(text).moment
 
 
-def weigh_date(text: str | None) -> DateReading:
+def weigh_date(text: str | None, first: DateOrder = "") -> DateReading:
     """Return the time that a feed wrote, and what speaks against it.
 
     A form without a zone is taken as UTC (RFC 822 section 5 and RFC 3339 both require one); one with a zone
     that nobody knows is no date, since it may be off by half a day. Zones are offsets, the ids of IANA, and
     the abbreviations in use. The letters of military zones other than Z are UTC (RFC 5322 section 4.3), and
     in doubt: many programs have them as their offsets, or with the wrong sign of RFC 822.
-    Two-digit years are 1970 to 2069. Day and month in digits are year first, day first with dots and
-    dashes, month first with slashes, unless only the other reading is a date. With slashes that is in doubt
-    where both are dates.
+    Two-digit years are 1970 to 2069, and those of the Buddhist era are read as ours. Day and month in digits
+    are year first, day first with dots and dashes, month first with slashes, unless only the other reading is
+    a date. With slashes that is in doubt where both are dates.
+
+    Args:
+        text: as the feed wrote it.
+        first: what its other dates show to stand first where the year is last; "" if they do not.
     """
     text = (text or "").strip()
     if not text or len(text) > _LONGEST:
         return _UNREADABLE
     moment = by_the_book(text)
-    return DateReading(moment) if moment is not None else _tolerant(text)
+    return DateReading(moment) if moment is not None else _tolerant(text, first)
 
 
 def by_the_book(text: str) -> datetime | None:
     """Return the time that is written in the form of RFC 822 or RFC 3339, which leave no doubt; else None."""
-    if text[4:5] == "-":
+    if text[4:5] == "-" or text[8:9] == "T":
         return _from_iso(text)
     # The usual form of RSS goes by way of the interpreter's own parser too, which is far quicker.
     match = _RFC822.match(text)
@@ -165,21 +188,19 @@ def _from_iso(text: str) -> datetime | None:
             moment = moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return moment if moment.year >= _FIRST_YEAR else None
+    return moment if _FIRST_YEAR <= moment.year < _BUDDHIST_YEARS[0] and moment != _NO_DATE else None
 
 
 def _build(date: tuple[int, int, int], time: tuple[int, int, int], offset: int) -> datetime | None:
     """Return the moment; `offset` is minutes east of UTC. Hour 24 and leap seconds are let through."""
     year, month, day = date
     hour, minute, second = time
-    if year < _FIRST_YEAR or abs(offset) > 24 * 60:
-        return None
     next_day = hour == 24 and minute == 0
     try:
         moment = datetime(year, month, day, 0 if next_day else hour, minute, min(second, 59), tzinfo=UTC)
         if next_day:
             moment += timedelta(days=1)
-        return moment - timedelta(minutes=offset) if offset else moment
+        return moment - timedelta(minutes=offset)
     except (ValueError, OverflowError):
         return None
 
@@ -200,7 +221,7 @@ class _Time(NamedTuple):
     doubt: str = ""
 
 
-def _tolerant(text: str) -> DateReading:
+def _tolerant(text: str, first: DateOrder) -> DateReading:
     if text.isdecimal():
         return DateReading(_from_digits(text))
     rest = text.lower()
@@ -211,20 +232,30 @@ def _tolerant(text: str) -> DateReading:
     time = _time_of_day(rest)
     if time.zone is None:
         return DateReading(None, time.doubt)
-    date = _numeric_date(time.rest)
     doubt = time.doubt
-    if date is not None and _is_either_way(time.rest):
-        doubt = doubt or "its day and its month may be the other way round"
+    order: DateOrder = ""
+    date = _year_first(time.rest)
+    if date is None and (found := _YEAR_LAST.search(time.rest)):
+        date, order = _year_last(found, first)
+        if order == "open" and found[2] == "/" and not first:
+            doubt = doubt or "its day and its month may be the other way round"
     date = date or _named_date(time.rest)
     if date is None:
         return _UNREADABLE
+    if date[0] in _BUDDHIST_YEARS:
+        date = (date[0] - _BUDDHIST_ERA, *date[1:])
+        doubt = doubt or "its year is taken for one of the Buddhist era"
+    if not _FIRST_YEAR <= date[0] <= _LAST_YEAR:
+        return _PLACEHOLDER
     moment = _build(date, time.clock, time.zone if isinstance(time.zone, int) else 0)
     if moment is not None and not isinstance(time.zone, int):
         try:
             moment = moment.replace(tzinfo=time.zone).astimezone(UTC)
         except (ValueError, OverflowError):
             moment = None
-    return DateReading(moment, doubt) if moment is not None else _UNREADABLE
+    if moment == _NO_DATE:
+        return _PLACEHOLDER
+    return DateReading(moment, doubt, order) if moment is not None else _UNREADABLE
 
 
 def _time_of_day(text: str) -> _Time:
@@ -296,7 +327,7 @@ def _zone(tail: str) -> tuple[int | ZoneInfo, str] | None:
         if offset > _FARTHEST:
             return None
         return (offset if sign == "+" else -offset), rest
-    if not name or _is_word(name):
+    if not name or (name not in _ZONES and _is_word(name)):
         return 0, tail
     if sign:  # "Europe/Berlin -05": a place says which day's rule holds, and the sign belongs to a date
         rest = tail[match.end(1) :]
@@ -334,38 +365,25 @@ def _from_digits(text: str) -> datetime | None:
     return None
 
 
-def _numeric_date(text: str) -> tuple[int, int, int] | None:
+def _year_first(text: str) -> tuple[int, int, int] | None:
     match = _YEAR_FIRST.search(text) or _EAST_ASIAN.search(text)
-    if match is not None:
-        return int(match[1]), int(match[2]), int(match[3])
-    match = _YEAR_LAST.search(text)
-    if match is None:
-        return None
-    first, second, year = int(match[1]), int(match[3]), int(match[4])
-    month_first = match[2] == "/"
-    if month_first and first > 12:
-        month_first = False
-    elif not month_first and second > 12:
-        month_first = True
-    return (year, first, second) if month_first else (year, second, first)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
-def _is_either_way(text: str) -> bool:
-    """Return whether a date with slashes is another one when day and month change places."""
-    if _YEAR_FIRST.search(text) or _EAST_ASIAN.search(text):
-        return False
-    match = _YEAR_LAST.search(text)
-    if match is None or match[2] != "/" or match[1].lstrip("0") == match[3].lstrip("0"):
-        return False
-    return int(match[1]) <= 12 and int(match[3]) <= 12
+def _year_last(match: re.Match[str], first: DateOrder) -> tuple[tuple[int, int, int], DateOrder]:
+    """Return a date that ends in its year, and what it says about the order of day and month."""
+    one, two, year = int(match[1]), int(match[3]), int(match[4])
+    order: DateOrder = "open" if one != two else ""
+    if one > 12 or two > 12:
+        order = first = "day" if one > 12 else "month"
+    month_first = first == "month" if first else match[2] == "/"
+    return ((year, one, two) if month_first else (year, two, one)), order
 
 
 def _month(word: str) -> int | None:
-    for length in (5, 4, 3):
-        month = _MONTH_STEMS.get(word[:length])
-        if month is not None:
-            return month
-    return _MONTHS.get(word[:3])
+    word = f"{word.removeprefix('ב')}."  # Hebrew's "in" stands before the name
+    stems = (_MONTH_STEMS.get(word[:length]) for length in range(7, 2, -1))
+    return next((month for month in stems if month is not None), 0) or None
 
 
 def _named_date(text: str) -> tuple[int, int, int] | None:

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from sourcebook.feeds.model import Cause, NotAFeed
+from sourcebook.feeds.model import Cause, DateOrder, NotAFeed
 
 MAX_DEPTH = 256
 MAX_TAGS = 500_000
@@ -73,11 +73,13 @@ class Document:
         data: text, or bytes that are UTF-8 unless their publisher erred.
         kind: how to read it.
         warnings: what was mended.
+        date_order: whether day or month stands first in its dates that end in the year; "" when not known.
     """
 
     data: bytes | str
     kind: Literal["xml", "json"]
     warnings: list[str]
+    date_order: DateOrder = ""
 
     def text(self) -> str:
         """Return the document as text; bad bytes are replaced."""

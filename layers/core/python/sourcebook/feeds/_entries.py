@@ -20,14 +20,23 @@ if TYPE_CHECKING:
 _MAX_TITLE = 1_000
 _DERIVED_TITLE = 100
 _COMPARED_TEXT = 20_000
+_LINE_BREAK = re.compile(r"\s*\n\s*")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_MAILBOX = re.compile(r"\S+@\S+ *\(([^()]+)\)|\"?([^<>\"]+?)\"? *<\S+@\S+>")
 _NEVER_LINKS = frozenset(("javascript", "vbscript", "data", "about", "blob"))
 
 
 def resolve(address: str, base: str) -> str:
-    """Return `address` made absolute against `base`; "" when it is unusable or would run as a script."""
+    """Return `address` made absolute against `base`; "" when it is unusable or would run as a script.
+
+    Where a line breaks, and a host without its scheme ("www.a.example/b"), are read as they are meant.
+    """
+    if "\n" in address:
+        address = _LINE_BREAK.sub("", address)
     if address.startswith(("https://", "http://")):
         return address
+    if address.startswith("www."):
+        address = f"//{address}"
     scheme = _SCHEME.match(address)
     if scheme is not None and scheme[1].lower() in _NEVER_LINKS:
         return ""
@@ -55,11 +64,12 @@ def add_entry(
     id: str,  # noqa: A002
     summary: str,
     content: str = "",
-    author: str | None = None,
+    author: str = "",
     categories: tuple[str, ...] = (),
     language: str | None = None,
     enclosure: str = "",
     publisher: str | None = None,
+    origin: str = "",
 ) -> None:
     """Add one item to `draft`, or the reason why it is left out.
 
@@ -73,11 +83,12 @@ def add_entry(
         id: its own guid.
         summary: raw markup.
         content: raw markup.
-        author: name.
+        author: as the feed writes it.
         categories: terms.
         language: language tag.
         enclosure: address of the first enclosure.
         publisher: name of the feed that it was taken from.
+        origin: its address at its publisher, where its link leads over another.
     """
     if len(title) > _MAX_TITLE:
         title = shorten_text(title, _MAX_TITLE)
@@ -102,29 +113,36 @@ def add_entry(
             id,
             summary,
             content,
-            author,
+            _name(author) if "@" in author else author or None,
             categories,
             language,
             enclosure,
             derived,
             publisher,
+            origin,
         )
     )
+
+
+def _name(author: str) -> str:
+    """Return the name beside an address of mail, as RSS has it ("a@b.example (Ann)") or mail; else all."""
+    found = _MAILBOX.fullmatch(author)
+    return (found[1] or found[2]) if found else author
 
 
 def read_date(draft: Draft, position: int, text: str) -> datetime | None:
     """Return a date of an item, None if it cannot be read; that, and any doubt about it, is reported."""
     moment = by_the_book(text)
     if moment is None and text:
-        reading = weigh_date(text)
+        reading = weigh_date(text, draft.date_order)
         moment = reading.moment
-        if moment is None or reading.doubt:
-            tell_of_date(draft, position, text, reading)
+        tell_of_date(draft, position, text, reading)
     return moment
 
 
 def tell_of_date(draft: Draft, position: int, text: str, reading: DateReading) -> None:
-    """Warn of a date of an item that could not be read, or that may mean another time."""
+    """Note what a date of an item says about the others; warn if it could not be read, or is in doubt."""
+    draft.date_orders.add(reading.order)
     if reading.moment is None:
         because = f": {reading.doubt}" if reading.doubt else ""
         draft.warn(f"the date {shorten(text)} of item {position} cannot be read{because}")

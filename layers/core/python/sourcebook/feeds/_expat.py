@@ -65,12 +65,14 @@ _FIELDS = {
     "xhtml:body": "content1", "body": "content1",
     "media:group": "group",
     "pubdate": "published", "published": "published", "issued": "published1", "dcterms:issued": "published2",
+    "dcterms:created": "published3",
     "updated": "updated", "modified": "updated", "dc:date": "updated1", "dcterms:modified": "updated2",
     "lastbuilddate": "updated3",
     "author": "author", "dc:creator": "author1", "itunes:author": "author2", "managingeditor": "author3",
     "category": "category", "dc:subject": "category", "keywords": "category",
     "itunes:keywords": "keywords", "media:keywords": "keywords",
     "enclosure": "enclosure", "source": "source",
+    "feedburner:origlink": "origin", "pheedo:origlink": "origin",
     "dc:language": "language", "language": "language",
     "item": "item", "entry": "item", "channel": "channel", "feed": "channel",
     "items": "items",
@@ -117,14 +119,14 @@ def read_with_expat(document: Document, url: str) -> Draft:
         Damaged: it is not well-formed and must be read by the tolerant parser.
         NotAFeed: TOO_DEEP, or TRUNCATED when it ends before its first entry.
     """
-    draft, failure = _read(document.data, url)
+    draft, failure = _read(document, document.data, url)
     mends: list[str] = []
     if failure is not None and failure.code not in _TOLERABLE:
         refused = document.data
         # Bytes that are no UTF-8 are an error to expat; as text they have been replaced.
         mended = mend(document.text(), mends)
         if mended is not refused:
-            draft, failure = _read(mended, url)
+            draft, failure = _read(document, mended, url)
     draft.warnings[:0] = [*document.warnings, *mends]
     if failure is None:
         return draft
@@ -143,8 +145,8 @@ def read_with_expat(document: Document, url: str) -> Draft:
     return draft
 
 
-def _read(data: bytes | str, url: str) -> tuple[Draft, expat.ExpatError | None]:
-    draft = Draft()
+def _read(document: Document, data: bytes | str, url: str) -> tuple[Draft, expat.ExpatError | None]:
+    draft = Draft(date_order=document.date_order)
     # Most documents state no base at all; then none is looked for.
     has_base = b"xml:base" in data if isinstance(data, bytes) else "xml:base" in data
     failure = _Reader(draft, url, has_base=has_base).read(data)
@@ -372,7 +374,8 @@ class _Reader:
                 continue
             prefix = name[6:]
             convention = _PREFIXES.get(prefix, f"{prefix.lower()}:")
-            meaning = _NAMESPACES.get(address.strip().lower().rstrip("/#"), convention)
+            known = address.strip().lower().replace("https://", "http://").rstrip("/#")
+            meaning = _NAMESPACES.get(known, convention)
             if meaning != self.prefixes.get(prefix, convention):
                 self.prefixes[prefix] = meaning
                 self.names = {}
@@ -440,7 +443,7 @@ class _Reader:
                 if text and not written:
                     written = self._resolve(text, attributes).replace("&amp;", "&")
                 continue
-            relation = attributes.get("rel", "alternate").lower()
+            relation = attributes.get("rel", "alternate").rpartition("/")[2].lower()  # RFC 4287 4.2.7.2
             if relation == "enclosure":
                 enclosure = enclosure or attributes
             elif relation == "alternate":
@@ -485,6 +488,8 @@ class _Reader:
             guid = self._resolve(guid, attributes)
             if not link and is_address(guid):
                 link = guid
+        if not link and "content1" in item.first:
+            link = self._resolve(item.first["content1"][1].get("src", ""), item.first["content1"][1])
         summary = (
             field("summary", _NOTHING)[0] or field("summary1", _NOTHING)[0] or field("summary2", _NOTHING)[0]
         )
@@ -503,16 +508,17 @@ class _Reader:
             id=guid,
             summary=summary or content or field("summary3", _NOTHING)[0],
             content=content,
-            author=author or None,
+            author=author,
             categories=_categories(item.lists) if item.lists else (),
             language=item.attributes.get("xml:lang") or field("language", _NOTHING)[0] or None,
             enclosure=self._absolute(enclosure),
             publisher=_source_name(source) if source else None,
+            origin=self._absolute(field("origin", _NOTHING)[0]),
         )
 
 
 _NOTHING: Element = ("", {})
-_PUBLISHED = ("published", "published1", "published2")
+_PUBLISHED = ("published", "published1", "published2", "published3")
 _UPDATED = ("updated", "updated1", "updated2", "updated3")
 
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sourcebook.feeds._document import MAX_TAGS, too_many_elements
+from sourcebook.feeds._document import MAX_TAGS, Document, too_many_elements
 from sourcebook.feeds._entries import add_entry, read_date, resolve
 from sourcebook.feeds._hints import DocumentHints
 from sourcebook.feeds.model import Cause, Draft, NotAFeed
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 
 
-def read_json(text: str, url: str, warnings: list[str]) -> Draft:
+def read_json(read: Document, url: str) -> Draft:
     """Read a JSON Feed.
 
     Raises:
         NotAFeed: TRUNCATED, TOO_DEEP, PARSE_FAILED, or NOT_A_FEED for other JSON.
     """
+    text = read.text()
     values = text.count("{") + text.count("[")
     if values > MAX_TAGS:
         if text.count("}") + text.count("]") < values // 2:
@@ -41,22 +45,25 @@ def read_json(text: str, url: str, warnings: list[str]) -> Draft:
         raise NotAFeed(
             Cause.PARSE_FAILED, "the JSON holds a number beyond reading; ask the publisher to mend it"
         ) from error
+    named = isinstance(document, dict) and "jsonfeed.org/version/" in text_member(document, "version")
+    if named and document.get("items") is None:
+        document["items"] = []  # how many programs write a list of nothing
     if not isinstance(document, dict) or not isinstance(document.get("items"), list):
         raise NotAFeed(
             Cause.NOT_A_FEED,
             "the body is JSON without a list of items; expected JSON Feed, so check the address",
         )
-    if "jsonfeed.org/version/" not in _text(document, "version"):
-        warnings.append("the JSON does not name its version of JSON Feed")
-    base = _text(document, "feed_url") or url
-    draft = Draft(warnings=warnings)
-    draft.title = " ".join(_text(document, "title").split())
-    draft.link = resolve(_text(document, "home_page_url"), base)
-    draft.language = _text(document, "language") or None
+    draft = Draft(warnings=[*read.warnings], date_order=read.date_order)
+    if not named:
+        draft.warn("the JSON does not name its version of JSON Feed")
+    base = text_member(document, "feed_url") or url
+    draft.title = " ".join(text_member(document, "title").split())
+    draft.link = resolve(text_member(document, "home_page_url"), base)
+    draft.language = text_member(document, "language") or None
     hints = DocumentHints()
-    hints.link("self", _text(document, "feed_url"))
+    hints.link("self", text_member(document, "feed_url"))
     for hub in _objects(document, "hubs"):
-        hints.link("hub", _text(hub, "url"))
+        hints.link("hub", text_member(hub, "url"))
     draft.hints = hints.freeze()
     _add_all(draft, document["items"], base)
     return draft
@@ -77,33 +84,36 @@ def _too_deep() -> NotAFeed:
 
 
 def _add(draft: Draft, position: int, item: dict[str, object], base: str) -> None:
-    content = _text(item, "content_html") or _text(item, "content_text")
+    content = text_member(item, "content_html") or text_member(item, "content_text")
     enclosure = next(
-        (address for part in _objects(item, "attachments") if (address := _text(part, "url"))), ""
+        (address for part in _objects(item, "attachments") if (address := text_member(part, "url"))), ""
     )
     authors = _objects(item, "authors") or _objects({"author": [item.get("author")]}, "author")
     tags = item.get("tags")
     add_entry(
         draft,
         position,
-        link=resolve(_text(item, "url") or _text(item, "external_url"), base),
-        title=" ".join(_text(item, "title").split()),
-        published=read_date(draft, position, _text(item, "date_published")),
-        updated=read_date(draft, position, _text(item, "date_modified")),
-        id=_text(item, "id"),
-        summary=_text(item, "summary") or content,
+        link=resolve(text_member(item, "url") or text_member(item, "external_url"), base),
+        title=" ".join(text_member(item, "title").split()),
+        published=read_date(draft, position, text_member(item, "date_published")),
+        updated=read_date(draft, position, text_member(item, "date_modified")),
+        id=text_member(item, "id"),
+        summary=text_member(item, "summary") or content,
         content=content,
-        author=next((name for author in authors if (name := _text(author, "name"))), None),
+        author=next((name for author in authors if (name := text_member(author, "name"))), ""),
         categories=tuple(dict.fromkeys(tag for tag in tags if isinstance(tag, str) and tag))
         if isinstance(tags, list)
         else (),
-        language=_text(item, "language") or None,
+        language=text_member(item, "language") or None,
         enclosure=resolve(enclosure, base),
     )
 
 
-def _text(mapping: dict[str, object], key: str) -> str:
-    """Return a member as text: numbers as they are written, since ids often are numbers."""
+def text_member(mapping: Mapping[str, object], key: str) -> str:
+    """Return a member as text that can be stored: numbers as they are written, since ids often are numbers.
+
+    "" if there is none, or it is neither text nor number.
+    """
     value = mapping.get(key)
     if isinstance(value, bool):
         return ""

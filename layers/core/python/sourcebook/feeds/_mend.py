@@ -26,6 +26,10 @@ _LOOSE = re.compile(
     r"|&(?:(#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z][A-Za-z0-9]{0,30});)?|<(?![A-Za-z_/!?])",
     re.DOTALL,
 )
+_SURROGATES = re.compile(
+    r"&#(5529[6-9]|55[3-9]\d\d|56[0-2]\d\d|563[01]\d|[xX][dD][89abAB][0-9a-fA-F]{2});"
+    r"&#(5632\d|563[3-9]\d|56[4-9]\d\d|57[0-2]\d\d|573[0-3]\d|5734[0-3]|[xX][dD][c-fC-F][0-9a-fA-F]{2});"
+)
 _MOST = 100_000
 _XML_ENTITIES = frozenset(("amp", "lt", "gt", "quot", "apos"))
 
@@ -46,7 +50,7 @@ def mend(text: str, warnings: list[str]) -> str:
     mended, dropped = _CONTROL.subn("", text)
     if dropped:
         warnings.append(f"{dropped} control characters were dropped")
-    changed = 0
+    mended, changed = _SURROGATES.subn(_of_surrogates, mended)
 
     def replace(match: re.Match[str]) -> str:
         nonlocal changed
@@ -72,6 +76,16 @@ def mend(text: str, warnings: list[str]) -> str:
     return mended if dropped or changed else text
 
 
+def _of_surrogates(match: re.Match[str]) -> str:
+    """Return the character for its two halves in UTF-16, which programs write as two references."""
+    halves = b"".join(_code(name).to_bytes(2) for name in match.groups())
+    return escape(halves.decode("utf-16-be", "ignore"))
+
+
+def _code(name: str) -> int:
+    return int(f"0{name}", 16) if name[0] in "xX" else int(name)
+
+
 def _reference(name: str | None) -> str:
     """Return what stands for ``&name;`` in XML; `name` is None for an ampersand that names nothing."""
     if name is None:
@@ -79,6 +93,6 @@ def _reference(name: str | None) -> str:
     if name[0] != "#":
         character = html.entities.html5.get(f"{name};")
         return escape(character) if character is not None else f"&amp;{name};"
-    code = int(f"0{name[1:]}", 16) if name[1] in "xX" else int(name[1:])
+    code = _code(name[1:])
     allowed = code in (0x9, 0xA, 0xD) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD
     return f"&#{code};" if allowed or 0x10000 <= code <= 0x10FFFF else ""

@@ -22,10 +22,13 @@ from sourcebook.feeds.model import Cause, Draft, FeedHints, NotAFeed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sourcebook.feeds._document import Document
+
 _LONGEST = 4_000_000
 _MAX_TAGS = 60_000
 _MOST_CATEGORIES = 1_000
 _CPU_SECONDS = 1.0
+_UNREADABLE = DateReading(None)
 
 
 class _Bounded:
@@ -79,7 +82,7 @@ class _Loose(_Bounded, LooseFeedParser):  # type: ignore[misc]
     """feedparser over a parser of tag soup."""
 
 
-def read_with_feedparser(text: str, url: str, warnings: list[str], *, well_formed: bool = True) -> Draft:
+def read_with_feedparser(document: Document, url: str, damage: Exception | None = None) -> Draft:
     """Read a document with feedparser, its cost bounded.
 
     feedparser has no limits of its own, so length, number of tags and depth are checked first, and its
@@ -89,14 +92,14 @@ def read_with_feedparser(text: str, url: str, warnings: list[str], *, well_forme
     depends on where a feed was fetched from.
 
     Args:
-        text: the document, without document type.
+        document: what `read_document` returned.
         url: address of the feed, "" when unknown.
-        warnings: what was mended so far.
-        well_formed: False when it is known to be damaged, so that only the loose parser is tried.
+        damage: why it is not well-formed, so that only the loose parser is tried; None if that is not known.
 
     Raises:
         NotAFeed: TOO_DEEP, TOO_MANY_ELEMENTS or PARSE_FAILED.
     """
+    text = document.text()
     check_tags(text, _MAX_TAGS)
     if len(text) > _LONGEST:
         raise NotAFeed(
@@ -107,15 +110,17 @@ def read_with_feedparser(text: str, url: str, warnings: list[str], *, well_forme
     if text.startswith("<?xml"):  # it may name another encoding
         text = text.partition("?>")[2]
     try:
-        parsed = _parse(text, "", well_formed=well_formed)
+        parsed = _parse(text, "", well_formed=damage is None)
         # Bases that are relative themselves it resolves only from an absolute one.
-        resolved = _parse(text, url, well_formed=well_formed) if url and "xml:base" in text else parsed
+        resolved = _parse(text, url, well_formed=damage is None) if url and "xml:base" in text else parsed
     except (ValueError, LookupError, AttributeError, TypeError, AssertionError, RecursionError) as error:
         raise NotAFeed(
             Cause.PARSE_FAILED,
             f"feedparser gave up on the document ({type(error).__name__}); ask the publisher to mend it",
         ) from error
-    draft = Draft(warnings=warnings)
+    draft = Draft(warnings=[*document.warnings], date_order=document.date_order)
+    if damage is not None:
+        draft.warn(f"not well-formed ({damage}); read by feedparser")
     feed = parsed.feeddata
     draft.title = plain_title(_string(feed, "title"))
     draft.link = resolve(_string(feed, "link"), url)
@@ -185,23 +190,24 @@ def _add(
         id=guid,
         summary=_string(item, "summary") or content,
         content=content,
-        author=_string(item, "author") or None,
+        author=_string(item, "author"),
         categories=tuple(dict.fromkeys(tag.get("term") for tag in item.get("tags", ()) if tag.get("term"))),
         language=None,
         enclosure=resolve(enclosure, url),
         publisher=_string(item.get("source") or {}, "title") or None,
+        origin=resolve(_string(item, "feedburner_origlink") or _string(item, "pheedo_origlink"), url),
     )
 
 
 def _date(draft: Draft, position: int, item: Mapping[str, object], key: str) -> datetime | None:
     """Return a date by our own reading, else by feedparser's, which takes unknown zones for UTC."""
     text = _string(item, key)
-    moment, doubt = weigh_date(text)
-    if moment is None and not doubt:
-        moment = _date_of_feedparser(item, key)
+    reading = weigh_date(text, draft.date_order)
+    if reading == _UNREADABLE:
+        reading = DateReading(_date_of_feedparser(item, key))
     if text:
-        tell_of_date(draft, position, text, DateReading(moment, doubt))
-    return moment
+        tell_of_date(draft, position, text, reading)
+    return reading.moment
 
 
 def _date_of_feedparser(item: Mapping[str, object], key: str) -> datetime | None:

@@ -37,6 +37,7 @@ _CP1252 = {
     for code in range(0x80, 0xA0)
     if code not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
 }
+_FROM_CP1252 = {ord(character): code for code, character in _CP1252.items()}
 _MARKUP_PER_TEXT = 20
 _LONGEST_TITLE = 20_000
 
@@ -62,6 +63,17 @@ def without_cdata(text: str) -> str:
 def _decode_twice(text: str) -> str:
     try:
         return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text
+
+
+def once_encoded(text: str) -> str:
+    """Return text as it was meant if its UTF-8 was read as Windows-1252 and encoded again, else as it is.
+
+    feedparser leaves such text as it is, so `clean` does too: this is for what we make of an entry.
+    """
+    try:
+        return text if text.isascii() else text.translate(_FROM_CP1252).encode("latin-1").decode()
     except UnicodeError:
         return text
 

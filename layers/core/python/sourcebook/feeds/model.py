@@ -25,6 +25,9 @@ SKIPPED = "skipped"
 NOTHING_IN_IT = "it has neither a title nor a text"
 
 ParserName = Literal["expat", "feedparser", "json"]
+DateOrder = Literal["day", "month", "open", ""]
+"""What stands first in a date in digits that ends in its year, if only that makes it a date; "open" if both
+do, and it is another date then; "" for all other dates."""
 
 _PERIOD_MINUTES = {
     "hourly": 60,
@@ -91,6 +94,8 @@ class FeedEntry(NamedTuple):
         link: absolute address of what the entry is about when the feed's address was known, "" when
             the entry names none. A guid that is a permalink stands in for it, then the enclosure of an
             item with a title (a podcast episode).
+        origin: the publisher's own address of it where `link` leads over a service that counts clicks
+            (`feedburner:origLink`), "" otherwise.
         title: plain text, never empty. See `title_derived`.
         published: when the entry says it was published, aware UTC; None when it does not say or the
             form is unknown. May lie in the future.
@@ -120,11 +125,12 @@ class FeedEntry(NamedTuple):
     enclosure: str = ""
     title_derived: bool = False
     publisher: str | None = None
+    origin: str = ""
 
     @property
     def address(self) -> str:
-        """The best address of the entry: its link, otherwise its enclosure; "" without both."""
-        return self.link or self.enclosure
+        """The best address of the entry: its origin, its link, or its enclosure; "" without them."""
+        return self.origin or self.link or self.enclosure
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +195,12 @@ class ParsedFeed:
 
 @dataclass(slots=True)
 class Draft:
-    """A feed while it is being read; the parsers fill it and `parse_feed` freezes it."""
+    """A feed while it is being read; the parsers fill it and `parse_feed` freezes it.
+
+    Attributes:
+        date_order: what stands first in dates that end in their year, "" when that is not known.
+        date_orders: what the dates of its items show of it.
+    """
 
     title: str = ""
     link: str = ""
@@ -199,8 +210,9 @@ class Draft:
     warnings: list[str] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     cause: Cause | None = None
-
     left_out: dict[str, int] = field(default_factory=dict)
+    date_order: DateOrder = ""
+    date_orders: set[DateOrder] = field(default_factory=set)
 
     def warn(self, sentence: str) -> None:
         """Add a warning; of very many only the first are kept."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from sourcebook.feeds._dates import weigh_date
 from sourcebook.feeds._document import Document, read_document
 from sourcebook.feeds._entries import (
     EntryFingerprint,
@@ -19,9 +20,9 @@ from sourcebook.feeds._entries import (
     identify,
 )
 from sourcebook.feeds._expat import DamagedXml, read_with_expat
-from sourcebook.feeds._json import read_json
-from sourcebook.feeds._text import shorten_text, text_of
-from sourcebook.feeds.model import Cause, Draft, NotAFeed, ParsedFeed
+from sourcebook.feeds._json import read_json, text_member
+from sourcebook.feeds._text import once_encoded, plain_title, shorten_text, text_of
+from sourcebook.feeds.model import Cause, Draft, NotAFeed, ParsedFeed, ParserName
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,9 +38,13 @@ __all__ = [
     "entry_identity",
     "fingerprints",
     "identify",
+    "once_encoded",
     "parse_feed",
+    "plain_title",
     "shorten_text",
+    "text_member",
     "text_of",
+    "weigh_date",
 ]
 
 
@@ -66,36 +71,43 @@ def parse_feed(
         NotAFeed: nothing could be read; its `cause` says why.
     """
     document = read_document(body, content_type=content_type, charset=charset)
+    draft, parser = _read(document, url, mode)
+    shown = draft.date_orders & {"day", "month"}
+    if "open" in draft.date_orders and len(shown) == 1:
+        document.date_order = shown.pop()
+        draft, parser = _read(document, url, mode)
+    return draft.freeze(parser)
+
+
+def _read(document: Document, url: str, mode: Literal["fast", "reference"]) -> tuple[Draft, ParserName]:
     if document.kind == "json":
-        return read_json(document.text(), url, document.warnings).freeze("json")
+        return read_json(document, url), "json"
     if mode == "reference":
-        return _read_with_feedparser(document.text(), url, document.warnings).freeze("feedparser")
+        return _read_with_feedparser(document, url), "feedparser"
     try:
-        return read_with_expat(document, url).freeze("expat")
+        return read_with_expat(document, url), "expat"
     except DamagedXml as damage:
         return _fall_back(document, url, damage)
 
 
-def _fall_back(document: Document, url: str, damage: DamagedXml) -> ParsedFeed:
+def _fall_back(document: Document, url: str, damage: DamagedXml) -> tuple[Draft, ParserName]:
     """Read a damaged document with feedparser; what was read before the damage is the last resort."""
     draft = damage.draft
-    text = document.text()
-    warnings = [*document.warnings, f"not well-formed ({damage}); read by feedparser"]
     try:
-        return _read_with_feedparser(text, url, warnings, well_formed=False).freeze("feedparser")
+        return _read_with_feedparser(document, url, damage), "feedparser"
     except NotAFeed as refusal:
         if refusal.cause is Cause.TOO_DEEP or not draft.entries:
             raise
         draft.cause = Cause.PARSE_FAILED
         draft.warnings.append(f"not well-formed ({damage}); only the entries before the damage could be read")
-        return draft.freeze("expat")
+        return draft, "expat"
 
 
-def _read_with_feedparser(text: str, url: str, warnings: list[str], *, well_formed: bool = True) -> Draft:
+def _read_with_feedparser(document: Document, url: str, damage: DamagedXml | None = None) -> Draft:
     # Here, because most processes meet no damaged document: feedparser is a tenth of the start of fetching.
     from sourcebook.feeds._reference import read_with_feedparser  # noqa: PLC0415
 
-    return read_with_feedparser(text, url, warnings, well_formed=well_formed)
+    return read_with_feedparser(document, url, damage)
 
 
 def describe(parsed: ParsedFeed | NotAFeed, file: Path | str) -> dict[str, Any]:

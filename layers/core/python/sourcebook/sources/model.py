@@ -30,7 +30,18 @@ def _http_url(url: str) -> str:
     return url
 
 
-HttpUrl = Annotated[str, Field(max_length=2000), AfterValidator(_http_url)]
+LONGEST_URL: Final = 2_000
+
+
+def is_http_url(text: str) -> bool:
+    """Return whether a text is a URL as `HttpUrl` wants it."""
+    try:
+        return len(_http_url(text)) <= LONGEST_URL
+    except ValueError:
+        return False
+
+
+HttpUrl = Annotated[str, Field(max_length=LONGEST_URL), AfterValidator(_http_url)]
 """An http or https URL kept exactly as it was given; the field's source is RFC 3986."""
 
 SOURCE_ID: Final = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")

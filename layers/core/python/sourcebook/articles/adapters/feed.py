@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from sourcebook.articles.adapters.intake import Intake
+from sourcebook.articles.adapters.intake import Intake, crawl_time
 from sourcebook.articles.adapters.memory import recall, remember
 from sourcebook.articles.ingest import Outcome
 from sourcebook.articles.model import TEXT_LIMIT, IncomingArticle, parse_incoming
@@ -25,7 +25,7 @@ from sourcebook.feeds.fetching import (
     validators_for,
 )
 from sourcebook.feeds.model import FeedEntry, NotAFeed, ParsedFeed
-from sourcebook.feeds.parse import EntryFingerprint, fingerprints, parse_feed, shorten_text
+from sourcebook.feeds.parse import EntryFingerprint, fingerprints, once_encoded, parse_feed, shorten_text
 from sourcebook.feeds.sampling import ParserSample
 from sourcebook.feeds.schedule import (
     ALL_NEW_AT_LEAST,
@@ -41,6 +41,7 @@ from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
 from sourcebook.records.source import Source
 from sourcebook.sources.limits import read_document
+from sourcebook.sources.model import is_http_url
 from sourcebook.sources.poll import PollResult, PollVerdict, Rejected
 from sourcebook.table.client import Table
 
@@ -276,17 +277,23 @@ def incoming_article(
         {
             "source": source.source_id,
             "article_id": candidate.article_id,
-            "url": entry.address or feed.link or source.url,
-            "headline": entry.title[:2000],
+            "url": _address(source, feed, entry),
+            "headline": once_encoded(entry.title[:2000]),
             "published_at": entry.published or entry.updated or candidate.first_seen,
-            "crawled_at": now,
+            "crawled_at": crawl_time(source, now),
             "publishers": tuple(filter(None, (entry.publisher, source.name, feed.title, source.host))),
             "source_name": publisher[:200] or None,
-            "text": shorten_text(candidate.text, TEXT_LIMIT),
+            "text": shorten_text(once_encoded(candidate.text), TEXT_LIMIT),
             "tags": _tags(source, entry),
             "metadata": _metadata(feed, entry),
         }
     )
+
+
+def _address(source: Source, feed: ParsedFeed, entry: FeedEntry) -> str:
+    """Return the best address of an entry that leads to a page: its own, else its feed's."""
+    addresses = (entry.origin, entry.link, entry.enclosure, feed.link)
+    return next(filter(is_http_url, addresses), source.url)
 
 
 def _tags(source: Source, entry: FeedEntry) -> tuple[str, ...]:

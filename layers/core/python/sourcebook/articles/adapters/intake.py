@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sourcebook.articles.announce import Announcer
 from sourcebook.articles.bus import IDS_IN_ONE, EventBus
@@ -11,8 +12,19 @@ from sourcebook.articles.ingest import ArticleStore, Outcome, Stored
 from sourcebook.articles.model import IncomingArticle
 from sourcebook.errors import Retryable
 from sourcebook.events import ArticlesNew
+from sourcebook.records.source import Source
 from sourcebook.sources.poll import Rejected
 from sourcebook.table.client import TableForbidden
+
+
+def crawl_time(source: Source, now: datetime) -> datetime:
+    """Return the time of a poll as its articles keep it, which is to the second.
+
+    A poll in the second of the one before has the next one: of two texts of a source, the one with the later
+    time counts.
+    """
+    before = source.last_success_at
+    return before + timedelta(seconds=1) if before == now.replace(microsecond=0) else now
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,22 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final, Protocol
 
-from sourcebook.articles.adapters.intake import Intake
+from sourcebook.articles.adapters.intake import Intake, crawl_time
 from sourcebook.articles.adapters.memory import recall, remember
 from sourcebook.articles.adapters.options import NewsApiOptions, read_options
 from sourcebook.articles.ingest import Outcome
 from sourcebook.articles.model import TEXT_LIMIT, IncomingArticle, parse_incoming
-from sourcebook.clock import Clock, to_utc, utc_now
+from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Retryable, Terminal, shorten
-from sourcebook.feeds.parse import text_of
-from sourcebook.feeds.seen import EntryMark, Freshness
+from sourcebook.feeds.parse import (
+    once_encoded,
+    plain_title,
+    shorten_text,
+    text_member,
+    text_of,
+    weigh_date,
+)
+from sourcebook.feeds.seen import EntryMark, Freshness, article_id_of
 from sourcebook.http import FetchCause, FetchError, HttpClient, Severity, error_for, fetch_error
 from sourcebook.records.source import Source
 from sourcebook.sources.poll import PollResult, PollVerdict, Rejected
@@ -75,16 +82,16 @@ class Tiingo:
             {"Authorization": f"Token {key}"},
         )
 
-    def read(self, record: Mapping[str, Any], ticker: str) -> dict[str, object]:  # noqa: ARG002 - the protocol's
+    def read(self, record: Mapping[str, object], ticker: str) -> dict[str, object]:  # noqa: ARG002 - the protocol's
         """Read one article."""
         return {
-            "article_id": _required(record, "id"),
+            "article_id": _id(record),
             "url": _required(record, "url"),
             "headline": _required(record, "title"),
-            "published_at": _moment(_required(record, "publishedDate"), "publishedDate"),
-            "source_name": record.get("source") or None,
-            "text": record.get("description") or "",
-            "tickers": [str(symbol).upper() for symbol in record.get("tickers") or ()],
+            "published_at": _moment(record, "publishedDate" if record.get("publishedDate") else "crawlDate"),
+            "source_name": text_member(record, "source"),
+            "text": text_member(record, "description"),
+            "tickers": _symbols(record.get("tickers")),
         }
 
 
@@ -107,18 +114,14 @@ class Finnhub:
 
     def read(self, record: Mapping[str, object], ticker: str) -> dict[str, object]:
         """Read one article; its time is given in seconds since 1970, which is UTC."""
-        seconds = record.get("datetime")
-        if not isinstance(seconds, int | float) or not 0 < seconds < 1e11:
-            raise InvalidInput("datetime", seconds, "seconds since 1970")
-        related = [part.strip().upper() for part in str(record.get("related") or "").split(",")]
         return {
-            "article_id": _required(record, "id"),
+            "article_id": _id(record),
             "url": _required(record, "url"),
             "headline": _required(record, "headline"),
-            "published_at": datetime.fromtimestamp(seconds, UTC),
-            "source_name": record.get("source") or None,
-            "text": record.get("summary") or "",
-            "tickers": sorted({*filter(None, related), ticker}),
+            "published_at": _moment(record, "datetime"),
+            "source_name": text_member(record, "source"),
+            "text": text_member(record, "summary"),
+            "tickers": sorted({*_symbols(record.get("related")), ticker}),
         }
 
 
@@ -225,11 +228,13 @@ class NewsApiAdapter:
             records = json.loads(response.body)
         except FetchError as error:
             return _Answer(ticker, error=error)
-        except ValueError:
+        except (ValueError, RecursionError):
             records = None
         if not isinstance(records, list):
-            problem = fetch_error(FetchCause.PROTOCOL_ERROR, source.url, "the answer is not a JSON list")
-            return _Answer(ticker, error=problem)
+            # Some say so with status 200 when the quota is used up or the plan does not have it.
+            words = shorten(response.body.decode("utf-8", "replace"))
+            problem = f"the answer is not a JSON list but {words}"
+            return _Answer(ticker, error=fetch_error(FetchCause.PROTOCOL_ERROR, source.url, problem))
         return _Answer(ticker, records[: options.limit])
 
     def _conclude(
@@ -295,13 +300,16 @@ class NewsApiAdapter:
         if not isinstance(record, dict):
             raise InvalidInput("record", record, "a JSON object")
         fields = self.provider.read(record, ticker)
-        fields["text"] = text_of(str(fields["text"]), TEXT_LIMIT)
+        publisher = str(fields["source_name"])[:200]
         return parse_incoming(
             {
                 **fields,
+                "headline": once_encoded(plain_title(str(fields["headline"]))),
+                "text": shorten_text(once_encoded(text_of(str(fields["text"]))), TEXT_LIMIT),
                 "source": source.source_id,
-                "crawled_at": now,
-                "publishers": tuple(filter(None, (fields["source_name"],))),
+                "source_name": publisher or None,
+                "crawled_at": crawl_time(source, now),
+                "publishers": tuple(filter(None, (publisher,))),
                 "tags": source.tags,
             }
         )
@@ -324,16 +332,30 @@ def _content(article: IncomingArticle) -> str:
 
 
 def _required(record: Mapping[str, object], name: str) -> str:
+    if not (text := text_member(record, name)):
+        raise InvalidInput(name, record.get(name), "a value that is not empty")
+    return text
+
+
+def _id(record: Mapping[str, object]) -> str:
+    """Return the provider's id of an article; its address where it has none, for which some write 0."""
+    id_ = text_member(record, "id")
+    return id_ if id_.strip("0") else article_id_of(_required(record, "url"))
+
+
+def _symbols(value: object) -> list[str]:
+    """Return ticker symbols in upper case, given as a list or as text with commas; null means none."""
+    parts = value if isinstance(value, list) else str(value or "").split(",")
+    symbols = (part.strip().upper() for part in parts if isinstance(part, str))
+    return list(dict.fromkeys(filter(None, symbols)))
+
+
+def _moment(record: Mapping[str, object], name: str) -> datetime:
+    """Read a time: seconds or milliseconds since 1970, or ISO 8601, in UTC if it names no zone."""
     value = record.get(name)
-    if value is None or isinstance(value, dict | list | bool) or not str(value).strip():
-        raise InvalidInput(name, value, "a value that is not empty")
-    return str(value)
-
-
-def _moment(text: str, name: str) -> datetime:
-    """Read an ISO 8601 time; one without a zone is UTC, as the provider documents."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise InvalidInput(name, shorten(text), "an ISO 8601 date and time") from error
-    return to_utc(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15:
+        value = int(value)
+    reading = weigh_date(str(value))
+    if reading.moment is None or reading.doubt:
+        raise InvalidInput(name, value, "an ISO 8601 date and time, or seconds since 1970")
+    return reading.moment
