@@ -1113,7 +1113,7 @@ class PhotometryItem(Record):
     time_system: str
     """One of JD, HJD, BJD, MJD, HMJD, BMJD, DATE."""
     time_scale: str | None
-    """One of UTC, TT, TDB, TAI."""
+    """One of UTC, TT, TDB, TCB, TAI."""
     band: str
     magnitude: float | None
     magnitude_error: float | None

@@ -36,7 +36,6 @@ def test_the_comparison_and_check_stars_of_a_row_are_not_the_nova() -> None:
         ({"NAME": "SS CYG"}, "NAME"),
         ({"NAME": "105"}, "NAME"),
         ({"MTYPE": "DIF"}, "MTYPE"),
-        ({"MTYPE": "ABS"}, "MTYPE"),
         ({"DATE": "56079.4"}, "DATE"),
         ({"DATE": "2012-06-01"}, "DATE"),
         ({"MAG": "na"}, "MAG"),

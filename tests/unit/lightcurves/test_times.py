@@ -34,7 +34,13 @@ from tests.unit.lightcurves.uploads import NOW, one, parse
         ("BJD_TDB - 2457000", TimeKind(TimeSystem.BJD, TimeScale.TDB, Decimal(2457000))),
         ("JD−2400000.5", TimeKind(TimeSystem.JD, None, Decimal("2400000.5"))),
         ("MJD-2450000", None),
-        ("RJD", None),
+        ("RJD", TimeKind(TimeSystem.JD, None, Decimal(2400000))),
+        ("BTJD", TimeKind(TimeSystem.BJD, TimeScale.TDB, Decimal(2457000))),
+        ("HJD (-2450000)", TimeKind(TimeSystem.HJD, None, Decimal(2450000))),
+        ("JD (2450000+)", TimeKind(TimeSystem.JD, None, Decimal(2450000))),
+        ("JD+2400000", TimeKind(TimeSystem.JD, None, Decimal(2400000))),
+        ("MJD-50000", TimeKind(TimeSystem.MJD, None, Decimal(50000))),
+        ("JD-50000", None),
         ("TJD", None),
         ("JD_UT1", None),
         ("jd2", None),
@@ -64,7 +70,13 @@ def test_a_heading_says_what_its_times_are(name: str, kind: TimeKind | None) -> 
         ("2012-06-01", TimeKind(TimeSystem.DATE, TimeScale.UTC), "56079"),
         ("6/1/2012 12:00:00 PM", TimeKind(TimeSystem.DATE, TimeScale.UTC), "56079.5"),
         ("06/01/2012 12:00:00 a.m.", TimeKind(TimeSystem.DATE, TimeScale.UTC), "56079"),
-        ("06/01/2012 18:00", TimeKind(TimeSystem.DATE, TimeScale.UTC), "56079.75"),
+        ("06/01/2012 18:00", TimeKind(TimeSystem.DATE, TimeScale.UTC, month_first=True), "56079.75"),
+        ("31/12/2012 12:00:00", TimeKind(TimeSystem.DATE, TimeScale.UTC), "56292.5"),
+        ("01.06.2012 12:00", TimeKind(TimeSystem.DATE, TimeScale.UTC), "56079.5"),
+        ("2012 Jun. 1.25", TimeKind(TimeSystem.DATE, TimeScale.UTC), "56079.25"),
+        ("1-June-2012 6:00 UT", TimeKind(), "56079.25"),
+        ("20120601.25", TimeKind(TimeSystem.DATE, TimeScale.UTC), "56079.25"),
+        ("2.4560799D+06", TimeKind(TimeSystem.JD), "56079.4"),
     ],
 )
 def test_every_way_of_writing_a_time_becomes_its_modified_julian_date(
@@ -92,7 +104,8 @@ def test_every_way_of_writing_a_time_becomes_its_modified_julian_date(
         ("2012-06-01T12:00:00", TimeKind(), "with Z or another zone"),
         ("2012-06-31T12:00:00Z", TimeKind(), "a date such as"),
         ("2012-13-01.5", TimeKind(TimeSystem.DATE, TimeScale.UTC), "a date such as"),
-        ("31/12/2012 12:00:00", TimeKind(TimeSystem.DATE, TimeScale.UTC), "a date such as"),
+        ("31/13/2012 12:00:00", TimeKind(TimeSystem.DATE, TimeScale.UTC), "a date such as"),
+        ("1 Foo 2012", TimeKind(TimeSystem.DATE, TimeScale.UTC), "a date such as"),
         ("6/1/2012 13:00:00 PM", TimeKind(TimeSystem.DATE, TimeScale.UTC), "a date such as"),
         ("2012-06-01T24:30:00Z", TimeKind(), "a date such as"),
         ("June 1", TimeKind(), "a date such as"),
@@ -112,7 +125,7 @@ def test_what_cannot_be_the_time_of_a_measurement_is_refused_with_what_would_be(
 
 def test_the_scale_of_a_time_is_one_of_those_that_are_known() -> None:
     assert read_scale("time_scale", " tdb ") is TimeScale.TDB
-    with pytest.raises(InvalidInput, match="UTC, TT, TDB, TAI"):
+    with pytest.raises(InvalidInput, match="UTC, TT, TDB, TCB, TAI"):
         read_scale("time_scale", "local")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import struct
 import time
 
 import pytest
@@ -11,6 +13,59 @@ from sourcebook.lightcurves.model import Format
 from tests.unit.lightcurves.uploads import one, parse, refusal, votable
 
 ROW = "<TR><TD>56079.41234</TD><TD>11.135</TD><TD>0.003</TD></TR>"
+
+
+FIELDS = (
+    '<FIELD name="mjd" ucd="time.epoch" datatype="double"/><FIELD name="m" ucd="phot.mag" datatype="float"/>'
+    '<FIELD name="band" datatype="char" arraysize="*"/>'
+)
+
+
+def binary(rows: bytes, kind: str = "BINARY", fields: str = FIELDS) -> str:
+    """Return a VOTable with these rows, of time, magnitude and band."""
+    stream = f'<STREAM encoding="base64">{base64.encodebytes(rows).decode()}</STREAM>'
+    table = votable("", fields=fields).replace("<TABLEDATA></TABLEDATA>", f"<{kind}>{stream}</{kind}>")
+    return table.replace("\n<", "<")
+
+
+@pytest.mark.parametrize("kind", ["BINARY", "BINARY2"])
+def test_binary_rows_are_read(kind: str) -> None:
+    flags = b"\0" if kind == "BINARY2" else b""
+    rows = flags + struct.pack(">dfI2s", 56079.41234, 11.135, 2, b"Rc")
+    rows += flags + struct.pack(">dfI1s", 56080.5, float("nan"), 1, b"V")
+    parsed = parse(binary(rows, kind))
+    assert [(m.mjd, m.magnitude, m.band) for m in parsed.measurements] == [(56079.41234, 11.135, "R")]
+    assert [(e.row, e.field) for e in parsed.errors] == [(2, "m")]
+
+
+def test_flags_of_binary2_and_every_datatype() -> None:
+    fields = FIELDS + "".join(
+        f'<FIELD name="x{kind}" datatype="{kind}" arraysize="{size}"/>'
+        for kind, size in (
+            *(("bit", "10"), ("boolean", ""), ("unsignedByte", "2x2"), ("short", ""), ("int", "3*")),
+            *(("long", ""), ("unicodeChar", "2"), ("floatComplex", ""), ("doubleComplex", "")),
+        )
+    )
+    tail = struct.pack(">2sc4BhIiqHH2f2d", b"\xff\xc0", b"T", 1, 2, 3, 4, 5, 1, 6, 7, 97, 0, 1, 2, 3, 4)
+    # The flag of the magnitude, the second of the columns, says that there is none.
+    rows = b"\x40\0" + struct.pack(">dfI1s", 56079.4, 25.0, 1, b"V") + tail
+    rows += b"\0\0" + struct.pack(">dfI1s", 56080.4, 11.5, 1, b"B") + tail
+    parsed = parse(binary(rows, "BINARY2", fields))
+    assert [(m.magnitude, m.band) for m in parsed.measurements] == [(11.5, "B")]
+    assert [e.row for e in parsed.errors] == [1]
+
+
+def test_a_filter_of_the_photometry_data_model_and_columns_of_several_bands() -> None:
+    band = '<PARAM name="filterIdentifier" value="Palomar/ZTF.g" datatype="char" arraysize="*"/>'
+    fields = f'{band}<FIELD name="mjd" ucd="time.epoch"/><FIELD name="m" ucd="phot.mag"/>'
+    assert one(votable("<TR><TD>56079.4</TD><TD>11.1</TD></TR>", fields=fields)).band == "g"
+    fields = '<FIELD name="mjd" ucd="time.epoch"/>' + "".join(
+        f'<FIELD name="{name}" ucd="{ucd}phot.mag;em.opt.{name[-4]}"/>'
+        for name, ucd in (("Bmag", ""), ("e_Bmag", "stat.error;"), ("Vmag", ""))
+    )
+    rows = "".join(f"<TD>{cell}</TD>" for cell in (56079.4, 12.1, 0.1, 11.1))
+    found = parse(votable(f"<TR>{rows}</TR>", fields=fields)).measurements
+    assert [(m.band, m.magnitude, m.magnitude_error) for m in found] == [("B", 12.1, 0.1), ("V", 11.1, None)]
 
 
 def test_a_table_is_read_by_its_ucds() -> None:
@@ -160,7 +215,12 @@ def test_a_document_type_is_refused_before_anything_is_expanded_or_fetched(root:
         (votable(ROW)[:-40], "a well-formed VOTable"),
         (votable("<TR><TD>&nbsp;</TD></TR>"), "a well-formed VOTable"),
         (votable(ROW).replace("UTF-8", "EBCDIC-X"), "a well-formed VOTable"),
-        (votable(ROW).replace("TABLEDATA>", "BINARY2>"), "BINARY2 is not read"),
+        (votable(ROW).replace("TABLEDATA>", "FITS>"), "FITS is not read"),
+        (binary(b"\0" * 30), "it ends within a row"),
+        (binary(b"").replace("></STREAM>", ">!!</STREAM>"), "in base64"),
+        (binary(b"").replace("base64", "gzip"), "in base64 within the file"),
+        (binary(b"").replace("<STREAM", '<STREAM href="http://169.254.169.254/"'), "within the file"),
+        (binary(b"\0").replace('"float"', '"quad"'), "a datatype"),
         (votable(ROW).replace("VOTABLE", "KML"), "a well-formed VOTable"),
         (votable(ROW, fields='<FIELD name="ra"/>'), "none is for the time"),
         (

@@ -14,6 +14,7 @@ from typing import Any, Final
 from sourcebook.columns import ColumnKind
 from sourcebook.exports.manifest import FileFormat as FileForm
 from sourcebook.feeds.manage import MOST_IMPORTED
+from sourcebook.lightcurves.model import TimeScale, TimeSystem
 from sourcebook.records.alert import FIELDS, AlertRule, Delivery, FieldSpec, Way
 from sourcebook.records.article import Article, Sentiment
 from sourcebook.records.decision import Decision
@@ -494,8 +495,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         items=list_of(
             object_of(
                 mjd=NUMBER,
-                time_system=one_of("JD", "HJD", "BJD", "MJD", "HMJD", "BMJD", "DATE"),
-                time_scale=nullable(one_of("UTC", "TT", "TDB", "TAI")),
+                time_system=one_of(*TimeSystem),
+                time_scale=nullable(one_of(*TimeScale)),
                 band=TEXT,
                 magnitude=nullable(NUMBER),
                 magnitude_error=nullable(NUMBER),

@@ -38,7 +38,7 @@ _DATES: Final = {
     "JD": TimeKind(TimeSystem.JD, TimeScale.UTC),
     "HJD": TimeKind(TimeSystem.HJD, TimeScale.UTC),
     "BJD": TimeKind(TimeSystem.BJD),
-    "EXCEL": TimeKind(TimeSystem.DATE, TimeScale.UTC),
+    "EXCEL": TimeKind(TimeSystem.DATE, TimeScale.UTC, month_first=True),
 }
 
 
@@ -84,6 +84,7 @@ class _Reader:
     delimiter: str = ","
     date: str = ""
     observer: str = ""
+    photographic: bool = False
 
     def take(self, line: str) -> None:
         match setting(line):
@@ -93,6 +94,8 @@ class _Reader:
                 self.date = value.strip().upper()
             case ("obscode", value):
                 self.observer = value
+            case ("obstype", value):
+                self.photographic = value.strip().upper() == "PTG"
 
     def check(self) -> None:
         if self.date not in _DATES:
@@ -100,7 +103,8 @@ class _Reader:
 
     def columns(self) -> Columns:
         headings = {field: name for name, field in _FIELDS.items() if name in self.names}
-        constants = {"observer": self.observer} | ({} if self.extended else {"band": "Vis."})
+        visual = {"band": "pg" if self.photographic else "Vis."}
+        constants = {"observer": self.observer} | ({} if self.extended else visual)
         position = self.names.index("DATE")
         return Columns(
             (TimeColumn(position, "DATE", _DATES[self.date]),),

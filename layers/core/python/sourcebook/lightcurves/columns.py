@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from sourcebook.errors import InvalidInput
+from sourcebook.lightcurves.figures import is_blank
 from sourcebook.lightcurves.limits import LimitColumn, joined, limit_column
 from sourcebook.lightcurves.model import WORD_LIMIT, TimeScale, TimeSystem
 from sourcebook.lightcurves.times import TimeKind, read_kind
@@ -16,24 +18,40 @@ from sourcebook.lightcurves.times import TimeKind, read_kind
 MOST_COLUMNS: Final = 500
 """How many columns of a table are read."""
 
+_MAGNITUDES: Final = tuple(
+    "mag magnitude app_mag apparent_mag apparent_magnitude magpsf psf_mag unforced_mag "
+    "calibrated_mag helligkeit".split()
+)
+_FLUXES: Final = ("flux", "flux_density", "fnu", "f_nu", "flam", "f_lambda", "rate", "count_rate")
+_ERRORS: Final = tuple("err error e unc uncertainty sigma sig std stddev rms delta".split())
+
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "magnitude": ("mag", "magnitude", "app_mag", "apparent_mag", "apparent_magnitude", "magpsf", "psf_mag"),
-    "magnitude_error": tuple(
-        "merr mag_err magerr e_mag magnitude_error mag_error mag_unc mag_uncertainty magnitude_err "
-        "magnitude_unc magnitude_uncertainty mag_sigma err_mag error_mag dmag sigma_mag sigmapsf "
-        "psf_mag_err".split()
+    "magnitude": _MAGNITUDES,
+    "magnitude_error": (
+        *("merr", "sigmapsf", "emag", "dmag"),
+        *(f"{error}_{name}" for error in _ERRORS for name in _MAGNITUDES),
+        *(f"{name}_{error}" for error in _ERRORS for name in _MAGNITUDES),
     ),
-    "flux": ("flux", "flux_density", "fnu", "f_nu", "flam", "f_lambda"),
-    "flux_error": ("flux_err", "fluxerr", "e_flux", "flux_error", "flux_unc", "flux_density_error"),
-    "error": ("err", "error", "uncertainty", "unc", "sigma"),
+    "flux": _FLUXES,
+    "flux_error": (
+        *(f"{error}_{name}" for error in _ERRORS for name in _FLUXES),
+        *(f"{name}_{error}" for error in _ERRORS for name in _FLUXES),
+    ),
+    "error": ("err", "error", "errors", "uncertainty", "unc", "sigma", "fehler", "erreur"),
     "flux_unit": ("flux_unit", "fluxunit", "unit", "units"),
-    "band": ("band", "filter", "filt", "passband", "bandpass", "filter_name", "filters"),
+    "band": tuple(
+        "band filter filt passband bandpass filter_name filters phot_filter filter_code fid "
+        "photband filter_id filter_identifier filtre filtro frequency freq wavelength energy energy_band".split()
+    ),
     "observer": ("observer", "obs", "obscode", "observer_code", "observer_name", "obs_code"),
-    "name": tuple("name star star_name starid star_id object object_name target source_name".split()),
+    "name": tuple(
+        "name star star_name starid star_id object object_name target target_name source_name "
+        "variable".split()
+    ),
     "time_system": ("time_system", "timesys", "time_format", "date_format", "date_type"),
     "time_scale": ("time_scale", "timescale"),
     "magnitude_system": ("mag_system", "magsys", "magnitude_system"),
-    "magnitude_type": ("mtype", "mag_type", "magnitude_type"),
+    "magnitude_type": ("mtype", "mag_type", "magnitude_type", "measurement_method"),
     "instrument": ("instrument", "telescope", "facility", "camera"),
     "notes": ("notes", "note", "comment", "comments", "remarks"),
 }
@@ -49,6 +67,7 @@ NEEDED: Final = (
 
 _TIMES: Final = frozenset(
     {"time", "date", "datetime", "dateobs", "obsdate", "obstime", "epoch", "t", "isot", "timestamp"}
+    | {"observationdate", "observationtime", "dateofobservation", "timeofobservation", "datum", "fecha"}
 )
 _UTC_TIMES: Final = frozenset(
     {
@@ -56,21 +75,73 @@ _UTC_TIMES: Final = frozenset(
         *("uttime", "dateobsutc"),
     }
 )
-_TOM: Final = frozenset({"time", "filter", "magnitude", "error"})
-_TOM_MORE: Final = frozenset({"limit", "source", "telescope", "instrument", "facility", "observer"})
-_BY_HEADING: Final = {joined(heading): name for name, headings in FIELDS.items() for heading in headings}
-_UNIT_IN_HEADING: Final = re.compile(r"^(?P<name>[^(\[]*[^(\[\s])\s*+[(\[](?P<unit>[^)\]]+)[)\]]$")
-_PREFERRED: Final = (
-    *(
-        TimeSystem.JD,
-        TimeSystem.MJD,
-        TimeSystem.BJD,
-        TimeSystem.BMJD,
-        TimeSystem.HJD,
-        TimeSystem.HMJD,
-        TimeSystem.DATE,
+_MAY_COME_TWICE: Final = frozenset({"instrument", "observer", "notes"})
+"""Fields of which the first column counts: telescope and camera often stand side by side."""
+
+
+class _Dialect(NamedTuple):
+    """A table that is known by its headings, in lower case, and what only its definition says.
+
+    Attributes:
+        needed: headings that it always has.
+        others: headings that it may have besides; any others if there are none here.
+        means: what a heading of its own stands for.
+        constants: what holds for all its rows, by field. The survey is whose bands it has.
+        numeric_time: what a number in a column of times is that does not say so itself.
+        note: what was taken for granted.
+    """
+
+    needed: frozenset[str]
+    others: frozenset[str] = frozenset()
+    means: Mapping[str, str] = {}
+    constants: Mapping[str, str] = {}
+    numeric_time: TimeKind | None = None
+    note: str = ""
+
+
+_DIALECTS: Final = (
+    _Dialect(
+        frozenset({"time", "filter", "magnitude", "error"}),
+        frozenset({"limit", "source", "telescope", "instrument", "facility", "observer"}),
+        numeric_time=TimeKind(TimeSystem.MJD, TimeScale.UTC),
+        note="The headings are those of the TOM Toolkit: "
+        "numbers in its column time are Modified Julian Dates in UTC.",
     ),
+    _Dialect(
+        frozenset({"mjd", "ujy", "dujy", "f"}),
+        means={
+            "m": "mag",
+            "dm": "mag_err",
+            "f": "filter",
+            "err": "quality",
+        },
+        constants={"survey": "ATLAS", "magnitude_system": "AB"},
+        note="The headings are those of ATLAS's forced photometry.",
+    ),
+    _Dialect(
+        frozenset({"transit_id", "band", "time", "mag", "flux"}),
+        constants={"survey": "Gaia", "flux_unit": "electron/s", "magnitude_system": "Vega"},
+        numeric_time=TimeKind(TimeSystem.BJD, TimeScale.TCB, Decimal("2455197.5")),
+        note="The headings are those of Gaia's epoch photometry: "
+        "its times are days since 2010 in TCB, at the barycentre.",
+    ),
+    _Dialect(frozenset({"fid"}), constants={"survey": "fid"}),
 )
+_BY_HEADING: Final = {joined(heading): name for name, headings in FIELDS.items() for heading in headings}
+_JANSKYS: Final = re.compile(
+    r"(?P<before>|.*[ _]|d|e|.*(?:err|flux))(?P<unit>[munµμ]?jy|microjy)(?P<after>|[ _].*)", re.IGNORECASE
+)
+"""``flux_uJy``, ``mJy_err`` and ``duJy``: the unit is a word of the heading."""
+_BAND: Final = r"[UBVRI][cj]?|[JHK]s?|[ugriz]['′]?"
+_UNIT_IN_HEADING: Final = re.compile(r"^(?P<name>[^(\[]*[^(\[\s])\s*+[(\[](?P<unit>[^)\]]+)[)\]]$")
+_PREFERRED: Final = tuple(TimeSystem[name] for name in "JD MJD BJD BMJD HJD HMJD DATE".split())
+_ERROR_WORD: Final = "e|err|error|d|s|sig|sigma|u|unc|uncertainty|merr"
+_OF_BAND: Final = re.compile(
+    rf"(?:(?P<error>{_ERROR_WORD})[ _]?)?(?P<before>(?:m|mag)[ _])?"
+    rf"(?P<band>{_BAND})"
+    rf"(?P<after>[ _]?mag)?(?:[ _]?(?P<error_after>{_ERROR_WORD}))?"
+)
+"""``V``, ``Vmag``, ``mag_V``; and ``e_Vmag``, ``eV``, ``V_err``, ``sigma_V``: a column for one band."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +151,15 @@ class TimeColumn:
     position: int
     heading: str
     kind: TimeKind
+
+
+class BandColumns(NamedTuple):
+    """Where magnitude, error and limits of one band stand, in a table that has columns for each."""
+
+    band: str
+    magnitude: int
+    error: int | None = None
+    limits: tuple[LimitColumn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +176,8 @@ class Columns:
         unread: where those stand. A cell of theirs may still say that the source was not seen.
         numeric_time: what a number in a column of times is that does not say so itself.
         notes: what was taken for granted.
+        units: that the headings give, by field.
+        bands: of a table that has a column for each band, and a measurement in each of them.
     """
 
     times: tuple[TimeColumn, ...]
@@ -107,12 +189,32 @@ class Columns:
     unread: tuple[int, ...] = ()
     numeric_time: TimeKind | None = None
     notes: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    bands: tuple[BandColumns, ...] = ()
 
     def cell(self, name: str, cells: Sequence[str]) -> str:
         """Return what a row says of a field, or what holds for all; empty if nobody says anything."""
         position = self.positions.get(name)
         cell = cells[position].strip() if position is not None else ""
         return cell or self.constants.get(name, "")
+
+    def of_each_band(self, cells: Sequence[str]) -> list[Columns]:
+        """Return the columns of each measurement that a row has: one, or one for each band with a value."""
+        if not self.bands:
+            return [self]
+        filled = [one for one in self.bands if not is_blank(cells[one.magnitude])]
+        return [self._of_band(one) for one in filled or self.bands[:1]]
+
+    def _of_band(self, one: BandColumns) -> Columns:
+        places = {"magnitude": one.magnitude} | ({} if one.error is None else {"magnitude_error": one.error})
+        return replace(
+            self,
+            positions={**self.positions, **places},
+            headings={**self.headings, "magnitude": one.band},
+            constants={**self.constants, "band": one.band},
+            limits=one.limits,
+            bands=(),
+        )
 
     def heading(self, name: str) -> str:
         """Return what the upload calls a field."""
@@ -125,7 +227,13 @@ def is_known(heading: str) -> bool:
     if len(heading) > WORD_LIMIT:
         return False
     bare = _split_unit(heading)[0]
-    return joined(bare) in _BY_HEADING or _time_kind(heading) is not None or limit_column(0, bare) is not None
+    return (
+        joined(bare) in _BY_HEADING
+        or _time_kind(heading) is not None
+        or limit_column(0, bare) is not None
+        or _OF_BAND.fullmatch(bare.strip()) is not None
+        or heading.strip().lower() in _DIALECT_WORDS
+    )
 
 
 def read_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Columns:
@@ -149,13 +257,16 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
     """
     if len(headings) > MOST_COLUMNS:
         raise InvalidInput("columns", f"{len(headings)} headings", f"at most {MOST_COLUMNS}")
+    dialect = _dialect(headings)
     times: list[TimeColumn] = []
     positions: dict[str, int] = {}
     names: dict[str, str] = {}
+    units: dict[str, str] = {}
     limits: list[LimitColumn] = []
-    constants = dict(constants)
+    constants = {**dialect.constants, **constants}
     unused: dict[int, str] = {}
-    for position, heading in enumerate(headings):
+    for position, written in enumerate(headings):
+        heading = dialect.means.get(written.strip().lower(), written)
         if (kind := _time_kind(heading)) is not None:
             times.append(TimeColumn(position, heading.strip(), kind))
             continue
@@ -164,7 +275,7 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
         if found is None and (limit := limit_column(position, bare, unit)) is not None:
             limits.append(limit)
             continue
-        if found is None:
+        if found is None or (found in positions and found in _MAY_COME_TWICE):
             unused[position] = heading.strip()[:40]
             continue
         if found in positions:
@@ -175,12 +286,15 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
                 "each measurement needs a row of its own",
             )
         positions[found] = position
-        names[found] = heading.strip()
+        names[found] = written.strip()
+        units[found] = unit
         if unit and found == "flux":
             constants.setdefault("flux_unit", unit)
         if unit and found == "magnitude" and unit.lower() in {"ab", "vega"}:
             constants.setdefault("magnitude_system", unit)
-    tom = _is_tom(headings)
+    bands = (
+        () if {"magnitude", "flux", "band"} & {*positions, *constants} else _bands(headings, unused, limits)
+    )
     return Columns(
         by_preference(times),
         positions,
@@ -189,20 +303,66 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
         limits=tuple(limits),
         unused=tuple(name for name in unused.values() if name),
         unread=tuple(unused),
-        numeric_time=TimeKind(TimeSystem.MJD, TimeScale.UTC) if tom else None,
-        notes=(_TOM_NOTE,) if tom else (),
+        numeric_time=dialect.numeric_time,
+        notes=(dialect.note,) if dialect.note else (),
+        units=units,
+        bands=bands,
     )
 
 
-_TOM_NOTE: Final = (
-    "The headings are those of the TOM Toolkit: numbers in its column time are Modified Julian Dates in UTC."
-)
-
-
-def _is_tom(headings: Sequence[str]) -> bool:
-    """Whether the headings are those that the TOM Toolkit defines for photometry."""
+def _dialect(headings: Sequence[str]) -> _Dialect:
     names = {heading.strip().lower() for heading in headings if len(heading) <= WORD_LIMIT}
-    return names >= _TOM and names <= _TOM | _TOM_MORE
+    known = (
+        one
+        for one in _DIALECTS
+        if names >= one.needed and (not one.others or names <= one.needed | one.others)
+    )
+    return next(known, _Dialect(frozenset()))
+
+
+def _bands(
+    headings: Sequence[str], unused: dict[int, str], limits: Sequence[LimitColumn]
+) -> tuple[BandColumns, ...]:
+    """Return the columns of each band among those that are no others, and take them from those.
+
+    A small letter alone, as the ``i`` of an index, is a band only where its error stands beside it.
+
+    Raises:
+        InvalidInput: if a column of limits does not say of which of the bands.
+    """
+    magnitudes: dict[str, int] = {}
+    errors: dict[str, int] = {}
+    sure: set[str] = set()
+    for position in unused:
+        found = _OF_BAND.fullmatch(_split_unit(headings[position])[0].strip())
+        if found is None:
+            continue
+        band, is_error = found["band"], bool(found["error"] or found["error_after"])
+        (errors if is_error else magnitudes).setdefault(band, position)
+        if is_error or found["before"] or found["after"] or band[0].isupper():
+            sure.add(band)
+    bands = [
+        BandColumns(band, place, errors.get(band), tuple(one for one in limits if _is_of(one, band)))
+        for band, place in magnitudes.items()
+        if band in sure
+    ]
+    if len(bands) == 1:
+        bands = [bands[0]._replace(limits=tuple(limits))]
+    for one in limits if bands else ():
+        if not any(one in band.limits for band in bands):
+            names = ", ".join(band.band for band in bands)
+            raise InvalidInput(one.heading, one.heading, f"a heading with the band that it is of: {names}")
+    for band_columns in bands:
+        unused.pop(band_columns.magnitude)
+        if band_columns.error is not None:
+            unused.pop(band_columns.error)
+    return tuple(bands)
+
+
+def _is_of(limit: LimitColumn, band: str) -> bool:
+    """Whether a heading of limits names a band: ``l_Vmag``, ``V_limit``, ``Vlim``."""
+    words = re.split(r"[^A-Za-z'′]+", limit.heading)
+    return any(re.fullmatch(f"{band}(?:mag|magnitude|lim|limit|ul)?", word) for word in words)
 
 
 def checked(columns: Columns, headings: Iterable[str]) -> Columns:
@@ -214,9 +374,9 @@ def checked(columns: Columns, headings: Iterable[str]) -> Columns:
     missing = []
     if not columns.times:
         missing.append("the time")
-    if not {"magnitude", "flux"} & set(columns.positions):
+    if not {"magnitude", "flux"} & set(columns.positions) and not columns.bands:
         missing.append("the magnitude or the flux")
-    if "band" not in columns.positions and not columns.constants.get("band"):
+    if "band" not in columns.positions and not columns.constants.get("band") and not columns.bands:
         missing.append("the band")
     if missing:
         raise InvalidInput(
@@ -229,6 +389,13 @@ _OF_DAYS: Final = frozenset({"", "d", "day", "days", "jd", "mjd", "date", "mid",
 """What stands in brackets behind the name of a time and changes nothing of it."""
 
 
+_OF_OBSERVATIONS: Final = frozenset(
+    "obs observation observed mid midpoint middle mean avg start time date of".split()
+)
+_DIALECT_WORDS: Final = frozenset(word for one in _DIALECTS for word in one.means)
+"""Headings that say something only in a dialect."""
+
+
 def _time_kind(heading: str) -> TimeKind | None:
     if len(heading) > WORD_LIMIT:
         return None
@@ -239,13 +406,33 @@ def _time_kind(heading: str) -> TimeKind | None:
         return TimeKind(TimeSystem.DATE, TimeScale.UTC)
     bare = heading.strip().strip("#\"'").strip()
     name, unit = _split_unit(bare)
+    if unit and joined(name) in _TIMES:  # "Time [MJD]", "Date (UT)", "Time (days)"
+        utc = TimeKind(TimeSystem.DATE, TimeScale.UTC) if joined(unit) in {"ut", "utc"} else None
+        return read_kind(unit) or utc or (TimeKind() if joined(unit) in _OF_DAYS else None)
     # In brackets may stand what makes it another time: "JD (local)", "JD (PST)".
-    return read_kind(bare) or (read_kind(name) if joined(unit) in _OF_DAYS else None)
+    return read_kind(bare) or (_of_words(name) if joined(unit) in _OF_DAYS else None)
+
+
+def _of_words(name: str) -> TimeKind | None:
+    """Return the kind of "MJD", also in "MJD-OBS", "obs_jd_utc" or "Mid MJD"."""
+    words = [word for word in re.split(r"[ _-]+", name.lower()) if word not in _OF_OBSERVATIONS]
+    return read_kind(name) or (None if any(map(str.isdigit, name)) else read_kind("_".join(words)))
 
 
 def _split_unit(heading: str) -> tuple[str, str]:
-    found = _UNIT_IN_HEADING.match(heading.strip()) if len(heading) <= WORD_LIMIT else None
-    return (found["name"], found["unit"].strip()) if found else (heading, "")
+    """Return a heading without its unit, and the unit; ``mag(V)`` is ``mag_V`` and has none."""
+    plain = heading.strip()
+    if len(plain) > WORD_LIMIT:
+        return heading, ""
+    if found := _UNIT_IN_HEADING.match(plain):
+        name, unit = found["name"], found["unit"].strip()
+        return (f"{name}_{unit}", "") if re.fullmatch(_BAND, unit) else (name, unit)
+    if found := _JANSKYS.fullmatch(plain):
+        name = f"{found['before']}{found['after']}".strip(" _")
+        return {"": "flux", "d": "flux_err", "e": "flux_err", "err": "flux_err"}.get(
+            name.lower(), name
+        ), found["unit"]
+    return heading, ""
 
 
 def by_preference(times: Iterable[TimeColumn]) -> tuple[TimeColumn, ...]:

@@ -10,6 +10,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from sourcebook.errors import InvalidInput
@@ -19,9 +20,10 @@ from sourcebook.lightcurves.figures import looks_like_a_number
 from sourcebook.lightcurves.layout import Layout, Row
 from sourcebook.lightcurves.model import Format
 from sourcebook.lightcurves.times import read_kind
+from sourcebook.lightcurves.units import read_flux_unit
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
-_SETTING: Final = re.compile(r"#\s*(?P<key>[A-Za-z][A-Za-z_ -]{0,30}?) *[=:] *(?P<value>.*)")
+_SETTING: Final = re.compile(r"#?\s*(?P<key>[A-Za-z][A-Za-z_ -]{0,30}?) *[=:] *(?P<value>.*)")
 _SETTINGS: Final = {
     key: field
     for field, keys in {
@@ -32,7 +34,7 @@ _SETTINGS: Final = {
         "flux_unit": "unit flux_unit",
         "magnitude_system": "magsys magnitude_system mag_system",
         "instrument": "instrument telescope",
-        "name": "name object star target",
+        "name": "name object star target variable",
     }.items()
     for key in keys.split()
 }
@@ -57,7 +59,19 @@ _ENOUGH_KNOWN: Final = 3
 _ANY_CONSTANTS: Final = {"band": "V"}
 """A band may be given once for all rows: headings without one may be complete."""
 _STARTS_WITH_NUMBER: Final = re.compile(r"\s*[+-]?[\d.][\d.]*[\s,;|]")
-_RULER: Final = re.compile(r"[-=+|:\s]+")
+_RULER: Final = re.compile(r"[-=+|:;,\s]+")
+_UNITS: Final = frozenset(
+    "d day days jd mjd hjd bjd yr mag mags magnitude s sec deg arcsec arcsecs pix pixel adu '\"h:m:s\"' "
+    "utc ut % - --- --".split()
+)
+_TYPES: Final = frozenset(
+    "double float float32 float64 real int int32 int64 long char str string text bool null".split()
+)
+"""What stands in a line below the headings, of which some archives have up to three."""
+_BYTES: Final = re.compile(
+    r" {0,20}(?:(?P<start>\d{1,4}) ?- {0,4})?(?P<end>\d{1,4}) +"
+    r"[AIFE]\d[\d.]{0,6} +(?P<unit>\S{1,30}) +(?P<label>\S{1,40})"
+)
 _SINGLE_QUOTED: Final = re.compile(r"(?<!\S)'([^'\"]*)'(?!\S)")
 _WORDS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
@@ -141,12 +155,19 @@ def read_csv(text: str) -> Layout:
         InvalidInput: if there are no headings, or too few, or too many lines.
     """
     content = bounded_lines(text)
+    described = _byte_by_byte(content)
+    return _table(content, *described, {}, ()) if described else _below_headings(content)
+
+
+def _below_headings(content: Sequence[str]) -> Layout:
     constants: dict[str, str] = {}
     delimiter: str | None = None
     commented: tuple[int, str] | None = None
+    before: list[int] = []
+    wrong: InvalidInput | None = None
     for place, line in enumerate(content):
         plain = line.strip()
-        if not plain.strip(",;\t|") or _is_ruler(plain):
+        if not plain.strip(",;\t|") or _is_ruler(plain) or plain.startswith("\\"):
             continue
         if plain.lstrip('"').startswith("#"):
             key_and_value = setting(line)
@@ -159,19 +180,95 @@ def read_csv(text: str) -> Layout:
             continue
         if place >= _LOOKED_AT:
             break
-        found = _headings(line, delimiter, content, place + 1)
+        found = _ipac(line, content[place + 1 :]) or _headings(line, delimiter, content, place + 1)
         first = place + 1
         if found is None and commented is not None:
             found, first = _headings(commented[1], delimiter, content, place), place
-        if found is None:
+        if found is not None:
+            try:
+                return _table(content, found, first, constants, before)
+            except InvalidInput as error:
+                wrong = wrong or error
+        elif _is_row(line):
             break
-        reader = _Rows(content, read_columns(found.cells, constants), found, constants)
-        notes = list(reader.columns.notes)
-        if reader.columns.unused:
-            notes.append(f"Columns that are not used: {', '.join(reader.columns.unused[:40])}.")
-        return Layout(Format.CSV, reader.read(first), notes)
+        before.append(place)
+    if wrong is not None:
+        raise wrong
     shown = next((line for line in content if line.strip()), "")
     raise InvalidInput("columns", shown[:80], f"headings in the first line: {NEEDED}")
+
+
+def _table(
+    content: Sequence[str], found: _Headings, first: int, constants: dict[str, str], before: Sequence[int]
+) -> Layout:
+    """Return the table under headings.
+
+    Args:
+        content: all lines.
+        found: its headings.
+        first: place of the line under them.
+        constants: what the upload has said so far for all rows, by field.
+        before: places of lines before the headings that are no comments.
+    """
+    notes = []
+    if before:
+        for place in before:
+            if key_and_value := setting(re.sub(r"[\t,;]", "=", content[place].strip(), count=1)):
+                constants |= _constant(*key_and_value)
+        notes.append(
+            f"Lines before the headings that are no comments: {', '.join(str(n + 1) for n in before[:20])}."
+        )
+    while first < len(content) and (units := _units(content[first], found)) is not None:
+        found = found._replace(cells=units)
+        first += 1
+    reader = _Rows(content, read_columns(found.cells, constants), found, constants)
+    notes += reader.columns.notes
+    if reader.columns.unused:
+        notes.append(f"Columns that are not used: {', '.join(reader.columns.unused[:40])}.")
+    return Layout(Format.CSV, reader.read(first), notes)
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line seems to be a row: before the headings that would be one that is lost."""
+    return (
+        bool(_STARTS_WITH_NUMBER.match(line))
+        or sum(map(looks_like_a_number, re.split(r"[\s,;|]+", line))) > 1
+    )
+
+
+def _units(line: str, found: _Headings) -> list[str] | None:
+    """Return the headings with the units that a line under them gives; None if it is no such line."""
+    if _is_ruler(line.strip()):
+        return found.cells
+    try:
+        under_bars = line.replace("|", " ") if found.spans and line.startswith("|") else line
+        cells = [cell.strip().strip("()[]") for cell in found.split(under_bars)]
+    except InvalidInput:
+        return None
+    words = [cell.lower() for cell in cells]
+    if len(cells) > len(found.cells) or not any(words):
+        return None
+    known = [
+        word in _UNITS | _TYPES or not word or _is_flux_unit(cell)
+        for word, cell in zip(words, cells, strict=True)
+    ]
+    if not all(known):
+        return None
+    cells += [""] * (len(found.cells) - len(cells))
+    return [
+        f"{heading} [{cell}]"
+        if cell and cell.lower() not in _TYPES and "[" not in heading and "(" not in heading
+        else heading
+        for heading, cell in zip(found.cells, cells, strict=True)
+    ]
+
+
+def _is_flux_unit(text: str) -> bool:
+    try:
+        read_flux_unit("unit", text)
+    except InvalidInput:
+        return False
+    return True
 
 
 def bounded_lines(text: str) -> list[str]:
@@ -272,6 +369,39 @@ def _headings(line: str, delimiter: str | None, content: Sequence[str], first: i
     ):
         return _fixed_width(line, _sample(content, first, _SAMPLED_FOR_WIDTHS)) or best
     return best
+
+
+def _ipac(line: str, under: Sequence[str]) -> _Headings | None:
+    """Return the headings of a table of IPAC; None if it is none.
+
+    They stand between bars, as do types, units and nulls below them; the rows have blanks under the bars.
+    """
+    row = next((one for one in under if one.strip() and one[0] != "|" and not _is_ruler(one.strip())), None)
+    bars = [place for place, letter in enumerate(line[:LONGEST_LINE]) if letter == "|"]
+    if row is None or not line.startswith("|") or "|" in row or not 2 < len(bars) <= MOST_COLUMNS:
+        return None
+    spans = tuple((start + 1, end) for start, end in pairwise(bars))
+    return _Headings([line[start:end].strip() for start, end in spans], _FIXED, spans)
+
+
+def _byte_by_byte(content: Sequence[str]) -> tuple[_Headings, int] | None:
+    """Return the headings, and the place of the first row, of a table that describes itself by its bytes.
+
+    The machine-readable tables of journals and of the CDS do: the rows are below the last line of dashes.
+    """
+    begin = next((n for n, line in enumerate(content[:_LOOKED_AT]) if line.startswith("Byte-by-byte")), None)
+    if begin is None:
+        return None
+    first = max(n for n, line in enumerate(content) if n == begin or line.startswith("-" * 20)) + 1
+    columns = [found for line in content[begin:first] if (found := _BYTES.match(line[:LONGEST_LINE]))]
+    if not 1 < len(columns) <= MOST_COLUMNS:
+        return None
+    spans = tuple((int(one["start"] or one["end"]) - 1, int(one["end"])) for one in columns)
+    units = (one["unit"].strip("-") for one in columns)
+    cells = [
+        f"{one['label']} [{unit}]" if unit else one["label"] for one, unit in zip(columns, units, strict=True)
+    ]
+    return _Headings(cells, _FIXED, spans), first
 
 
 def _fit(found: _Headings, sample: Sequence[str]) -> tuple[bool, int, bool, int]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from sourcebook.errors import InvalidInput
 
-_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eEdD][+-]?\d{1,3})?", re.ASCII)
 _MINUS: Final = str.maketrans("−–‐‑", "----")
 _LONGEST: Final = 40
 _BLANK: Final = frozenset(
@@ -62,7 +62,7 @@ def read_number(field: str, text: str) -> Decimal:
     plain = _plain(text)
     if len(plain) > _LONGEST or not _NUMBER.fullmatch(plain):
         raise InvalidInput(field, text, _EXPECTED)
-    return Decimal(plain.replace(",", "."))
+    return Decimal(plain.replace(",", ".").upper().replace("D", "E"))
 
 
 def looks_like_a_number(text: str) -> bool:

@@ -54,6 +54,7 @@ class TimeScale(StrEnum):
     UTC = "UTC"
     TT = "TT"
     TDB = "TDB"
+    TCB = "TCB"
     TAI = "TAI"
 
 

@@ -59,17 +59,20 @@ def parse_upload(body: bytes, *, is_nova: Callable[[str], bool], now: datetime) 
     errors: list[RowError] = []
     rows = rejected = 0
     for row in layout.rows:
-        rows += 1
-        if rows > MOST_ROWS:
-            raise InvalidInput("file", f"more than {MOST_ROWS} rows", f"at most {MOST_ROWS} rows: split it")
-        try:
-            if row.error is not None:
-                raise row.error
-            good.append(reader.read(row.number, row.cells, row.columns))
-        except InvalidInput as error:
-            rejected += 1
-            if len(errors) < ERRORS_KEPT:
-                errors.append(RowError.of(row.number, error))
+        for columns in row.columns.of_each_band(row.cells) if row.error is None else [row.columns]:
+            rows += 1
+            if rows > MOST_ROWS:
+                raise InvalidInput(
+                    "file", f"more than {MOST_ROWS} rows", f"at most {MOST_ROWS} rows: split it"
+                )
+            try:
+                if row.error is not None:
+                    raise row.error
+                good.append(reader.read(row.number, row.cells, columns))
+            except InvalidInput as error:
+                rejected += 1
+                if len(errors) < ERRORS_KEPT:
+                    errors.append(RowError.of(row.number, error))
     merged = merge((), good)
     return Parsed(
         file_id=file_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -21,8 +21,8 @@ from sourcebook.lightcurves.figures import (
     split_sign,
 )
 from sourcebook.lightcurves.limits import FAINTEST, Limits, read_limits, says_not_seen
-from sourcebook.lightcurves.model import NOTES_LIMIT, OBSERVER_LIMIT, Measurement
-from sourcebook.lightcurves.times import Moment, TimeKind, read_kind, read_scale, read_time
+from sourcebook.lightcurves.model import NOTES_LIMIT, OBSERVER_LIMIT, Measurement, TimeSystem
+from sourcebook.lightcurves.times import Moment, TimeKind, is_clock, read_kind, read_scale, read_time
 from sourcebook.lightcurves.units import FluxUnit, read_flux_unit
 
 MAGNITUDES: Final = (Decimal(-12), FAINTEST)
@@ -37,7 +37,9 @@ _SAME_MOMENT: Final = Decimal("0.01")
 _SAME_MAGNITUDE: Final = Decimal("0.0005")
 _GREATER: Final = frozenset({">", ">=", "≥", "≳", "⩾", "＞", "&gt;", "["})
 _SYSTEMS: Final = {"vega": "Vega", "ab": "AB"}
-_STANDARD: Final = frozenset({"std", "standard"})
+_THOUSANDTHS: Final = {"mmag": Decimal("0.001"), "millimag": Decimal("0.001")}
+_STANDARD: Final = frozenset({"std", "standard", "abs"})
+"""AAVSO's format has ABS from before it had STD."""
 _ROWS_NAMED: Final = 10
 _NEARLY_TEN: Final = Decimal("9.95")
 _PLACEHOLDERS: Final = frozenset({Decimal(0), Decimal(-1)})
@@ -59,6 +61,7 @@ class Warned(StrEnum):
     EQUAL = "The magnitude is the limiting magnitude and has no error: read as an upper limit"
     FLUX_LEFT = "The magnitude is an upper limit, and the flux beside it none: the flux is not kept"
     FAINTER = "The magnitude is fainter than the limiting magnitude of its image: kept as a measurement"
+    NO_UNIT = "The flux beside a magnitude has no unit that is known: the flux is not kept"
     NO_ERROR = "An error of 0, -1, 99.99 and the like means that it is not known"
     PERHAPS_NONE = (
         "A magnitude of 0, -1, 9.999 and the like may mean that there is none: kept as a measurement"
@@ -74,11 +77,13 @@ class _Value(NamedTuple):
         value: None when there is none.
         limit: whether the cell says itself that it is an upper limit.
         unsure: whether its observer was unsure of it.
+        error: that stands in the same cell, as in ``11.1 ± 0.1``.
     """
 
     value: Decimal | None = None
     limit: bool = False
     unsure: bool = False
+    error: Decimal | None = None
 
 
 class _Error(NamedTuple):
@@ -137,9 +142,18 @@ class RowReader:
         band_raw = columns.cell("band", cells)
         if is_blank(band_raw):
             raise InvalidInput(columns.heading("band"), band_raw, "a band such as V, B, R, TG or Visual")
+        if looks_like_a_number(band_raw):  # of a column such as "Freq (GHz)"
+            band_raw = f"{band_raw} {columns.units.get('band', '')}".strip()
         found = self._values(row, cells, columns)
         magnitude, flux = found.magnitude, found.flux
-        unit = _flux_unit(cells, columns) if flux is not None else None
+        unit = None
+        if flux is not None:
+            try:
+                unit = _flux_unit(cells, columns)
+            except InvalidInput:
+                if magnitude is None:
+                    raise
+                self._warn(Warned.NO_UNIT, row)
         if flux is not None and unit is not None and abs(flux * unit.factor) > LARGEST_FLUX:
             raise InvalidInput(columns.heading("flux"), flux, f"a flux up to {LARGEST_FLUX}")
         notes = _text(cells, columns, "notes") or ""
@@ -151,7 +165,7 @@ class RowReader:
             time_system=moment.system.value,
             time_scale=moment.scale.value if moment.scale else None,
             time_raw=moment.raw,
-            band=read_band(columns.heading("band"), band_raw),
+            band=read_band(columns.heading("band"), f"{columns.cell('survey', cells)} {band_raw}".strip()),
             band_raw=band_raw[:OBSERVER_LIMIT],
             magnitude=None if magnitude is None else float(magnitude),
             magnitude_error=None if found.magnitude_error is None else float(found.magnitude_error),
@@ -186,12 +200,14 @@ class RowReader:
         Raises:
             InvalidInput: if there is neither, or if the row does not say clearly whether it is a limit.
         """
-        magnitude, flux = _magnitude(cells, columns), _flux(cells, columns)
+        flux = _flux(cells, columns)
+        magnitude = _magnitude(cells, columns, flux)
         limits = self._limits(row, cells, columns)
         with_magnitude = "magnitude" in columns.positions and (
             magnitude.value is not None or flux.value is None
         )
         error, flux_error = _errors(cells, columns, with_magnitude=with_magnitude)
+        error = _Error(magnitude.error) if error.value is None and magnitude.error is not None else error
         magnitude = _placeholder(magnitude, error, limits)
         if magnitude.value is not None:
             read = _Read(magnitude.value, magnitude, flux, error, flux_error, limits)
@@ -282,7 +298,7 @@ class RowReader:
             raise InvalidInput(
                 columns.heading("magnitude_type"),
                 kind,
-                "STD: a difference from a comparison star is no magnitude of the nova",
+                "STD or ABS: a difference from a comparison star is no magnitude of the nova",
             )
 
     def _time(self, cells: Sequence[str], columns: Columns) -> Moment:
@@ -291,33 +307,49 @@ class RowReader:
             empty = columns.times[0]
             raise InvalidInput(empty.heading, cells[empty.position], "a time")
         # Beside a Julian Date, a column that is just called "epoch" or "date" may be anything.
-        filled = [column for column in filled if column.kind.system is not None] or filled
-        moments = [self._moment(column, cells, columns) for column in filled]
+        clocks = [column for column in filled if is_clock(cells[column.position])]
+        days = [column for column in filled if column not in clocks]
+        filled = (
+            [c for c in days if c.kind.system is not None or (clocks and len(days) == 1)] or days or filled
+        )
+        moments = [self._moment(column, cells, columns, clocks) for column in filled]
         first = moments[0]
-        for other, heading in zip(moments[1:], [one.heading for one in filled[1:]], strict=True):
-            if abs(other.mjd - first.mjd) > _SAME_MOMENT:
+        for other, column in zip(moments[1:], filled[1:], strict=True):
+            # A date without a time of the day is the day.
+            same = 1 if other.system is TimeSystem.DATE and other.mjd % 1 == 0 else _SAME_MOMENT
+            if abs(other.mjd - first.mjd) > same:
                 raise InvalidInput(
-                    heading,
+                    column.heading,
                     other.raw,
                     f"the same moment as {filled[0].heading}, {first.raw}; "
                     f"they differ by {abs(other.mjd - first.mjd):.4f} days",
                 )
         return first
 
-    def _moment(self, column: TimeColumn, cells: Sequence[str], columns: Columns) -> Moment:
-        kind = column.kind
-        if kind.system is None and (text := columns.cell("time_system", cells)):
-            named = read_kind(text)
+    def _moment(
+        self, column: TimeColumn, cells: Sequence[str], columns: Columns, clocks: Sequence[TimeColumn]
+    ) -> Moment:
+        """Read the time of a column; a date takes the time of its day from the column that has it."""
+        kind, text = column.kind, cells[column.position]
+        numeric = looks_like_a_number(text)
+        if kind.system is None and (named_text := columns.cell("time_system", cells)):
+            named = read_kind(named_text)
             if named is None:
                 raise InvalidInput(
-                    columns.heading("time_system"), text, "JD, MJD, HJD or BJD, or for a date nothing"
+                    columns.heading("time_system"), named_text, "JD, MJD, HJD or BJD, or for a date nothing"
                 )
             kind = TimeKind(named.system, named.scale or kind.scale, named.offset)
-        elif kind.system is None and columns.numeric_time and looks_like_a_number(cells[column.position]):
+        elif kind.system is None and columns.numeric_time and numeric:
             kind = columns.numeric_time
+        if clocks and not numeric and ":" not in text and column not in clocks:
+            if len(clocks) > 1:
+                headings = ", ".join(one.heading for one in clocks)
+                raise InvalidInput(headings, cells[clocks[0].position], "one column with the time of the day")
+            text = f"{text} {cells[clocks[0].position]}"
+            kind = replace(kind, scale=kind.scale or clocks[0].kind.scale)
         if kind.scale is None and (scale := columns.cell("time_scale", cells)) and not is_blank(scale):
-            kind = TimeKind(kind.system, read_scale(columns.heading("time_scale"), scale), kind.offset)
-        return read_time(column.heading, cells[column.position], kind, self.now)
+            kind = replace(kind, scale=read_scale(columns.heading("time_scale"), scale))
+        return read_time(column.heading, text, kind, self.now)
 
 
 def _may_be_none(value: Decimal) -> bool:
@@ -368,8 +400,10 @@ def _errors(cells: Sequence[str], columns: Columns, *, with_magnitude: bool) -> 
     return found[0], found[1]
 
 
-def _magnitude(cells: Sequence[str], columns: Columns) -> _Value:
+def _magnitude(cells: Sequence[str], columns: Columns, flux: _Value) -> _Value:
     """Read the cell of the magnitude; a placeholder such as 99.99 is none.
+
+    Beside a flux that is not above zero there is no magnitude: ATLAS writes -18.9 then.
 
     Raises:
         InvalidInput: if it is neither a magnitude nor a limit.
@@ -383,13 +417,20 @@ def _magnitude(cells: Sequence[str], columns: Columns) -> _Value:
     limit = bool(sign)
     if not sign and len(number) <= OBSERVER_LIMIT and (worded := _LIMIT_WORD.fullmatch(number)):
         number, limit = worded["after"] or worded["before"], True
+    number, _, error = number.replace("+/-", "±").replace("+-", "±").partition("±")
+    number = number.rstrip()
     unsure = number.endswith((":", "?"))
-    value = read_number(heading, number.rstrip(":?").rstrip())
+    factor = _THOUSANDTHS.get(columns.units.get("magnitude", "").lower(), 1)
+    value = read_number(heading, number.rstrip(":?").rstrip()) * factor
     if is_placeholder(value, shortest=2):
         return _Value(limit=limit)
     if not MAGNITUDES[0] <= value <= MAGNITUDES[1]:
+        if flux.value is not None and flux.value <= 0:
+            return _Value()
         raise InvalidInput(heading, text, f"a magnitude from {MAGNITUDES[0]} to {MAGNITUDES[1]}")
-    return _Value(value, limit, unsure)
+    return _Value(
+        value, limit, unsure, _checked_error(heading, text, read_number(heading, error)) if error else None
+    )
 
 
 def _flux(cells: Sequence[str], columns: Columns) -> _Value:
@@ -422,13 +463,25 @@ def _error(cells: Sequence[str], columns: Columns, name: str, *, of_magnitude: b
     if is_blank(text):
         return _Error()
     value = read_number(heading, text.removeprefix("+/-").lstrip("±"))
+    unit = columns.units.get(name, "")
     if value in _PLACEHOLDERS or (is_placeholder(value) and (of_magnitude or value < 0)):
         return _Error(placeholder=True)
-    largest = LARGEST_ERROR if of_magnitude else LARGEST_FLUX
-    if not 0 < value <= largest:
-        upper = f" to {LARGEST_ERROR} mag" if of_magnitude else ""
-        raise InvalidInput(heading, text, f"an error from 0{upper}, or nothing when it is not known")
-    return _Error(value)
+    if of_magnitude:
+        value *= _THOUSANDTHS.get(unit.lower(), 1)
+    elif unit and (of_flux := columns.cell("flux_unit", cells)):
+        # The error of a flux may be in another unit than the flux.
+        own, its = read_flux_unit(heading, unit), read_flux_unit(columns.heading("flux_unit"), of_flux)
+        if own.name != its.name:
+            raise InvalidInput(heading, unit, f"the unit of the flux, {of_flux}")
+        value *= own.factor / its.factor
+    return _Error(_checked_error(heading, text, value, LARGEST_ERROR if of_magnitude else LARGEST_FLUX))
+
+
+def _checked_error(heading: str, text: str, value: Decimal, largest: Decimal = LARGEST_ERROR) -> Decimal:
+    if 0 < value <= largest:
+        return value
+    upper = f" to {LARGEST_ERROR} mag" if largest == LARGEST_ERROR else ""
+    raise InvalidInput(heading, text, f"an error from 0{upper}, or nothing when it is not known")
 
 
 def _flux_unit(cells: Sequence[str], columns: Columns) -> FluxUnit:

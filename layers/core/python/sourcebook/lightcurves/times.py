@@ -28,10 +28,12 @@ _EARLIEST_MJD: Final = Decimal((EARLIEST - _MJD_DAY_ZERO).days)
 _SHOWN_LONGEST: Final = 40
 
 _MODIFIED: Final = frozenset({TimeSystem.MJD, TimeSystem.HMJD, TimeSystem.BMJD})
+_OFFSET: Final = r"(?:24\d{5}(?:\.\d{1,3})?|5\d{4})"
 _SYSTEM: Final = re.compile(
-    r"(?P<system>[hb]?m?jd|(?:modified[ _]?|(?:helio|bary)centric[ _]?)?julian[ _]?(?:date|day))"
-    r"(?:[ _(\[-]*(?P<scale>utc|ut1?|tdb|tt|tai)[)\]]?)?"
-    r"(?:[ _]*[-−–_][ _]*(?P<offset>24\d{5}(?:\.\d{1,3})?))?"
+    r"(?P<system>rjd|b[tk]jd|[hb]?m?jd|(?:modified[ _]?|(?:helio|bary)centric[ _]?)?julian[ _]?(?:date|day))"
+    r"(?:[ _(\[-]*(?P<scale>utc|ut1?|tdb|tcb|tt|tai)[)\]]?)?"
+    # "HJD-2450000", "HJD (-2450000)", "JD (2450000+)" and "JD+2450000" all mean that it was subtracted.
+    rf"(?:[ _]*[(\[]?[ _]*(?:[-−–_+][ _]*(?P<offset>{_OFFSET})|(?P<added>{_OFFSET})[ _]*\+)[ _]*[)\]]?)?"
 )
 _WORDS: Final = {
     "julian": TimeSystem.JD,
@@ -39,25 +41,40 @@ _WORDS: Final = {
     "helio": TimeSystem.HJD,
     "bary": TimeSystem.BJD,
 }
+_SHORT: Final = {
+    "rjd": (TimeSystem.JD, None, Decimal(2_400_000)),
+    "btjd": (TimeSystem.BJD, TimeScale.TDB, Decimal(2_457_000)),
+    "bkjd": (TimeSystem.BJD, TimeScale.TDB, Decimal(2_454_833)),
+}
+"""Reduced Julian Dates, and those of TESS and Kepler, by what they are counted from."""
 _SCALES: Final = {
     "utc": TimeScale.UTC,
     "ut": TimeScale.UTC,
     "tt": TimeScale.TT,
     "tdb": TimeScale.TDB,
+    "tcb": TimeScale.TCB,
     "tai": TimeScale.TAI,
 }
-_ZONED: Final = re.compile(
-    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)? ?(?:Z|[+-]\d{2}:?\d{2})", re.ASCII
+_MONTH: Final = r"\d{1,2}|[a-z]{3,9}\.?"
+_PART_OF_DAY: Final = (
+    r"(?:(?P<part>[.,]\d{1,9})"
+    r"|(?:t| +)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
+    r"(?: *(?P<half>[ap])\.?m\.?)?)?"
+    r" ?(?P<zone>z|utc?|[+-]\d{2}:?\d{2})?"
 )
-_NAIVE: Final = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?", re.ASCII)
-_DAY: Final = re.compile(
-    r"(?P<year>\d{4})(?P<mark>[-/. ])(?P<month>\d{2})(?P=mark)(?P<day>\d{2})(?P<part>[.,]\d{1,9})?", re.ASCII
+_DATES: Final = tuple(
+    re.compile(day + _PART_OF_DAY, re.ASCII | re.IGNORECASE)
+    for day in (
+        rf"(?P<year>\d{{4}})(?P<mark>[-/. ])(?P<month>{_MONTH})(?P=mark)(?P<day>\d{{1,2}})",
+        r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})",
+        rf"(?P<day>\d{{1,2}})(?P<mark>[-/. ])(?P<month>{_MONTH})(?P=mark)(?P<year>\d{{4}})",
+    )
 )
-_EXCEL: Final = re.compile(
-    r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}) +"
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?"
-    r"(?: *(?P<half>[ap])\.?m\.?)?",
-    re.ASCII | re.IGNORECASE,
+_MONTHS: Final = tuple(
+    "january february march april may june july august september october november december".split()
+)
+_CLOCK: Final = re.compile(
+    r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?: *[ap]\.?m\.?)?(?: ?(?:z|utc?))?", re.ASCII | re.IGNORECASE
 )
 _DATE_EXPECTED: Final = "a date such as 2012-06-01T12:34:56Z, or 2012-06-01.524 with its time scale"
 
@@ -70,11 +87,13 @@ class TimeKind:
         system: None when only the value itself can tell a date from a number.
         scale: None when nobody says.
         offset: what was subtracted from the Julian Date, as a heading ``HJD-2450000`` says.
+        month_first: whether 6/1/2012 is the first of June by definition.
     """
 
     system: TimeSystem | None = None
     scale: TimeScale | None = None
     offset: Decimal | None = None
+    month_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +113,20 @@ def read_kind(name: str) -> TimeKind | None:
         None if it names none.
     """
     found = _SYSTEM.fullmatch(name.strip().lower()) if len(name) <= WORD_LIMIT else None
-    if found is None:
+    if found is None or found["scale"] == "ut1":
         return None
     word = found["system"]
+    offset = Decimal(found["offset"] or found["added"] or 0)
+    scale = _SCALES[found["scale"]] if found["scale"] else None
+    if word in _SHORT:
+        system, own_scale, origin = _SHORT[word]
+        return None if offset else TimeKind(system, scale or own_scale, origin)
     system = next((s for start, s in _WORDS.items() if word.startswith(start)), None) or TimeSystem(
         word.upper()
     )
-    scale = found["scale"]
-    if scale == "ut1":
+    if offset and (system in _MODIFIED) != (offset < MJD_ORIGIN - 1):
         return None
-    offset = found["offset"]
-    if offset is not None and system in _MODIFIED:
-        return None
-    return TimeKind(system, _SCALES[scale] if scale else None, Decimal(offset) if offset else None)
+    return TimeKind(system, scale, offset or None)
 
 
 def read_scale(field: str, text: str) -> TimeScale:
@@ -139,7 +159,7 @@ def read_time(field: str, text: str, kind: TimeKind, now: datetime) -> Moment:
         names = ", ".join(system.value for system in TimeSystem if system is not TimeSystem.DATE)
         raise InvalidInput(field, text, f"a declared kind of date: call the column one of {names}")
     if kind.system is None or kind.system is TimeSystem.DATE:
-        mjd, scale = _read_date(field, text, kind.scale)
+        mjd, scale = _read_date(field, text, kind)
         moment = Moment(mjd, TimeSystem.DATE, scale, shown)
     else:
         value = read_number(field, text) + (kind.offset or 0)
@@ -185,52 +205,72 @@ def mjd_of(moment: datetime) -> Decimal:
     return Decimal(microseconds) / Decimal(86_400_000_000)
 
 
-def _read_date(field: str, text: str, scale: TimeScale | None) -> tuple[Decimal, TimeScale]:
+def is_clock(text: str) -> bool:
+    """Whether a cell is a time of the day without its day."""
+    return len(text) <= _SHOWN_LONGEST and _CLOCK.fullmatch(text.strip()) is not None
+
+
+def _read_date(field: str, text: str, kind: TimeKind) -> tuple[Decimal, TimeScale]:
     plain = " ".join(text.split())
-    if len(plain) > WORD_LIMIT:
+    found = None
+    if len(plain) <= WORD_LIMIT:
+        found = next((one for pattern in _DATES if (one := pattern.fullmatch(plain))), None)
+    if found is None:
         raise InvalidInput(field, text, _DATE_EXPECTED)
     try:
-        if _ZONED.fullmatch(plain):
-            if scale not in {None, TimeScale.UTC}:
-                raise InvalidInput(field, text, f"a date without a zone, for it is declared to be {scale}")
-            return mjd_of(datetime.fromisoformat(_standard(plain))), TimeScale.UTC
-        mjd = _read_naive(plain)
+        mjd = mjd_of(_start(found, field, text, kind)) + Decimal((found["part"] or ".0").replace(",", "."))
     except ValueError as error:
         raise InvalidInput(field, text, _DATE_EXPECTED) from error
-    if mjd is None:
-        raise InvalidInput(field, text, _DATE_EXPECTED)
-    if scale is None:
+    if found["zone"]:
+        if kind.scale not in {None, TimeScale.UTC}:
+            raise InvalidInput(field, text, f"a date without a zone, for it is declared to be {kind.scale}")
+        return mjd, TimeScale.UTC
+    if kind.scale is None:
         raise InvalidInput(
             field, text, "a date with Z or another zone, or the heading date_utc, or a column time_scale"
         )
-    return mjd, scale
+    return mjd, kind.scale
 
 
-def _read_naive(text: str) -> Decimal | None:
-    if _NAIVE.fullmatch(text):
-        return mjd_of(datetime.fromisoformat(_standard(text)).replace(tzinfo=UTC))
-    if found := _DAY.fullmatch(text):
-        day = date(int(found["year"]), int(found["month"]), int(found["day"]))
-        part = Decimal((found["part"] or ".0").replace(",", "."))
-        return (day - _MJD_DAY_ZERO).days + part
-    if found := _EXCEL.fullmatch(text):
-        hour, half = int(found["hour"]), (found["half"] or "").lower()
-        if half and not 1 <= hour <= 12:
+def _start(found: re.Match[str], field: str, text: str, kind: TimeKind) -> datetime:
+    """Return the moment that a date names, without its fraction of a day.
+
+    Raises:
+        ValueError: if there is none.
+        InvalidInput: if day and month may be either.
+    """
+    hour, half = int(found["hour"] or 0), (found["half"] or "").lower()
+    if half:
+        if not 1 <= hour <= 12:
             raise ValueError("an hour of the afternoon that is none")
-        hour = hour % 12 + (12 if half == "p" else 0) if half else hour
-        return mjd_of(
-            datetime(
-                int(found["year"]),
-                int(found["month"]),
-                int(found["day"]),
-                hour,
-                int(found["minute"]),
-                int(found["second"] or 0),
-                tzinfo=UTC,
-            )
+        hour = hour % 12 + (12 if half == "p" else 0)
+    day, month = int(found["day"]), found["month"]
+    if not month.isdigit():
+        month = next(
+            (n for n, name in enumerate(_MONTHS, 1) if name.startswith(month.lower().rstrip("."))), 0
         )
-    return None
-
-
-def _standard(text: str) -> str:
-    return text.replace(" Z", "Z").replace(",", ".").replace(" ", "T", 1)
+    elif found.start("day") < found.start("month") and found["mark"] != ".":
+        # 6/1/2012: the first of June in America, and the sixth of January elsewhere.
+        month = int(month)
+        if kind.month_first or half or month > 12:
+            day, month = month, day
+        elif day <= 12 and day != month:
+            raise InvalidInput(field, text, f"{_DATE_EXPECTED}; here day and month may be either")
+    second, fraction = int(found["second"] or 0), (found["fraction"] or "").ljust(6, "0")[:6]
+    zone = found["zone"] or ""
+    ahead = (
+        timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[-2:]))
+        if zone[:1] in {"+", "-"}
+        else timedelta()
+    )
+    start = datetime(
+        int(found["year"]),
+        int(month),
+        day,
+        hour,
+        int(found["minute"] or 0),
+        second,
+        int(fraction),
+        tzinfo=UTC,
+    )
+    return start - ahead

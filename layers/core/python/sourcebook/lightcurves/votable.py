@@ -29,6 +29,7 @@ from sourcebook.lightcurves.layout import Layout, Row
 from sourcebook.lightcurves.limits import LimitColumn, LimitKind, limit_column
 from sourcebook.lightcurves.model import MOST_ROWS, WORD_LIMIT, Format, TimeScale, TimeSystem
 from sourcebook.lightcurves.times import MJD_ORIGIN, TimeKind
+from sourcebook.lightcurves.votable_binary import BinaryType, read_binary
 
 MOST_CELLS: Final = 1_500_000
 MOST_ELEMENTS: Final = 50_000
@@ -40,9 +41,9 @@ _DEPTH: Final = 30
 _MOST_ATTRIBUTES: Final = 50
 _TAGS: Final = {name: name for name in ("TD", "TR")}
 """Names that occur a million times, without a look at their prefix."""
-_EXPECTED: Final = "a well-formed VOTable with TABLEDATA"
+_EXPECTED: Final = "a well-formed VOTable with TABLEDATA, BINARY or BINARY2"
 _BAND_IN_UCD: Final = re.compile(r"em\.opt\.([UBVRI])\b|em\.ir\.([JHK])\b")
-_BINARY: Final = frozenset({"BINARY", "BINARY2", "FITS", "PARQUET"})
+_NOT_READ: Final = frozenset({"FITS", "PARQUET"})
 _CENTRES: Final = {"HELIOCENTER": "H", "BARYCENTER": "B"}
 _DERIVED: Final = ("stat.", "arith.", "src.var", "meta.number", "meta.ref", "meta.note")
 """Words of a UCD that make it something about a magnitude, and not the magnitude."""
@@ -95,6 +96,21 @@ class _Table:
     rows: list[list[str]] = field(default_factory=list)
     encoded: set[int] = field(default_factory=set)
     """Rows with cells in base64."""
+    serialization: str = "TABLEDATA"
+    stream: list[str] = field(default_factory=list)
+    """What stands in STREAM, where the rows are binary."""
+
+    def read_stream(self) -> None:
+        """Take the rows out of the stream.
+
+        Raises:
+            InvalidInput: if they cannot be read.
+        """
+        types = [BinaryType.of(one.get("datatype"), one.get("arraysize")) for one in self.fields]
+        for cells in read_binary("".join(self.stream), types, nulls=self.serialization == "BINARY2"):
+            if len(self.rows) >= MOST_ROWS:
+                raise _too_many_rows()
+            self.rows.append(cells)
 
 
 @dataclass(slots=True)
@@ -113,6 +129,7 @@ class _Document:
     declared: _Field | None = None
     """The FIELD or PARAM that is open."""
     in_error: bool = False
+    in_stream: bool = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         tag = _TAGS.get(name) or name.rpartition(":")[2].upper()
@@ -145,7 +162,7 @@ class _Document:
             raise InvalidInput("file", shown, _EXPECTED)
         if len(self.path) >= _DEPTH:
             raise InvalidInput("file", shown, f"{_EXPECTED}, not nested deeper than {_DEPTH} elements")
-        if tag in _BINARY:
+        if tag in _NOT_READ:
             raise InvalidInput("file", shown, f"{_EXPECTED}; {tag} is not read: save it with TABLEDATA")
         if len(attributes) > _MOST_ATTRIBUTES:
             raise InvalidInput("file", shown, f"at most {_MOST_ATTRIBUTES} attributes of an element")
@@ -175,10 +192,15 @@ class _Document:
                     raise InvalidInput("FIELD", attributes.get("name"), f"at most {MOST_COLUMNS} columns")
             case "TR" if self.tables and "TABLEDATA" in self.path:
                 if len(self.tables[-1].rows) >= MOST_ROWS:
-                    raise InvalidInput(
-                        "file", f"more than {MOST_ROWS} rows", f"at most {MOST_ROWS} rows: split it"
-                    )
+                    raise _too_many_rows()
                 self.tables[-1].rows.append([])
+            case "BINARY" | "BINARY2" if self.tables:
+                self.tables[-1].serialization = tag
+            case "STREAM" if self.tables:
+                if attributes.get("href") or attributes.get("encoding", "base64") != "base64":
+                    shown = attributes.get("href") or attributes["encoding"]
+                    raise InvalidInput("STREAM", shown[:80], f"{_EXPECTED}, in base64 within the file")
+                self.in_stream = True
 
     def end(self, name: str) -> None:
         tag = self.path.pop()
@@ -193,6 +215,8 @@ class _Document:
             self.text = None
         elif tag in {"FIELD", "PARAM"}:
             self.declared = None
+        elif tag == "STREAM":
+            self.in_stream = False
         elif tag == "INFO" and self.in_error:
             text = " ".join("".join(self.text or ()).split())[:200]
             raise InvalidInput(
@@ -200,7 +224,9 @@ class _Document:
             )
 
     def characters(self, text: str) -> None:
-        if self.text is not None and self.length < _CELL_LIMIT:
+        if self.in_stream:
+            self.tables[-1].stream.append(text)
+        elif self.text is not None and self.length < _CELL_LIMIT:
             self.text.append(text[: _CELL_LIMIT - self.length])
             self.length += len(text)
 
@@ -208,12 +234,16 @@ class _Document:
         self.text, self.length = [], 0
 
 
+def _too_many_rows() -> InvalidInput:
+    return InvalidInput("file", f"more than {MOST_ROWS} rows", f"at most {MOST_ROWS} rows: split it")
+
+
 def read_votable(body: bytes) -> Layout:
     """Read a VOTable.
 
     Raises:
-        InvalidInput: if it is not well-formed, has a document type, is in a binary serialization, is the
-            error of a service, or has no table of measurements.
+        InvalidInput: if it is not well-formed, has a document type, keeps its rows elsewhere or in FITS,
+            is the error of a service, or has no table of measurements.
     """
     document = _parsed(body)
     outer = _constants(document.outer_params)
@@ -224,7 +254,11 @@ def read_votable(body: bytes) -> Layout:
         except InvalidInput as error:
             wrong = wrong or error
             continue
-        notes = [f"Columns that are not used: {', '.join(columns.unused[:40])}."] if columns.unused else []
+        if table.stream:
+            table.read_stream()
+        notes = list(columns.notes)
+        if columns.unused:
+            notes.append(f"Columns that are not used: {', '.join(columns.unused[:40])}.")
         return Layout(Format.VOTABLE, _rows(table, columns), notes)
     raise wrong or InvalidInput("file", "no TABLE", _EXPECTED)
 
@@ -274,14 +308,17 @@ def _rows(table: _Table, columns: Columns) -> Iterator[Row]:
 
 
 def _columns(table: _Table, document: _Document, outer: Mapping[str, str]) -> Columns:
-    constants = {**_constants(table.params), **outer}
     names = [one.get("name") or one.get("ID") or f"column {n}" for n, one in enumerate(table.fields, start=1)]
-    by_name = find_columns(names, {})
+    by_name = find_columns(names, {**_constants(table.params), **outer})
+    constants = dict(by_name.constants)
     times = {column.position: column for column in by_name.times}
     limits = {column.position: column for column in by_name.limits}
+    of_bands = {place for one in by_name.bands for place in one[1:]}
     by_ucd: dict[str, int] = {}
     for position, one in enumerate(table.fields):
         kind = _time_kind(one, document, times.get(position))
+        if position in of_bands:
+            continue
         if kind is not None:
             times[position] = TimeColumn(position, names[position], kind)
         elif position in limits:
@@ -312,13 +349,16 @@ def _columns(table: _Table, document: _Document, outer: Mapping[str, str]) -> Co
             constants.setdefault("flux_unit", one.get("unit"))
         if "band" not in positions and (band := _band_of(one)):
             constants.setdefault("band", band)
-    used = {*positions.values(), *times, *limits}
+    units = {name: table.fields[place].get("unit") for name, place in positions.items()}
+    used = {*positions.values(), *times, *limits, *of_bands}
     unread = [place for place in range(len(names)) if place not in used]
-    columns = Columns(
-        by_preference(times.values()),
-        positions,
-        {name: names[place] for name, place in positions.items()},
-        constants,
+    columns = replace(
+        by_name,
+        times=by_preference(times.values()),
+        positions=positions,
+        headings={name: names[place] for name, place in positions.items()},
+        constants=constants,
+        units=units,
         limits=tuple(limits.values()),
         unused=tuple(names[place][:40] for place in unread),
         unread=tuple(unread),
