@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.figures import is_blank
-from sourcebook.lightcurves.limits import LimitColumn, joined, limit_column
+from sourcebook.lightcurves.limits import LimitColumn, joined, limit_column, words_of
 from sourcebook.lightcurves.model import WORD_LIMIT, TimeScale, TimeSystem
 from sourcebook.lightcurves.times import TimeKind, read_kind
 
@@ -41,7 +41,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "flux_unit": ("flux_unit", "fluxunit", "unit", "units"),
     "band": tuple(
         "band filter filt passband bandpass filter_name filters phot_filter filter_code fid "
-        "photband filter_id filter_identifier filtre filtro frequency freq wavelength energy energy_band".split()
+        "filter_id filter_identifier filtre filtro frequency freq wavelength energy energy_band".split()
     ),
     "observer": ("observer", "obs", "obscode", "observer_code", "observer_name", "obs_code"),
     "name": tuple(
@@ -415,7 +415,7 @@ def _time_kind(heading: str) -> TimeKind | None:
 
 def _of_words(name: str) -> TimeKind | None:
     """Return the kind of "MJD", also in "MJD-OBS", "obs_jd_utc" or "Mid MJD"."""
-    words = [word for word in re.split(r"[ _-]+", name.lower()) if word not in _OF_OBSERVATIONS]
+    words = [word for word in words_of(name) if word not in _OF_OBSERVATIONS]
     return read_kind(name) or (None if any(map(str.isdigit, name)) else read_kind("_".join(words)))
 
 
