@@ -121,7 +121,17 @@ def test_words_or_and_not() -> None:
     assert found(day, "-ferry") == [3, 2]
     assert found(day, '-"blue tram" tram') == [3]
     assert found(day, "ferry NOT blue") == [0]
+    assert found(day, "ferry –blue") == found(day, "ferry −blue") == [0]
+    assert found(day, "red|green") == found(day, "(red OR green)") == [3, 0]
     assert found(day, "or") == []
+
+
+def test_initials_are_found_with_their_points_and_without() -> None:
+    day = day_of("U.S. tariffs rise", "US Steel is sold", "UK inflation slows")
+    assert found(day, "US") == found(day, "u.s.") == [1, 0]
+    assert found(day, '"U.S. Steel"') == [1]
+    assert found(day, "US OR U.K.") == [2, 1, 0]
+    assert found(day, "-us") == [2]
 
 
 def test_filters_combine_with_words() -> None:

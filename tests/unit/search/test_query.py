@@ -81,6 +81,10 @@ def test_quotes_of_other_kinds_are_quotes_and_a_hyphen_in_a_word_is_no_not() -> 
         ("x" * (LONGEST + 1), "at most 400"),
         (" ".join(["a"] * 31), "at most 30"),
         ("a\ud800", "whole Unicode"),
+        ("ferr*", "whole words"),
+        ("source: harbor-ledger", "without a blank"),
+        ("(ferry tram) OR harbor", "no brackets"),
+        ("ferry -(strike delay)", "no brackets"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(text: str, why: str) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import permutations
 from typing import Final
 
 from sourcebook.clock import parse_iso
@@ -22,12 +23,19 @@ FILTERS: Final = ("source", "subject", "tag", "sentiment", "lang")
 TIMES: Final = ("since", "until")
 
 _TOKEN: Final = re.compile(
-    r'(?:(?P<not>-)(?=[^\s-]))?(?:(?P<field>[A-Za-z]+):(?=\S))?(?:"(?P<phrase>[^"]*)(?P<end>"?)|(?P<bare>\S+))'
+    r"(?:(?P<not>[-−–])(?=[^\s-]))?(?:(?P<field>[A-Za-z]+):(?=\S))?"
+    r'(?:"(?P<phrase>[^"]*)(?P<end>"?)|(?P<bare>\||[^\s|]+))'
 )
+_BRACKETS: Final = re.compile(r'(?P<not>[-−–]|\bNOT )?\((?P<inside>[^()"]*(?:"[^"]*"[^()"]*)*)\)')
+_OR: Final = re.compile(r"\bOR\b|\|")
+_ALTERNATIVES: Final = re.compile(r'\s*(?:"[^"]*"|[^\s"|]+)(?:\s*(?:\bOR\b|\|)\s*(?:"[^"]*"|[^\s"|]+))*\s*')
 _AGO: Final = re.compile(r"(\d{1,4})([mhdw])", re.ASCII)
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _SEVERAL: Final = frozenset({"source", "sentiment", "lang"})
 _OR_EXPECTED: Final = "OR between two things that are looked for"
+_NO_BRACKETS: Final = (
+    "no brackets: OR binds its neighbours before the blank does, and - stands before each word"
+)
 _TIME_EXPECTED: Final = "a time with its zone, a date such as 2026-11-27, or how long ago, such as 24h or 7d"
 
 
@@ -76,6 +84,11 @@ def parse(text: str, now: datetime) -> Query:
         raise InvalidInput("q", text, f"at most {LONGEST} characters")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise InvalidInput("q", text, "a text of whole Unicode characters")
+    plain = text.translate(_QUOTES)
+    for found in _BRACKETS.finditer(plain):
+        # Without OR, and round the words that OR joins anyway, brackets change nothing.
+        if found["not"] or (_OR.search(plain) and not _ALTERNATIVES.fullmatch(found["inside"])):
+            raise InvalidInput("q", text, _NO_BRACKETS)
     reader = _Reader(text, now)
     for piece in _pieces(text):
         reader.take(piece)
@@ -123,7 +136,8 @@ class _Reader:
             raise InvalidInput("q", self.text, f"at most {MOST_TERMS} words, phrases and filters")
         if not self.groups and not self.times:
             raise InvalidInput("q", self.text, 'words, "phrases" or filters such as source:harbor-ledger')
-        return Query(tuple(self.groups), self.times.get("since"), self.times.get("until"))
+        groups = tuple(one for group in self.groups for one in _with_initials(group))
+        return Query(groups, self.times.get("since"), self.times.get("until"))
 
 
 def moment(name: str, text: str, now: datetime) -> datetime:
@@ -169,6 +183,10 @@ def _term(text: str, name: str, value: str) -> SearchTerm | tuple[str, str] | No
     if name in TIMES:
         return name, value
     if not name:
+        if (filtered := value.lower().rstrip(":")) in (*FILTERS, *TIMES) and value.endswith(":"):
+            raise InvalidInput("q", text, f"{filtered}: and its value without a blank between them")
+        if value.endswith("*") and value[:-1].isalnum():
+            raise InvalidInput("q", text, f"whole words: {value} is the beginning of one")
         found = tuple(words(value))
         return SearchTerm("", found) if found else None
     if name not in FILTERS:
@@ -183,4 +201,24 @@ def several(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
-_QUOTES: Final = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "\u3000": " "})
+def _with_initials(group: tuple[SearchTerm, ...]) -> Iterator[tuple[SearchTerm, ...]]:
+    """Yield what a group asks for, with US also as U.S., and the other way round."""
+    others = tuple(
+        replace(term, values=tuple(written.replace(one, other).split()))
+        for term in group
+        if not term.field and (written := f" {' '.join(term.values)} ")
+        for one, other in _INITIALS
+        if one in written
+    )
+    if len(group) == 1 and group[0].negated:
+        yield from ((term,) for term in (*group, *others))
+    else:
+        yield (*group, *(term for term in others if not term.negated))
+
+
+_INITIALS: Final = tuple(
+    pair
+    for name in ("us", "uk", "eu", "un", "usa")
+    for pair in permutations((f" {name} ", f" {' '.join(name)} "))
+)
+_QUOTES: Final = str.maketrans(dict.fromkeys("“”„«»「」『』＂", '"') | {"\u3000": " "})
