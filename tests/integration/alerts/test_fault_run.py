@@ -24,12 +24,16 @@ from sourcebook.alerts.evaluate import Evaluator
 from sourcebook.alerts.mail import Mailer
 from sourcebook.alerts.rules import RuleStore, checked
 from sourcebook.articles.bus import EventBus
+from sourcebook.articles.model import IncomingArticle
 from sourcebook.clock import isoformat
 from sourcebook.events import AlertFired
 from sourcebook.http import HttpPolicy, parse_networks
 from sourcebook.records.alert import AlertRule
 from sourcebook.records.spectrum import ValidationStatus
+from sourcebook.records.subject import Subject
 from sourcebook.search.read import SubjectNames
+from sourcebook.sentiment.cache import SentimentCache, entry
+from sourcebook.sentiment.rollups import Counts
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.model import parse_spec
 from sourcebook.sources.registry import SourceRegistry
@@ -51,7 +55,7 @@ ACCOUNT = "123456789012"
 LOOPBACK = "127.0.0.0/8"
 NOVA = "b6c05a41-2227-5387-8f82-9085f39c71d6"
 PRODUCT = "2c7d1f4d-5b7a-4a4d-9f31-8d3b4fd0d4d9"
-TARGET = ("Quay Bank", "deposit_online", "M0006")
+TARGET = ("Quay | Bank", "deposit_online", "M0006")
 OTHER = ("Pier Bank", "deposit_online", "M0006")
 MAILBOX = "desk@example.com"
 
@@ -182,7 +186,7 @@ def everything_happens(world: World) -> dict[str, AlertRule]:
     rules = {
         "article": world.add("article", q='"lunar lander" OR ferry -strike', mail=MAILBOX),
         "sentiment": world.add("sentiment", subject="Marbleton", change=0.5, mentions=2),
-        "rate": world.add("rate", series_code="deposit_online", bank_name="Quay Bank", change_pct=0.2),
+        "rate": world.add("rate", series_code="deposit_online", bank_name="Quay | Bank", change_pct=0.2),
         "best_rate": world.add("best_rate", series_code="deposit_online", term="6M"),
         "source": world.add("source", source_id="wire", errors=3),
         "spectrum": world.add("spectrum", verdict="quarantined"),
@@ -193,9 +197,9 @@ def everything_happens(world: World) -> dict[str, AlertRule]:
         ("Orbita wins lunar lander contract", "A ferry strike goes on", "Quartzon ships a faster release")
     ):
         for source in ("wire", "harbor"):
-            news.report(incoming(source, f"{number}", headline=headline, published_at=published))
+            news.report(_seen_now(news, source, f"{number}", headline, published))
     news.analyze()
-    news.report(incoming("ledger", "9", headline="Orbita wins lunar lander contract", published_at=published))
+    news.report(_seen_now(news, "ledger", "9", "Orbita wins lunar lander contract", published))
     news.analyze()
     _sentiment_moves(news)
     _rates_move(table, world.now)
@@ -208,11 +212,16 @@ def everything_happens(world: World) -> dict[str, AlertRule]:
     return rules
 
 
+def _seen_now(
+    news: News, source: str, article_id: str, headline: str, published: datetime
+) -> IncomingArticle:
+    """Return a report that was crawled now: one from the future would be held to the time of its crawl."""
+    return incoming(source, article_id, headline=headline, published_at=published, crawled_at=news.now)
+
+
 def _sentiment_moves(news: News) -> None:
     def report(number: int, headline: str) -> None:
-        news.report(
-            incoming("wire", f"m{number}", headline=headline, published_at=news.now - timedelta(minutes=5))
-        )
+        news.report(_seen_now(news, "wire", f"m{number}", headline, news.now - timedelta(minutes=5)))
 
     for number in range(3):
         report(number, f"Marbleton shares surge after a great, excellent quarter {number}")
@@ -394,3 +403,18 @@ def test_two_runs_at_once_deliver_once(world: World) -> None:
     world.now += timedelta(minutes=2)
     assert world.deliver().delivered == 1, "a run that died loses nothing"
     assert sum(world.receiver.accepted.values()) == 1
+
+
+def test_a_sentiment_that_moves_by_just_as_much_as_is_asked_fires(world: World) -> None:
+    SubjectRegistry(world.table).register([Subject("m", "Marbleton")])
+    rule = world.add("sentiment", subject="m", change=0.3, mentions=5)
+    # As binary fractions 0.7 and 0.4 are less than 0.3 apart.
+    for minute, (average, mentions) in enumerate(
+        [(0.4, 5), (0.69, 9), (0.1, 4), (0.7, 6), (0.41, 6), (0.4, 6)]
+    ):
+        at = world.now + timedelta(minutes=minute)
+        counts = Counts(positive=mentions, polarity=round(average * mentions * 1_000_000))
+        SentimentCache(world.table).put(entry("m", "HOUR_24", counts, at))
+    assert world.evaluate(world.records()) == 2
+    fired = [json.loads(one.payload)["facts"] for one in world.deliveries.log(rule.alert_id)]
+    assert {(one["average_before"], one["average_sentiment"]) for one in fired} == {(0.4, 0.7), (0.7, 0.4)}

@@ -89,6 +89,12 @@ def test_precision_and_recall_on_the_headlines_with_ambiguous_names_alone(matche
         ("Wells fargo cuts 900 jobs", []),
         ("Coca-cola raises outlook", ["KO"]),
         ("McDonalds brings back a menu", ["MCD"]),
+        ("Walmart+ members get more", ["WMT"]),
+        ("GOOG stock hits a high", ["GOOGL"]),
+        ("Apple、AI競争で出遅れ", ["AAPL"]),
+        ("Target объявила отчёт", ["TGT"]),
+        ("NVDA株が急落", ["NVDA"]),
+        ("주가 급등, Nvidia도 상승", ["NVDA"]),
     ],
 )
 def test_names_count_as_much_as_they_prove(matcher: Matcher, headline: str, subjects: list[str]) -> None:

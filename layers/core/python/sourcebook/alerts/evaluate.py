@@ -154,7 +154,7 @@ class Evaluator:
             return False
         fired = False
         if base is not None:
-            if abs(average - base["average"]) < rule.number("change"):
+            if round(abs(average - base["average"]), 9) < rule.number("change"):
                 return False
             fired = self._keep(rule, happening, average_before=base["average"])
         changed = {
@@ -194,7 +194,7 @@ class Evaluator:
 
     def _others(self, happening: Happening) -> list[float]:
         """Return what the other banks offer of the same series and term, as of the same moment."""
-        bank, series, term = happening.identity.split("|")[:3]
+        bank, series, term = happening.identity.rsplit("|", 5)[:3]
         at = parse_iso(happening.at)
         rates: list[float] = []
         for item in self.table.items_of(keys.latest_partition(series), keys.latest(series, term, "")["SK"]):

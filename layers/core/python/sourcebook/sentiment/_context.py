@@ -64,7 +64,7 @@ BEFORE_NAMES: Final = _words(
     """
     at by from with against for on versus like to and than over after before as if but despite inside meet
     behind beyond without why how when where what can could is are was does did will would should has
-    exclusive
+    exclusive not
     """
 )
 """At the beginning of a sentence, with a capital, they are no part of the name behind them."""

@@ -52,12 +52,14 @@ _TOKEN: Final = re.compile(
     rf"\$?{_LETTER}+(?:['&.]{_LETTER}+)*[+#]*|[{_SINGLE}]|[{_KATAKANA}]+",
 )
 _ENDING: Final = re.compile(
-    r"(?:'s|(?<=[a-z]{3})s|(?<=[\uac00-\ud7a3]{2})(?:은|는|이|가|을|를|의|에|와|과|도|로|으로|에서|에게))$"
+    r"(?:'s|(?<=[a-z]{3})[s+]|(?<=[a-z\uac00-\ud7a3]{2})(?:은|는|이|가|을|를|의|에|와|과|도|로|으로|에서|에게))$"
 )
-"""The genitive, and Korean particles."""
+"""The genitive, the plus of what a company streams, and Korean particles."""
 _BRACKETED: Final = re.compile(r"[(\[]\s?(?:[A-Z]+\s?:\s?)?$")
 _CLAUSE_ENDS: Final = frozenset('.:;!?—–|"“”‘(')
 _LIST_GAP: Final = re.compile(r"\s*(?:,|&|/|and|or|vs\.?|versus|,\s*and)\s*", re.IGNORECASE)
+_OTHER_SCRIPT: Final = re.compile("[\u0370-\u1fff\u3041-\ud7a3]{2}")
+"""In a text of Cyrillic, Arabic or Chinese letters an English word is a name."""
 _IN_LIST: Final = re.compile(r"\s*(?:$|[,;&/|).]|(?:and|or)\b)")
 """Behind a ticker that is also a word: not "IBM, NOW with new chips"."""
 
@@ -124,7 +126,7 @@ def _clean(text: str) -> str:
 def _child(children: Mapping[str, _Node], token: str) -> _Node | None:
     """Return the node of a token: as it is written, else without its ending."""
     found = children.get(low := token.lower())
-    if found is None and (low[-1] == "s" or not low.isascii()) and (ending := _ENDING.search(low)):
+    if found is None and (low[-1] in "s+" or not low.isascii()) and (ending := _ENDING.search(low)):
         return children.get(low[: ending.start()])
     return found
 
@@ -341,7 +343,8 @@ class _Reading:
         self.surely_named = surely_named
         letters = [token for token in tokens if len(token) > 3 and token[0].isalpha()]
         lower = [token for token in letters if token[0].islower()]
-        self.all_capitals = len(tokens) > 2 and text.upper() == text
+        self.is_foreign = _OTHER_SCRIPT.search(text) is not None
+        self.all_capitals = len(tokens) > 2 and text.upper() == text and not self.is_foreign
         self.title_case = len(letters) > 1 and context.LOWER_IN_TITLES.issuperset(lower)
 
     def speaks_of(self, span: _Span, alias: _Alias) -> bool:
@@ -413,6 +416,8 @@ class _Reading:
         shouted = self.all_capitals and written == alias.spelling.upper()
         if not (shouted or self._as_spelled(span, alias.spelling)):
             return False
+        if self.is_foreign:
+            return True
         before = self.keys[at - 1] if not self._clause_begins(at) else ""
         after = self.keys[end] if end < len(self.keys) and not self._clause_begins(end) else ""
         if before in context.GIVEN_NAMES:
