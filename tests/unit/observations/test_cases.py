@@ -243,6 +243,7 @@ def test_rows_that_a_cell_reaches_down_to_end_with_their_group() -> None:
         ("4·25%", 4.25),
         ("minus 0.25%", -0.25),
         ("**4.50%", 4.5),
+        ("4.0999999999999996", 4.1),
         ("4.50%^", 4.5),
         ("4.5*1", 4.5),
         ("4.50% ▲", 4.5),
@@ -315,6 +316,7 @@ def test_without_declared_limits_what_no_rate_is_is_dropped_and_what_is_rare_say
         ("三个月", "M0003", None),
         ("二十四個月", "M0024", None),
         ("十年", "M0120", None),
+        ("1年期", "M0012", None),
         ("P1Y6M", "M0018", None),
         ("P90D", "D00090", None),
         ("24 Month CD", "M0024", None),
@@ -446,6 +448,10 @@ def test_a_range_in_two_places_is_one_figure() -> None:
     ends = [(float(r.rate_min_pct or 0), float(r.rate_max_pct or 0)) for r in parsed.rows]
     assert ends == [(5.99, 6.49), (-0.5, -0.25), (5.0, 5.0)]
     assert parsed.reasons() == {"not_a_number": 1}
+
+
+def test_a_file_that_says_its_delimiter_is_cut_there() -> None:
+    assert figures(parse("csv", "sep=|\r\nBank|Term|Rate\r\nA;B, C|6M|4,5\r\n")) == [("A;B, C", "M0006", 4.5)]
 
 
 def test_a_heading_is_known_by_its_words_whatever_marks_are_in_it() -> None:

@@ -38,7 +38,7 @@ _PREFIX = re.compile(
     r"^(?:kỳ hạn|kì hạn|term|tenor|laufzeit|durée|plazo|festgeld|fixed|定期) ?[:-]? ?", re.IGNORECASE
 )
 _SUFFIX = re.compile(
-    r"(?: ?(?:term|time deposits?|deposits?|fixed|rate|fest|cds?|kỳ hạn|定期|存款|もの)|s?[- ]?festgeld)+$",
+    r"(?: ?(?:term|(?:time )?deposits?|fixed|rate|fest|cds?|kỳ hạn|定期|存款|期|もの)|s?[- ]?festgeld)+$",
     re.IGNORECASE,
 )
 _ISO_DURATION = re.compile(r"P(?=(?:\d{1,5}[YMWD])+$)")

@@ -173,6 +173,8 @@ _OPEN_HIGH = re.compile(
     rf"{_UP_TO} ?({_NUMBER}){_SIGN}|({_NUMBER}){_SIGN} ?(?:trở xuống|or (?:less|lower)|以下)", re.IGNORECASE
 )
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)?")
+# 4.0999999999999996 is how programs write 4.1.
+_FLOAT = re.compile(r"[+-]?\d{1,3}\.\d{12,22}")
 _SPACED = re.compile(r"[+-]?\d{1,3}(?:[ ']\d{3})+(?:[.,⎖]\d+)?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?P<mark>[.,])\d{3}(?:(?P=mark)\d{3})*")
 # 4⁵⁰ may be 4.50, and 4.¹ 4.1.
@@ -345,38 +347,32 @@ def _ends(text: str, raw: str) -> tuple[str | None, str | None]:
     raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(raw)} is no number and no range of two")
 
 
-def _number(  # noqa: C901 - every way to write a number
-    text: str, mark: DecimalMark, factor: Decimal, notes: list[Warn]
-) -> Decimal:
+def _number(text: str, mark: DecimalMark, factor: Decimal, notes: list[Warn]) -> Decimal:
     """Return one number in percent.
 
     Raises:
         Unreadable: if its separators make no number, or it has more digits than any rate.
     """
     if sum(c.isdigit() for c in text) > _MOST_DIGITS:
-        raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} has more digits than any rate")
+        if not _FLOAT.fullmatch(text):
+            raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} has more digits than any rate")
+        text = f"{round(Decimal(text), 10).normalize():f}"
     digits = text.replace(" ", "").replace("'", "")
     if digits != text and not _SPACED.fullmatch(text):
         raise UnreadableValue(Reason.SEVERAL_NUMBERS, f"{shorten(text)} is more than one number")
-    points, commas = digits.count("."), digits.count(",")
-    if DECIMAL in digits:
-        if points or commas or digits.count(DECIMAL) > 1:
-            raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} has several decimal marks")
+    marks = [c for c in digits if c in f".,{DECIMAL}"]
+    if not marks or marks == [DECIMAL]:
         return Decimal(digits.replace(DECIMAL, ".")) * factor
-    if not points and not commas:
-        return Decimal(digits) * factor
-    if points and commas:
-        last = max(digits.rfind("."), digits.rfind(","))
-        whole, thousands = digits[:last], "," if digits[last] == "." else "."
-        if digits.count(digits[last]) > 1 or not _GROUPED.fullmatch(whole):
-            raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} mixes points and commas")
-        _expect(mark, digits[last], notes)
-        return Decimal(f"{whole.replace(thousands, '')}.{digits[last + 1 :]}") * factor
-    separator = "." if points else ","
-    if points + commas > 1:
-        if not _GROUPED.fullmatch(digits):
+    separator = marks[-1]
+    if len(marks) > 1:
+        alike = len(set(marks)) == 1
+        whole, _, decimals = digits.rpartition(separator)
+        if DECIMAL in marks or not _GROUPED.fullmatch(digits if alike else whole):
             raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} has several decimal marks")
-        return Decimal(digits.replace(separator, "")) * factor
+        if alike:
+            return Decimal(digits.replace(separator, "")) * factor
+        _expect(mark, separator, notes)
+        return Decimal(f"{whole.replace(marks[0], '')}.{decimals}") * factor
     as_decimal = Decimal(digits.replace(",", ".")) * factor
     if not _GROUPED.fullmatch(digits) or digits.lstrip("+-").startswith("0"):
         _expect(mark, separator, notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from datetime import date
 from itertools import count
@@ -15,6 +16,8 @@ from sourcebook.observations.model import ParsedDocument
 from sourcebook.observations.options import CsvOptions
 
 _DELIMITERS: Final = (";", "\t", ",", "|")
+# What spreadsheets write before a file to tell each other.
+_SAID_DELIMITER = re.compile(r"sep=([;,|\t])[ ;,|\t]*\r?\n", re.IGNORECASE)
 _LOOKED_AT: Final = 50
 _LOOKED_AT_CHARACTERS: Final = 100_000
 _MOST_LINES: Final = 100_000
@@ -31,8 +34,12 @@ def read(document: Text, options: CsvOptions, today: date | None) -> ParsedDocum
         BadDocument: if it is none, or has not the declared columns.
     """
     refuse_page(document.text, "CSV")
-    text = _without_lines(document.text, options.skip_rows)
-    delimiter = "\t" if options.delimiter == "tab" else options.delimiter or _delimiter(text, options.quote)
+    text, said = document.text, _SAID_DELIMITER.match(document.text)
+    if said:
+        text = text[said.end() :]
+    text = _without_lines(text, options.skip_rows)
+    declared = "\t" if options.delimiter == "tab" else options.delimiter or (said and said[1])
+    delimiter = declared or _delimiter(text, options.quote)
     rows, notes = _rows(text, delimiter, options.quote)
     if not rows:
         raise BadDocument(DocumentCause.EMPTY_PAGE, "there is no row in the file")
