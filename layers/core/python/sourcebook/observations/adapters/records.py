@@ -18,11 +18,11 @@ from sourcebook.observations.headings import RateHeading, rate_heading, term_uni
 from sourcebook.observations.model import Dropped, Heading, Observed, ParsedDocument, clean_name
 from sourcebook.observations.options import FieldRef, ObservationOptions, SeriesDeclaration, ValueRef
 from sourcebook.observations.plain import STRUCK
-from sourcebook.observations.terms import NO_TERM, TERM_LIMIT, TermUnit, parse_term
+from sourcebook.observations.terms import NO_TERM, TermUnit, parse_term
 from sourcebook.observations.values import (
     PLAUSIBLE,
     USUAL,
-    DecimalMark,
+    Rate,
     Reason,
     UnreadableValue,
     Warn,
@@ -75,31 +75,6 @@ class FieldColumn:
     term: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """The reading of the cells of one document.
-
-    Attributes:
-        bare_term: unit of a term that is a number only; None where its heading names several.
-        headings: what the heading of each column of figures says of them.
-        language: primary language of the document, if it is known.
-    """
-
-    bare_term: TermUnit | None
-    headings: Sequence[RateHeading]
-    language: str | None
-
-
-def _reading(
-    options: ObservationOptions, columns: Sequence[FieldColumn], over: Over, language: str | None
-) -> _Reading:
-    bare: TermUnit | None = options.bare_term
-    if bare is None:
-        found = term_units(over(options.term), language) if options.term else frozenset()
-        bare = "months" if not found else _BARE_UNITS[min(found)] if len(found) == 1 else None
-    return _Reading(bare, [rate_heading(over(column.where), language) for column in columns], language)
-
-
 _BARE_UNITS: Final[dict[str, TermUnit]] = {"D": "days", "W": "weeks", "M": "months", "Y": "years"}
 
 Over = Callable[[FieldRef], str]
@@ -143,7 +118,7 @@ def observe(
         for heading in headings
         if heading.reason
     )
-    reading = _reading(options, columns, over, language)
+    reader = _FigureReader(options, columns, over, language)
     dated = _newest_first(records, options, dates, today, parsed.dropped)
     # Each figure is kept, taken or not: so many are the most that one document may cost.
     most = max(1, _MOST_FIGURES // max(len(columns), 1))
@@ -152,7 +127,7 @@ def observe(
     seen: dict[tuple[str, str, str], date | None] = {}
     earlier = 0
     for record, day in dated[:most]:
-        for found in _figures(record, options, columns, reading):
+        for found in reader.figures(record):
             if isinstance(found, Dropped):
                 parsed.dropped.append(found)
             elif found.key not in seen:
@@ -171,7 +146,7 @@ def observe(
     _check(parsed)
     if earlier:
         notes = (*notes, f"{earlier} figures of earlier days were passed over")
-    if _may_be_fractions(parsed, options, reading.headings):
+    if _may_be_fractions(parsed, options, reader.headings):
         note = f"every figure is below {_FRACTIONS_BELOW} %: if they are fractions, say `unit: fraction`"
         notes = (*notes, note)
     return replace(parsed, notes=notes)
@@ -190,7 +165,7 @@ def _newest_first(
     """
     if dates is None:
         return [(record, None) for record in records]
-    texts = [_date_text(record, dates) for record in records]
+    texts = [_written(record, dates) for record in records]
     kept: list[tuple[SourceRecord, date | None]] = []
     for record, text, day in zip(records, texts, read_days(texts, options.date_order), strict=True):
         to_come = day is not None and today is not None and day > today
@@ -209,9 +184,10 @@ def _newest_first(
     return sorted(kept, key=order, reverse=True)
 
 
-def _date_text(record: SourceRecord, dates: FieldRef) -> str:
+def _written(record: SourceRecord, where: FieldRef) -> str:
+    """Return what stands in a place, shortened; nothing if the record cannot be trusted."""
     try:
-        return _text(record, dates)[:100]
+        return " ".join(_text(record, where)[:1_000].split())[:100]
     except UnreadableValue:
         return ""
 
@@ -230,127 +206,127 @@ def _may_be_fractions(
     )
 
 
-def _figures(
-    record: SourceRecord, options: ObservationOptions, columns: Sequence[FieldColumn], reading: _Reading
-) -> Iterator[Observed | Dropped]:
-    try:
-        bank = _bank(record, options)
-        series = _series(record, options)
-    except UnreadableValue as error:
-        yield Dropped(record.position, error.reason.value, error.detail)
-        return
-    for column, heading in zip(columns, reading.headings, strict=True):
-        cell: Cell | None = None
+class _FigureReader:
+    """Reads the figures of the records of one document."""
+
+    def __init__(
+        self, options: ObservationOptions, columns: Sequence[FieldColumn], over: Over, language: str | None
+    ) -> None:
+        self.options = options
+        self.columns = columns
+        self.language = language
+        self.headings = [rate_heading(over(column.where), language) for column in columns]
+        self.bare_term: TermUnit | None = options.bare_term
+        if self.bare_term is None:
+            found = term_units(over(options.term), language) if options.term else frozenset()
+            self.bare_term = "months" if not found else _BARE_UNITS[min(found)] if len(found) == 1 else None
+
+    def figures(self, record: SourceRecord) -> Iterator[Observed | Dropped]:
+        """Yield each figure of a record, or why there is none."""
         try:
-            cell = record.cell(column.where)
-            yield _figure(record, options, column, bank, series, cell, reading, heading)
+            bank, series = self._bank(record), self._series(record)
         except UnreadableValue as error:
-            raw = " ".join(cell.text[:1_000].split())[:100] if cell else ""
-            yield Dropped(record.position, error.reason.value, error.detail, raw)
+            yield Dropped(record.position, error.reason.value, error.detail)
+            return
+        for column, heading in zip(self.columns, self.headings, strict=True):
+            try:
+                yield self._figure(record, bank, series, column, heading)
+            except UnreadableValue as error:
+                raw = _written(record, column.where)
+                yield Dropped(record.position, error.reason.value, error.detail, raw)
 
-
-def _figure(  # noqa: PLR0917 - what was found out on the way
-    record: SourceRecord,
-    options: ObservationOptions,
-    column: FieldColumn,
-    bank: str,
-    series: SeriesDeclaration | None,
-    cell: Cell | None,
-    reading: _Reading,
-    heading: RateHeading,
-) -> Observed:
-    """Return one figure of a record.
-
-    Raises:
-        Unreadable: if there is none.
-    """
-    if cell is None:
-        raise UnreadableValue(Reason.NO_VALUE, "the record has no figure there")
-    chosen = options.declared(column.where.series) if column.where.series else series
-    if chosen is None:
-        raise UnreadableValue(Reason.NO_SERIES, "the record does not say its series")
-    term = _term(record, options, column, chosen, reading)
-    mark: DecimalMark = "point" if cell.is_number else options.decimal_mark
-    text, upper = cell.text, column.where.to and record.cell(column.where.to)
-    if upper and upper.text.strip() and upper.text != text:
-        text = f"{text} - {upper.text}"
-    rate = parse_rate(text, unit=options.unit, decimal_mark=mark, language=reading.language, heading=heading)
-    limits = options.limits_pct or PLAUSIBLE
-    ends = [end for end in (rate.low, rate.high) if end is not None]
-    if not all(limits[0] <= end <= limits[1] for end in ends):
-        raise UnreadableValue(
-            Reason.VALUE_OUT_OF_RANGE, f"{rate.value} % is outside of {limits[0]} to {limits[1]}"
+    def _figure(
+        self,
+        record: SourceRecord,
+        bank: str,
+        series: SeriesDeclaration | None,
+        column: FieldColumn,
+        heading: RateHeading,
+    ) -> Observed:
+        cell = record.cell(column.where)
+        if cell is None:
+            raise UnreadableValue(Reason.NO_VALUE, "the record has no figure there")
+        chosen = self.options.declared(column.where.series) if column.where.series else series
+        if chosen is None:
+            raise UnreadableValue(Reason.NO_SERIES, "the record does not say its series")
+        term = self._term(record, column, chosen)
+        rate = self._rate(record, column, cell, heading)
+        return Observed(
+            bank=bank,
+            series=chosen.code,
+            kind=chosen.kind,
+            term=term,
+            rate_min_pct=rate.low,
+            rate_max_pct=rate.high,
+            rate_pct=rate.value,
+            raw_value=rate.raw,
+            parse_warnings=rate.warnings,
+            position=record.position,
         )
-    warnings = rate.warnings
-    if options.limits_pct is None and not all(USUAL[0] <= end <= USUAL[1] for end in ends):
-        warnings = (*warnings, Warn.UNUSUAL.value)
-    return Observed(
-        bank=bank,
-        series=chosen.code,
-        kind=chosen.kind,
-        term=term,
-        rate_min_pct=rate.low,
-        rate_max_pct=rate.high,
-        rate_pct=rate.value,
-        raw_value=rate.raw,
-        parse_warnings=warnings,
-        position=record.position,
-    )
 
-
-def _bank(record: SourceRecord, options: ObservationOptions) -> str:
-    text = _text(record, options.bank)
-    if len(text) > 4 * _BANK_LIMIT:
-        raise UnreadableValue(
-            Reason.NO_BANK, f"{shorten(text[:_BANK_LIMIT])} … is too long for a bank's name"
+    def _rate(self, record: SourceRecord, column: FieldColumn, cell: Cell, heading: RateHeading) -> Rate:
+        options = self.options
+        text, upper = cell.text, column.where.to and record.cell(column.where.to)
+        if upper and upper.text.strip() and upper.text != text:
+            text = f"{text} - {upper.text}"
+        rate = parse_rate(
+            text,
+            unit=options.unit,
+            decimal_mark="point" if cell.is_number else options.decimal_mark,
+            language=self.language,
+            heading=heading,
         )
-    name = unmarked(text)
-    name = options.bank.map.get(name, name)
-    if not name or not any(char.isalnum() for char in name):
-        raise UnreadableValue(Reason.NO_BANK, "the record names no bank")
-    if len(name) > _BANK_LIMIT:
-        raise UnreadableValue(Reason.NO_BANK, f"{shorten(name)} is too long for a bank's name")
-    return name
+        low, high = options.limits_pct or PLAUSIBLE
+        ends = [end for end in (rate.low, rate.high) if end is not None]
+        if not all(low <= end <= high for end in ends):
+            raise UnreadableValue(Reason.VALUE_OUT_OF_RANGE, f"{rate.value} % is outside of {low} to {high}")
+        if options.limits_pct is None and not all(USUAL[0] <= end <= USUAL[1] for end in ends):
+            return replace(rate, warnings=(*rate.warnings, Warn.UNUSUAL.value))
+        return rate
 
+    def _bank(self, record: SourceRecord) -> str:
+        where = self.options.bank
+        text = _text(record, where)
+        name = unmarked(text)
+        name = where.map.get(name, name)
+        if not any(char.isalnum() for char in name):
+            raise UnreadableValue(Reason.NO_BANK, "the record names no bank")
+        if max(len(name), len(text) // 4) > _BANK_LIMIT:
+            raise UnreadableValue(Reason.NO_BANK, f"{shorten(name)} is too long for a bank's name")
+        return name
 
-def _series(record: SourceRecord, options: ObservationOptions) -> SeriesDeclaration | None:
-    """Return the series of a record; None if only its columns know."""
-    where = options.series_field
-    if where is None:
-        return options.series[0] if len(options.series) == 1 or not options.values else None
-    text = unmarked(_text(record, where)[: 4 * _BANK_LIMIT])
-    wanted = heading_key(where.map.get(text, text))
-    if not wanted:
-        raise UnreadableValue(Reason.NO_SERIES, "the record names no series")
-    for series in options.series:
-        if wanted in {series.code, heading_key(series.name)}:
-            return series
-    known = ", ".join(series.code for series in options.series)
-    raise UnreadableValue(Reason.UNKNOWN_SERIES, f"{shorten(text)} is none of the declared series {known}")
+    def _series(self, record: SourceRecord) -> SeriesDeclaration | None:
+        """Return the series of a record; None if only its columns know."""
+        options, where = self.options, self.options.series_field
+        if where is None:
+            return options.series[0] if len(options.series) == 1 or not options.values else None
+        text = unmarked(_text(record, where)[: 4 * _BANK_LIMIT])
+        wanted = heading_key(where.map.get(text, text))
+        if not wanted:
+            raise UnreadableValue(Reason.NO_SERIES, "the record names no series")
+        for series in options.series:
+            if wanted in {series.code, heading_key(series.name)}:
+                return series
+        known = ", ".join(series.code for series in options.series)
+        raise UnreadableValue(
+            Reason.UNKNOWN_SERIES, f"{shorten(text)} is none of the declared series {known}"
+        )
 
-
-def _term(
-    record: SourceRecord,
-    options: ObservationOptions,
-    column: FieldColumn,
-    series: SeriesDeclaration,
-    reading: _Reading,
-) -> str:
-    if series.kind == "loan":
+    def _term(self, record: SourceRecord, column: FieldColumn, series: SeriesDeclaration) -> str:
+        if series.kind == "loan":
+            if column.term is not None:
+                raise UnreadableValue(
+                    Reason.TERM_OF_A_LOAN, f"{series.code} is a loan and has no term_months"
+                )
+            return NO_TERM
         if column.term is not None:
-            raise UnreadableValue(Reason.TERM_OF_A_LOAN, f"{series.code} is a loan and has no term_months")
-        return NO_TERM
-    if column.term is not None:
-        return column.term
-    if options.term is None:
-        raise UnreadableValue(Reason.NO_TERM, "neither the record nor the declaration says the term")
-    text = _text(record, options.term)
-    if len(text) > TERM_LIMIT:
-        raise UnreadableValue(
-            Reason.TERM_UNREADABLE, f"{shorten(text[:TERM_LIMIT])} … is too long for a term"
-        )
-    mapped = options.term.map.get(unmarked(text), text)
-    return parse_term(mapped, bare=reading.bare_term, language=reading.language).code
+            return column.term
+        where = self.options.term
+        if where is None:
+            raise UnreadableValue(Reason.NO_TERM, "neither the record nor the declaration says the term")
+        text = _text(record, where)
+        mapped = where.map.get(unmarked(text), text)
+        return parse_term(mapped, bare=self.bare_term, language=self.language).code
 
 
 def _text(record: SourceRecord, where: FieldRef) -> str:
