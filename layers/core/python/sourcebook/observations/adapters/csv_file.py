@@ -40,14 +40,12 @@ def read(document: Text, options: CsvOptions, today: date | None) -> ParsedDocum
     text = _without_lines(text, options.skip_rows)
     declared = "\t" if options.delimiter == "tab" else options.delimiter or (said and said[1])
     delimiter = declared or _delimiter(text, options.quote)
-    rows, notes = _rows(text, delimiter, options.quote)
+    rows, unread = _rows(text, delimiter, options.quote)
     if not rows:
         raise BadDocument(DocumentCause.EMPTY_PAGE, "there is no row in the file")
     heading = [rows[0].cells] if options.header else []
-    grid = Grid.of(heading, rows[len(heading) :], options, language=options.language)
-    if notes and options.date:
-        raise BadDocument(DocumentCause.TOO_LARGE, f"{notes[0]}, and the newest may be among them")
-    return grid.parsed(options, today, (*document.notes, *notes))
+    grid = Grid.of(heading, rows[len(heading) :], options.language)
+    return grid.parsed(options, today, document.notes, unread)
 
 
 def _without_lines(text: str, count: int) -> str:
@@ -59,7 +57,7 @@ def _without_lines(text: str, count: int) -> str:
     return text[at:]
 
 
-def _rows(text: str, delimiter: str, quote: str) -> tuple[list[GridRow], list[str]]:
+def _rows(text: str, delimiter: str, quote: str) -> tuple[list[GridRow], str]:
     """Return the rows that are not empty, each with its number from 1, and what was left out.
 
     A quotation mark that is not closed makes one cell of the lines behind it. Such a row is wrong, and they
@@ -83,7 +81,7 @@ def _rows(text: str, delimiter: str, quote: str) -> tuple[list[GridRow], list[st
             for row in reader:
                 number += 1
                 if number > _MOST_LINES or len(rows) >= _MOST_ROWS or cells > _MOST_CELLS:
-                    return rows, [f"rows after row {number - 1} were not read"]
+                    return rows, f"rows after row {number - 1} were not read"
                 swallowed = _swallows(row, delimiter)
                 if any(row) and any(cell.strip() for cell in row):
                     cells += len(row)
@@ -100,7 +98,7 @@ def _rows(text: str, delimiter: str, quote: str) -> tuple[list[GridRow], list[st
             else:
                 raise BadDocument(DocumentCause.WRONG_FORMAT, f"it is no CSV ({error})") from error
         if again is None:
-            return rows, []
+            return rows, ""
         lines.seek(again)
         lines.readline()
     raise AssertionError("a count has no end")

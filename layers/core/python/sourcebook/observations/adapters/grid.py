@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
@@ -22,10 +22,6 @@ from sourcebook.observations.options import FieldRef, ObservationOptions, ValueR
 from sourcebook.observations.terms import parse_term
 from sourcebook.observations.values import Reason, UnreadableValue
 
-Selected = Callable[[FieldRef], str | None]
-"""Finds the text of a field that is given by a selector."""
-
-
 _MOST_HEADINGS: Final = 500
 
 
@@ -37,52 +33,41 @@ class GridRow:
         position: in the document, from 1.
         cells: the texts.
         wrong: why its cells cannot be distinguished, if they cannot.
+        select: finds the text of a field that is given by a selector.
     """
 
     position: int
     cells: Sequence[str]
     wrong: str = ""
+    select: Callable[[FieldRef], str | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    position: int
-    cells: Sequence[str]
+    row: GridRow
     grid: Grid
-    select: Selected | None
     trouble: UnreadableValue | None
 
-    @classmethod
-    def of(cls, row: GridRow, grid: Grid, select: Selected | None) -> _Record:
-        cells, width = row.cells, grid.width
-        trouble: UnreadableValue | None = None
-        if row.wrong:
-            trouble = UnreadableValue(Reason.WRONG_NUMBER_OF_CELLS, row.wrong)
-        elif len(cells) > 1 and len(set(cells)) == 1 and cells[0]:
-            trouble = UnreadableValue(Reason.SECTION_HEADING, "one text across all columns is no record")
-        elif width and len(cells) > width and any(cells[width:]):
-            # One cell too many moves all behind it: what stands under a heading is another thing.
-            trouble = UnreadableValue(
-                Reason.WRONG_NUMBER_OF_CELLS, f"{len(cells)} cells under {width} headings"
-            )
-        return cls(row.position, cells, grid, select, trouble)
+    @property
+    def position(self) -> int:
+        return self.row.position
 
     def cell(self, where: FieldRef) -> Cell | None:
         if where.const is not None:
             return Cell(where.const)
         if where.selector is not None:
-            text = self.select(where) if self.select else None
+            text = self.row.select(where)
             return None if text is None else Cell(text)
         if self.trouble is not None:
             raise self.trouble
-        number = self.grid.index(where)
+        number, cells = self.grid.index(where), self.row.cells
         if number is None:
             raise UnreadableValue(Reason.MISSING_COLUMN, f"there is no column {where.column}")
-        if number >= len(self.cells):
+        if number >= len(cells):
             raise UnreadableValue(
-                Reason.WRONG_NUMBER_OF_CELLS, f"{len(self.cells)} cells, column {number + 1} wanted"
+                Reason.WRONG_NUMBER_OF_CELLS, f"{len(cells)} cells, column {number + 1} wanted"
             )
-        return Cell(self.cells[number])
+        return Cell(cells[number])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,31 +77,28 @@ class Grid:
     Attributes:
         headings: of each column all texts that stand over it, the joint one first.
         rows: the rows.
-        selected: for each row, how a selector is applied to it.
         language: primary language of the document, if it says so.
         over_columns: the text of all cells over each column, as written.
+        numbers: of the columns, from 0, by what stands over them.
     """
 
     headings: Sequence[Sequence[str]]
     rows: Sequence[GridRow]
-    selected: Sequence[Selected | None] = ()
-    language: str | None = None
-    over_columns: Sequence[str] = ()
-    _numbers: dict[str, int] = field(default_factory=dict)
+    language: str | None
+    over_columns: Sequence[str]
+    numbers: Mapping[str, int]
 
     @classmethod
     def of(
         cls,
         heading_rows: Sequence[Sequence[str]],
         rows: Sequence[GridRow],
-        options: ObservationOptions,
-        selected: Sequence[Selected | None] = (),
         language: str | None = None,
     ) -> Grid:
-        """Return the grid of a table, which has the declared columns.
+        """Return the grid of a table.
 
         Raises:
-            BadDocument: if a declared column is missing or stands twice, or there are too many.
+            BadDocument: if there are too many columns.
         """
         width = max(map(len, heading_rows), default=0)
         if width > _MOST_HEADINGS:
@@ -136,103 +118,99 @@ class Grid:
         for number, stands in enumerate(headings):
             for text in stands:
                 numbers.setdefault(heading_key(text), number)
-        grid = cls(headings, rows, selected, language, over_columns, numbers)
-        grid.check(options)
-        return grid
-
-    @property
-    def width(self) -> int:
-        """Columns that have a heading, 0 without headings."""
-        return len(self.headings)
+        return cls(headings, rows, language, over_columns, numbers)
 
     def index(self, where: FieldRef) -> int | None:
         """Return the number, from 0, of the column of a field; None if there is none."""
         if isinstance(where.column, int):
             return where.column - 1
-        return self._numbers.get(heading_key(where.column or ""))
+        return self.numbers.get(heading_key(where.column or ""))
 
-    def check(self, options: ObservationOptions) -> None:
-        """Refuse a grid that lacks a declared column.
+    def _shown(self) -> list[str]:
+        return [texts[0] if texts else "" for texts in self.headings]
 
-        Raises:
-            BadDocument: naming the column, and the headings that are there.
-        """
-        shown = [texts[0] if texts else "" for texts in self.headings]
+    def _check(self, options: ObservationOptions) -> None:
+        """Refuse a grid that lacks a declared column, naming it and the headings that are there."""
         widest = max((len(row.cells) for row in self.rows), default=0)
         for name, where in options.fields:
             if where.column is None:
                 continue
             number = self.index(where)
             if number is None:
-                raise layout_changed(f"{name}: no heading {where.column}", shown)
-            if number >= max(widest, self.width):
+                raise layout_changed(f"{name}: no heading {where.column}", self._shown())
+            if number >= max(widest, len(self.headings)):
                 raise layout_changed(f"{name}: no column {where.column}", f"{widest} columns")
-        if options.term_columns and not self.columns(options):
-            raise layout_changed("term_columns: no heading is a term", shown)
 
-    def columns(self, options: ObservationOptions) -> list[FieldColumn]:
-        """Return the columns of figures: those declared, or those whose headings are terms."""
-        if not options.term_columns:
-            return declared_columns(options)
+    def _columns(self, options: ObservationOptions) -> tuple[list[FieldColumn], list[Heading]]:
+        """Return the columns of figures, declared or under terms, and the headings of those not read."""
         taken = self._taken(options)
-        columns = []
+        columns = declared_columns(options)
+        rest: list[Heading] = []
         for number, texts in enumerate(self.headings):
-            found = _term_among(texts, options, self.language) if number not in taken else None
+            if number in taken:
+                continue
+            found: str | UnreadableValue | None = None
+            if options.term_columns:
+                found = _term_among(texts, options, self.language)
             if isinstance(found, str):
                 columns.append(FieldColumn(ValueRef(column=number + 1), found))
-        return columns
-
-    def not_taken(self, options: ObservationOptions) -> tuple[Heading, ...]:
-        """Return the headings whose columns are not read, each with the reason."""
-        taken = self._taken(options)
-        found: list[Heading] = []
-        for number, texts in enumerate(self.headings):
-            if number in taken or not texts:
-                continue
-            if not options.term_columns:
-                found.append(Heading(number + 1, texts[0], "", "no field is declared to be there"))
-                continue
-            read = _term_among(texts, options, self.language)
-            if isinstance(read, UnreadableValue):
-                found.append(Heading(number + 1, texts[0], read.reason.value, read.detail))
-        return tuple(found)
+            elif texts and found:
+                rest.append(Heading(number + 1, texts[0], found.reason.value, found.detail))
+            elif texts:
+                rest.append(Heading(number + 1, texts[0], "", "no field is declared to be there"))
+        if not columns:
+            raise layout_changed("term_columns: no heading is a term", self._shown())
+        return columns, rest
 
     def _taken(self, options: ObservationOptions) -> set[int | None]:
         return {self.index(where) for _, where in options.fields if where.column is not None}
 
     def _of_dates(self, options: ObservationOptions) -> FieldRef | None:
         """Return the one column that no field is in and that has a date in most of its cells."""
-        taken = self._taken(options)
-        found: list[int] = []
+        taken, found = self._taken(options), []
         for number in range(max((len(row.cells) for row in self.rows), default=0)):
             texts = [row.cells[number] for row in self.rows if number < len(row.cells)]
-            if number not in taken and sum(map(bool, read_days(texts, options.date_order))) * 2 > len(
-                self.rows
-            ):
+            dates = sum(day is not None for day in read_days(texts, options.date_order))
+            if number not in taken and dates * 2 > len(self.rows):
                 found.append(number)
         return FieldRef(column=found[0] + 1) if len(found) == 1 else None
 
     def parsed(
-        self, options: ObservationOptions, today: date | None, notes: tuple[str, ...] = ()
+        self, options: ObservationOptions, today: date | None, notes: tuple[str, ...], unread: str
     ) -> ParsedDocument:
-        """Return the figures of the grid's rows.
+        """Return the figures of the grid's rows; `unread` says which were not read, if there are any.
 
         Raises:
-            BadDocument: if there is none.
+            BadDocument: if there is none, or a declared column is missing, or the latest may not be read.
         """
-        columns = self.columns(options)
-        selected = self.selected or [None] * len(self.rows)
+        if unread and options.date:
+            raise BadDocument(DocumentCause.TOO_LARGE, f"{unread}, and the latest may be among them")
+        self._check(options)
+        columns, rest = self._columns(options)
         return observe(
-            [_Record.of(row, self, select) for row, select in zip(self.rows, selected, strict=True)],
+            [_Record(row, self, self._trouble(row)) for row in self.rows],
             options,
             columns,
-            notes=notes,
+            notes=(*notes, unread) if unread else notes,
             language=self.language,
-            headings=self.not_taken(options),
+            headings=tuple(rest),
             over=self.over,
             dates=options.date or self._of_dates(options),
             today=today,
         )
+
+    def _trouble(self, row: GridRow) -> UnreadableValue | None:
+        """Return why the cells of a row are not those of a record, if they are not."""
+        cells, width = row.cells, len(self.headings)
+        if row.wrong:
+            return UnreadableValue(Reason.WRONG_NUMBER_OF_CELLS, row.wrong)
+        if len(cells) > 1 and cells[0] and len(set(cells)) == 1:
+            return UnreadableValue(Reason.SECTION_HEADING, "one text across all columns is no record")
+        if width and len(cells) > width and any(cells[width:]):
+            # One cell too many moves all behind it: what stands under a heading is another thing.
+            problem = f"{len(cells)} cells under {width} headings"
+            return UnreadableValue(Reason.WRONG_NUMBER_OF_CELLS, problem)
+        return None
 
     def over(self, where: FieldRef) -> str:
         """Return all that stands over the column of a field, marks of footnotes included."""

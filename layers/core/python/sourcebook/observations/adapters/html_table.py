@@ -6,7 +6,8 @@ nested tags give what a visitor sees.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Final
 
@@ -19,7 +20,7 @@ from sourcebook.observations.adapters.document import (
     check_not_login,
     layout_changed,
 )
-from sourcebook.observations.adapters.grid import Grid, GridRow, Selected
+from sourcebook.observations.adapters.grid import Grid, GridRow
 from sourcebook.observations.adapters.markup import check_markup
 from sourcebook.observations.adapters.shown import ShownPage
 from sourcebook.observations.model import ParsedDocument
@@ -54,8 +55,8 @@ def read(document: Text, options: HtmlTableOptions, today: date | None) -> Parse
     failures: list[BadDocument] = []
     for table in tables[:_MOST_TABLES]:
         try:
-            grid, notes = _grid(table, options, shown, language)
-            return grid.parsed(options, today, (*document.notes, *notes))
+            grid, unread = _grid(table, options, shown, language)
+            return grid.parsed(options, today, document.notes, unread)
         except BadDocument as error:
             if error.cause in {DocumentCause.IMPLAUSIBLE_VALUES, DocumentCause.TOO_LARGE}:
                 raise
@@ -72,7 +73,7 @@ def _language_tag(page: LexborHTMLParser) -> str | None:
 
 def _grid(
     table: LexborNode, options: HtmlTableOptions, shown: ShownPage, language: str | None
-) -> tuple[Grid, list[str]]:
+) -> tuple[Grid, str]:
     found = [
         row
         for row in table.css(options.rows)
@@ -81,14 +82,16 @@ def _grid(
     if not found:
         raise layout_changed(f"rows: nothing matches {options.rows} in {options.table}", table.tag)
     nodes = found[:_MOST_ROWS]
-    notes = [f"{len(found) - len(nodes)} rows after the first {_MOST_ROWS} were not read"]
-    rows = _rows(nodes, shown)
     by_column = any(where.column is not None for _, where in options.fields)
     headings = options.header_rows if by_column or options.term_columns else 0
     ends = {node.mem_id for node in found}
-    selected = [_selecting(node, shown, ends) for node in nodes[headings:]]
-    grid = Grid.of([row.cells for row in rows[:headings]], rows[headings:], options, selected, language)
-    return grid, notes if len(found) > len(nodes) else []
+    rows = [
+        replace(row, select=_selecting(node, shown, ends))
+        for row, node in zip(_rows(nodes, shown), nodes, strict=True)
+    ]
+    grid = Grid.of([row.cells for row in rows[:headings]], rows[headings:], language)
+    unread = len(found) - len(nodes)
+    return grid, f"{unread} rows after the first {_MOST_ROWS} were not read" if unread else ""
 
 
 def _is_own(row: LexborNode, table: LexborNode) -> bool:
@@ -159,7 +162,7 @@ def _span(node: LexborNode, name: str) -> int:
     return int(digits) if len(digits.lstrip("0")) <= 4 else _MOST_ROWS
 
 
-def _selecting(row: LexborNode, shown: ShownPage, ends: Container[int]) -> Selected:
+def _selecting(row: LexborNode, shown: ShownPage, ends: Container[int]) -> Callable[[FieldRef], str | None]:
     """Return the finder of a row's fields: within it, or after ``~`` in what follows up to the next row."""
 
     def select(where: FieldRef) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -85,9 +84,11 @@ class ObservationAdapter:
             return _failed(error)
         digest = sha256(response.body).hexdigest()
         if read_today and source.body_hash == digest[:32]:
-            validators = _validators(source, response)
             return PollResult(
-                PollVerdict.UNCHANGED, "same_body", http_status=response.status, state=dict(validators)
+                PollVerdict.UNCHANGED,
+                "same_body",
+                http_status=response.status,
+                state=_validators(source, response),
             )
         scrape = Scrape(source.source_id, isoformat(moment, "milliseconds"), day, digest[:16])
         if response.body and source.body_hash != digest[:32]:
@@ -143,7 +144,25 @@ class ObservationAdapter:
         )
         outcomes = self.store(scrape, parsed.rows, SourcePriority.of(dict(source.to_json())))
         odd = anomaly(source.last_entries, len(parsed.rows), options.warn_fewer_rows_pct)
-        self._record(source=source, options=options, scrape=scrape, digest=digest, parsed=parsed, odd=odd)
+        # Kept for whoever asks how fresh everything is.
+        self.table.put(
+            {
+                **keys.observing_source(source.source_id),
+                "entity_type": "Scrape",
+                "schema_version": SCHEMA_VERSION,
+                "source_id": source.source_id,
+                "name": source.name or None,
+                "url": source.url,
+                "series": [series.code for series in options.series],
+                "scraped_at": scrape.scraped_at,
+                "observed_day": scrape.day,
+                "rows": len(parsed.rows),
+                "dropped": parsed.reasons(),
+                "notes": list(parsed.notes) or None,
+                "anomaly": odd or None,
+                "snapshot": digest,
+            }
+        )
         return PollResult(
             PollVerdict.CHANGED,
             "ok",
@@ -151,7 +170,10 @@ class ObservationAdapter:
             entries=len(parsed.rows),
             created=outcomes.count(ObservationOutcome.CREATED),
             updated=outcomes.count(ObservationOutcome.UPDATED),
-            rejected=tuple(_rejected(source.source_id, parsed)),
+            rejected=tuple(
+                Rejected(source.source_id, f"row {dropped.position}", f"{dropped.reason}: {dropped.detail}")
+                for dropped in parsed.dropped
+            ),
             dropped=parsed.reasons(),
             anomaly=odd,
             state={**_validators(source, response), "body_hash": digest[:32], "observed_day": scrape.day},
@@ -186,36 +208,6 @@ class ObservationAdapter:
                 canonical.rebuild(row.key, [scrape.source_id])
         return outcomes
 
-    def _record(
-        self,
-        *,
-        source: Source,
-        options: ObservationOptions,
-        scrape: Scrape,
-        digest: str,
-        parsed: ParsedDocument,
-        odd: str,
-    ) -> None:
-        """Keep how the scrape went, for whoever asks how fresh everything is."""
-        self.table.put(
-            {
-                **keys.observing_source(source.source_id),
-                "entity_type": "Scrape",
-                "schema_version": SCHEMA_VERSION,
-                "source_id": source.source_id,
-                "name": source.name or None,
-                "url": source.url,
-                "series": [series.code for series in options.series],
-                "scraped_at": scrape.scraped_at,
-                "observed_day": scrape.day,
-                "rows": len(parsed.rows),
-                "dropped": parsed.reasons(),
-                "notes": list(parsed.notes) or None,
-                "anomaly": odd or None,
-                "snapshot": digest,
-            }
-        )
-
 
 def anomaly(before: int, now: int, share_pct: int = 30) -> str:
     """Return in words that a scrape yielded far fewer rows than the last, or nothing if it did not.
@@ -230,12 +222,7 @@ def anomaly(before: int, now: int, share_pct: int = 30) -> str:
     return ""
 
 
-def _rejected(source_id: str, parsed: ParsedDocument) -> Iterator[Rejected]:
-    for dropped in parsed.dropped:
-        yield Rejected(source_id, f"row {dropped.position}", f"{dropped.reason}: {dropped.detail}")
-
-
-def _validators(source: Source, response: HttpResponse) -> Mapping[str, str | None]:
+def _validators(source: Source, response: HttpResponse) -> dict[str, str | None]:
     found: dict[str, str | None] = {"etag": response.etag, "last_modified": response.last_modified}
     return {name: value for name, value in found.items() if value != getattr(source, name)}
 
