@@ -104,6 +104,17 @@ def slugged(title: str, *more: str) -> str:
     return story(title, f"https://news.example/2026/{title.lower().replace(' ', '-')}", *more)
 
 
+@pytest.mark.parametrize(
+    "link", ["mailto:a@news.example", "https://a:b@news.example/1", "https://news.example/\u200b1"]
+)
+def test_an_entry_whose_link_leads_to_no_page_has_that_of_its_feed(feed: Feed, link: str) -> None:
+    result = feed.poll(rss(f"<title>Pier itâ€™s open</title><link>{link}</link>"))
+    assert (result.created, result.rejected) == (1, ())
+    [article] = feed.articles()
+    assert article["source_attribution"][feed.source_id]["url"] == "https://news.example/"
+    assert article["headline"] == "Pier it’s open"
+
+
 def test_one_guid_on_ten_items_is_ten_articles(feed: Feed) -> None:
     numbers = "one two three four five six seven eight nine ten".split()
     items = [story(f"Pier {n} opens", "same", f"<link>https://news.example/{n}</link>") for n in numbers]

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from sourcebook.articles.adapters.intake import crawl_time
 from sourcebook.feeds.fetching import (
     Validators,
     address_state,
@@ -95,3 +96,12 @@ def test_another_answer_in_between_starts_the_count_again(other: str | None) -> 
 
 def test_a_feed_that_is_where_it_was_needs_no_word() -> None:
     assert address_state(source(), answer()) == {}
+
+
+def test_a_poll_in_the_second_of_the_one_before_has_the_next_second() -> None:
+    polled = source(last_success_at="2026-11-27T12:00:00Z")
+    half = timedelta(milliseconds=500)
+    assert crawl_time(polled, NOON + half) == NOON + timedelta(seconds=1)
+    assert crawl_time(polled, NOON - half) == NOON - half
+    assert crawl_time(polled, NOON + 3 * half) == NOON + 3 * half
+    assert crawl_time(source(), NOON) == NOON

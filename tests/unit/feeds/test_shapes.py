@@ -390,6 +390,17 @@ def test_the_address_behind_one_that_counts_clicks_is_kept(mode: Literal["fast",
 
 
 @pytest.mark.parametrize(
+    "link",
+    [
+        "https://www.google.com/url?rct=j&amp;sa=t&amp;url=https://paper.example/a%3Fb%3D1&amp;ct=ga",
+        "http://www.bing.com/news/apiclick.aspx?ref=FexRss&amp;tid=1&amp;url=https%3a%2f%2fpaper.example%2fa%3fb%3d1&amp;c=1",
+    ],
+)
+def test_the_address_in_a_link_of_a_search_engine_is_found(link: str) -> None:
+    assert entry_of(rss(f"<title>a</title><link>{link}</link>")).address == "https://paper.example/a?b=1"
+
+
+@pytest.mark.parametrize(
     ("written", "address"),
     [
         ("https://news.example/a/\n   long-name.html", "https://news.example/a/long-name.html"),
@@ -418,6 +429,7 @@ def test_the_page_of_an_atom_entry_is_found(links: str) -> None:
         ("Ann Lee &lt;ann@news.example&gt;", "Ann Lee"),
         ("ann@news.example", "ann@news.example"),
         ("@annlee", "@annlee"),
+        ("&lt;span about='/user/3'&gt;Ann &amp;amp; Bo&lt;/span&gt;", "Ann & Bo"),
     ],
 )
 def test_an_author_is_the_name_beside_an_address(written: str, name: str) -> None:
@@ -432,3 +444,18 @@ def test_a_namespace_is_known_with_https_too() -> None:
 def test_a_json_feed_of_nothing_is_a_feed() -> None:
     body = b'{"version": "https://jsonfeed.org/version/1.1", "title": "T", "items": null}'
     assert parse_feed(body, url=URL).entries == ()
+
+
+def test_an_author_of_json_may_be_a_name() -> None:
+    items = b'[{"id": "1", "title": "a", "author": "Ann"}]'
+    body = b'{"version": "https://jsonfeed.org/version/1", "items": ' + items + b"}"
+    assert entry_of(body).author == "Ann"
+
+
+def test_a_date_without_a_namespace_is_one() -> None:
+    entry = entry_of(rss("<title>a</title><date>2024-11-05T08:00:00Z</date>"))
+    assert entry.updated == datetime(2024, 11, 5, 8, tzinfo=UTC)
+
+
+def test_a_guid_is_no_link_if_its_attribute_says_so_in_small_letters() -> None:
+    assert entry_of(rss("<title>a</title><guid ispermalink='false'>/a</guid>")).link == ""

@@ -24,23 +24,24 @@ _BUDDHIST_ERA = 543  # years that Thailand counts beyond ours
 _BUDDHIST_YEARS = range(2500, 2700)
 
 _ENGLISH_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-# First letters of the names of each month, January first, in the languages of Europe, Indonesian, Malay,
-# Hebrew and Arabic; a point ends the word. The longest match counts. Weekdays that look like one have 0.
+# First letters of the names of each month, in the languages of Europe, Indonesian, Malay, Hebrew, Arabic and
+# Chinese, after those of weekdays that look like one. A point ends the word. The longest match counts.
 _STEMS = """
 mardi marte marți marti./
-jan jän gen ene ian sty led sij sau jaa tam oca янв яну јан січ ιαν ינו ينا/
-feb fév fev lut úno uno velj vasar vee hel şub фев феб лют φεβ פבר فبر/
-mar mär már mrz mrt mac bře bre ožu kov maali мар бер μαρ μάρ מרץ מרס مار/
-apr avr abr ápr kwi dub tra. trav bal huh nis апр кві απρ אפר أبر ابر/
-may mai mei mag maj maí máj kvě kve svi geg touk мая май мај тра μαΐ μαι μάι מאי ماي/
-jun juin jún giu iun cze čer čvn lipanj. lipnja bir juun jūn kes haz июн юни јун чер ιουν ιούν יונ يون/
+jan jän gen ene ian sty led sij sau jaa tam oca янв яну јан січ ιαν ינו ينا 一月./
+feb fév fev lut úno uno velj vasar vee hel şub фев феб лют φεβ פבר فبر 二月./
+mar mär már mrz mrt mac bře bre ožu kov maali мар бер μαρ μάρ מרץ מרס مار 三月./
+apr avr abr ápr kwi dub tra. trav bal huh nis апр кві απρ אפר أبر ابر 四月./
+may mai mei mag maj maí máj kvě kve svi geg touk мая май мај тра μαΐ μαι μάι מאי ماي 五月./
+jun juin jún giu iun cze čer čvn lipanj. lipnja bir juun jūn kes haz июн юни јун чер ιουν ιούν יונ يون
+  六月./
 jul jui júl lug iul lip červenc červene čvc srpanj. srpnja liep juul jūl hei tem. temmu июл юли јул лип
-  ιουλ ιούλ יול يول/
-aug aoû aou ago agu ags agt ágú ogo avg sie srp kol rugp elo ağu авг сер αυγ αύγ אוג أغس اغس/
-sep set szep wrz zář zar. září ruj rugs syy eyl сен сеп вер σεπ ספט سبتم/
-oct okt out ott paź paz říj rij spal lok eki окт жов οκτ אוק أكت اكت/
-nov nóv noi lis stu lapkr marra kas ноя ное нов лис νοε νοέ נוב نوف/
-dec dez déc dic des dis dets gru pro joul ara. aral дек дец гру δεκ דצמ ديس
+  ιουλ ιούλ יול يول 七月./
+aug aoû aou ago agu ags agt ágú ogo avg sie srp kol rugp elo ağu авг сер αυγ αύγ אוג أغس اغس 八月./
+sep set szep wrz zář zar. září ruj rugs syy eyl сен сеп вер σεπ ספט سبتم 九月./
+oct okt out ott paź paz říj rij spal lok eki окт жов οκτ אוק أكت اكت 十月./
+nov nóv noi lis stu lapkr marra kas ноя ное нов лис νοε νοέ נוב نوف 十一月/
+dec dez déc dic des dis dets gru pro joul ara. aral дек дец гру δεκ דצמ ديس 十二月
 """
 _MONTH_STEMS = {stem: number for number, stems in enumerate(_STEMS.split("/")) for stem in stems.split()}
 
@@ -100,20 +101,25 @@ _OTHER_TIME = re.compile(
 _AFTERNOON = re.compile(r"下午|晚上|午後|午后|오후")
 _MORNING = re.compile(r"上午|凌晨|午前|오전")
 _OCLOCK = re.compile(r"\s*(?:uhr|hrs?|hours?|h|o['\u2019]?clock|часов|год\.|點|点|時|时|시)(?![a-z])\s*")
-_BAD_OFFSET = re.compile(r"\s*(?:gmt|utc)?\s?[+\u2212-]+\s?\d{3,}")
+# The last one is "+02:00" after a program has read it as part of an address, where "+" is a blank.
+_BAD_OFFSET = re.compile(
+    r"\s*(?:gmt|utc)?\s?[+\u2212\u2013-]+\s?\d{3,}|\s*(?!00:?00)(?:0\d|1[0-4]):?\d\d(?![:\d])"
+)
 _ZONE = re.compile(
     r"\s*[\[(]?\s*(?:([a-z][a-z0-9_]*(?:/[a-z0-9_+-]+){0,2})\s*[\])]?)?"
-    r"\s*(?:([+\u2212-])\s?(\d{1,2}):?(\d{2})?(?::\d{2})?(?!\d)(?:\s*[\[(][^\])]*[\])]?)?)?",
+    r"\s*(?:([+\u2212\u2013-])\s?(\d{1,2}):?(\d{2})?(?::\d{2})?(?!\d)(?:\s*[\[(][^\])]*[\])]?)?)?",
     re.IGNORECASE,
 )
 # The letters of military zones: all but J, that of local time, and Z. T stands between date and time, H for
 # hours.
-_MILITARY = re.compile(r"\s*(?:[\[(]\s*)?([a-gik-su-y])\b(?!\s*/)")
+_MILITARY = re.compile(r"\s*(?:[\[(]\s*)?([a-gik-su-y])\b(?!\s*[/.])")
 _LONG_ZONE = re.compile(r"\s*(?:standard |daylight |summer )?time\b\s*[\])]?")
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4})(?!\d)")
+_SECONDS = re.compile(r"\d+|\d{10}\.\d+")
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"[^\W\d_]+")
+_NUMBERED_MONTH = re.compile(r"tháng (0?[1-9]|1[0-2])\b|(?<!\d)(0?[1-9]|1[0-2])[月월]")
 _EAST_ASIAN = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]?")
 
 
@@ -222,8 +228,8 @@ class _Time(NamedTuple):
 
 
 def _tolerant(text: str, first: DateOrder) -> DateReading:
-    if text.isdecimal():
-        return DateReading(_from_digits(text))
+    if _SECONDS.fullmatch(text):
+        return DateReading(_from_digits(text.partition(".")[0]))
     rest = text.lower()
     # The zone of a date without separators between date and time ("2016-06-29t15:07") stays readable.
     rest = re.sub(r"(?<=\d)t(?=\d)", " ", rest)
@@ -334,7 +340,7 @@ def _zone(tail: str) -> tuple[int | ZoneInfo, str] | None:
     if name in _ZONES:
         return _ZONES[name], rest
     if len(name) == 1:
-        return None if name == "j" else (0, rest)
+        return None if name == "j" or rest.startswith(".") else (0, rest)
     if place := _place(name):
         long = _LONG_ZONE.match(rest)
         return ZoneInfo(place), rest[long.end() :] if long else rest
@@ -387,6 +393,9 @@ def _month(word: str) -> int | None:
 
 
 def _named_date(text: str) -> tuple[int, int, int] | None:
+    text = _NUMBERED_MONTH.sub(
+        lambda match: f" {_ENGLISH_MONTHS[int(match[1] or match[2]) - 1].lower()} ", text
+    )
     # The last one: a weekday may look like a month before it ("mar., 3 sept. 2015").
     months = [number for word in _WORDS.findall(text) if (number := _month(word)) is not None]
     if not months:

@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from sourcebook.errors import shorten
 from sourcebook.feeds._dates import DateReading, by_the_book, weigh_date
-from sourcebook.feeds._text import shorten_text, text_of
+from sourcebook.feeds._text import plain_title, shorten_text, text_of
 from sourcebook.feeds.model import NOTHING_IN_IT, Draft, FeedEntry
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ _DERIVED_TITLE = 100
 _COMPARED_TEXT = 20_000
 _LINE_BREAK = re.compile(r"\s*\n\s*")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_REDIRECT = re.compile(
+    r"https?://www\.(?:google\.[a-z.]{2,6}/url|bing\.com/news/apiclick\.aspx)\?(?:[^#]*&)?(?:url|q)=(https?(?::|%3a)[^&#]+)",
+    re.IGNORECASE,
+)
 _MAILBOX = re.compile(r"\S+@\S+ *\(([^()]+)\)|\"?([^<>\"]+?)\"? *<\S+@\S+>")
 _NEVER_LINKS = frozenset(("javascript", "vbscript", "data", "about", "blob"))
 
@@ -113,21 +117,28 @@ def add_entry(
             id,
             summary,
             content,
-            _name(author) if "@" in author else author or None,
+            _name(author) if "@" in author or "<" in author or "&" in author else author or None,
             categories,
             language,
             enclosure,
             derived,
             publisher,
-            origin,
+            origin or _behind_redirect(link),
         )
     )
 
 
-def _name(author: str) -> str:
-    """Return the name beside an address of mail, as RSS has it ("a@b.example (Ann)") or mail; else all."""
+def _name(author: str) -> str | None:
+    """Return an author as plain text: the name beside an address of mail, as RSS or mail has it; else all."""
+    author = plain_title(author)
     found = _MAILBOX.fullmatch(author)
-    return (found[1] or found[2]) if found else author
+    return (found[1] or found[2]) if found else author or None
+
+
+def _behind_redirect(link: str) -> str:
+    """Return the address in a link of a search engine that counts clicks, "" in any other link."""
+    found = _REDIRECT.match(link)
+    return unquote(found[1]) if found else ""
 
 
 def read_date(draft: Draft, position: int, text: str) -> datetime | None:

@@ -66,8 +66,8 @@ _FIELDS = {
     "media:group": "group",
     "pubdate": "published", "published": "published", "issued": "published1", "dcterms:issued": "published2",
     "dcterms:created": "published3",
-    "updated": "updated", "modified": "updated", "dc:date": "updated1", "dcterms:modified": "updated2",
-    "lastbuilddate": "updated3",
+    "updated": "updated", "modified": "updated", "dc:date": "updated1", "date": "updated1",
+    "dcterms:modified": "updated2", "lastbuilddate": "updated3",
     "author": "author", "dc:creator": "author1", "itunes:author": "author2", "managingeditor": "author3",
     "category": "category", "dc:subject": "category", "keywords": "category",
     "itunes:keywords": "keywords", "media:keywords": "keywords",
@@ -484,7 +484,7 @@ class _Reader:
         guid, attributes = field("id", _NOTHING)
         if not guid:
             guid = clean(item.attributes.get("rdf:about", ""))
-        elif attributes.get("isPermaLink", "true").lower() == "true":
+        elif (attributes.get("isPermaLink") or attributes.get("ispermalink", "true")).lower() == "true":
             guid = self._resolve(guid, attributes)
             if not link and is_address(guid):
                 link = guid

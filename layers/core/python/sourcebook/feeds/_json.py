@@ -100,7 +100,9 @@ def _add(draft: Draft, position: int, item: dict[str, object], base: str) -> Non
         id=text_member(item, "id"),
         summary=text_member(item, "summary") or content,
         content=content,
-        author=next((name for author in authors if (name := text_member(author, "name"))), ""),
+        author=next(
+            (name for author in authors if (name := text_member(author, "name"))), text_member(item, "author")
+        ),
         categories=tuple(dict.fromkeys(tag for tag in tags if isinstance(tag, str) and tag))
         if isinstance(tags, list)
         else (),

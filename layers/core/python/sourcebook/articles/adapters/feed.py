@@ -25,7 +25,14 @@ from sourcebook.feeds.fetching import (
     validators_for,
 )
 from sourcebook.feeds.model import FeedEntry, NotAFeed, ParsedFeed
-from sourcebook.feeds.parse import EntryFingerprint, fingerprints, once_encoded, parse_feed, shorten_text
+from sourcebook.feeds.parse import (
+    EntryFingerprint,
+    fingerprints,
+    once_encoded,
+    parse_feed,
+    plain_title,
+    shorten_text,
+)
 from sourcebook.feeds.sampling import ParserSample
 from sourcebook.feeds.schedule import (
     ALL_NEW_AT_LEAST,
@@ -298,7 +305,7 @@ def _address(source: Source, feed: ParsedFeed, entry: FeedEntry) -> str:
 
 def _tags(source: Source, entry: FeedEntry) -> tuple[str, ...]:
     """Return the tags of the source and the first categories of the entry, in lower case."""
-    categories = (" ".join(category.lower().split())[:64] for category in entry.categories)
+    categories = (plain_title(category).lower()[:64] for category in entry.categories)
     known = {tag.casefold() for tag in source.tags}
     named = (category for category in dict.fromkeys(categories) if category and category not in known)
     return (*source.tags, *list(named)[:_CATEGORIES_AS_TAGS])
