@@ -104,6 +104,8 @@ def shown(found: Measurement) -> str:
             "+----+----+---+\n| JD | Mag | Filter |\n+---+---+---+\n| 2456079.9 | 11.1 | V |\n",
             ["56079.40000 V 11.1"],
         ),
+        ("MJD,Band,Freq (GHz),Flux (mJy)\n56079.4,C,5,1.5\n", ["56079.40000 5 GHz 0.0015 Jy"]),
+        ("MJD,Filter,Wavelength (um),Flux (mJy)\n56079.4,V,0.55,1.5\n", ["56079.40000 V 0.0015 Jy"]),
         (extended(MTYPE="ABS"), ["56079.41234 V 11.135 ± 0.003"]),
         (
             VISUAL.replace("#DATE", "#OBSTYPE=PTG\n#DATE") + "V1324 Sco,2456079.9,11.1,na,110,113,0,na\n",
@@ -129,6 +131,7 @@ def test_what_archives_and_programs_write_is_read(upload: str, rows: list[str]) 
             "Measurement Method",
             "no magnitude of the nova",
         ),
+        ("Date (UT),Time (JST),Mag,Filter\n2012-06-01,21:52,11.1,V\n", "Date (UT)", "not said to be UT"),
         ("MJD,mag,band\n56079.4,11.1,c\n", "band", "ATLAS c"),
         ("MJD,mag,band\n56079.4,11.1,rp\n", "band", "Gaia RP"),
     ],
@@ -144,9 +147,17 @@ def test_a_limit_of_no_band_beside_several_bands_is_refused() -> None:
         parse("JD,V,R,limit\n2456079.9,15.1,14.0,yes\n")
 
 
-def test_rows_before_the_headings_are_not_lost_in_silence() -> None:
+@pytest.mark.parametrize(
+    "row", ["2456078.9,11.0,V", "V1324 Sco,2012-06-01T12:00:00Z,11.0,V", "B,2456079.9,11"]
+)
+def test_rows_before_the_headings_are_not_lost_in_silence(row: str) -> None:
     with pytest.raises(InvalidInput, match="headings in the first line"):
-        parse("2456078.9,11.0,V\nJD,Mag,Filter\n2456079.9,11.1,V\n")
+        parse(f"{row}\nJD,Mag,Filter\n2456079.9,11.1,V\n")
+
+
+def test_variable_comparison_and_check_stars_are_no_bands() -> None:
+    with pytest.raises(InvalidInput, match="none is for the magnitude or the flux"):
+        parse("JD,V,C,K\n2456079.9,11.1,10.5,12.0\n")
 
 
 def test_lines_before_the_headings_are_settings_or_named_in_a_note() -> None:

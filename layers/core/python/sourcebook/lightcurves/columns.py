@@ -23,7 +23,7 @@ _MAGNITUDES: Final = tuple(
     "calibrated_mag helligkeit".split()
 )
 _FLUXES: Final = ("flux", "flux_density", "fnu", "f_nu", "flam", "f_lambda", "rate", "count_rate")
-_ERRORS: Final = tuple("err error e unc uncertainty sigma sig std stddev rms delta".split())
+_ERRORS: Final = tuple("err error e unc uncertainty sigma sig stddev rms".split())
 
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "magnitude": _MAGNITUDES,
@@ -41,8 +41,9 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "flux_unit": ("flux_unit", "fluxunit", "unit", "units"),
     "band": tuple(
         "band filter filt passband bandpass filter_name filters phot_filter filter_code fid "
-        "filter_id filter_identifier filtre filtro frequency freq wavelength energy energy_band".split()
+        "filter_id filter_identifier filtre filtro".split()
     ),
+    "frequency": ("frequency", "freq", "wavelength", "energy", "energy_band"),
     "observer": ("observer", "obs", "obscode", "observer_code", "observer_name", "obs_code"),
     "name": tuple(
         "name star star_name starid star_id object object_name target target_name source_name "
@@ -127,6 +128,7 @@ _DIALECTS: Final = (
     ),
     _Dialect(frozenset({"fid"}), constants={"survey": "fid"}),
 )
+_FREQUENCIES: Final = frozenset({"ghz", "mhz", "kev", "mev", "gev"})
 _BY_HEADING: Final = {joined(heading): name for name, headings in FIELDS.items() for heading in headings}
 _JANSKYS: Final = re.compile(
     r"(?P<before>|.*[ _]|d|e|.*(?:err|flux))(?P<unit>[munµμ]?jy|microjy)(?P<after>|[ _].*)", re.IGNORECASE
@@ -292,6 +294,10 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
             constants.setdefault("flux_unit", unit)
         if unit and found == "magnitude" and unit.lower() in {"ab", "vega"}:
             constants.setdefault("magnitude_system", unit)
+    if "frequency" in positions and ("band" not in positions or units["frequency"].lower() in _FREQUENCIES):
+        # A band of radio is C or X, which is clear or nothing elsewhere.
+        for by_field in (positions, names, units):
+            by_field["band"] = by_field.pop("frequency")
     bands = (
         () if {"magnitude", "flux", "band"} & {*positions, *constants} else _bands(headings, unused, limits)
     )
@@ -325,7 +331,8 @@ def _bands(
 ) -> tuple[BandColumns, ...]:
     """Return the columns of each band among those that are no others, and take them from those.
 
-    A small letter alone, as the ``i`` of an index, is a band only where its error stands beside it.
+    A small letter alone, as the ``i`` of an index, is a band only where its error stands beside it. So is any
+    letter beside a column C, for the variable, comparison and check stars of a night are V, C and K.
 
     Raises:
         InvalidInput: if a column of limits does not say of which of the bands.
@@ -333,13 +340,14 @@ def _bands(
     magnitudes: dict[str, int] = {}
     errors: dict[str, int] = {}
     sure: set[str] = set()
+    stars = "C" in {headings[position].strip() for position in unused}
     for position in unused:
         found = _OF_BAND.fullmatch(_split_unit(headings[position])[0].strip())
         if found is None:
             continue
         band, is_error = found["band"], bool(found["error"] or found["error_after"])
         (errors if is_error else magnitudes).setdefault(band, position)
-        if is_error or found["before"] or found["after"] or band[0].isupper():
+        if is_error or found["before"] or found["after"] or (band[0].isupper() and not stars):
             sure.add(band)
     bands = [
         BandColumns(band, place, errors.get(band), tuple(one for one in limits if _is_of(one, band)))

@@ -59,6 +59,7 @@ _ENOUGH_KNOWN: Final = 3
 _ANY_CONSTANTS: Final = {"band": "V"}
 """A band may be given once for all rows: headings without one may be complete."""
 _STARTS_WITH_NUMBER: Final = re.compile(r"\s*[+-]?[\d.][\d.]*[\s,;|]")
+_DATE: Final = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d")
 _RULER: Final = re.compile(r"[-=+|:;,\s]+")
 _UNITS: Final = frozenset(
     "d day days jd mjd hjd bjd yr mag mags magnitude s sec deg arcsec arcsecs pix pixel adu '\"h:m:s\"' "
@@ -230,10 +231,9 @@ def _table(
 
 def _is_row(line: str) -> bool:
     """Whether a line seems to be a row: before the headings that would be one that is lost."""
-    return (
-        bool(_STARTS_WITH_NUMBER.match(line))
-        or sum(map(looks_like_a_number, re.split(r"[\s,;|]+", line))) > 1
-    )
+    cells = re.split(r"[\s,;|]+", line[:LONGEST_LINE])
+    numbers = sum(map(looks_like_a_number, cells))
+    return bool(_STARTS_WITH_NUMBER.match(line)) or numbers + any(map(_DATE.match, cells)) > 1
 
 
 def _units(line: str, found: _Headings) -> list[str] | None:

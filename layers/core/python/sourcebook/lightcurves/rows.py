@@ -314,6 +314,14 @@ class RowReader:
         )
         moments = [self._moment(column, cells, columns, clocks) for column in filled]
         first = moments[0]
+        if first.system is TimeSystem.DATE and first.mjd % 1 == 0:
+            unread = next((place for place in columns.unread if is_clock(cells[place])), None)
+            if unread is not None and ":" not in first.raw:
+                raise InvalidInput(
+                    filled[0].heading,
+                    first.raw,
+                    f"the time of the day, and {cells[unread]} is not said to be UT",
+                )
         for other, column in zip(moments[1:], filled[1:], strict=True):
             # A date without a time of the day is the day.
             same = 1 if other.system is TimeSystem.DATE and other.mjd % 1 == 0 else _SAME_MOMENT
