@@ -58,12 +58,18 @@ def shown(found: Measurement) -> str:
             "jd,flux,flux_err,mag,mag_err,limit,quality,phot_filter\n2458000.5,4.4,0.4,14.8,0.1,15.5,G,V\n",
             ["58000.00000 V 14.8 ± 0.1"],
         ),
+        ("JD,mag,flux (ADU),flux_err (ADU),Filter\n2456079.9,11.1,1000,10,V\n", ["56079.40000 V 11.1"]),
         # What stands between the headings and the rows.
         (
             "JD;Filt;mag;e_mag\nd; ;mag;mag\n---;-;---;---\n2456079.9;V;11.1;0.1\n",
             ["56079.40000 V 11.1 ± 0.1"],
         ),
         ("MJD,flux,flux_err,band\nd,mJy,uJy,\n56079.4,1.5,100,V\n", ["56079.40000 V 0.0015 ± 0.0001 Jy"]),
+        (
+            "JD;mag;e_mag;Filt\nd;mag;mmag;\n2456079.9;11.1;3;V\nJD;mag;e_mag;Filt\n2456080.9;11.2;4;V\n",
+            ["56079.40000 V 11.1 ± 0.003", "56080.40000 V 11.2 ± 0.004"],
+        ),
+        ("JD,mag,flux,Filter\nJD,mag,flux,Filter\n2456079.9,11.1,,V\n", ["56079.40000 V 11.1"]),
         # What stands before them.
         (
             "Variable\tV1324 Sco\nFilter\tV\n\nJulian Date\tMagnitude\n2456079.9\t<11.1\n",

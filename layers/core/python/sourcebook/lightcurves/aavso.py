@@ -13,17 +13,13 @@ from typing import Final
 
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.columns import Columns, TimeColumn
-from sourcebook.lightcurves.delimited import bounded_lines, read_delimiter, setting, split
+from sourcebook.lightcurves.delimited import bounded_lines, read_delimiter, setting, split, trimmed
 from sourcebook.lightcurves.layout import Layout, Row
-from sourcebook.lightcurves.model import Format, TimeScale, TimeSystem
+from sourcebook.lightcurves.model import AAVSO_COLUMNS, Format, TimeScale, TimeSystem
 from sourcebook.lightcurves.times import TimeKind
 
 _TYPE: Final = re.compile(r"^[^\S\n]*+\"?#\s*TYPE\s*=\s*(?P<type>[^\r\n,;\t]*)", re.IGNORECASE | re.MULTILINE)
 _SNIFFED: Final = 4_000
-_EXTENDED: Final = (
-    *("NAME", "DATE", "MAG", "MERR", "FILT", "TRANS", "MTYPE", "CNAME", "CMAG", "KNAME", "KMAG"),
-    *("AMASS", "GROUP", "CHART", "NOTES"),
-)
 _VISUAL: Final = ("NAME", "DATE", "MAG", "COMMENTCODE", "COMP1", "COMP2", "CHART", "NOTES")
 _FIELDS: Final = {
     "NAME": "name",
@@ -62,7 +58,7 @@ def read_aavso(text: str) -> Layout:
         raise InvalidInput("TYPE", kind, "#TYPE=EXTENDED or #TYPE=VISUAL")
     extended = kind == "EXTENDED"
     content = bounded_lines(text)
-    reader = _Reader(_EXTENDED if extended else _VISUAL, extended)
+    reader = _Reader(AAVSO_COLUMNS if extended else _VISUAL, extended)
     # The headings before the first row are read at once, so that a mistake is not reported for every row.
     first = next(
         (n for n, line in enumerate(content) if line.strip() and not _is_comment(line)), len(content)
@@ -134,12 +130,9 @@ class _Reader:
         if broken is not None:
             return Row(number, (), columns, broken)
         try:
-            cells = split(line, self.delimiter)
+            cells = trimmed(split(line, self.delimiter), len(self.names))
         except InvalidInput as error:
             return Row(number, (), columns, error)
-        # A file that a spreadsheet has saved has empty cells at the ends of its rows.
-        while len(cells) > len(self.names) and not cells[-1].strip():
-            cells.pop()
         if len(cells) != len(self.names):
             return Row(number, (), columns, self._wrong_number(line, len(cells)))
         return Row(number, cells, columns)

@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Final, NamedTuple
 
 from sourcebook.errors import InvalidInput
@@ -61,10 +61,7 @@ _ANY_CONSTANTS: Final = {"band": "V"}
 _STARTS_WITH_NUMBER: Final = re.compile(r"\s*[+-]?[\d.][\d.]*[\s,;|]")
 _DATE: Final = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d")
 _RULER: Final = re.compile(r"[-=+|:;,\s]+")
-_UNITS: Final = frozenset(
-    "d day days jd mjd hjd bjd yr mag mags magnitude s sec deg arcsec arcsecs pix pixel adu '\"h:m:s\"' "
-    "utc ut % - --- --".split()
-)
+_UNITS: Final = frozenset("d day days jd mjd hjd bjd mag mags magnitude mmag utc ut".split())
 _TYPES: Final = frozenset(
     "double float float32 float64 real int int32 int64 long char str string text bool null".split()
 )
@@ -75,6 +72,13 @@ _BYTES: Final = re.compile(
 )
 _SINGLE_QUOTED: Final = re.compile(r"(?<!\S)'([^'\"]*)'(?!\S)")
 _WORDS: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+def trimmed(cells: list[str], width: int = 0) -> list[str]:
+    """Return the cells without empty ones at their end, as spreadsheets leave them; at least the width."""
+    while len(cells) > width and not cells[-1].strip():
+        cells.pop()
+    return cells
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -181,7 +185,7 @@ def _below_headings(content: Sequence[str]) -> Layout:
             continue
         if place >= _LOOKED_AT:
             break
-        found = _ipac(line, content[place + 1 :]) or _headings(line, delimiter, content, place + 1)
+        found = _ipac(line, content, place + 1) or _headings(line, delimiter, content, place + 1)
         first = place + 1
         if found is None and commented is not None:
             found, first = _headings(commented[1], delimiter, content, place), place
@@ -219,10 +223,11 @@ def _table(
         notes.append(
             f"Lines before the headings that are no comments: {', '.join(str(n + 1) for n in before[:20])}."
         )
+    written = found.cells
     while first < len(content) and (units := _units(content[first], found)) is not None:
         found = found._replace(cells=units)
         first += 1
-    reader = _Rows(content, read_columns(found.cells, constants), found, constants)
+    reader = _Rows(content, read_columns(found.cells, constants), found, constants, written)
     notes += reader.columns.notes
     if reader.columns.unused:
         notes.append(f"Columns that are not used: {', '.join(reader.columns.unused[:40])}.")
@@ -245,21 +250,15 @@ def _units(line: str, found: _Headings) -> list[str] | None:
         cells = [cell.strip().strip("()[]") for cell in found.split(under_bars)]
     except InvalidInput:
         return None
-    words = [cell.lower() for cell in cells]
-    if len(cells) > len(found.cells) or not any(words):
+    if len(cells) > len(found.cells) or any(looks_like_a_number(cell) or _DATE.match(cell) for cell in cells):
         return None
-    known = [
-        word in _UNITS | _TYPES or not word or _is_flux_unit(cell)
-        for word, cell in zip(words, cells, strict=True)
-    ]
-    if not all(known):
+    if cells == found.cells or not any(
+        cell.lower() in _UNITS | _TYPES or _is_flux_unit(cell) for cell in cells
+    ):
         return None
-    cells += [""] * (len(found.cells) - len(cells))
     return [
-        f"{heading} [{cell}]"
-        if cell and cell.lower() not in _TYPES and "[" not in heading and "(" not in heading
-        else heading
-        for heading, cell in zip(found.cells, cells, strict=True)
+        f"{heading} [{cell}]" if cell and cell.lower() not in _TYPES and heading[-1:] not in ")]" else heading
+        for heading, cell in zip_longest(found.cells, cells, fillvalue="")
     ]
 
 
@@ -351,11 +350,9 @@ def _headings(line: str, delimiter: str | None, content: Sequence[str], first: i
     candidates = []
     for mark in chosen:
         try:
-            cells = split(line, mark)
+            cells = trimmed(split(line, mark))
         except InvalidInput:
             continue
-        while cells and not cells[-1].strip():
-            cells.pop()
         if len(cells) <= MOST_COLUMNS and sum(map(is_known, cells)) >= 2:
             candidates.append(_Headings(cells, mark))
     if not candidates:
@@ -371,14 +368,16 @@ def _headings(line: str, delimiter: str | None, content: Sequence[str], first: i
     return best
 
 
-def _ipac(line: str, under: Sequence[str]) -> _Headings | None:
+def _ipac(line: str, content: Sequence[str], first: int) -> _Headings | None:
     """Return the headings of a table of IPAC; None if it is none.
 
     They stand between bars, as do types, units and nulls below them; the rows have blanks under the bars.
     """
-    row = next((one for one in under if one.strip() and one[0] != "|" and not _is_ruler(one.strip())), None)
-    bars = [place for place, letter in enumerate(line[:LONGEST_LINE]) if letter == "|"]
-    if row is None or not line.startswith("|") or "|" in row or not 2 < len(bars) <= MOST_COLUMNS:
+    if not line.startswith("|") or len(line) > LONGEST_LINE:
+        return None
+    row = next((one for one in _sample(content, first, _SAMPLED) if one[0] != "|"), "|")
+    bars = [place for place, letter in enumerate(line) if letter == "|"]
+    if "|" in row or not 2 < len(bars) <= MOST_COLUMNS:
         return None
     spans = tuple((start + 1, end) for start, end in pairwise(bars))
     return _Headings([line[start:end].strip() for start, end in spans], _FIXED, spans)
@@ -418,12 +417,9 @@ def _fit(found: _Headings, sample: Sequence[str]) -> tuple[bool, int, bool, int]
 
 def _width(found: _Headings, row: str) -> int:
     try:
-        cells = found.split(row)
+        return len(trimmed(found.split(row), len(found.cells)))
     except InvalidInput:
         return -1
-    while len(cells) > len(found.cells) and not cells[-1].strip():
-        cells.pop()
-    return len(cells)
 
 
 def _sample(content: Sequence[str], first: int, most: int) -> list[str]:
@@ -469,6 +465,8 @@ class _Rows:
     columns: Columns
     headings: _Headings
     settings: dict[str, str]
+    written: list[str]
+    """The headings without the units that stand in a line of their own."""
     changes: int = 0
     broken: InvalidInput | None = None
 
@@ -484,20 +482,17 @@ class _Rows:
                 continue
             if self._is_headings_again(line):
                 continue
-            yield self.broken_row(number) if self.broken else self._row(number, line)
-
-    def broken_row(self, number: int) -> Row:
-        """Return a row under headings that cannot be read."""
-        return Row(number, (), self.columns, self.broken)
+            if self.broken:
+                yield Row(number, (), self.columns, self.broken)
+            else:
+                yield self._row(number, line)
 
     def _row(self, number: int, line: str) -> Row:
         width = len(self.headings.cells)
         try:
-            cells = self.headings.split(line)
+            cells = trimmed(self.headings.split(line), width)
         except InvalidInput as error:
             return Row(number, (), self.columns, error)
-        while len(cells) > width and not cells[-1].strip():
-            cells.pop()
         if len(cells) == width:
             return Row(number, cells, self.columns)
         more = len(cells) > width
@@ -519,12 +514,10 @@ class _Rows:
         if len(line) > _LONGEST_SETTING or _STARTS_WITH_NUMBER.match(line):
             return False
         try:
-            cells = self.headings.split(line)
+            cells = trimmed(self.headings.split(line))
         except InvalidInput:
             return False
-        while cells and not cells[-1].strip():
-            cells.pop()
-        if cells == self.headings.cells:
+        if cells in (self.headings.cells, self.written):
             self.broken = None
             return True
         if (

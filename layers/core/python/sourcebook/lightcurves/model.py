@@ -20,6 +20,10 @@ WORD_LIMIT: Final = 80
 MOST_ROWS: Final = 40_000
 """Of one upload: what is read in five seconds of CPU. A longer light curve is split."""
 OBSERVER_LIMIT: Final = 80
+AAVSO_COLUMNS: Final = tuple(
+    "NAME DATE MAG MERR FILT TRANS MTYPE CNAME CMAG KNAME KMAG AMASS GROUP CHART NOTES".split()
+)
+"""Of the extended format."""
 
 
 class Format(StrEnum):
@@ -184,6 +188,11 @@ class Parsed:
             "notes": list(self.notes),
             **({"reference": self.reference} if self.reference else {}),
         }
+
+
+def too_many_rows() -> InvalidInput:
+    """Return the error of an upload with more than `MOST_ROWS` rows."""
+    return InvalidInput("file", f"more than {MOST_ROWS} rows", f"at most {MOST_ROWS} rows: split it")
 
 
 def from_rows(rows: Iterable[Iterable[Any]]) -> list[Measurement]:

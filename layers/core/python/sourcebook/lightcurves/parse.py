@@ -16,7 +16,7 @@ from sourcebook.lightcurves.decoding import decode, refuse_other_kinds
 from sourcebook.lightcurves.delimited import read_csv
 from sourcebook.lightcurves.layout import Layout
 from sourcebook.lightcurves.merge import merge
-from sourcebook.lightcurves.model import ERRORS_KEPT, MOST_ROWS, Measurement, Parsed, RowError
+from sourcebook.lightcurves.model import ERRORS_KEPT, MOST_ROWS, Measurement, Parsed, RowError, too_many_rows
 from sourcebook.lightcurves.rows import RowReader
 from sourcebook.lightcurves.votable import read_votable
 
@@ -62,9 +62,7 @@ def parse_upload(body: bytes, *, is_nova: Callable[[str], bool], now: datetime) 
         for columns in row.columns.of_each_band(row.cells) if row.error is None else [row.columns]:
             rows += 1
             if rows > MOST_ROWS:
-                raise InvalidInput(
-                    "file", f"more than {MOST_ROWS} rows", f"at most {MOST_ROWS} rows: split it"
-                )
+                raise too_many_rows()
             try:
                 if row.error is not None:
                     raise row.error

@@ -154,6 +154,9 @@ class RowReader:
                 if magnitude is None:
                     raise
                 self._warn(Warned.NO_UNIT, row)
+        flux_error = None
+        if unit is not None and found.flux_error is not None:
+            flux_error = found.flux_error * _unit_of_error(columns, unit).factor
         if flux is not None and unit is not None and abs(flux * unit.factor) > LARGEST_FLUX:
             raise InvalidInput(columns.heading("flux"), flux, f"a flux up to {LARGEST_FLUX}")
         notes = _text(cells, columns, "notes") or ""
@@ -167,13 +170,11 @@ class RowReader:
             time_raw=moment.raw,
             band=read_band(columns.heading("band"), f"{columns.cell('survey', cells)} {band_raw}".strip()),
             band_raw=band_raw[:OBSERVER_LIMIT],
-            magnitude=None if magnitude is None else float(magnitude),
-            magnitude_error=None if found.magnitude_error is None else float(found.magnitude_error),
+            magnitude=_float(magnitude),
+            magnitude_error=_float(found.magnitude_error),
             magnitude_system=_magnitude_system(cells, columns),
-            flux=None if flux is None or unit is None else float(flux * unit.factor),
-            flux_error=None
-            if unit is None or found.flux_error is None
-            else float(found.flux_error * unit.factor),
+            flux=_float(flux * unit.factor if flux is not None and unit is not None else None),
+            flux_error=_float(flux_error),
             flux_unit=unit.name if unit else None,
             upper_limit=found.limit,
             observer=(_text(cells, columns, "observer") or "")[:OBSERVER_LIMIT] or None,
@@ -471,17 +472,10 @@ def _error(cells: Sequence[str], columns: Columns, name: str, *, of_magnitude: b
     if is_blank(text):
         return _Error()
     value = read_number(heading, text.removeprefix("+/-").lstrip("±"))
-    unit = columns.units.get(name, "")
     if value in _PLACEHOLDERS or (is_placeholder(value) and (of_magnitude or value < 0)):
         return _Error(placeholder=True)
     if of_magnitude:
-        value *= _THOUSANDTHS.get(unit.lower(), 1)
-    elif unit and (of_flux := columns.cell("flux_unit", cells)):
-        # The error of a flux may be in another unit than the flux.
-        own, its = read_flux_unit(heading, unit), read_flux_unit(columns.heading("flux_unit"), of_flux)
-        if own.name != its.name:
-            raise InvalidInput(heading, unit, f"the unit of the flux, {of_flux}")
-        value *= own.factor / its.factor
+        value *= _THOUSANDTHS.get(columns.units.get(name, "").lower(), 1)
     return _Error(_checked_error(heading, text, value, LARGEST_ERROR if of_magnitude else LARGEST_FLUX))
 
 
@@ -501,6 +495,26 @@ def _flux_unit(cells: Sequence[str], columns: Columns) -> FluxUnit:
             "the unit of the flux: a column flux_unit, or a heading such as flux (mJy)",
         )
     return read_flux_unit(columns.heading("flux_unit"), text)
+
+
+def _unit_of_error(columns: Columns, unit: FluxUnit) -> FluxUnit:
+    """Return the unit of the error of a flux, which may be another than the flux has.
+
+    Raises:
+        InvalidInput: if one cannot be turned into the other.
+    """
+    name = "flux_error" if "flux_error" in columns.positions else "error"
+    text = columns.units.get(name)
+    if not text:
+        return unit
+    own = read_flux_unit(columns.heading(name), text)
+    if own.name != unit.name:
+        raise InvalidInput(columns.heading(name), text, f"the unit of the flux, {unit.name}")
+    return own
+
+
+def _float(value: Decimal | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _magnitude_system(cells: Sequence[str], columns: Columns) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sourcebook.errors import InvalidInput
@@ -57,6 +58,7 @@ _POWER: Final = re.compile(r"(?<![a-zA-Z])([a-zA-Z]+)\^?-([12])(?!\d)")
 _EXPECTED: Final = "a unit of flux such as Jy, mJy, uJy, erg/s/cm2/Angstrom, erg/s/cm2/Hz, W/m2/um or count/s"
 
 
+@lru_cache(maxsize=256)
 def read_flux_unit(field: str, text: str) -> FluxUnit:
     """Read a unit of flux in the ways in which it is written: with slashes, or with powers.
 

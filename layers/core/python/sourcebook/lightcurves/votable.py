@@ -27,7 +27,14 @@ from sourcebook.lightcurves.columns import (
 from sourcebook.lightcurves.figures import is_blank, read_number
 from sourcebook.lightcurves.layout import Layout, Row
 from sourcebook.lightcurves.limits import LimitColumn, LimitKind, limit_column
-from sourcebook.lightcurves.model import MOST_ROWS, WORD_LIMIT, Format, TimeScale, TimeSystem
+from sourcebook.lightcurves.model import (
+    MOST_ROWS,
+    WORD_LIMIT,
+    Format,
+    TimeScale,
+    TimeSystem,
+    too_many_rows,
+)
 from sourcebook.lightcurves.times import MJD_ORIGIN, TimeKind
 from sourcebook.lightcurves.votable_binary import BinaryType, read_binary
 
@@ -109,8 +116,10 @@ class _Table:
         types = [BinaryType.of(one.get("datatype"), one.get("arraysize")) for one in self.fields]
         for cells in read_binary("".join(self.stream), types, nulls=self.serialization == "BINARY2"):
             if len(self.rows) >= MOST_ROWS:
-                raise _too_many_rows()
+                raise too_many_rows()
             self.rows.append(cells)
+            if len(self.rows) * len(cells) > MOST_CELLS:
+                raise InvalidInput("file", f"row {len(self.rows)}", f"at most {MOST_CELLS} cells")
 
 
 @dataclass(slots=True)
@@ -192,7 +201,7 @@ class _Document:
                     raise InvalidInput("FIELD", attributes.get("name"), f"at most {MOST_COLUMNS} columns")
             case "TR" if self.tables and "TABLEDATA" in self.path:
                 if len(self.tables[-1].rows) >= MOST_ROWS:
-                    raise _too_many_rows()
+                    raise too_many_rows()
                 self.tables[-1].rows.append([])
             case "BINARY" | "BINARY2" if self.tables:
                 self.tables[-1].serialization = tag
@@ -232,10 +241,6 @@ class _Document:
 
     def _begin_text(self) -> None:
         self.text, self.length = [], 0
-
-
-def _too_many_rows() -> InvalidInput:
-    return InvalidInput("file", f"more than {MOST_ROWS} rows", f"at most {MOST_ROWS} rows: split it")
 
 
 def read_votable(body: bytes) -> Layout:

@@ -27,6 +27,8 @@ _CODES: Final = {
     "doubleComplex": "dd",
 }
 """Types by what `struct` calls them."""
+_KEPT: Final = 2_000
+"""Values of a cell: letters of a text, or numbers of an array that is no measurement."""
 _SIZE: Final = re.compile(r"(?P<fixed>(?:\d{1,6}x)*)(?P<last>\d{0,9})(?P<open>\*?)", re.ASCII)
 _EXPECTED: Final = "a VOTable whose binary data are whole, in base64 and within the file"
 
@@ -93,25 +95,28 @@ def read_binary(stream: str, types: Sequence[BinaryType], *, nulls: bool) -> Ite
 
 
 def _cell(data: bytes, place: int, one: BinaryType) -> tuple[str, int]:
-    """Return the text of a cell, and the place behind it."""
+    """Return the text of a cell, and the place behind it.
+
+    Raises:
+        struct.error or IndexError: if the data end before it.
+    """
     count = one.length
     if count is None:
         (count,) = struct.unpack_from(">I", data, place)
         place += 4
     if one.code == "bit":
         end = place + (count + 7) // 8
-        bits = "".join(f"{byte:08b}" for byte in data[place:end])[:count]
+        bits = "".join(f"{byte:08b}" for byte in data[place:end][:_KEPT])[:count]
         return " ".join(bits), end
-    width = struct.calcsize(f">{one.code}") * count
-    if place + width > len(data):
-        raise IndexError(place)
-    values = struct.unpack_from(f">{one.code * count}", data, place)
-    place += width
+    end = place + struct.calcsize(f">{one.code}") * count
+    if end > len(data):
+        raise IndexError(end)
+    values = struct.unpack_from(f">{one.code * min(count, _KEPT)}", data, place)
     if one.text:
         wide = one.code == "H"
         letters = "".join(map(chr, values)) if wide else b"".join(values).decode("utf-8", "replace")
-        return letters.partition("\0")[0].strip(), place
-    return " ".join(map(_number if one.code != "f" else _single, values)), place
+        return letters.partition("\0")[0].strip(), end
+    return " ".join(map(_single if one.code == "f" else _number, values)), end
 
 
 def _number(value: float | bytes) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from sourcebook.csv_text import safe_cell, write_csv
 from sourcebook.lightcurves.bands import aavso_code
+from sourcebook.lightcurves.model import AAVSO_COLUMNS
 from sourcebook.lightcurves.series import POINT_FIELDS
 from sourcebook.lightcurves.times import MJD_ORIGIN
 from sourcebook.lightcurves.units import vounit
@@ -47,10 +48,6 @@ _COLUMNS: Final = {
     )
 }
 _PLACES: Final = {"H": "HELIOCENTER", "B": "BARYCENTER"}
-_AAVSO_COLUMNS: Final = (
-    *("NAME", "DATE", "MAG", "MERR", "FILT", "TRANS", "MTYPE", "CNAME", "CMAG", "KNAME", "KMAG"),
-    *("AMASS", "GROUP", "CHART", "NOTES"),
-)
 _NOT_KNOWN: Final = "na"
 
 
@@ -85,7 +82,7 @@ def as_aavso(points: Sequence[Point], name: str) -> str:
     lines = ["#TYPE=EXTENDED", "#SOFTWARE=Sourcebook", "#DELIM=,"]
     if left_out := len(points) - len(kept):
         lines.append(f"# {left_out} measurements left out: no magnitude, filter or date that AAVSO has")
-    columns = f"#{','.join(_AAVSO_COLUMNS)}"
+    columns = f"#{','.join(AAVSO_COLUMNS)}"
     for (date, observer), rows in groupby(kept, key=lambda row: (row[0], row[2]["observer"])):
         # The headings hold for the rows below them, until they are given anew.
         lines += [f"#DATE={date}", f"#OBSCODE={_word(observer)}", columns]
@@ -105,7 +102,7 @@ def _aavso_row(name: str, code: str, point: Point) -> str:
         "TRANS": "NO",
         "MTYPE": "STD",
     }
-    return ",".join(row.get(column, _NOT_KNOWN) for column in _AAVSO_COLUMNS)
+    return ",".join(row.get(column, _NOT_KNOWN) for column in AAVSO_COLUMNS)
 
 
 def _filter(point: Point) -> str | None:
