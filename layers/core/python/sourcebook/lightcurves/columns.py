@@ -296,8 +296,9 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
             constants.setdefault("magnitude_system", unit)
     if "frequency" in positions and ("band" not in positions or units["frequency"].lower() in _FREQUENCIES):
         # A band of radio is C or X, which is clear or nothing elsewhere.
-        for by_field in (positions, names, units):
-            by_field["band"] = by_field.pop("frequency")
+        positions["band"] = positions.pop("frequency")
+        names["band"] = names.pop("frequency")
+        units["band"] = units.pop("frequency")
     bands = (
         () if {"magnitude", "flux", "band"} & {*positions, *constants} else _bands(headings, unused, limits)
     )
