@@ -58,7 +58,7 @@ class Local:
 
     def _api(self, body: dict[str, str]) -> str:
         try:
-            api_feeds.add_feed(self.api, Request("POST /feeds", body=json.dumps(body)))
+            api_feeds._add_feed(self.api, Request("POST /feeds", body=json.dumps(body)))
         except InvalidInput as error:
             return str(error)
         return ""

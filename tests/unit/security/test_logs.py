@@ -229,6 +229,6 @@ def test_a_refusal_does_not_repeat_what_was_sent(how: str) -> None:
     keeper = AccessControl(store, public_read=False, clock=lambda: clock)
     with pytest.raises(Denied) as denied:
         keeper.admit(Access.WRITE, {"routeKey": "POST /feeds", "headers": {"authorization": sent}})
-    shown = f"{denied.value!r} {denied.value.detail} {denied.value.challenge}"
+    shown = f"{denied.value!r} {denied.value.detail} {denied.value.headers['www-authenticate']}"
     assert text[20:-3] not in shown
     assert SECRET not in shown

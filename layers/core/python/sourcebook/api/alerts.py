@@ -15,7 +15,8 @@ from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import PageParameters
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, listed
+from sourcebook.api.resources import ALERT
+from sourcebook.api.responses import Response, listed
 from sourcebook.http.policy import HttpPolicy
 from sourcebook.inputs import Input, OneOf, text
 from sourcebook.records.alert import FIELDS, KINDS, AlertRule, FieldSpec
@@ -63,14 +64,12 @@ def make(dependencies: Dependencies) -> AlertsApi:
     )
 
 
-def list_alerts(alerts: AlertsApi, request: Request) -> Response:
-    """GET /alerts."""
+def _list_alerts(alerts: AlertsApi, request: Request) -> Response:
     rules = [rule.shown() for rule in alerts.rules.all()]
     return listed(_page(rules, "alert_id", "alerts", request))
 
 
-def create_alert(alerts: AlertsApi, request: Request) -> Response:
-    """POST /alerts."""
+def _create_alert(alerts: AlertsApi, request: Request) -> Response:
     values = NewAlert.read(request.json()).given()
     rule = checked(values, alerts.policy, alerts.subjects)
     if rule.mail:
@@ -80,16 +79,14 @@ def create_alert(alerts: AlertsApi, request: Request) -> Response:
     return Response(answer, 201, headers={"location": f"/alerts/{made.alert_id}"})
 
 
-def remove_alert(alerts: AlertsApi, request: Request) -> Response:
-    """DELETE /alerts/{alert_id}."""
+def _remove_alert(alerts: AlertsApi, request: Request) -> Response:
     alert_id = request.path.get("alert_id", "")
     if not alerts.rules.remove(alert_id):
-        raise _no_alert(alert_id)
+        raise ALERT.missing(alert_id)
     return Response({"alert_id": alert_id, "deleted": True})
 
 
-def list_deliveries(alerts: AlertsApi, request: Request) -> Response:
-    """GET /alerts/{alert_id}/deliveries."""
+def _list_deliveries(alerts: AlertsApi, request: Request) -> Response:
     rule = _rule(alerts, request)
     rows = [one.shown() for one in alerts.deliveries.log(rule.alert_id)]
     return listed(_page(rows, "event_id", f"deliveries of {rule.alert_id}", request))
@@ -113,14 +110,7 @@ def _page(rows: list[View], key: str, name: str, request: Request) -> Page[View]
 
 def _rule(alerts: AlertsApi, request: Request) -> AlertRule:
     alert_id = request.path.get("alert_id", "")
-    rule = alerts.rules.get(alert_id)
-    if rule is None:
-        raise _no_alert(alert_id)
-    return rule
-
-
-def _no_alert(alert_id: str) -> NotFound:
-    return NotFound(f"There is no alert {alert_id[:40]!r}. GET /alerts lists them.")
+    return ALERT.found(alerts.rules.get(alert_id), alert_id)
 
 
 def _field(spec: FieldSpec) -> tuple[Any, Any]:
@@ -170,7 +160,7 @@ OPERATIONS: Final = of_topic(
         summary="The rules of alerts, the newest last",
         description="Fields that a kind does not have are null; those that were not given have what counts "
         "instead. No secret is shown again.",
-        handle=list_alerts,
+        handle=_list_alerts,
         query=PageParameters,
         answers={200: "AlertPage"},
     ),
@@ -181,7 +171,7 @@ OPERATIONS: Final = of_topic(
         description="From now on. `webhook` gets each event signed by the convention of Standard Webhooks, "
         "with the `secret` of the answer, which is shown this once; docs/alerts.md has what is sent. `mail` "
         "is asked first whether it agrees. Every event goes to the event bus too.",
-        handle=create_alert,
+        handle=_create_alert,
         body=Body(form=NewAlert),
         answers={201: "CreatedAlert"},
     ),
@@ -190,7 +180,7 @@ OPERATIONS: Final = of_topic(
         name="removeAlert",
         summary="Remove a rule",
         description="What it has not delivered yet is not delivered.",
-        handle=remove_alert,
+        handle=_remove_alert,
         answers={200: "RemovedAlert"},
     ),
     Operation(
@@ -198,7 +188,7 @@ OPERATIONS: Final = of_topic(
         name="listDeliveries",
         summary="What a rule has fired for, the newest first",
         description="For 40 days. `waiting_for` are the ways by which it has not been delivered yet.",
-        handle=list_deliveries,
+        handle=_list_deliveries,
         query=PageParameters,
         answers={200: "DeliveryPage"},
     ),

@@ -13,10 +13,11 @@ from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Moment, PageParameters, Text, one_of, several
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, listed
+from sourcebook.api.resources import ARTICLE, EVENT
+from sourcebook.api.responses import Response, listed
 from sourcebook.articles.grouping.read import EventReader
 from sourcebook.articles.read import SENTIMENTS, STATUSES, AnyArticle, ArticleFilter, ArticleReader
-from sourcebook.errors import InvalidInput, shorten
+from sourcebook.errors import InvalidInput
 from sourcebook.search.query import LONGEST, Query, parse
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table.pages import Page
@@ -119,20 +120,17 @@ def make(dependencies: Dependencies) -> ArticlesApi:
     return ArticlesApi(ArticleReader(dependencies.table), EventReader(dependencies.table), search)
 
 
-def list_articles(api: ArticlesApi, request: Request) -> Response:
-    """GET /articles."""
+def _list_articles(api: ArticlesApi, request: Request) -> Response:
     return listed(_page(api, request))
 
 
-def follow_atom(api: ArticlesApi, request: Request) -> Response:
-    """GET /articles.atom."""
+def _follow_atom(api: ArticlesApi, request: Request) -> Response:
     from sourcebook.api.follow import atom  # noqa: PLC0415 - only readers of feeds need it
 
     return atom(_page(api, request), request)
 
 
-def follow_json(api: ArticlesApi, request: Request) -> Response:
-    """GET /articles.json."""
+def _follow_json(api: ArticlesApi, request: Request) -> Response:
     from sourcebook.api.follow import json_feed  # noqa: PLC0415 - as above
 
     return json_feed(_page(api, request), request)
@@ -155,34 +153,20 @@ def _page(api: ArticlesApi, request: Request) -> Page[AnyArticle]:
     return search.page(query, wanted, order=asked.order, limit=limit, cursor=cursor)
 
 
-def get_article(api: ArticlesApi, request: Request) -> Response:
-    """GET /articles/{key+}."""
+def _get_article(api: ArticlesApi, request: Request) -> Response:
     key = request.path.get("key", "")
-    article = api.articles.get(key)
-    if article is None:
-        raise NotFound(
-            f"There is no article {shorten(key)}. A key is an article's dedup_key, 32 hexadecimal digits, or "
-            "<source>:<article id>; articles are kept for 30 days. GET /articles lists them."
-        )
+    article: AnyArticle = ARTICLE.found(api.articles.get(key), key)
     return Response(article.shown())
 
 
-def list_events(api: ArticlesApi, request: Request) -> Response:
-    """GET /events."""
+def _list_events(api: ArticlesApi, request: Request) -> Response:
     asked = PageParameters.of(request)
     return listed(api.events.page(limit=asked.limit, cursor=asked.cursor))
 
 
-def get_event(api: ArticlesApi, request: Request) -> Response:
-    """GET /events/{event_id}."""
+def _get_event(api: ArticlesApi, request: Request) -> Response:
     event_id = request.path.get("event_id", "")
-    event = api.events.get(event_id)
-    if event is None:
-        raise NotFound(
-            f"There is no event {shorten(event_id)}. An id is 32 hexadecimal digits; events are kept for "
-            "30 days after their last article. GET /events lists them."
-        )
-    return Response(event.shown())
+    return Response(EVENT.found(api.events.get(event_id), event_id).shown())
 
 
 OPERATIONS: Final = of_topic(
@@ -194,7 +178,7 @@ OPERATIONS: Final = of_topic(
         description="By `timestamp`. Every filter that is given must hold. An article that is analyzed "
         "while you page is neither given twice nor left out. With `q`, `source`, `subject`, `lang` or more "
         "than one sentiment, analyzed articles alone are found, from five minutes after their analysis on.",
-        handle=list_articles,
+        handle=_list_articles,
         query=ArticleParameters,
         answers={200: "ArticlePage"},
     ),
@@ -204,7 +188,7 @@ OPERATIONS: Final = of_topic(
         summary="The same as an Atom feed, for any reader of feeds",
         description="Subscribe to the address of a search. `link` with `rel=next` has the next page. A "
         "reader that sends no token can follow only where reading is open.",
-        handle=follow_atom,
+        handle=_follow_atom,
         query=ArticleParameters,
         answers={200: "AtomFeed"},
         media_type="application/atom+xml",
@@ -214,7 +198,7 @@ OPERATIONS: Final = of_topic(
         name="followArticlesJson",
         summary="The same as a JSON Feed",
         description="JSON Feed 1.1; `next_url` has the next page.",
-        handle=follow_json,
+        handle=_follow_json,
         query=ArticleParameters,
         answers={200: "JsonFeed"},
         media_type="application/feed+json",
@@ -228,7 +212,7 @@ OPERATIONS: Final = of_topic(
         "article. Where that id is a URL, encode it (`/` may stay as it is, `?` and `#` must not). Articles "
         "are kept for 30 days after they were first seen (`ttl_timestamp`, in seconds since 1970). An "
         "article of the older format, without `dedup_key`, is answered with the fields it was stored with.",
-        handle=get_article,
+        handle=_get_article,
         answers={200: "Article"},
     ),
     Operation(
@@ -239,7 +223,7 @@ OPERATIONS: Final = of_topic(
         "they do. One that grows between two pages moves to the front. `headline` is that of the earliest "
         "article; `idea` is the newest one, null in the moment before the first is made. Ideas are "
         "summaries of what was published, and no advice.",
-        handle=list_events,
+        handle=_list_events,
         query=PageParameters,
         answers={200: "EventPage"},
     ),
@@ -250,7 +234,7 @@ OPERATIONS: Final = of_topic(
         description="All `members`, oldest first, and the latest 50 `ideas`, newest first, each with the "
         "`engine` that concluded it. `sources`, `sentiment` and `score` of a member are null once its "
         "article has expired.",
-        handle=get_event,
+        handle=_get_event,
         answers={200: "Event"},
     ),
 )

@@ -13,12 +13,12 @@ from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import PageParameters
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
+from sourcebook.api.resources import Resource
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
 from sourcebook.articles.decisions.articles import ArticleDecisions
 from sourcebook.articles.decisions.events import EventDecisions
 from sourcebook.articles.decisions.model import DecidedBy, DecisionReader, DoesNotFit, NotThere
 from sourcebook.articles.decisions.undo import undo
-from sourcebook.errors import shorten
 from sourcebook.inputs import Input, expected, matching, text
 from sourcebook.records.decision import Decision, DecisionAction
 from sourcebook.schema import DIGEST
@@ -101,6 +101,7 @@ INPUTS: Final[Mapping[str, type[_Decided]]] = {
     DecisionAction.UNDO.value: Undo,
 }
 """The input of each decision, by its name."""
+_DECISION: Final = Resource("decision", f"There are {', '.join(INPUTS)}.")
 
 
 class DecisionParameters(PageParameters):
@@ -149,18 +150,14 @@ def make(dependencies: Dependencies) -> DecisionsApi:
     return DecisionsApi(DecisionReader(dependencies.table), EventDecisions(dependencies.table), announcer)
 
 
-def list_decisions(decisions: DecisionsApi, request: Request) -> Response:
-    """GET /decisions."""
+def _list_decisions(decisions: DecisionsApi, request: Request) -> Response:
     asked = DecisionParameters.of(request)
     return listed(decisions.reader.page(about=asked.about, limit=asked.limit, cursor=asked.cursor))
 
 
-def decide(decisions: DecisionsApi, request: Request) -> Response:
-    """POST /decisions/{action}."""
+def _decide(decisions: DecisionsApi, request: Request) -> Response:
     action = request.path.get("action", "")
-    if action not in INPUTS:
-        raise NotFound(f"There is no decision {shorten(action)}. There are {', '.join(INPUTS)}.")
-    asked = INPUTS[action].read(request.json())
+    asked = _DECISION.found(INPUTS.get(action), action).read(request.json())
     by = DecidedBy(decided_by=asked.decided_by, reason=asked.reason, token=request.id, caller=request.caller)
     try:
         return Response(_decided(decisions, asked, by, request.correlation_id).shown())
@@ -194,7 +191,7 @@ OPERATIONS: Final = of_topic(
         summary="What people have decided of articles and events",
         description="The newest first: who, when, why, and by which decision it was taken back. They are "
         "kept for a year.",
-        handle=list_decisions,
+        handle=_list_decisions,
         query=DecisionParameters,
         answers={200: "DecisionPage"},
     ),
@@ -209,7 +206,7 @@ OPERATIONS: Final = of_topic(
         "a decision back. Articles are analyzed anew. To decide the same again answers with the decision "
         "that stands. 404 if an article, an event or a decision is not there, 409 if a decision does not fit "
         "what is there; docs/articles.md says when.",
-        handle=decide,
+        handle=_decide,
         body=Body(forms=INPUTS, everywhere=True),
         answers={200: "Decision"},
     ),

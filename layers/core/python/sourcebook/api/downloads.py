@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from sourcebook.api import products
 from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.requests import Request
+from sourcebook.api.resources import CASE
 from sourcebook.api.responses import Conflict, NotFound, Response, redirect
-from sourcebook.errors import shorten
 from sourcebook.novae.product_read import NothingToPlot
 
 if TYPE_CHECKING:
@@ -56,22 +56,18 @@ def _as_aavso(curve: Curve) -> str:
     return as_aavso(curve.points, curve.name)
 
 
-def spectrum_as_csv(api: products.ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/products/{data_product_id}/spectrum.csv."""
+def _spectrum_as_csv(api: products.ProductsApi, request: Request) -> Response:
     nova_id, product_id = products.nova_of(api, request), request.path.get("data_product_id", "")
     text = _found(lambda: api.products.spectrum_csv(nova_id, product_id), nova_id, product_id)
     return _file(text, _CSV_TYPE, f"{product_id}.csv")
 
 
-def held_file(api: products.ProductsApi, request: Request) -> Response:
-    """GET /quarantine/{quarantine_id}/file."""
+def _held_file(api: products.ProductsApi, request: Request) -> Response:
     quarantine_id = request.path.get("quarantine_id", "")
     try:
-        file = api.products.held_file(quarantine_id, LARGEST_HELD)
+        file = CASE.found(api.products.held_file(quarantine_id, LARGEST_HELD), quarantine_id)
     except NothingToPlot as error:
         raise NotFound(str(error)) from error
-    if file is None:
-        raise NotFound(f"There is no quarantined case {shorten(quarantine_id)}. GET /quarantine lists them.")
     return Response(
         {
             "quarantine_id": quarantine_id,
@@ -205,7 +201,7 @@ _OF_NOVAE: Final = of_topic(
         summary="All samples of a spectrum as CSV",
         description="Wavelengths in metres; a flux without a value is `nan`. More than 4 MB are refused with "
         "409.",
-        handle=spectrum_as_csv,
+        handle=_spectrum_as_csv,
         answers={200: "File"},
         more_problems=(409,),
         media_type="text/csv",
@@ -233,7 +229,7 @@ _OF_CASES: Final = of_topic(
         summary="The file of a quarantined spectrum",
         description="In base64: the header says what the reviewer decides by, the samples can be drawn in "
         "any unit. Of a file of more than 3 MB the first 3 MB; `is_whole` says so.",
-        handle=held_file,
+        handle=_held_file,
         answers={200: "HeldFile"},
     ),
 )

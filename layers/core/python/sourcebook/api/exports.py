@@ -10,6 +10,7 @@ from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Parameters, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
+from sourcebook.api.resources import EXPORT
 from sourcebook.api.responses import NotFound, Response, redirect, unpaged
 from sourcebook.clients import on_demand
 from sourcebook.errors import shorten
@@ -34,8 +35,7 @@ def make(dependencies: Dependencies) -> ExportReader:
     return ExportReader(on_demand(dependencies.objects))
 
 
-def list_exports(exports: ExportReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    """GET /exports."""
+def _list_exports(exports: ExportReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     return unpaged(
         [
             {
@@ -49,18 +49,13 @@ def list_exports(exports: ExportReader, request: Request) -> Response:  # noqa: 
     )
 
 
-def get_export(exports: ExportReader, request: Request) -> Response:
-    """GET /exports/{export_id}."""
+def _get_export(exports: ExportReader, request: Request) -> Response:
     name = request.path.get("export_id", "")
     period = Period.named(name)
-    manifest = exports.manifest(period) if period else None
-    if manifest is None:
-        raise _no_export(name)
-    return Response(manifest)
+    return Response(EXPORT.found(exports.manifest(period) if period else None, name))
 
 
-def get_file(exports: ExportReader, request: Request) -> Response:
-    """GET /exports/{export_id}/files/{name}."""
+def _get_file(exports: ExportReader, request: Request) -> Response:
     export_id, name = request.path.get("export_id", ""), request.path.get("name", "")
     period = Period.named(export_id)
     link = exports.link(period, name) if period else None
@@ -72,13 +67,6 @@ def get_file(exports: ExportReader, request: Request) -> Response:
     return redirect(link, only_tell=FileParameters.of(request).answer == _LINK)
 
 
-def _no_export(name: str) -> NotFound:
-    return NotFound(
-        f"There is no export {shorten(name)}. GET /exports lists those there are; "
-        "POST /workflows/export_period/executions makes one."
-    )
-
-
 OPERATIONS: Final = of_topic(
     "Exports",
     Operation(
@@ -86,7 +74,7 @@ OPERATIONS: Final = of_topic(
         name="listExports",
         summary="The periods that were exported",
         description="The newest first. `POST /workflows/export_period/executions` exports one.",
-        handle=list_exports,
+        handle=_list_exports,
         answers={200: "Exports"},
     ),
     Operation(
@@ -95,7 +83,7 @@ OPERATIONS: Final = of_topic(
         summary="What an export consists of",
         description="Its manifest: the columns of each dataset, and each file with its rows, bytes and "
         "SHA-256. `GET /exports/{export_id}/files/{name}` gives a file.",
-        handle=get_export,
+        handle=_get_export,
         answers={200: "Export"},
     ),
     Operation(
@@ -104,7 +92,7 @@ OPERATIONS: Final = of_topic(
         summary="A file of an export",
         description="The answer is a redirect to a signed link that holds for 300 seconds; follow it without "
         "the token.",
-        handle=get_file,
+        handle=_get_file,
         query=FileParameters,
         answers={200: "SignedLink", 302: "SignedLink"},
         volatile=True,

@@ -11,9 +11,10 @@ from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import PageParameters, Parameters, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import Conflict, NotFound, Response, listed
+from sourcebook.api.resources import FEED
+from sourcebook.api.responses import Conflict, Response, listed
 from sourcebook.clock import isoformat
-from sourcebook.errors import InvalidInput, shorten
+from sourcebook.errors import InvalidInput
 from sourcebook.feeds.inputs import FeedChange, NewFeed
 from sourcebook.feeds.manage import Added, AlreadyRegistered, FeedManager
 from sourcebook.feeds.settings import FeedSettings
@@ -74,33 +75,24 @@ def make(dependencies: Dependencies) -> FeedsApi:
     )
 
 
-def list_feeds(feeds: FeedsApi, request: Request) -> Response:
-    """GET /feeds."""
+def _list_feeds(feeds: FeedsApi, request: Request) -> Response:
     asked = FeedParameters.of(request)
     return listed(feeds.reader.page(health=asked.health, limit=asked.limit, cursor=asked.cursor))
 
 
-def get_feed(feeds: FeedsApi, request: Request) -> Response:
-    """GET /feeds/{feed_id}."""
+def _get_feed(feeds: FeedsApi, request: Request) -> Response:
     feed_id = request.path.get("feed_id", "")
-    feed = feeds.reader.get(feed_id)
-    if feed is None:
-        raise _no_feed(feed_id)
-    return Response(feed)
+    return Response(FEED.found(feeds.reader.get(feed_id), feed_id))
 
 
-def get_feed_history(feeds: FeedsApi, request: Request) -> Response:
-    """GET /feeds/{feed_id}/history."""
+def _get_feed_history(feeds: FeedsApi, request: Request) -> Response:
     feed_id = request.path.get("feed_id", "")
     asked = PageParameters.of(request)
     page = feeds.reader.history(feed_id, limit=asked.limit, cursor=asked.cursor)
-    if page is None:
-        raise _no_feed(feed_id)
-    return listed(page)
+    return listed(FEED.found(page, feed_id))
 
 
-def add_feed(feeds: FeedsApi, request: Request) -> Response:
-    """POST /feeds."""
+def _add_feed(feeds: FeedsApi, request: Request) -> Response:
     asked = NewFeed.read(request.json()).given()
     name, found = "", dict[str, object]()
     if site := asked.pop("site", None):
@@ -114,34 +106,27 @@ def add_feed(feeds: FeedsApi, request: Request) -> Response:
     return Response(answer, 201 if added.new else 200, headers=headers)
 
 
-def change_feed(feeds: FeedsApi, request: Request) -> Response:
-    """PATCH /feeds/{feed_id}."""
+def _change_feed(feeds: FeedsApi, request: Request) -> Response:
     feed_id = request.path.get("feed_id", "")
     try:
         feed = feeds.manager.change(feed_id, request.json())
     except AlreadyRegistered as error:
         raise Conflict(str(error), error.field) from error
-    if feed is None:
-        raise _no_feed(feed_id)
-    return Response(feed.shown())
+    return Response(FEED.found(feed, feed_id).shown())
 
 
-def remove_feed(feeds: FeedsApi, request: Request) -> Response:
-    """DELETE /feeds/{feed_id}."""
+def _remove_feed(feeds: FeedsApi, request: Request) -> Response:
     feed_id = request.path.get("feed_id", "")
     if not feeds.manager.remove(feed_id):
-        raise _no_feed(feed_id)
+        raise FEED.missing(feed_id)
     return Response({"feed_id": feed_id, "deleted": True})
 
 
-def explain_schedule(feeds: FeedsApi, request: Request) -> Response:
-    """GET /feeds/{feed_id}/schedule."""
+def _explain_schedule(feeds: FeedsApi, request: Request) -> Response:
     from sourcebook.feeds.schedule import explain  # noqa: PLC0415 - pydantic
 
     feed_id = request.path.get("feed_id", "")
-    source = feeds.manager.source(feed_id)
-    if source is None:
-        raise _no_feed(feed_id)
+    source = FEED.found(feeds.manager.source(feed_id), feed_id)
     settings = feeds.manager.settings
     return Response(
         {
@@ -153,8 +138,7 @@ def explain_schedule(feeds: FeedsApi, request: Request) -> Response:
     )
 
 
-def import_feeds(feeds: FeedsApi, request: Request) -> Response:
-    """POST /feeds/import."""
+def _import_feeds(feeds: FeedsApi, request: Request) -> Response:
     if not request.body.strip():
         raise InvalidInput("body", request.body, "an OPML document")
     report = feeds.manager.import_opml(request.body)
@@ -170,8 +154,7 @@ def import_feeds(feeds: FeedsApi, request: Request) -> Response:
     )
 
 
-def export_feeds(feeds: FeedsApi, request: Request) -> Response:
-    """GET /feeds.opml."""
+def _export_feeds(feeds: FeedsApi, request: Request) -> Response:
     text = feeds.manager.export_opml(version=OpmlParameters.of(request).version)
     if len(text.encode()) > LARGEST_EXPORT:
         raise Conflict(
@@ -210,10 +193,6 @@ def _discovered(feeds: FeedsApi, site: str) -> Discovery:
         raise InvalidInput("site", site, f"an address that can be fetched ({error})") from error
 
 
-def _no_feed(feed_id: str) -> NotFound:
-    return NotFound(f"There is no feed {shorten(feed_id)}. GET /feeds lists them.")
-
-
 OPERATIONS: Final = of_topic(
     "Feeds",
     Operation(
@@ -224,7 +203,7 @@ OPERATIONS: Final = of_topic(
         "then the disabled ones by the time they are probed. A feed whose fetch moves it to another day "
         "while you page may come again: tell feeds apart by `feed_id`, the name under which an article's "
         "`sources` have it. `last_cause` says in one word how the last fetch ended.",
-        handle=list_feeds,
+        handle=_list_feeds,
         query=FeedParameters,
         answers={200: "FeedPage"},
     ),
@@ -232,7 +211,7 @@ OPERATIONS: Final = of_topic(
         route="GET /feeds/{feed_id}",
         name="getFeed",
         summary="One feed",
-        handle=get_feed,
+        handle=_get_feed,
         answers={200: "Feed"},
     ),
     Operation(
@@ -244,7 +223,7 @@ OPERATIONS: Final = of_topic(
         "made for and distinguishes fetches. `verdict` is `changed`, `failed` (it may mend itself), `broken` "
         "(it does not look like it; ten in a row disable the feed) or `gone` (the server says that it is "
         "gone for good). `rejections` has the first ten entries that could not be taken.",
-        handle=get_feed_history,
+        handle=_get_feed_history,
         query=PageParameters,
         answers={200: "FetchPage"},
     ),
@@ -254,7 +233,7 @@ OPERATIONS: Final = of_topic(
         summary="All feeds as an OPML document",
         description="By id. 409 when the list is larger than an answer of 5.5 MB, some 20,000 feeds: "
         "`sourcebook feeds export` writes it to a file.",
-        handle=export_feeds,
+        handle=_export_feeds,
         query=OpmlParameters,
         answers={200: "Opml"},
         more_problems=(409,),
@@ -270,7 +249,7 @@ OPERATIONS: Final = of_topic(
         "(`is_feed`, `announced`, `common_path`) and `others`, the other feeds that the page announces. 409 "
         "when the feed is there with another value for a field that was given, or the id belongs to "
         "something else.",
-        handle=add_feed,
+        handle=_add_feed,
         body=Body(form=NewFeed),
         answers={201: "AddedFeed", 200: "AddedFeed"},
     ),
@@ -282,7 +261,7 @@ OPERATIONS: Final = of_topic(
         "that importing again is harmless. `problems` has the outlines that were left out or taken in "
         "part, the first 1,000; `mended` says what was wrong with a document that is not well-formed and "
         "was read all the same.",
-        handle=import_feeds,
+        handle=_import_feeds,
         body=Body(schema="OpmlDocument", media_type="text/x-opml"),
         answers={200: "ImportReport"},
     ),
@@ -292,7 +271,7 @@ OPERATIONS: Final = of_topic(
         summary="Why a feed's next fetch is when it is",
         description="`reasons` are sentences for a person, by what is known of the feed's habits, what its "
         "server asks for, and the `settings` that this deployment polls with.",
-        handle=explain_schedule,
+        handle=_explain_schedule,
         answers={200: "FeedSchedule"},
         volatile=True,
     ),
@@ -306,7 +285,7 @@ OPERATIONS: Final = of_topic(
         "forgets its errors. A new `url` is fetched at once too; the feed keeps its articles and its id. 409 "
         "when another feed has it. Send `enabled: true` with it where errors have disabled the feed. A "
         "shorter `interval_minutes` counts from now.",
-        handle=change_feed,
+        handle=_change_feed,
         body=Body(form=FeedChange),
         answers={200: "Feed"},
     ),
@@ -315,7 +294,7 @@ OPERATIONS: Final = of_topic(
         name="removeFeed",
         summary="Delete a feed with its history",
         description="Its articles stay until they expire.",
-        handle=remove_feed,
+        handle=_remove_feed,
         answers={200: "RemovedFeed"},
     ),
 )

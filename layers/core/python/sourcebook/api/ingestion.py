@@ -57,19 +57,16 @@ def _queues() -> SQSClient:
     return boto3.client("sqs", config=aws_config())
 
 
-def list_source_overviews(api: IngestionApi, request: Request) -> Response:
-    """GET /overviews/sources."""
+def _list_source_overviews(api: IngestionApi, request: Request) -> Response:
     asked = SourceOverviewParameters.of(request)
     return Response(api.ingestion.sources(asked.hours, asked.order))
 
 
-def list_batches(api: IngestionApi, request: Request) -> Response:
-    """GET /overviews/ingestion."""
+def _list_batches(api: IngestionApi, request: Request) -> Response:
     return Response(api.ingestion.batches(PastParameters.of(request).hours))
 
 
-def list_dead_letters(api: IngestionApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    """GET /overviews/dead-letters."""
+def _list_dead_letters(api: IngestionApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
     return unpaged(api.dead_letters.waiting())
 
 
@@ -83,7 +80,7 @@ OPERATIONS: Final = of_topic(
         "are those that changed something or failed; one of more than five seconds makes a source `slow`. "
         "The first 200 sources that are due and the newest 2,000 articles are looked at; `left_out` says "
         "whether there are more.",
-        handle=list_source_overviews,
+        handle=_list_source_overviews,
         query=SourceOverviewParameters,
         answers={200: "SourceOverviews"},
         volatile=True,
@@ -95,7 +92,7 @@ OPERATIONS: Final = of_topic(
         description="The counts are of all runs of the window; `items` are the newest hundred. A run over "
         "unchanged sources leaves no record. `collision_rate` is `collisions_detected` by "
         "`articles_fetched`, which counts articles that the source had not reported before.",
-        handle=list_batches,
+        handle=_list_batches,
         query=PastParameters,
         answers={200: "IngestionBatches"},
         volatile=True,
@@ -106,7 +103,7 @@ OPERATIONS: Final = of_topic(
         summary="What failed for good and waits for a person",
         description="About how many messages wait in the dead-letter queue of each job, and the command that "
         "sends them back to work.",
-        handle=list_dead_letters,
+        handle=_list_dead_letters,
         answers={200: "DeadLetterQueues"},
         volatile=True,
     ),

@@ -11,10 +11,11 @@ from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import Day, PageParameters, YesOrNo, degrees, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import Conflict, NotFound, Response, listed
+from sourcebook.api.resources import CASE, NOVA, RUN
+from sourcebook.api.responses import Conflict, Response, listed
 from sourcebook.api.workflows import CandidateName, WorkflowsApi
 from sourcebook.api.workflows import make as make_workflows
-from sourcebook.errors import InvalidInput, shorten
+from sourcebook.errors import InvalidInput
 from sourcebook.inputs import Input, NovaId, OneOf, expected, matching, text
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.listing import STATUSES as NOVA_STATUSES
@@ -179,8 +180,7 @@ def make(dependencies: Dependencies) -> CatalogApi:
     )
 
 
-def find_novae(catalog: CatalogApi, request: Request) -> Response:
-    """GET /novae."""
+def _find_novae(catalog: CatalogApi, request: Request) -> Response:
     given = set(request.query)
     if len([ways for ways in (_BY_NAME, _BY_PLACE, _BY_FILTERS) if ways & given]) > 1:
         raise InvalidInput(
@@ -198,55 +198,41 @@ def _yes(word: str | None) -> bool | None:
     return None if word is None else word == "true"
 
 
-def get_nova(catalog: CatalogApi, request: Request) -> Response:
-    """GET /novae/{nova_id}."""
+def _get_nova(catalog: CatalogApi, request: Request) -> Response:
     return Response(_nova(catalog, request))
 
 
-def list_nova_runs(catalog: CatalogApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/job-runs."""
+def _list_nova_runs(catalog: CatalogApi, request: Request) -> Response:
     nova_id = _nova(catalog, request)["nova_id"]
     asked = PageParameters.of(request)
     return listed(catalog.runs.of_nova(nova_id, limit=asked.limit, cursor=asked.cursor))
 
 
-def initialize_nova(catalog: CatalogApi, request: Request) -> Response:
-    """POST /novae."""
+def _initialize_nova(catalog: CatalogApi, request: Request) -> Response:
     return catalog.workflows.run("initialize_nova", NewNova.read(request.json()).given(), request)
 
 
-def list_runs(catalog: CatalogApi, request: Request) -> Response:
-    """GET /job-runs."""
+def _list_runs(catalog: CatalogApi, request: Request) -> Response:
     return listed(catalog.runs.page(**dict(RunParameters.of(request))))
 
 
-def get_run(catalog: CatalogApi, request: Request) -> Response:
-    """GET /job-runs/{job_run_id}."""
+def _get_run(catalog: CatalogApi, request: Request) -> Response:
     job_run_id = request.path.get("job_run_id", "")
-    run = catalog.runs.get(job_run_id)
-    if run is None:
-        raise NotFound(f"There is no job run {shorten(job_run_id)}. GET /job-runs lists them.")
-    return Response(run)
+    return Response(RUN.found(catalog.runs.get(job_run_id), job_run_id))
 
 
-def list_quarantine(catalog: CatalogApi, request: Request) -> Response:
-    """GET /quarantine."""
+def _list_quarantine(catalog: CatalogApi, request: Request) -> Response:
     asked = CaseParameters.of(request)
     reviewed = asked.review == "decided"
     return listed(catalog.desk.page(reviewed=reviewed, limit=asked.limit, cursor=asked.cursor))
 
 
-def get_quarantined(catalog: CatalogApi, request: Request) -> Response:
-    """GET /quarantine/{quarantine_id}."""
+def _get_quarantined(catalog: CatalogApi, request: Request) -> Response:
     quarantine_id = request.path.get("quarantine_id", "")
-    case = catalog.desk.get(quarantine_id)
-    if case is None:
-        raise _no_case(quarantine_id)
-    return Response(case)
+    return Response(CASE.found(catalog.desk.get(quarantine_id), quarantine_id))
 
 
-def review_quarantined(catalog: CatalogApi, request: Request) -> Response:
-    """POST /quarantine/{quarantine_id}/review."""
+def _review_quarantined(catalog: CatalogApi, request: Request) -> Response:
     quarantine_id = request.path.get("quarantine_id", "")
     made = ReviewerDecision.read(request.json())
     try:
@@ -261,23 +247,12 @@ def review_quarantined(catalog: CatalogApi, request: Request) -> Response:
         )
     except AlreadyReviewed as error:
         raise Conflict(str(error), error.field) from error
-    if case is None:
-        raise _no_case(quarantine_id)
-    return Response(case)
+    return Response(CASE.found(case, quarantine_id))
 
 
 def _nova(catalog: CatalogApi, request: Request) -> dict[str, Any]:
     nova_id = request.path.get("nova_id", "")
-    nova = catalog.novae.get(nova_id)
-    if nova is None:
-        raise NotFound(
-            f"There is no nova {shorten(nova_id)}. GET /novae?name= finds one by any of its names."
-        )
-    return nova
-
-
-def _no_case(quarantine_id: str) -> NotFound:
-    return NotFound(f"There is no quarantined case {shorten(quarantine_id)}. GET /quarantine lists them.")
+    return NOVA.found(catalog.novae.get(nova_id), nova_id)
 
 
 _RUNS: Final = of_topic(
@@ -288,7 +263,7 @@ _RUNS: Final = of_topic(
         summary="Executions of workflows, newest first",
         description="`lost` is true for a run that should have ended long ago: it was aborted. docs/runs.md "
         "says what the other fields mean.",
-        handle=list_runs,
+        handle=_list_runs,
         query=RunParameters,
         answers={200: "JobRunPage"},
     ),
@@ -298,7 +273,7 @@ _RUNS: Final = of_topic(
         summary="One execution with its attempts",
         description="`attempts` are in the order in which they began, at most 1,000; `attempts_left_out` "
         "says whether there are more.",
-        handle=get_run,
+        handle=_get_run,
         answers={200: "JobRun"},
     ),
 )
@@ -313,7 +288,7 @@ _NOVAE: Final = of_topic(
         "`match`: `NONE`, `ONE`, or `AMBIGUOUS` with every nova that the name may mean. By place each nova "
         "has `separation_arcsec`, the nearest first, at most 100; `left_out` counts the others. A page of "
         "the list may be short and have a `next_cursor` all the same.",
-        handle=find_novae,
+        handle=_find_novae,
         query=NovaParameters,
         answers={200: "NovaSearch"},
     ),
@@ -323,7 +298,7 @@ _NOVAE: Final = of_topic(
         summary="Make a name a nova",
         description="Starts `initialize_nova`, as `POST /workflows/initialize_nova/executions` does, and "
         "answers with the run to watch. Running it again for a name changes nothing that is right.",
-        handle=initialize_nova,
+        handle=_initialize_nova,
         body=Body(form=NewNova),
         answers={202: "StartedRun"},
     ),
@@ -332,7 +307,7 @@ _NOVAE: Final = of_topic(
         name="getNova",
         summary="One nova with its names",
         description="A merged nova is given as it is, with `merged_into`.",
-        handle=get_nova,
+        handle=_get_nova,
         answers={200: "Nova"},
     ),
     Operation(
@@ -340,7 +315,7 @@ _NOVAE: Final = of_topic(
         name="listNovaJobRuns",
         summary="What ran for a nova",
         description="By workflow, the newest of each first.",
-        handle=list_nova_runs,
+        handle=_list_nova_runs,
         query=PageParameters,
         answers={200: "JobRunPage"},
     ),
@@ -351,7 +326,7 @@ _QUARANTINE: Final = of_topic(
         route="GET /quarantine",
         name="listQuarantine",
         summary="What waits for a person, newest first",
-        handle=list_quarantine,
+        handle=_list_quarantine,
         query=CaseParameters,
         answers={200: "QuarantinePage"},
     ),
@@ -359,7 +334,7 @@ _QUARANTINE: Final = of_topic(
         route="GET /quarantine/{quarantine_id}",
         name="getQuarantineCase",
         summary="One case",
-        handle=get_quarantined,
+        handle=_get_quarantined,
         answers={200: "QuarantineCase"},
     ),
     Operation(
@@ -368,7 +343,7 @@ _QUARANTINE: Final = of_topic(
         summary="A person's decision",
         description="Records the decision and starts what follows from it; `execution_arn` is that of the "
         "workflow that was started. The same decision may be sent again; another one is refused with 409.",
-        handle=review_quarantined,
+        handle=_review_quarantined,
         body=Body(form=ReviewerDecision),
         answers={200: "ReviewedCase"},
     ),

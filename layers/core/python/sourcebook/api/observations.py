@@ -12,14 +12,18 @@ from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Cursor, Day, PageParameters, Parameters, Text, number
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, listed, unpaged
-from sourcebook.errors import shorten
+from sourcebook.api.resources import Resource
+from sourcebook.api.responses import Response, listed, unpaged
 from sourcebook.observations.raw_read import RawReader
 from sourcebook.observations.read import ObservationReader, Unknown
 
 SERIES: Final[Any] = Field(
     None, description="As `GET /series` has it; all series without it.", examples=["deposit_online"]
 )
+_NAMED: Final = {
+    "series_code": Resource("series", "GET /series lists them."),
+    "bank_name": Resource("bank", "GET /banks lists them."),
+}
 ONE_SERIES: Final[Any] = Field(description="As `GET /series` has it.", examples=["deposit_online"])
 
 
@@ -85,47 +89,40 @@ def make(dependencies: Dependencies) -> RawReader:
     return RawReader(dependencies.table)
 
 
-def get_latest(reader: ObservationReader, request: Request) -> Response:
-    """GET /latest."""
-    with _known():
+def _get_latest(reader: ObservationReader, request: Request) -> Response:
+    with known():
         return listed(reader.latest(**dict(LatestParameters.of(request))))
 
 
-def get_history(reader: ObservationReader, request: Request) -> Response:
-    """GET /history."""
-    with _known():
+def _get_history(reader: ObservationReader, request: Request) -> Response:
+    with known():
         return Response(reader.history(**dict(HistoryParameters.of(request))))
 
 
-def list_observations(reader: RawReader, request: Request) -> Response:
-    """GET /observations."""
-    with _known():
+def _list_observations(reader: RawReader, request: Request) -> Response:
+    with known():
         return listed(reader.figures(**dict(ObservationParameters.of(request))))
 
 
-def list_banks(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    """GET /banks."""
+def _list_banks(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     return unpaged(reader.banks())
 
 
-def list_series(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    """GET /series."""
+def _list_series(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     return unpaged(reader.series())
 
 
-def get_meta(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    """GET /meta/latest."""
+def _get_meta(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     return Response(reader.meta())
 
 
 @contextmanager
-def _known() -> Iterator[None]:
+def known() -> Iterator[None]:
     """Answer 404 where the bank or the series is not known."""
     try:
         yield
     except Unknown as error:
-        where = {"series_code": "/series", "bank_name": "/banks"}[error.what]
-        raise NotFound(f"There is no {error.what} {shorten(error.value)}. GET {where} lists them.") from error
+        raise _NAMED[error.what].missing(error.value) from error
 
 
 OPERATIONS: Final = of_topic(
@@ -138,7 +135,7 @@ OPERATIONS: Final = of_topic(
         "`decided_by` says what put the winner before the next: `only_source`, `freshness`, `priority`, "
         "`scraped_at` or `sequence`. `term_months` and `term` are null for a loan. An answer ends, with a "
         "cursor, where it would become too large.",
-        handle=get_latest,
+        handle=_get_latest,
         query=LatestParameters,
         answers={200: "Latest"},
         more_problems=(404,),
@@ -150,7 +147,7 @@ OPERATIONS: Final = of_topic(
         description="In the order of `scraped_at`: each day's figure is from the source that counts among "
         "those that had one that day. Days are those of the sources' own calendars. An answer has up to "
         "4,000 points: ten years fit into one. A bank without figures has no points.",
-        handle=get_history,
+        handle=_get_history,
         query=HistoryParameters,
         answers={200: "History"},
         more_problems=(404,),
@@ -164,7 +161,7 @@ OPERATIONS: Final = of_topic(
         "`source_priority` is null where the source is registered no more. Days are those of the sources' "
         "own calendars; `first_seen_at` and `scraped_at` are when the figure was seen on that day first and "
         "last.",
-        handle=list_observations,
+        handle=_list_observations,
         query=ObservationParameters,
         answers={200: "ObservationPage"},
         more_problems=(404,),
@@ -173,7 +170,7 @@ OPERATIONS: Final = of_topic(
         route="GET /banks",
         name="listBanks",
         summary="The banks of which there are figures",
-        handle=list_banks,
+        handle=_list_banks,
         answers={200: "Banks"},
     ),
     Operation(
@@ -181,7 +178,7 @@ OPERATIONS: Final = of_topic(
         name="listSeries",
         summary="The series of figures",
         description="`kind` is `deposit`, or `loan`, which has no terms.",
-        handle=list_series,
+        handle=_list_series,
         answers={200: "SeriesList"},
     ),
     Operation(
@@ -191,7 +188,7 @@ OPERATIONS: Final = of_topic(
         description="Of each source its last scrape that found a changed page or a new day: rows taken, "
         "rows dropped by reason, what was odd about the page (`notes`), what looked wrong (`anomaly`), and "
         "the hash under which the page is kept.",
-        handle=get_meta,
+        handle=_get_meta,
         answers={200: "Meta"},
     ),
 )

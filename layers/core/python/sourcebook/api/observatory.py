@@ -136,8 +136,7 @@ def make(dependencies: Dependencies) -> ObservatoryApi:
     )
 
 
-def cone_search(api: ObservatoryApi, request: Request) -> Response:
-    """GET /vo/cone."""
+def _cone_search(api: ObservatoryApi, request: Request) -> Response:
 
     def answer() -> str:
         asked = ConeParameters.of(request)
@@ -172,8 +171,7 @@ def cone_search(api: ObservatoryApi, request: Request) -> Response:
     )
 
 
-def spectral_access(api: ObservatoryApi, request: Request) -> Response:
-    """GET /vo/ssa."""
+def _spectral_access(api: ObservatoryApi, request: Request) -> Response:
     base = request.address.removesuffix("/vo/ssa")
 
     def answer() -> str:
@@ -274,7 +272,7 @@ OPERATIONS: Final = of_topic(
         summary="Simple Cone Search 1.03",
         description="The novae around a place as a VOTable, the nearest first, at most 100. A wrong question "
         "is answered with status 200 and an INFO `Error`, as the standard asks.",
-        handle=cone_search,
+        handle=_cone_search,
         query=ConeParameters,
         answers={200: "File"},
         media_type=MEDIA_TYPE,
@@ -285,7 +283,7 @@ OPERATIONS: Final = of_topic(
         summary="Simple Spectral Access 1.1",
         description="The valid spectra of the novae around a place as a VOTable, with columns of ObsCore. "
         "A wrong question is answered with status 200 and the `QUERY_STATUS` ERROR, as the standard asks.",
-        handle=spectral_access,
+        handle=_spectral_access,
         query=SpectraParameters,
         answers={200: "File"},
         media_type=MEDIA_TYPE,

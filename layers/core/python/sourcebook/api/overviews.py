@@ -7,15 +7,14 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from sourcebook.api.observations import ONE_SERIES, SERIES
+from sourcebook.api.observations import ONE_SERIES, SERIES, known
 from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import PageParameters, Parameters, Text, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, listed, unpaged
-from sourcebook.errors import shorten
+from sourcebook.api.responses import Response, listed, unpaged
 from sourcebook.observations.best import best_rates, moves
-from sourcebook.observations.read import ObservationReader, Unknown
+from sourcebook.observations.read import ObservationReader
 from sourcebook.sentiment.ranking import HOURS_LIMIT, ORDERS, SubjectRanking
 from sourcebook.sources.read import HEALTHS, FeedReader
 
@@ -74,39 +73,27 @@ def make(dependencies: Dependencies) -> OverviewsApi:
     )
 
 
-def list_sources(api: OverviewsApi, request: Request) -> Response:
-    """GET /sources."""
+def _list_sources(api: OverviewsApi, request: Request) -> Response:
     asked = SourceParameters.of(request)
     return listed(
         api.sources.sources(kind=asked.kind, health=asked.health, limit=asked.limit, cursor=asked.cursor)
     )
 
 
-def rank_subjects(api: OverviewsApi, request: Request) -> Response:
-    """GET /overviews/subjects."""
+def _rank_subjects(api: OverviewsApi, request: Request) -> Response:
     asked = RankingParameters.of(request)
     return Response(api.subjects.rank(asked.hours, asked.order))
 
 
-def list_best_rates(api: OverviewsApi, request: Request) -> Response:
-    """GET /overviews/rates."""
-    try:
+def _list_best_rates(api: OverviewsApi, request: Request) -> Response:
+    with known():
         return unpaged(best_rates(api.rates, series_code=BestRateParameters.of(request).series_code))
-    except Unknown as error:
-        raise _no_series(error) from error
 
 
-def list_moves(api: OverviewsApi, request: Request) -> Response:
-    """GET /overviews/moves."""
+def _list_moves(api: OverviewsApi, request: Request) -> Response:
     asked = MoveParameters.of(request)
-    try:
+    with known():
         return Response(moves(api.rates, series_code=asked.series_code, days=asked.days))
-    except Unknown as error:
-        raise _no_series(error) from error
-
-
-def _no_series(error: Unknown) -> NotFound:
-    return NotFound(f"There is no series {shorten(error.value)}. GET /series lists them.")
 
 
 OPERATIONS: Final = of_topic(
@@ -118,7 +105,7 @@ OPERATIONS: Final = of_topic(
         description="Feeds, news APIs, and the pages and files of figures: those polled by the day on which "
         "they are due, then the disabled ones. `articles` is how many its fetches brought: new ones, and "
         "those that another source had brought already.",
-        handle=list_sources,
+        handle=_list_sources,
         query=SourceParameters,
         answers={200: "SourcePage"},
     ),
@@ -129,7 +116,7 @@ OPERATIONS: Final = of_topic(
         description="The active subjects that were mentioned in the window [`start`, `end`). `change` is "
         "`average_sentiment` minus `average_before`, null without mentions before. The first 200 subjects by "
         "id are ranked; `left_out` says whether there are more.",
-        handle=rank_subjects,
+        handle=_rank_subjects,
         query=RankingParameters,
         answers={200: "SubjectRanking"},
         volatile=True,
@@ -140,7 +127,7 @@ OPERATIONS: Final = of_topic(
         summary="The best rate of each series and term",
         description="The highest of a deposit and the lowest of a loan, among the figures of `GET /latest` "
         "that are not stale; `banks` are all that offer it.",
-        handle=list_best_rates,
+        handle=_list_best_rates,
         query=BestRateParameters,
         answers={200: "BestRates"},
         more_problems=(404,),
@@ -152,7 +139,7 @@ OPERATIONS: Final = of_topic(
         description="The first and the last figure of each bank and term within the last `days`, where they "
         "differ; the largest change first, whichever way it went. 500 banks and terms are looked at; "
         "`left_out` says whether there are more.",
-        handle=list_moves,
+        handle=_list_moves,
         query=MoveParameters,
         answers={200: "RateMoves"},
         more_problems=(404,),

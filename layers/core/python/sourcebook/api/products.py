@@ -20,6 +20,7 @@ from sourcebook.api.parameters import (
 )
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
+from sourcebook.api.resources import NOVA
 from sourcebook.api.responses import NotFound, Response, listed
 from sourcebook.errors import InvalidInput, shorten
 from sourcebook.inputs import ReadBy, expected, matching
@@ -152,14 +153,12 @@ def make(dependencies: Dependencies) -> ProductsApi:
     )
 
 
-def list_products(api: ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/products."""
+def _list_products(api: ProductsApi, request: Request) -> Response:
     asked = ProductParameters.of(request)
     return listed(api.products.page(nova_of(api, request), **dict(asked)))
 
 
-def get_product(api: ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/products/{data_product_id}."""
+def _get_product(api: ProductsApi, request: Request) -> Response:
     nova_id, product_id = nova_of(api, request), request.path.get("data_product_id", "")
     product = api.products.get(nova_id, product_id)
     if product is None:
@@ -167,8 +166,7 @@ def get_product(api: ProductsApi, request: Request) -> Response:
     return Response(product)
 
 
-def get_spectrum(api: ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/products/{data_product_id}/spectrum."""
+def _get_spectrum(api: ProductsApi, request: Request) -> Response:
     nova_id, product_id = nova_of(api, request), request.path.get("data_product_id", "")
     try:
         spectrum = api.products.spectrum(nova_id, product_id, SpectrumParameters.of(request).points)
@@ -179,15 +177,13 @@ def get_spectrum(api: ProductsApi, request: Request) -> Response:
     return Response(spectrum)
 
 
-def get_photometry(api: ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/photometry."""
+def _get_photometry(api: ProductsApi, request: Request) -> Response:
     nova_id = nova_of(api, request)
     asked = PhotometryParameters.of(request)
     return Response(points_of(api, request, nova_id, asked, most=asked.points))
 
 
-def list_references(api: ProductsApi, request: Request) -> Response:
-    """GET /novae/{nova_id}/references."""
+def _list_references(api: ProductsApi, request: Request) -> Response:
     asked = ReferenceParameters.of(request)
     return listed(api.references.page(nova_of(api, request), **dict(asked)))
 
@@ -219,12 +215,7 @@ def nova_of(api: ProductsApi, request: Request) -> str:
         NotFound: if there is none.
     """
     nova_id = request.path.get("nova_id", "")
-    found = api.novae.leads_to(nova_id)
-    if found is None:
-        raise NotFound(
-            f"There is no nova {shorten(nova_id)}. GET /novae?name= finds one by any of its names."
-        )
-    return found
+    return NOVA.found(api.novae.leads_to(nova_id), nova_id)
 
 
 def no_product(nova_id: str, product_id: str) -> NotFound:
@@ -242,7 +233,7 @@ OPERATIONS: Final = of_topic(
         summary="The data products of a nova",
         description="Its photometry table, then its spectra by provider. docs/novae.md says what the states "
         "mean; fields that a product does not have are null.",
-        handle=list_products,
+        handle=_list_products,
         query=ProductParameters,
         answers={200: "ProductPage"},
     ),
@@ -252,7 +243,7 @@ OPERATIONS: Final = of_topic(
         summary="One data product with its files",
         description="`files` are the objects in the bucket: the raw file, what was made of it, the context "
         "of a quarantine; of a photometry table its uploads too.",
-        handle=get_product,
+        handle=_get_product,
         answers={200: "Product"},
     ),
     Operation(
@@ -262,7 +253,7 @@ OPERATIONS: Final = of_topic(
         description="Each order is cut into equal pieces, and of each the lowest and the highest flux stay, "
         "so that a narrow line is as high as it was. Wavelengths are in metres, in `medium` and `frame` as "
         "the file has them. Only a VALID spectrum has samples.",
-        handle=get_spectrum,
+        handle=_get_spectrum,
         query=SpectrumParameters,
         answers={200: "Spectrum"},
     ),
@@ -273,7 +264,7 @@ OPERATIONS: Final = of_topic(
         description="Points in the order of time; `mjd` is of the point's own `time_system` and "
         "`time_scale`, which docs/photometry.md explains. `matched` counts what the filters let through, by "
         "band in `bands`; `thinned` says that `points` are fewer.",
-        handle=get_photometry,
+        handle=_get_photometry,
         query=PhotometryParameters,
         answers={200: "Photometry"},
     ),
@@ -283,7 +274,7 @@ OPERATIONS: Final = of_topic(
         summary="The publications about a nova, newest first",
         description="`role` says what one is to the nova; `authors` are the first ten of `author_count`; "
         "`published_at` is as precise as is known; `link` leads to its page at ADS.",
-        handle=list_references,
+        handle=_list_references,
         query=ReferenceParameters,
         answers={200: "ReferencePage"},
     ),

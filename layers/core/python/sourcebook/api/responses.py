@@ -117,78 +117,69 @@ def _is_known(tag: str, known: str) -> bool:
     return "*" in named or tag.removeprefix("W/") in named
 
 
-class NotFound(Exception):
-    """There is nothing at this address.
+class Refusal(Exception):
+    """A request is answered with a problem.
 
     Attributes:
-        detail: what was looked for, and where to look instead.
+        status: of the answer.
+        detail: what is wrong or missing, and what to do or where to look instead.
+        parameter: the parameter, field or header that does not fit, if it is one.
+        headers: of the answer.
     """
 
-    def __init__(self, detail: str) -> None:
-        self.detail = detail
-        super().__init__(detail)
+    status: int
 
-
-class Conflict(Exception):
-    """What is asked for does not go together with what is there.
-
-    Attributes:
-        detail: what is there, and what to do instead.
-        parameter: the field that does not fit.
-    """
-
-    def __init__(self, detail: str, parameter: str) -> None:
+    def __init__(self, detail: str, parameter: str = "", headers: Mapping[str, str] | None = None) -> None:
         self.detail = detail
         self.parameter = parameter
+        self.headers = headers or {}
         super().__init__(detail)
 
 
-class MethodNotAllowed(Exception):
-    """The path is there, and does not have this method.
+class NotFound(Refusal):
+    """There is nothing at this address."""
 
-    Attributes:
-        detail: which methods it has.
-        allow: the same as the header ``Allow`` has it.
-    """
-
-    def __init__(self, method: str, allow: Sequence[str]) -> None:
-        self.allow = ", ".join(allow)
-        self.detail = f"This path has no {shorten(method)}, only {self.allow}."
-        super().__init__(self.detail)
+    status = 404
 
 
-class Denied(Exception):
-    """The caller may not.
+class Conflict(Refusal):
+    """What is asked for does not go together with what is there."""
 
-    Attributes:
-        status: 401 when it is not known who calls, 403 when they may not.
-        detail: what is missing.
-        challenge: value of ``WWW-Authenticate`` (RFC 6750, section 3).
-    """
-
-    def __init__(self, status: int, detail: str, challenge: str) -> None:
-        self.status = status
-        self.detail = detail
-        self.challenge = challenge
-        super().__init__(detail)
+    status = 409
 
 
-class Unprocessable(Exception):
-    """The request is well-formed and cannot be meant.
+class Unprocessable(Refusal):
+    """The request is well-formed and cannot be meant."""
 
-    Attributes:
-        detail: why.
-        parameter: the field or header that does not fit.
-    """
-
-    def __init__(self, detail: str, parameter: str) -> None:
-        self.detail = detail
-        self.parameter = parameter
-        super().__init__(detail)
+    status = 422
 
 
 class Underway(Conflict):
     """The same request is being answered at this moment."""
+
+    def __init__(self, detail: str, parameter: str) -> None:
+        super().__init__(detail, parameter, {"retry-after": "1"})
+
+
+class MethodNotAllowed(Refusal):
+    """The path is there, and has only the methods `allow`."""
+
+    status = 405
+
+    def __init__(self, method: str, allow: Sequence[str]) -> None:
+        has = ", ".join(allow)
+        super().__init__(f"This path has no {shorten(method)}, only {has}.", headers={"allow": has})
+
+
+class Denied(Refusal):
+    """The caller may not: 401 when it is not known who calls, 403 when they may not.
+
+    `challenge` is the value of ``WWW-Authenticate`` (RFC 6750, section 3).
+    """
+
+    def __init__(self, status: int, detail: str, challenge: str) -> None:
+        self.status = status
+        super().__init__(detail, headers={"www-authenticate": challenge})
 
 
 def problem(error: Exception, correlation_id: str) -> Response:
@@ -199,23 +190,10 @@ def problem(error: Exception, correlation_id: str) -> Response:
     match error:
         case InvalidInput():
             return _problem(400, str(error), correlation_id, parameter=error.field)
-        case Denied():
-            challenge = {"www-authenticate": error.challenge}
-            return replace(_problem(error.status, error.detail, correlation_id), headers=challenge)
-        case Unprocessable():
-            return _problem(422, error.detail, correlation_id, parameter=error.parameter)
-        case Underway():
-            soon = {"retry-after": "1"}
-            return replace(
-                _problem(409, error.detail, correlation_id, parameter=error.parameter), headers=soon
-            )
-        case NotFound():
-            return _problem(404, error.detail, correlation_id)
-        case MethodNotAllowed():
-            allow = {"allow": error.allow}
-            return replace(_problem(405, error.detail, correlation_id), headers=allow)
-        case Conflict():
-            return _problem(409, error.detail, correlation_id, parameter=error.parameter)
+        case Refusal():
+            about = {"parameter": error.parameter} if error.parameter else {}
+            answer = _problem(error.status, error.detail, correlation_id, **about)
+            return replace(answer, headers=error.headers)
         case Retryable():
             detail = f"The service is not able to answer now. Try again in {RETRY_AFTER} seconds."
             later = {"retry-after": str(RETRY_AFTER)}

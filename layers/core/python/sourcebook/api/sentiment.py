@@ -11,8 +11,8 @@ from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import PageParameters, Parameters, number, one_of
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, listed, unpaged
-from sourcebook.errors import shorten
+from sourcebook.api.resources import SUBJECT
+from sourcebook.api.responses import Response, listed, unpaged
 from sourcebook.sentiment.cache import TTL
 from sourcebook.sentiment.read import BUCKETS, SentimentReader
 from sourcebook.sentiment.subjects import TOOL_ID
@@ -43,40 +43,32 @@ def make(dependencies: Dependencies) -> SentimentReader:
     return SentimentReader.of(dependencies.table)
 
 
-def list_tools(reader: SentimentReader, request: Request) -> Response:
-    """GET /api/v1/tools."""
+def _list_tools(reader: SentimentReader, request: Request) -> Response:
     asked = PageParameters.of(request)
     return listed(reader.subjects(limit=asked.limit, cursor=asked.cursor))
 
 
-def get_sentiment(reader: SentimentReader, request: Request) -> Response:
-    """GET /api/v1/tools/{tool_id}/sentiment."""
+def _get_sentiment(reader: SentimentReader, request: Request) -> Response:
     tool_id = _tool_id(request)
-    found = reader.sentiment(tool_id, WindowParameters.of(request).hours)
-    if found is None:
-        raise _no_tool(tool_id)
+    found = SUBJECT.found(reader.sentiment(tool_id, WindowParameters.of(request).hours), tool_id)
     return Response(found, headers=_freshness(found, reader.clock()))
 
 
-def get_series(reader: SentimentReader, request: Request) -> Response:
-    """GET /api/v1/tools/{tool_id}/sentiment/series."""
+def _get_series(reader: SentimentReader, request: Request) -> Response:
     tool_id = _tool_id(request)
     asked = SeriesParameters.of(request)
-    found = reader.series(tool_id, asked.hours, asked.bucket)
-    if found is None:
-        raise _no_tool(tool_id)
+    found = SUBJECT.found(reader.series(tool_id, asked.hours, asked.bucket), tool_id)
     return unpaged(found, tool_id=tool_id, hours=asked.hours, bucket=asked.bucket)
 
 
-def get_cache_health(reader: SentimentReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    """GET /api/v1/cache/health."""
+def _get_cache_health(reader: SentimentReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
     return Response(reader.cache_health())
 
 
 def _tool_id(request: Request) -> str:
     tool_id = request.path.get("tool_id", "")
     if not TOOL_ID.fullmatch(tool_id):
-        raise _no_tool(tool_id)
+        raise SUBJECT.missing(tool_id)
     return tool_id
 
 
@@ -88,10 +80,6 @@ def _freshness(found: dict[str, Any], now: datetime) -> dict[str, str]:
     return {"cache-control": f"max-age={left}"} if left > 0 else {}
 
 
-def _no_tool(tool_id: str) -> NotFound:
-    return NotFound(f"There is no subject {shorten(tool_id)}. GET /api/v1/tools lists them.")
-
-
 OPERATIONS: Final = of_topic(
     "Sentiment",
     Operation(
@@ -100,7 +88,7 @@ OPERATIONS: Final = of_topic(
         summary="The subjects whose sentiment is kept",
         description="Coding tools, companies and what else was loaded. The active ones by id, then the "
         "retired ones, of which only what was counted before can be read.",
-        handle=list_tools,
+        handle=_list_tools,
         query=PageParameters,
         answers={200: "SubjectPage"},
     ),
@@ -115,7 +103,7 @@ OPERATIONS: Final = of_topic(
         "an entry is that could not be computed anew. Where `hours` is none of the four periods, `id`, "
         "`period`, `_ts` and `cached_at` are null. `cache-control` says for how many seconds an answer from "
         "the cache stays as good as it is.",
-        handle=get_sentiment,
+        handle=_get_sentiment,
         query=WindowParameters,
         answers={200: "Sentiment"},
     ),
@@ -125,7 +113,7 @@ OPERATIONS: Final = of_topic(
         summary="The same in whole hours or days, oldest first, for plotting",
         description="The last bucket is the present, unfinished one; those without mentions are there too, "
         "with zeros.",
-        handle=get_series,
+        handle=_get_series,
         query=SeriesParameters,
         answers={200: "SentimentSeries"},
     ),
@@ -137,7 +125,7 @@ OPERATIONS: Final = of_topic(
         "than 30 minutes, and `degraded` otherwise. `total_entries` is how many there are now; "
         "`tools_refreshed` are those that the last refresh wrote. The counts are of this hour and the 23 "
         "before it; hits are added in batches of ten, so the newest few may be missing.",
-        handle=get_cache_health,
+        handle=_get_cache_health,
         answers={200: "SentimentCacheHealth"},
     ),
 )

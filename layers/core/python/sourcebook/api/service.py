@@ -31,19 +31,16 @@ def make(dependencies: Dependencies) -> ServiceApi:
     return ServiceApi(health, dependencies.workflows)
 
 
-def get_health(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    """GET /health."""
+def _get_health(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
     health = api.health.run()
     return Response(health.answer, 200 if health.ok else 503, cause=health.cause)
 
 
-def get_description(api: ServiceApi, request: Request) -> Response:
-    """GET /openapi.json."""
+def _get_description(api: ServiceApi, request: Request) -> Response:
     return Response(_description(api, request))
 
 
-def get_reference(api: ServiceApi, request: Request) -> Response:
-    """GET /docs."""
+def _get_reference(api: ServiceApi, request: Request) -> Response:
     from sourcebook.api.reference import POLICY, page  # noqa: PLC0415 - only who asks waits for it
 
     text = page(_description(api, request))
@@ -74,7 +71,7 @@ OPERATIONS: Final = of_topic(
         "due for five minutes. `scheduler` is in seconds since the schedule last ran dispatch, `overdue` in "
         "seconds that the source that waits longest has been due, 0 when none is; `active_feeds` are "
         "counted up to 20,000.",
-        handle=get_health,
+        handle=_get_health,
         is_open=True,
         answers={200: "Health", 503: "Health"},
         volatile=True,
@@ -83,7 +80,7 @@ OPERATIONS: Final = of_topic(
         route="GET /openapi.json",
         name="getDescription",
         summary="This description, as OpenAPI 3.1",
-        handle=get_description,
+        handle=_get_description,
         is_open=True,
         answers={200: "Description"},
     ),
@@ -91,7 +88,7 @@ OPERATIONS: Final = of_topic(
         route="GET /docs",
         name="getReference",
         summary="This description, as a page to read",
-        handle=get_reference,
+        handle=_get_reference,
         is_open=True,
         answers={200: "Page"},
         media_type="text/html",

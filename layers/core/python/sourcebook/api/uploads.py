@@ -8,9 +8,9 @@ from typing import Final
 from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response
+from sourcebook.api.resources import UPLOAD
+from sourcebook.api.responses import Response
 from sourcebook.clients import on_demand
-from sourcebook.errors import shorten
 from sourcebook.schema import UUID
 from sourcebook.uploads.desk import UploadDesk
 from sourcebook.uploads.model import NewUpload
@@ -21,40 +21,27 @@ def make(dependencies: Dependencies) -> UploadDesk:
     return UploadDesk(dependencies.table, on_demand(dependencies.objects), dependencies.start)
 
 
-def open_upload(desk: UploadDesk, request: Request) -> Response:
-    """POST /uploads."""
+def _open_upload(desk: UploadDesk, request: Request) -> Response:
     upload = desk.open(request.id, NewUpload.read(request.json()), by=request.caller)
     return Response(upload, 201, headers={"location": f"/uploads/{request.id}"})
 
 
-def complete_upload(desk: UploadDesk, request: Request) -> Response:
-    """POST /uploads/{upload_id}/complete."""
+def _complete_upload(desk: UploadDesk, request: Request) -> Response:
     upload_id = _id(request)
     report = desk.complete(upload_id, correlation_id=request.correlation_id)
-    return Response(_found(report, upload_id), 202, headers={"location": f"/uploads/{upload_id}"})
+    return Response(UPLOAD.found(report, upload_id), 202, headers={"location": f"/uploads/{upload_id}"})
 
 
-def get_upload(desk: UploadDesk, request: Request) -> Response:
-    """GET /uploads/{upload_id}."""
+def _get_upload(desk: UploadDesk, request: Request) -> Response:
     upload_id = _id(request)
-    return Response(_found(desk.report(upload_id), upload_id))
+    return Response(UPLOAD.found(desk.report(upload_id), upload_id))
 
 
 def _id(request: Request) -> str:
     upload_id = request.path.get("upload_id", "")
     if not re.fullmatch(UUID, upload_id, re.ASCII):
-        raise _no_upload(upload_id)
+        raise UPLOAD.missing(upload_id)
     return upload_id
-
-
-def _found(report: dict[str, object] | None, upload_id: str) -> dict[str, object]:
-    if report is None:
-        raise _no_upload(upload_id)
-    return report
-
-
-def _no_upload(upload_id: str) -> NotFound:
-    return NotFound(f"There is no upload {shorten(upload_id)}. POST /uploads opens one.")
 
 
 OPERATIONS: Final = of_topic(
@@ -66,7 +53,7 @@ OPERATIONS: Final = of_topic(
         description="The answer has a signed link for each file: send the file there with `PUT` and the "
         "headers that stand beside the link, within an hour. Only a file of this type, length and SHA-256 is "
         "taken. Then complete the upload.",
-        handle=open_upload,
+        handle=_open_upload,
         body=Body(form=NewUpload),
         answers={201: "Upload"},
     ),
@@ -76,7 +63,7 @@ OPERATIONS: Final = of_topic(
         summary="Have what was sent ingested",
         description="Starts the ingestion of every file that is there. What is missing can be sent still: "
         "complete the upload once more then.",
-        handle=complete_upload,
+        handle=_complete_upload,
         answers={202: "Upload"},
     ),
     Operation(
@@ -85,7 +72,7 @@ OPERATIONS: Final = of_topic(
         summary="What became of the files of an upload",
         description="One report of all files: `TAKEN`, `KNOWN` before, `HELD` for a person, `REFUSED` with "
         "the reason, or `RUNNING`. What is still `EXPECTED` or `MISSING` has its link.",
-        handle=get_upload,
+        handle=_get_upload,
         answers={200: "Upload"},
         volatile=True,
     ),

@@ -12,8 +12,8 @@ import statemachines
 from sourcebook.api.operations import Body, Operation
 from sourcebook.api.parts import Dependencies
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import NotFound, Response, unpaged
-from sourcebook.errors import shorten
+from sourcebook.api.resources import WORKFLOW
+from sourcebook.api.responses import Response, unpaged
 from sourcebook.inputs import Input, checked
 from sourcebook.novae.names import normalize_name
 from sourcebook.novae.review import Starter
@@ -84,8 +84,7 @@ def make(dependencies: Dependencies) -> WorkflowsApi:
     return WorkflowsApi(dependencies.start, StartedRuns(dependencies.table), dependencies.workflows)
 
 
-def list_workflows(workflows: WorkflowsApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    """GET /workflows."""
+def _list_workflows(workflows: WorkflowsApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
     return unpaged(
         [
             {
@@ -99,11 +98,10 @@ def list_workflows(workflows: WorkflowsApi, request: Request) -> Response:  # no
     )
 
 
-def start_workflow(workflows: WorkflowsApi, request: Request) -> Response:
-    """POST /workflows/{name}/executions."""
+def _start_workflow(workflows: WorkflowsApi, request: Request) -> Response:
     name = request.path.get("name", "")
     if name not in workflows.names or name not in INPUTS:
-        raise NotFound(f"There is no workflow {shorten(name)}. GET /workflows lists them.")
+        raise WORKFLOW.missing(name)
     return workflows.run(name, INPUTS[name].read(request.json()).given(), request)
 
 
@@ -114,7 +112,7 @@ OPERATIONS: Final = (
         topic="Workflows and their runs",
         summary="The workflows that can be started",
         description="Each with the input that it takes, as a JSON Schema.",
-        handle=list_workflows,
+        handle=_list_workflows,
         answers={200: "Workflows"},
     ),
     Operation(
@@ -124,7 +122,7 @@ OPERATIONS: Final = (
         summary="Start a workflow",
         description="Answers with the job run to watch: `GET /job-runs/{job_run_id}` knows it at once. With "
         "an `Idempotency-Key`, sending the same again starts nothing more.",
-        handle=start_workflow,
+        handle=_start_workflow,
         body=Body(forms=INPUTS),
         answers={202: "StartedRun"},
     ),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from sourcebook.articles.analysis import reopen_analyzed
 from sourcebook.clock import Clock, epoch_seconds, utc_now
-from sourcebook.integrity.model import Check, IntegrityFinding, is_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of, missing, place_of
 from sourcebook.records.article import RETENTION, Article, Status
 from sourcebook.sentiment.mentions import MentionStore, mention_items
 from sourcebook.sentiment.rollups import DirtyHours
@@ -70,10 +70,9 @@ class ArticlesHaveTheirMentions(Check):
                 yield self.found(article, problem)
                 continue
             for mention in mention_items(Article.of_item(article)):
-                wanted[mention["PK"], mention["SK"]] = article, mention
+                wanted[place_of(mention)] = article, mention
         places = (keys.key_of(mention) for _, mention in wanted.values())
-        there = self.table.batch_get(places, consistent=True)
-        found = {(item["PK"], item["SK"]): item for item in there}
+        found = {place_of(item): item for item in self.table.batch_get(places, consistent=True)}
         for place, (article, mention) in wanted.items():
             if problem := _difference(found.get(place), mention):
                 yield self.found(mention, problem, about=article)
@@ -148,15 +147,13 @@ class AliasesLeadToArticles(Check):
         """Yield young aliases that lead nowhere."""
         young = epoch_seconds(self.clock() - TOO_YOUNG_TO_EXPIRE + RETENTION)
         aliases = [i for i in items if is_of(i, "ArticleAlias") and i["ttl_timestamp"] >= young]
-        targets: Any = (keys.article(item["dedup_key"]) for item in aliases)
-        there = {
-            item["PK"] for item in self.table.batch_get(targets, attributes=("status",), consistent=True)
-        }
-        for alias in aliases:
-            if (missing := keys.article(alias["dedup_key"])["PK"]) not in there:
+        targets = [keys.article(item["dedup_key"]) for item in aliases]
+        absent = missing(self.table, targets)
+        for alias, target in zip(aliases, targets, strict=True):
+            if place_of(target) in absent:
                 problem = (
-                    f"it leads to the article {missing}, which does not exist; the next fetch that brings "
-                    "the entry makes it"
+                    f"it leads to the article {target['PK']}, which does not exist; the next fetch that "
+                    "brings the entry makes it"
                 )
                 # Only the source can report the story again.
                 yield self.found(alias, problem, repairable=False)

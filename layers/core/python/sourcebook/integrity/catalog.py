@@ -9,7 +9,7 @@ from typing import Final
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
 from sourcebook.clock import Clock, utc_now
-from sourcebook.integrity.model import Check, IntegrityFinding, is_of
+from sourcebook.integrity.model import Check, IntegrityFinding, ItemCheck, is_of, missing, place_of
 from sourcebook.novae.coordinates import Position, cell_of
 from sourcebook.novae.renormalize import form_of_today, renormalize
 from sourcebook.novae.store import NovaStore
@@ -27,49 +27,40 @@ _RAW_NAME: Final = "primary.fits"
 _ENDED: Final = ("validation_status", "duplicate_of", "eligibility")
 
 
-def _spectra(items: Sequence[Item]) -> Iterator[Item]:
-    return (i for i in items if is_of(i, "DataProduct") and i["product_type"] == SPECTRA)
+def _is_spectrum(item: Item) -> bool:
+    return is_of(item, "DataProduct") and item["product_type"] == SPECTRA
 
 
-def _missing(table: Table, wanted: Sequence[keys.Key]) -> list[keys.Key]:
-    """Return those of these keys under which there is nothing."""
-    found = table.batch_get(wanted, attributes=("entity_type",), consistent=True)
-    there = {(item["PK"], item["SK"]) for item in found}
-    return [key for key in wanted if (key["PK"], key["SK"]) not in there]
+def _valid(items: Sequence[Item]) -> list[Item]:
+    """Return the valid spectra among items."""
+    return [i for i in items if _is_spectrum(i) and i["validation_status"] == ValidationStatus.VALID]
 
 
 @dataclass(frozen=True, slots=True)
-class SpectraStandWhereTheyAreDue(Check):
+class SpectraStandWhereTheyAreDue(ItemCheck):
     """A spectrum is in the two indexes exactly while it is to be acquired, and never after it has ended."""
 
-    table: Table
     name = "eligible-spectra"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
-        """Yield spectra that have ended and are eligible, or whose place in the indexes is wrong."""
-        for product in _spectra(items):
-            if problem := _misplaced(product):
-                yield self.found(product, problem)
+    def _problem(self, item: Item) -> str:
+        return _misplaced(item) if _is_spectrum(item) else ""
 
-    def repair(self, finding: IntegrityFinding) -> bool:
+    def _mend(self, key: keys.Key, item: Item) -> bool:
         """Take what has ended out of the indexes; put what is to be acquired into them."""
-        item = self.table.get(finding.key, consistent=True)
-        if item is None:
-            return False
         unchanged: ConditionBase = Attr("updated_at").eq(item["updated_at"])
         for name in _ENDED:
             now = Attr(name).eq(item[name]) if name in item else Attr(name).not_exists()
             unchanged = unchanged & now
         if _end(item) or item["eligibility"] != Eligibility.ACQUIRE:
             self.table.change(
-                finding.key,
+                key,
                 assign={"eligibility": Eligibility.NONE.value},
                 remove=INDEX_ATTRIBUTES,
                 condition=unchanged,
             )
         else:
             place = eligible_attributes(SpectrumProduct.of_item(item))
-            self.table.change(finding.key, assign=place, condition=unchanged)
+            self.table.change(key, assign=place, condition=unchanged)
         return True
 
 
@@ -106,19 +97,15 @@ class ValidSpectraHaveTheirFile(Check):
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield VALID spectra whose bytes cannot be found by the table."""
-        valid = [p for p in _spectra(items) if p["validation_status"] == ValidationStatus.VALID]
-        raw: dict[tuple[str, str], keys.Key] = {
-            (p["PK"], p["SK"]): keys.file_object(
-                p["PK"], SPECTRA, p["data_product_id"], FileRole.RAW_FITS.value, _RAW_NAME
-            )
-            for p in valid
-        }
-        found = self.table.batch_get(raw.values(), attributes=("key", "sha256"), consistent=True)
-        files = {(item["PK"], item["SK"]): item for item in found}
-        for product in valid:
-            key = raw[product["PK"], product["SK"]]
-            file = files.get((key["PK"], key["SK"]))
-            if problem := _without_file(product, file, key):
+        role = FileRole.RAW_FITS.value
+        raw = [
+            (p, keys.file_object(p["PK"], SPECTRA, p["data_product_id"], role, _RAW_NAME))
+            for p in _valid(items)
+        ]
+        found = self.table.batch_get((key for _, key in raw), attributes=("key", "sha256"), consistent=True)
+        files = {place_of(item): item for item in found}
+        for product, key in raw:
+            if problem := _without_file(product, files.get(place_of(key)), key):
                 # A person must have it acquired again.
                 yield self.found(product, problem, repairable=False)
 
@@ -143,9 +130,7 @@ class BytesHaveOneOwner(Check):
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield VALID spectra whose bytes are nobody's, or another's."""
-        valid = [
-            p for p in _spectra(items) if p["validation_status"] == ValidationStatus.VALID and p.get("sha256")
-        ]
+        valid = [p for p in _valid(items) if p.get("sha256")]
         rows = self.table.batch_get((keys.fingerprint_owner(p["sha256"]) for p in valid), consistent=True)
         owners = {row["sha256"]: row["data_product_id"] for row in rows}
         for product in valid:
@@ -171,10 +156,10 @@ class LocatorsLeadToSpectra(Check):
         """Yield locator aliases that lead nowhere."""
         aliases = [item for item in items if is_of(item, "LocatorAlias")]
         targets = [keys.spectrum(a["nova_id"], a["provider"], a["data_product_id"]) for a in aliases]
-        missing = {(key["PK"], key["SK"]) for key in _missing(self.table, targets)}
+        absent = missing(self.table, targets)
         for alias, target in zip(aliases, targets, strict=True):
             about = alias["nova_id"], alias["provider"], alias["data_product_id"]
-            if (target["PK"], target["SK"]) in missing and find_product(self.table, *about) is None:
+            if place_of(target) in absent and find_product(self.table, *about) is None:
                 problem = (
                     f"it leads to {target['PK']} {target['SK']}, which does not exist; the next discovery of "
                     "the nova's spectra makes it"
@@ -198,17 +183,12 @@ class PhotometryPointsToFiles(Check):
             wanted.append((item, "its nova", keys.nova(item["PK"])))
             for name, pointer in (("photometry_table", "s3_key"), ("points", "points_s3_key")):
                 if item.get(pointer):
-                    key = keys.file_object(
-                        item["PK"],
-                        item["product_type"],
-                        item["data_product_id"],
-                        FileRole.NORMALIZED.value,
-                        name,
-                    )
+                    about = item["PK"], item["product_type"], item["data_product_id"]
+                    key = keys.file_object(*about, FileRole.NORMALIZED.value, name)
                     wanted.append((item, f"the file of its {pointer}", key))
-        missing = {(key["PK"], key["SK"]) for key in _missing(self.table, [key for _, _, key in wanted])}
+        absent = missing(self.table, (key for _, _, key in wanted))
         for item in tables:
-            lacking = [what for i, what, key in wanted if i is item and (key["PK"], key["SK"]) in missing]
+            lacking = [what for i, what, key in wanted if i is item and place_of(key) in absent]
             if lacking:
                 problem = f"there is no record of {', nor of '.join(lacking)}"
                 # The next upload writes the records; `sourcebook photometry` can have the table made anew.
@@ -228,14 +208,11 @@ class NovaeAreFound(Check):
         for item in items:
             if problem := _stale_form(item):
                 yield self.found(item, problem)
-        wanted: dict[tuple[str, str], tuple[Item, str, keys.Key]] = {}
-        for item in items:
-            for what, key in _ways_to(item):
-                wanted[key["PK"], key["SK"]] = item, what, key
-        for key in _missing(self.table, [key for _, _, key in wanted.values()]):
-            item, what, _ = wanted[key["PK"], key["SK"]]
-            problem = f"it is missing: {what} leads to the nova no more"
-            yield self.found(key, problem, about=item)
+        wanted = {place_of(key): (item, what, key) for item in items for what, key in _ways_to(item)}
+        absent = missing(self.table, (key for _, _, key in wanted.values()))
+        for place, (item, what, key) in wanted.items():
+            if place in absent:
+                yield self.found(key, f"it is missing: {what} leads to the nova no more", about=item)
 
     def repair(self, finding: IntegrityFinding) -> bool:
         """Write the row again, from the nova or from its own list of names; or move names to today's form."""

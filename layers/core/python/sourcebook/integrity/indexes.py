@@ -9,8 +9,8 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
-from sourcebook.integrity.model import Check, IntegrityFinding, is_of
-from sourcebook.novae.relist import place_of, relist
+from sourcebook.integrity.model import IntegrityFinding, ItemCheck, is_of
+from sourcebook.novae import relist
 from sourcebook.records.article import Sentiment, Status
 from sourcebook.records.event import ACTIVE, DISSOLVED, MERGED
 from sourcebook.records.quarantine import PENDING, REVIEWED
@@ -18,7 +18,7 @@ from sourcebook.records.subject import Subject
 from sourcebook.runs.read import STATUSES
 from sourcebook.spectra.products import SPECTRA
 from sourcebook.table import keys
-from sourcebook.table.client import Table, in_any_shard
+from sourcebook.table.client import in_any_shard
 from sourcebook.table.codec import Item
 
 _SPECTRUM: Final = f"DataProduct {SPECTRA}"
@@ -57,32 +57,29 @@ _STATUS_OF_THEIR_OWN: Final = frozenset({"Nova", "Attempt", "StartedRun"})
 
 
 @dataclass(frozen=True, slots=True)
-class IndexesHoldWhatTheyAreFor(Check):
+class IndexesHoldWhatTheyAreFor(ItemCheck):
     """Only what an index is for has both of its attributes."""
 
-    table: Table
     name = "indexes"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
         """Yield items that stand in an index without a right to."""
         for item in items:
-            wrong = [index for index in _RIGHTS if _is_stray(item, index)]
-            if wrong:
-                differences = "; ".join(
-                    f"{index} does not list {_kind(item)} under {item[_RIGHTS[index][0][0]]!r}"
-                    for index in wrong
-                )
+            if problem := self._problem(item):
                 # Under which value of an index it belongs in an item should stand, only its history can tell.
-                repairable = all(_kind(item) not in _RIGHTS[index][1] for index in wrong)
-                yield self.found(item, differences, repairable=repairable)
+                repairable = all(_kind(item) not in _RIGHTS[index][1] for index in _wrong(item))
+                yield self.found(item, problem, repairable=repairable)
 
-    def repair(self, finding: IntegrityFinding) -> bool:
+    def _problem(self, item: Item) -> str:
+        return "; ".join(
+            f"{index} does not list {_kind(item)} under {item[_RIGHTS[index][0][0]]!r}"
+            for index in _wrong(item)
+        )
+
+    def _mend(self, key: keys.Key, item: Item) -> bool:
         """Take the item out of the indexes; nothing else of it changes."""
-        item = self.table.get(finding.key, consistent=True)
-        if item is None:
-            return False
         stray: set[str] = set()
-        for index in [index for index in _RIGHTS if _is_stray(item, index)]:
+        for index in _wrong(item):
             first, second = _RIGHTS[index][0]
             if index == keys.ELIGIBILITY_INDEX:
                 stray |= {first, second}
@@ -91,8 +88,13 @@ class IndexesHoldWhatTheyAreFor(Check):
         unchanged: ConditionBase = Attr("PK").exists()
         for name in sorted(stray):
             unchanged = unchanged & in_any_shard(name, item[name])
-        self.table.change(finding.key, remove=sorted(stray), condition=unchanged)
+        self.table.change(key, remove=sorted(stray), condition=unchanged)
         return True
+
+
+def _wrong(item: Item) -> list[str]:
+    """Return the indexes in which an item stands without a right to."""
+    return [index for index in _RIGHTS if _is_stray(item, index)]
 
 
 def _kind(item: Item) -> str:
@@ -111,31 +113,23 @@ def _is_stray(item: Item, index: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SourcesStandWhereTheyAreDue(Check):
+class SourcesStandWhereTheyAreDue(ItemCheck):
     """A source stands in EligibilityIndex where it is due: among those polled, or the disabled ones.
 
     One that is polled stands at its day, or at the second, where an earlier version has put it; dispatch
     finds both, and the next poll replaces the second.
     """
 
-    table: Table
     name = "due-sources"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
-        """Yield sources that dispatch would not find, or would send though they are disabled."""
-        for item in items:
-            if not is_of(item, "Source") or _is_due_to_the_second(item):
-                continue
-            if problem := _misplaced(item, _place_of_source(item)):
-                yield self.found(item, problem)
+    def _problem(self, item: Item) -> str:
+        if not is_of(item, "Source") or _is_due_to_the_second(item):
+            return ""
+        return _misplaced(item, _place_of_source(item))
 
-    def repair(self, finding: IntegrityFinding) -> bool:
-        """Put it where its due time and `enabled` say."""
-        item = self.table.get(finding.key, consistent=True)
-        if item is None:
-            return False
+    def _mend(self, key: keys.Key, item: Item) -> bool:
         unchanged = Attr("next_fetch_time").eq(item["next_fetch_time"]) & Attr("enabled").eq(item["enabled"])
-        self.table.change(finding.key, assign=dict(_place_of_source(item)), condition=unchanged)
+        self.table.change(key, assign=dict(_place_of_source(item)), condition=unchanged)
         return True
 
 
@@ -150,46 +144,31 @@ def _is_due_to_the_second(item: Item) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SubjectsStandInTheirList(Check):
+class SubjectsStandInTheirList(ItemCheck):
     """A subject stands in EligibilityIndex among those looked for, or among the retired ones."""
 
-    table: Table
     name = "listed-subjects"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
-        """Yield subjects that stand elsewhere or nowhere."""
-        for item in items:
-            if is_of(item, "Tool") and (problem := _misplaced(item, Subject.of_item(item).place)):
-                yield self.found(item, problem)
+    def _problem(self, item: Item) -> str:
+        return _misplaced(item, Subject.of_item(item).place) if is_of(item, "Tool") else ""
 
-    def repair(self, finding: IntegrityFinding) -> bool:
-        """Put it where `active` says."""
-        item = self.table.get(finding.key, consistent=True)
-        if item is None:
-            return False
-        self.table.change(
-            finding.key, assign=dict(Subject.of_item(item).place), condition=Attr("active").eq(item["active"])
-        )
+    def _mend(self, key: keys.Key, item: Item) -> bool:
+        unchanged = Attr("active").eq(item["active"])
+        self.table.change(key, assign=dict(Subject.of_item(item).place), condition=unchanged)
         return True
 
 
 @dataclass(frozen=True, slots=True)
-class NovaeStandInTheirList(Check):
+class NovaeStandInTheirList(ItemCheck):
     """A nova stands in EligibilityIndex under its primary name, whatever its status."""
 
-    table: Table
     name = "listed-novae"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
-        """Yield novae that the list does not have, or has under another name."""
-        for item in items:
-            if is_of(item, "Nova") and (problem := _misplaced(item, place_of(item))):
-                yield self.found(item, problem)
+    def _problem(self, item: Item) -> str:
+        return _misplaced(item, relist.place_of(item)) if is_of(item, "Nova") else ""
 
-    def repair(self, finding: IntegrityFinding) -> bool:
-        """Put it where its name says."""
-        item = self.table.get(finding.key, consistent=True)
-        return item is not None and relist(self.table, item)
+    def _mend(self, key: keys.Key, item: Item) -> bool:  # noqa: ARG002 - as every check of items
+        return relist.relist(self.table, item)
 
 
 def _misplaced(item: Item, place: keys.EligibilityKey) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from sourcebook.table import keys
+from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
 
@@ -85,6 +86,44 @@ class Check(ABC):
         """Return the finding that an item is wrong; `about` is the one looked at, where it is another."""
         at = keys.key_of(about if about is not None else item)
         return IntegrityFinding(self.name, keys.key_of(item), problem, repairable, at)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCheck(Check):
+    """A check of each item by itself, which is mended by what the item says."""
+
+    table: Table
+
+    @abstractmethod
+    def _problem(self, item: Item) -> str:
+        """Return what is wrong with an item of any kind; nothing if it is right."""
+
+    @abstractmethod
+    def _mend(self, key: keys.Key, item: Item) -> bool:
+        """Repair an item as it is now; see `repair`."""
+
+    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
+        """Yield the items that are wrong."""
+        for item in items:
+            if problem := self._problem(item):
+                yield self.found(item, problem)
+
+    def repair(self, finding: IntegrityFinding) -> bool:
+        """Repair the item, if it is still there."""
+        item = self.table.get(finding.key, consistent=True)
+        return item is not None and self._mend(finding.key, item)
+
+
+def place_of(item: Item | keys.Key) -> tuple[str, str]:
+    """Return the key of an item as something that can be looked up."""
+    return item["PK"], item["SK"]
+
+
+def missing(table: Table, wanted: Iterable[keys.Key]) -> set[tuple[str, str]]:
+    """Return the places, of these keys, at which there is no item."""
+    places = {place_of(key): key for key in wanted}
+    found = table.batch_get(places.values(), attributes=("entity_type",), consistent=True)
+    return places.keys() - set(map(place_of, found))
 
 
 def is_of(item: Item, *entity_types: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sourcebook.clock import Clock, utc_now
-from sourcebook.integrity.model import Check, IntegrityFinding, is_of
+from sourcebook.integrity.model import Check, IntegrityFinding, is_of, missing, place_of
 from sourcebook.observations.canonical import Canonical, candidates_of, ranked, slot_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -73,10 +73,9 @@ class ObservationsAreFound(Check):
         """Yield LATEST items that are missing."""
         seen = {item["PK"]: item for item in items if is_of(item, "Observation")}
         wanted = {partition: keys.latest_of(partition) for partition in seen}
-        found = self.table.batch_get(wanted.values(), attributes=("entity_type",), consistent=True)
-        there = {(item["PK"], item["SK"]) for item in found}
+        absent = missing(self.table, wanted.values())
         for partition, key in wanted.items():
-            if (key["PK"], key["SK"]) not in there:
+            if place_of(key) in absent:
                 problem = "it is missing, so that what was observed is not found"
                 yield self.found(key, problem, about=seen[partition])
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from sourcebook.integrity.model import place_of
 from sourcebook.integrity.walk import pages_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -74,8 +75,8 @@ class Restorer:
 
     def _bring_back(self, items: Sequence[Item]) -> None:
         there = _by_key(self.table.batch_get(map(keys.key_of, items), consistent=True))
-        missing = [item for item in items if _place(item) not in there]
-        differing = [item for item in items if _place(item) in there and there[_place(item)] != item]
+        missing = [item for item in items if place_of(item) not in there]
+        differing = [item for item in items if place_of(item) in there and there[place_of(item)] != item]
         if not self.dry:
             self.table.put_many(missing if self.only_missing else missing + differing)
         self.counts = replace(
@@ -89,15 +90,11 @@ class Restorer:
         wanted = _by_key(
             self.restored.batch_get(map(keys.key_of, items), attributes=("PK",), consistent=True)
         )
-        new = [keys.key_of(item) for item in items if _place(item) not in wanted]
+        new = [keys.key_of(item) for item in items if place_of(item) not in wanted]
         if not self.dry:
             self.table.delete_many(new)
         self.counts = replace(self.counts, new=self.counts.new + len(new))
 
 
-def _place(item: Item) -> tuple[str, str]:
-    return item["PK"], item["SK"]
-
-
 def _by_key(items: Sequence[Item]) -> dict[tuple[str, str], Item]:
-    return {_place(item): item for item in items}
+    return {place_of(item): item for item in items}

@@ -6,12 +6,12 @@ Which shard is an item's own follows from its PK and from `index_shards`, a choi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from sourcebook.errors import SourcebookError
-from sourcebook.integrity.model import Check, IntegrityFinding
+from sourcebook.integrity.model import ItemCheck
 from sourcebook.integrity.walk import pages_of
 from sourcebook.observations.migrations import Step
 from sourcebook.table import keys
@@ -32,18 +32,14 @@ _SEGMENTS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ItemsStandInTheirShards(Check):
+class ItemsStandInTheirShards(ItemCheck):
     """An item stands in the shard that its PK says, in each index that has shards."""
 
-    table: Table
     name = "shards"
 
-    def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
-        """Yield items that stand in another shard; in one that no list asks for, nobody finds them."""
-        for item in items:
-            if wrong := _misplaced(self.table.shards, item):
-                differences = "; ".join(self._difference(item, attribute) for attribute in wrong)
-                yield self.found(item, differences)
+    def _problem(self, item: Item) -> str:
+        wrong = _misplaced(self.table.shards, item)
+        return "; ".join(self._difference(item, attribute) for attribute in wrong)
 
     def _difference(self, item: Item, attribute: str) -> str:
         there, shards = keys.shard_in(item[attribute]), self.table.shards
@@ -51,17 +47,10 @@ class ItemsStandInTheirShards(Check):
         unseen = "" if there < shards.count else ", which no list asks for"
         return f"it stands in shard {there} of {index}{unseen}, and should in {shards.of(item['PK'])}"
 
-    def repair(self, finding: IntegrityFinding) -> bool:
-        """Put it into its shards, as long as its values are what they are."""
-        item = self.table.get(finding.key, consistent=True)
-        if item is None:
-            return False
+    def _mend(self, key: keys.Key, item: Item) -> bool:
         for attribute in _misplaced(self.table.shards, item):
-            self.table.change(
-                finding.key,
-                assign={attribute: item[attribute]},
-                condition=in_any_shard(attribute, item[attribute]),
-            )
+            unchanged = in_any_shard(attribute, item[attribute])
+            self.table.change(key, assign={attribute: item[attribute]}, condition=unchanged)
         return True
 
 
