@@ -19,8 +19,8 @@ _TOLD_EVERY: Final = 10_000
 def migrate(only_list: bool, again: str | None, aws: bool) -> None:
     """Apply the pending steps. It may run at any time, and again after an interruption."""
     from sourcebook.integrity import shards
-    from sourcebook.novae import relist, renormalize
-    from sourcebook.observations.migrations import STEPS, Migrations
+    from sourcebook.migrations import relist, renormalize
+    from sourcebook.migrations.steps import STEPS, Migrations
 
     read = 0
 

@@ -1,10 +1,11 @@
-"""docs/architecture.md leads to functions that are there."""
+"""docs/architecture.md leads to functions that are there, and the layer holds what functions import."""
 
 from __future__ import annotations
 
 import ast
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -47,3 +48,43 @@ def test_the_line_that_decides_is_where_the_page_says(file: Path, name: str) -> 
 
 def test_the_page_leads_to_every_decision() -> None:
     assert len({file for file, _ in named()}) >= 8
+
+
+PACKAGE: Final = ROOT / "layers/core/python/sourcebook"
+NOT_IMPORTED: Final = {"sourcebook.observations.registry"}
+"""Modules that only the command line imports, and why they stay: docs/decisions/0475."""
+
+
+def imported(file: Path, modules: dict[str, Path]) -> set[str]:
+    """Return the modules that a file imports or names, also those within its functions."""
+    text = file.read_text("utf-8")
+    # Rooms that load a module with its first use name it in a text.
+    found = {name for name in re.findall(r"\bsourcebook(?:\.\w+)+", text) if name in modules}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found & modules.keys()
+
+
+def test_each_module_of_the_layer_is_imported_by_a_function() -> None:
+    modules = {
+        ".".join(("sourcebook", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+            ".__init__"
+        ): path
+        for path in PACKAGE.rglob("*.py")
+    }
+    # Parts of the API, and what a room loads with its first use, are named by their file alone.
+    named = {name for name in modules if name.startswith(("sourcebook.api.", "sourcebook.http."))}
+    pending = [*named]
+    for folder in ("lambdas", "statemachines", "layers/sentiment/python"):
+        for file in (ROOT / folder).rglob("*.py"):
+            pending += imported(file, modules)
+    reached: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in reached:
+            reached.add(name)
+            pending += imported(modules[name], modules)
+            parent = name.rpartition(".")[0]
+            pending += [parent] if parent in modules else []
+    assert modules.keys() - reached == NOT_IMPORTED

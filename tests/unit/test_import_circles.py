@@ -11,6 +11,9 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 FOLDERS: Final = {
     "sourcebook": ROOT / "layers/core/python/sourcebook",
+    "sourcebook.integrity": ROOT / "cli/sourcebook/integrity",
+    "sourcebook.migrations": ROOT / "cli/sourcebook/migrations",
+    "sourcebook.releases": ROOT / "cli/sourcebook/releases",
     "sourcebook.client": ROOT / "client/sourcebook/client",
     "sourcebook_cli": ROOT / "cli/sourcebook_cli",
     "sourcebook_local": ROOT / "local/sourcebook_local",

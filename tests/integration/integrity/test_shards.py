@@ -21,7 +21,7 @@ from sourcebook.articles.reanalysis_messages import DayOfArticles
 from sourcebook.clock import isoformat
 from sourcebook.integrity.shards import ItemsStandInTheirShards, has_strangers, move_to_shards, step
 from sourcebook.integrity.verify import Verifier
-from sourcebook.observations.migrations import Migrations
+from sourcebook.migrations.steps import Migrations
 from sourcebook.records.article import Sentiment, Status
 from sourcebook.records.subject import Subject
 from sourcebook.sentiment.engines.lexicon import LexiconEngine

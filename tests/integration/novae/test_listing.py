@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sourcebook.errors import InvalidInput
+from sourcebook.migrations.relist import STEP
+from sourcebook.migrations.steps import Migrations
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.listing import NovaList, Wanted
 from sourcebook.novae.read import NovaReader
-from sourcebook.novae.relist import STEP
 from sourcebook.novae.resolvers.identity import Identity
-from sourcebook.observations.migrations import Migrations
 from sourcebook.table import keys
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sourcebook.migrations.renormalize import STEP
+from sourcebook.migrations.steps import STEPS, Migrations
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.names import normalize_name
 from sourcebook.novae.read import NovaReader
-from sourcebook.novae.renormalize import STEP
 from sourcebook.novae.resolvers.identity import Identity
-from sourcebook.observations.migrations import STEPS, Migrations
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from sourcebook.errors import InvalidInput
-from sourcebook.observations.migrations import STEPS, Migrations
+from sourcebook.migrations.steps import STEPS, Migrations
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from tests.integration.observations.world import World

@@ -1,4 +1,4 @@
-"""Every regular expression of layers/core takes time that grows with its input, whatever the input is.
+"""Every regular expression of the package takes time that grows with its input, whatever the input is.
 
 They are found in the source, so a new one is tested without being listed. The inputs are made from the
 expression itself: what it repeats, many times over, and then something that it does not want.
@@ -23,7 +23,7 @@ import pytest
 
 from tests.templates import ROOT
 
-PACKAGE: Final = ROOT / "layers" / "core" / "python" / "sourcebook"
+PACKAGES: Final = tuple(ROOT / folder / "sourcebook" for folder in ("layers/core/python", "cli", "client"))
 LENGTH: Final = 50_000
 SECONDS: Final = 0.5
 FUNCTIONS: Final = frozenset(
@@ -43,7 +43,8 @@ class Found(NamedTuple):
 @cache
 def expressions() -> tuple[Found, ...]:
     """Return every expression of the package."""
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+    files = [path for package in PACKAGES for path in sorted(package.rglob("*.py"))]
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in files}
     used: dict[str, set[str]] = defaultdict(set)
     for path, tree in trees.items():
         for node in ast.walk(tree):
@@ -57,10 +58,10 @@ def expressions() -> tuple[Found, ...]:
         if not calls and not declared:
             continue
         module = importlib.import_module(
-            ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+            ".".join(("sourcebook", *near(path).with_suffix("").parts)).removesuffix(".__init__")
         )
         for node, method in declared:
-            where = f"{path.relative_to(PACKAGE)}:{node.lineno}"
+            where = f"{near(path)}:{node.lineno}"
             found.append(Found(where, re.compile(value(node, module, where)), (method,)))
         names = {
             id(node.value): target.id
@@ -72,7 +73,7 @@ def expressions() -> tuple[Found, ...]:
         for call in calls:
             assert isinstance(call, ast.Call)
             assert isinstance(call.func, ast.Attribute)
-            where = f"{path.relative_to(PACKAGE)}:{call.lineno}"
+            where = f"{near(path)}:{call.lineno}"
             arguments = [value(call.args[0], module, where)]
             flags = [k.value for k in call.keywords if k.arg == "flags"]
             if call.func.attr == "compile" and len(call.args) > 1:
@@ -96,6 +97,11 @@ def expressions() -> tuple[Found, ...]:
                 )
             )
     return tuple(found)
+
+
+def near(path: Path) -> Path:
+    """Return where a file stands in the package."""
+    return next(path.relative_to(package) for package in PACKAGES if path.is_relative_to(package))
 
 
 def patterns_in(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:

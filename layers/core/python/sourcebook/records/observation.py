@@ -10,7 +10,7 @@ from sourcebook.table import keys
 from sourcebook.table.codec import Item
 
 SCHEMA_VERSION: Final = "2"
-"""Of the items of observations; `sourcebook.observations.migrations` brings older ones up to date."""
+"""Of the items of observations; `sourcebook.migrations.steps` brings older ones up to date."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

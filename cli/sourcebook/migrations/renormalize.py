@@ -9,9 +9,9 @@ from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
+from sourcebook.migrations.steps import Step
 from sourcebook.novae.names import is_designation, normalize_name
 from sourcebook.novae.store import Named, NovaStore
-from sourcebook.observations.migrations import Step
 from sourcebook.records.nova import NameKind, NameMapping, Nova
 from sourcebook.table import keys
 from sourcebook.table.client import Table

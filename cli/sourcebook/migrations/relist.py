@@ -7,7 +7,7 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.observations.migrations import Step
+from sourcebook.migrations.steps import Step
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item

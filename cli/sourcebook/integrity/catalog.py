@@ -10,8 +10,8 @@ from boto3.dynamodb.conditions import Attr, ConditionBase
 
 from sourcebook.clock import Clock, utc_now
 from sourcebook.integrity.model import Check, IntegrityFinding, ItemCheck, is_of, missing, place_of
+from sourcebook.migrations.renormalize import form_of_today, renormalize
 from sourcebook.novae.coordinates import Position, cell_of
-from sourcebook.novae.renormalize import form_of_today, renormalize
 from sourcebook.novae.store import NovaStore
 from sourcebook.novae.whereabouts import find_product
 from sourcebook.records.nova import Nova, NovaStatus

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from sourcebook.errors import SourcebookError
 from sourcebook.integrity.model import ItemCheck
 from sourcebook.integrity.walk import pages_of
-from sourcebook.observations.migrations import Step
+from sourcebook.migrations.steps import Step
 from sourcebook.table import keys
 from sourcebook.table.client import Change, Table, in_any_shard
 from sourcebook.table.codec import Item

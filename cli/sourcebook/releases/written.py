@@ -61,7 +61,7 @@ def as_ecsv(table: ReleaseTable, rows: Rows) -> bytes:
 
 def as_parquet(table: ReleaseTable, rows: Rows) -> bytes:
     """Return a table as Parquet."""
-    from sourcebook.parquet import ParquetFile  # noqa: PLC0415 - pyarrow, which the other formats do without
+    from sourcebook.parquet import ParquetFile
 
     file = ParquetFile([ParquetColumn(column.name, column.kind) for column in table.columns])
     file.add(rows)

@@ -10,7 +10,7 @@ from typing import Final
 from boto3.dynamodb.conditions import Attr, ConditionBase
 
 from sourcebook.integrity.model import IntegrityFinding, ItemCheck, is_of
-from sourcebook.novae import relist
+from sourcebook.migrations import relist
 from sourcebook.records.article import Sentiment, Status
 from sourcebook.records.event import ACTIVE, DISSOLVED, MERGED
 from sourcebook.records.quarantine import PENDING, REVIEWED

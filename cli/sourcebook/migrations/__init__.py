@@ -1,0 +1,1 @@
+"""Bringing stored items up to the form that this version writes."""
