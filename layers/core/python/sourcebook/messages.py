@@ -107,9 +107,15 @@ class Message:
 
 
 class TaskResult(Message):
-    """Base of what a task's function returns to the workflow."""
+    """Base of what a task's function returns to the workflow.
+
+    Attributes:
+        LOGGED: names of the fields that the log has of it.
+    """
 
     __slots__ = ()
+
+    LOGGED: ClassVar[tuple[str, ...]] = ()
 
     def handled_failure(self) -> HandledFailure | None:
         """Return why the attempt has failed, if the workflow goes on by this result all the same."""
@@ -117,7 +123,7 @@ class TaskResult(Message):
 
     def log_fields(self) -> Mapping[str, object]:
         """Return the fields that the log has of this result."""
-        return {}
+        return {name: plain(getattr(self, name)) for name in self.LOGGED}
 
 
 class TaskRequest(Message):

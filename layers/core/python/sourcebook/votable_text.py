@@ -46,8 +46,8 @@ class VotableField:
             "utype": self.utype,
             "ref": self.ref,
         }
-        written = " ".join(f"{key}={_quoted(value)}" for key, value in attributes.items() if value)
-        about = f"<DESCRIPTION>{_text(self.description)}</DESCRIPTION>" if self.description else ""
+        written = " ".join(f"{key}={xml_quoted(value)}" for key, value in attributes.items() if value)
+        about = f"<DESCRIPTION>{xml_text(self.description)}</DESCRIPTION>" if self.description else ""
         return f"<FIELD {written}>{about}</FIELD>"
 
 
@@ -66,9 +66,9 @@ class Info:
 
     def written(self) -> str:
         """Return the element INFO as text."""
-        ident = f" ID={_quoted(self.ident)}" if self.ident else ""
-        begin = f"<INFO{ident} name={_quoted(self.name)} value={_quoted(self.value)}"
-        return f"{begin}>{_text(self.content)}</INFO>" if self.content else f"{begin}/>"
+        ident = f" ID={xml_quoted(self.ident)}" if self.ident else ""
+        begin = f"<INFO{ident} name={xml_quoted(self.name)} value={xml_quoted(self.value)}"
+        return f"{begin}>{xml_text(self.content)}</INFO>" if self.content else f"{begin}/>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,8 @@ class VotableTimeSystem:
 
     def written(self) -> str:
         """Return the element TIMESYS as text."""
-        begin = f"<TIMESYS ID={_quoted(self.ident)} timeorigin={_quoted(self.origin)}"
-        return f"{begin} timescale={_quoted(self.scale)} refposition={_quoted(self.place)}/>"
+        begin = f"<TIMESYS ID={xml_quoted(self.ident)} timeorigin={xml_quoted(self.origin)}"
+        return f"{begin} timescale={xml_quoted(self.scale)} refposition={xml_quoted(self.place)}/>"
 
 
 def votable(
@@ -108,8 +108,8 @@ def votable(
     """
     namespace = "v1.1" if version == "1.1" else "v1.3"
     table = [
-        f"<TABLE ID={_quoted(name)} name={_quoted(name)}>",
-        f"<DESCRIPTION>{_text(about)}</DESCRIPTION>",
+        f"<TABLE ID={xml_quoted(name)} name={xml_quoted(name)}>",
+        f"<DESCRIPTION>{xml_text(about)}</DESCRIPTION>",
         *(column.written() for column in columns),
         "<DATA><TABLEDATA>",
         *(f"<TR>{''.join(_cells(columns, row))}</TR>" for row in rows),
@@ -135,16 +135,18 @@ def _cells(columns: Sequence[VotableField], row: Mapping[str, Cell]) -> Iterator
         elif isinstance(value, bool):
             yield f"<TD>{'T' if value else 'F'}</TD>"
         elif isinstance(value, str):
-            yield f"<TD>{_text(value)}</TD>"
+            yield f"<TD>{xml_text(value)}</TD>"
         elif isinstance(value, int | float):
             yield f"<TD>{value!r}</TD>"
         else:
             yield f"<TD>{' '.join(map(repr, value))}</TD>"
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
+    """Return text as it stands in an XML document; U+FFFD stands for what no document may hold."""
     return escape(_NOT_IN_XML.sub("\ufffd", text))
 
 
-def _quoted(text: str) -> str:
+def xml_quoted(text: str) -> str:
+    """Return text as the value of an attribute, with its quotation marks; else as `xml_text`."""
     return quoteattr(_NOT_IN_XML.sub("\ufffd", text))

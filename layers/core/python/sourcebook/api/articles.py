@@ -155,7 +155,9 @@ def _page(api: ArticlesApi, request: Request) -> Page[AnyArticle]:
 
 def _get_article(api: ArticlesApi, request: Request) -> Response:
     key = request.path.get("key", "")
-    article: AnyArticle = ARTICLE.found(api.articles.get(key), key)
+    article = api.articles.get(key)
+    if article is None:
+        raise ARTICLE.missing(key)
     return Response(article.shown())
 
 

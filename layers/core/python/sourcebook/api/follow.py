@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
-from xml.sax.saxutils import escape, quoteattr
 
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
 from sourcebook.articles.read import AnyArticle
 from sourcebook.records.article import Article, SourceAttribution
 from sourcebook.table.pages import Page
+from sourcebook.votable_text import xml_quoted, xml_text
 
 ATOM_TYPE: Final = "application/atom+xml"
 JSON_TYPE: Final = "application/feed+json"
 
 _BEGINNING: Final = "1970-01-01T00:00:00Z"
 """When a feed changed that has no article: it must say so, and always the same."""
-# What no XML document may hold, not even escaped.
-_NOT_IN_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def atom(page: Page[AnyArticle], request: Request) -> Response:
@@ -34,11 +31,11 @@ def atom(page: Page[AnyArticle], request: Request) -> Response:
     parts = [
         '<?xml version="1.0" encoding="utf-8"?>',
         '<feed xmlns="http://www.w3.org/2005/Atom">',
-        f"<id>{_text(_address(request))}</id>",
-        f"<title>{_text(_title(request))}</title>",
+        f"<id>{xml_text(_address(request))}</id>",
+        f"<title>{xml_text(_title(request))}</title>",
         f"<updated>{changed}</updated>",
         "<author><name>Sourcebook</name></author>",
-        *(f"<link rel={_quoted(relation)} href={_quoted(address)}/>" for relation, address in links),
+        *(f"<link rel={xml_quoted(relation)} href={xml_quoted(address)}/>" for relation, address in links),
         *(line for article in articles for line in _entry(article)),
         "</feed>\n",
     ]
@@ -62,20 +59,20 @@ def json_feed(page: Page[AnyArticle], request: Request) -> Response:
 def _entry(article: Article) -> Iterator[str]:
     yield "<entry>"
     yield f"<id>{_id(article)}</id>"
-    yield f"<title>{_text(article.headline)}</title>"
+    yield f"<title>{xml_text(article.headline)}</title>"
     yield f"<updated>{article.updated_at}</updated>"
     yield f"<published>{article.timestamp}</published>"
     if address := _link(article):
-        yield f'<link rel="alternate" href={_quoted(address)}/>'
+        yield f'<link rel="alternate" href={xml_quoted(address)}/>'
     for name in _names(article):
-        yield f"<author><name>{_text(name)}</name></author>"
+        yield f"<author><name>{xml_text(name)}</name></author>"
     if names := _names(article):
         # Whoever takes the entry on knows which name at the end of a headline is the publisher's.
-        yield f"<source><title>{_text(names[0])}</title></source>"
+        yield f"<source><title>{xml_text(names[0])}</title></source>"
     for tag in article.all_tags:
-        yield f"<category term={_quoted(tag)}/>"
+        yield f"<category term={xml_quoted(tag)}/>"
     if article.text_for_analysis:
-        yield f"<summary>{_text(article.text_for_analysis)}</summary>"
+        yield f"<summary>{xml_text(article.text_for_analysis)}</summary>"
     yield "</entry>"
 
 
@@ -139,11 +136,3 @@ def _address(request: Request, cursor: str = "") -> str:
 
 def _base(request: Request) -> str:
     return request.address.rpartition("/")[0]
-
-
-def _text(text: str) -> str:
-    return escape(_NOT_IN_XML.sub("\ufffd", text))
-
-
-def _quoted(text: str) -> str:
-    return quoteattr(_NOT_IN_XML.sub("\ufffd", text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sourcebook.messages import TaskRequest, TaskResult
@@ -22,6 +21,7 @@ class Exported(TaskResult):
         done: whether all is written.
     """
 
+    LOGGED = ("since", "until", "next", "pieces", "rows", "kept", "done")
     since: str
     until: str
     next: int
@@ -29,10 +29,6 @@ class Exported(TaskResult):
     rows: int
     kept: int
     done: bool
-
-    def log_fields(self) -> Mapping[str, object]:
-        """Return the fields that the log has of this result."""
-        return self.to_json()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -22,15 +21,12 @@ class RebuildCounts(TaskResult):
         done: whether all were looked at.
     """
 
+    LOGGED = ("examined", "changed", "done")
     source_ids: tuple[str, ...] | None
     after: tuple[str, ...] | None
     examined: int
     changed: int
     done: bool
-
-    def log_fields(self) -> Mapping[str, object]:
-        """Return the fields that the log has of this result."""
-        return {"examined": self.examined, "changed": self.changed, "done": self.done}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

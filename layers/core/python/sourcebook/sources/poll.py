@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
 
 from boto3.dynamodb.conditions import Attr
 from botocore.exceptions import BotoCoreError, ClientError
@@ -31,6 +31,9 @@ from sourcebook.table import keys
 from sourcebook.table.client import Change, ConditionFailed, TableForbidden
 from sourcebook.table.codec import Item
 from sourcebook.table.keys import Key
+
+if TYPE_CHECKING:
+    from sourcebook.http import FetchError
 
 HISTORY_KEPT: Final = timedelta(days=30)
 PROCESS_DIED: Final = "process_died"
@@ -59,6 +62,12 @@ class PollVerdict(StrEnum):
     """Not fetched, because the host asked to wait."""
 
 
+_OF_FAILURES: Final[Mapping[str, PollVerdict]] = {
+    "transient": PollVerdict.FAILED,
+    "soft": PollVerdict.BROKEN,
+    "final": PollVerdict.GONE,
+}
+"""The verdict of a failed fetch, by its `sourcebook.http.Severity`."""
 _HOST_IS_BUSY: Final = frozenset({"rate_limited", "server_error"})
 """Causes of a failure after which a whole host is left alone, if it says for how long."""
 _QUIET: Final = frozenset({PollVerdict.UNCHANGED, PollVerdict.DEFERRED})
@@ -118,6 +127,18 @@ class PollResult:
     state: Item = field(default_factory=dict)
     retry_after: datetime | None = None
     next_fetch: datetime | None = None
+
+    @classmethod
+    def of_failure(cls, error: FetchError) -> Self:
+        """Return the result of a fetch that failed."""
+        return cls(
+            _OF_FAILURES[error.cause.severity],
+            error.cause.value,
+            message=str(error),
+            http_status=error.status,
+            fetch_seconds=error.elapsed,
+            retry_after=error.retry_after,
+        )
 
 
 class SourceAdapter(Protocol):

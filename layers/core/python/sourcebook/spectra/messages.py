@@ -105,6 +105,7 @@ class Acquired(TaskResult):
         spectrum: None in executions that began before it was handed on.
     """
 
+    LOGGED = ("result", "byte_length", "sha256")
     result: Literal["ACQUIRED"] = "ACQUIRED"
     key: str
     byte_length: int
@@ -112,10 +113,6 @@ class Acquired(TaskResult):
     sha256: str
     source: StoredObject | None = None
     spectrum: AboutSpectrum | None = None
-
-    def log_fields(self) -> Mapping[str, object]:
-        """Return the fields that the log has of this result."""
-        return {"result": self.result, "byte_length": self.byte_length, "sha256": self.sha256}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,16 +136,13 @@ class Duplicate(TaskResult):
 class NotAcquired(TaskResult):
     """The provider has not sent the file."""
 
+    LOGGED = ("result", "failure")
     result: Literal["FAILED"] = "FAILED"
     failure: Failure
 
     def handled_failure(self) -> HandledFailure:
         """Return why."""
         return HandledFailure(self.failure.error_type, f"{self.failure.reason}: {self.failure.message}")
-
-    def log_fields(self) -> Mapping[str, object]:
-        """Return the fields that the log has of this result."""
-        return {"result": self.result, "failure": self.failure.to_json()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,6 +289,7 @@ class RunOutcome(StrEnum):
 class Recorded(TaskResult):
     """The recorded outcome of a spectrum, with its details."""
 
+    LOGGED = ("outcome", "reason")
     outcome: RunOutcome
     reason: str | None = None
     message: str | None = None
@@ -302,10 +297,6 @@ class Recorded(TaskResult):
     duplicate_of: str | None = None
     quarantine_id: str | None = None
     fits_profile_id: str | None = None
-
-    def log_fields(self) -> Mapping[str, object]:
-        """Return the fields that the log has of this result."""
-        return {"outcome": self.outcome.value, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,18 +45,13 @@ from sourcebook.feeds.schedule import (
 )
 from sourcebook.feeds.seen import EntryMark, Freshness, SeenComparison, SeenEntries
 from sourcebook.feeds.settings import FeedSettings
-from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
+from sourcebook.http import FetchError, HttpClient, HttpResponse, error_for
 from sourcebook.records.source import Source
 from sourcebook.sources.limits import read_document
 from sourcebook.sources.model import is_http_url
 from sourcebook.sources.poll import PollResult, PollVerdict, Rejected
 from sourcebook.table.client import Table
 
-_VERDICTS = {
-    Severity.TRANSIENT: PollVerdict.FAILED,
-    Severity.SOFT: PollVerdict.BROKEN,
-    Severity.FINAL: PollVerdict.GONE,
-}
 _CATEGORIES_AS_TAGS = 5
 
 
@@ -105,9 +100,9 @@ class FeedAdapter:
                 source.url, etag=validators.etag, last_modified=validators.last_modified
             )
             if not (response.is_success or response.not_modified) or response.is_challenge:
-                return _failed(error_for(response))
+                return PollResult.of_failure(error_for(response))
         except FetchError as error:
-            return _failed(error)
+            return PollResult.of_failure(error)
         hints = {"hint_minutes": self._hint_minutes(source, response, None, now)}
         if response.not_modified:
             state = validator_state(source, response) | hints
@@ -328,14 +323,3 @@ def _when(candidate: _Candidate, now: datetime) -> datetime:
 def _stored(state: Mapping[str, object]) -> dict[str, object]:
     """Return a state with its times written as the table keeps them."""
     return {name: isoformat(v) if isinstance(v, datetime) else v for name, v in state.items()}
-
-
-def _failed(error: FetchError) -> PollResult:
-    return PollResult(
-        _VERDICTS[error.cause.severity],
-        error.cause.value,
-        message=str(error),
-        http_status=error.status,
-        fetch_seconds=error.elapsed,
-        retry_after=error.retry_after,
-    )

@@ -12,7 +12,7 @@ from typing import Final
 from sourcebook.bucket.objects import BucketBusy, DocumentRefused, Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.http import FetchError, HttpClient, HttpResponse, Severity, error_for
+from sourcebook.http import FetchError, HttpClient, HttpResponse, error_for
 from sourcebook.observations.adapters import parse_document
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause
 from sourcebook.observations.canonical import Canonical, SourcePriority
@@ -29,11 +29,6 @@ from sourcebook.table.client import Table
 
 PAGES: Final = "snapshots/"
 """Prefix of the keys of fetched pages."""
-_VERDICTS: Final = {
-    Severity.TRANSIENT: PollVerdict.FAILED,
-    Severity.SOFT: PollVerdict.BROKEN,
-    Severity.FINAL: PollVerdict.GONE,
-}
 # These come and go with the site; the others stay until somebody mends the declaration.
 _MAY_PASS: Final = frozenset({DocumentCause.EMPTY_PAGE, DocumentCause.LOGIN_PAGE})
 _ACCEPT: Final = {JSON_API: "application/json, */*;q=0.5"}
@@ -79,9 +74,9 @@ class ObservationAdapter:
             if response.not_modified:
                 return PollResult(PollVerdict.UNCHANGED, "not_modified", http_status=304)
             if not response.is_success or response.is_challenge:
-                return _failed(error_for(response))
+                return PollResult.of_failure(error_for(response))
         except FetchError as error:
-            return _failed(error)
+            return PollResult.of_failure(error)
         digest = sha256(response.body).hexdigest()
         if read_today and source.body_hash == digest[:32]:
             return PollResult(
@@ -225,13 +220,3 @@ def anomaly(before: int, now: int, share_pct: int = 30) -> str:
 def _validators(source: Source, response: HttpResponse) -> dict[str, str | None]:
     found: dict[str, str | None] = {"etag": response.etag, "last_modified": response.last_modified}
     return {name: value for name, value in found.items() if value != getattr(source, name)}
-
-
-def _failed(error: FetchError) -> PollResult:
-    return PollResult(
-        _VERDICTS[error.cause.severity],
-        error.cause.value,
-        message=str(error),
-        http_status=error.status,
-        retry_after=error.retry_after,
-    )
