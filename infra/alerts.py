@@ -7,7 +7,7 @@ from constructs import Construct
 
 from infra.deployment import Deployment
 from infra.functions import TableFunction
-from sourcebook.table.keys import ALERT_PARTITIONS, ALERT_RULES, ELIGIBILITY_INDEX
+from sourcebook.table.keys import ALERT_RULES, ELIGIBILITY_INDEX, alert_partition
 
 
 class Alerts(Construct):
@@ -29,7 +29,7 @@ class Alerts(Construct):
         }.items():
             function.function.add_environment(name, value)
         function.allow_items("GetItem", "Query", partitions=[ALERT_RULES])
-        function.allow_items("GetItem", "PutItem", "UpdateItem", partitions=[ALERT_PARTITIONS])
+        function.allow_items("GetItem", "PutItem", "UpdateItem", partitions=[alert_partition("*")])
         # What the other banks offer, and of which kind a series is.
         function.allow_items("GetItem", "Query", partitions=["LATEST#*", "OBSERVATIONS"])
         # What is due, and what subjects are called.

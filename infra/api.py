@@ -24,22 +24,7 @@ from infra.layers import Layers
 from infra.nag import accept
 from infra.workflows import Workflow, state_machine_arn
 from sourcebook.api.queues import VARIABLE as DEAD_LETTER_QUEUES
-from sourcebook.table.keys import (
-    ARTICLE_PARTITIONS,
-    DECISIONS,
-    ELIGIBILITY_INDEX,
-    EVENT_PARTITIONS,
-    IDEMPOTENT_PARTITIONS,
-    LOCATOR_PARTITIONS,
-    NOVA_PARTITIONS,
-    QUARANTINE_PARTITIONS,
-    SENTIMENT_INDEX,
-    SOURCE_PARTITIONS,
-    STARTED_PARTITIONS,
-    STATUS_INDEX,
-    TAG_INDEX,
-    UNGROUPED,
-)
+from sourcebook.table import keys
 
 _LOCAL_ADDRESSES: Final = "{scheme}://{host}/_aws/execute-api/{api}"
 _CORS_LASTS: Final = cdk.Duration.hours(1)
@@ -131,7 +116,9 @@ class Api(Construct):
             memory_size=1024,
         )
         self.function.allow_items("BatchGetItem", "GetItem", "Query")
-        self.function.allow_indexes(ELIGIBILITY_INDEX, SENTIMENT_INDEX, STATUS_INDEX, TAG_INDEX)
+        self.function.allow_indexes(
+            keys.ELIGIBILITY_INDEX, keys.SENTIMENT_INDEX, keys.STATUS_INDEX, keys.TAG_INDEX
+        )
         self._allow_writing()
         self.api = apigateway.HttpApi(
             self,
@@ -170,18 +157,18 @@ class Api(Construct):
             # Sources with all that polling has kept of them; members of events, by decisions of people.
             (
                 ("BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"),
-                [SOURCE_PARTITIONS, EVENT_PARTITIONS],
+                [keys.source("*")["PK"], keys.event("*")["PK"]],
             ),
             # The answers to requests that came with a key.
-            (("DeleteItem", "PutItem", "UpdateItem"), [IDEMPOTENT_PARTITIONS]),
+            (("DeleteItem", "PutItem", "UpdateItem"), [keys.idempotent_request("*")["PK"]]),
             # The runs that it starts.
-            (("DeleteItem", "PutItem"), [STARTED_PARTITIONS]),
+            (("DeleteItem", "PutItem"), [keys.started_run("*")["PK"]]),
             # An uploaded spectrum becomes a product of its nova. Decisions change articles and are recorded.
-            (("PutItem", "UpdateItem"), [NOVA_PARTITIONS, ARTICLE_PARTITIONS, DECISIONS]),
+            (("PutItem", "UpdateItem"), [keys.NOVA_PARTITIONS, keys.article("*")["PK"], keys.DECISIONS]),
             # Where an uploaded spectrum is from; the marks by which a decision has conclusions drawn anew.
-            (("PutItem",), [LOCATOR_PARTITIONS, UNGROUPED]),
+            (("PutItem",), [keys.locator_aliases("*", "*"), keys.UNGROUPED]),
             # A person's decision on a case.
-            (("UpdateItem",), [QUARANTINE_PARTITIONS]),
+            (("UpdateItem",), [keys.quarantined("*")["PK"]]),
         ):
             self.function.allow_items(*operations, partitions=partitions)
 

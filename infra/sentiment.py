@@ -42,7 +42,7 @@ class Sentiment(Construct):
     def grant_cache(self, function: TableFunction) -> None:
         """Allow a function to write computed sentiment and the counts of cache hits, and no other items."""
         function.allow_items(
-            "PutItem", "UpdateItem", partitions=[keys.SUBJECT_PARTITIONS, keys.cache_metadata()["PK"]]
+            "PutItem", "UpdateItem", partitions=[keys.subject("*")["PK"], keys.cache_metadata()["PK"]]
         )
 
     def outputs(self) -> dict[str, str]:

@@ -461,8 +461,8 @@ def test_the_api_deletes_and_adds_only_what_its_operations_make(aws: Assembly) -
         for pattern, names in (
             ("SOURCE#*", "BatchWriteItem DeleteItem PutItem UpdateItem"),
             ("IDEMPOTENT#*", "DeleteItem PutItem UpdateItem"),
-            (keys.STARTED_PARTITIONS, "DeleteItem PutItem"),
-            (keys.EVENT_PARTITIONS, "BatchWriteItem DeleteItem PutItem UpdateItem"),
+            (keys.started_run("*")["PK"], "DeleteItem PutItem"),
+            (keys.event("*")["PK"], "BatchWriteItem DeleteItem PutItem UpdateItem"),
             (keys.ALERT_RULES, "DeleteItem PutItem UpdateItem"),
         )
     }

@@ -61,7 +61,6 @@ READERS: dict[str, tuple[Reader, str]] = {
 """By the module that holds the parser: how it is called, and a document with a place for a text."""
 
 NO_READERS = {
-    "api/follow.py": "escaping",
     "votable_text.py": "escaping",
     "feeds/_mend.py": "names of expat's errors, and escaping",
 }
