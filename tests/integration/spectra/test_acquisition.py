@@ -381,7 +381,13 @@ async def test_a_spectrum_without_a_unit_waits_for_a_person_who_says_it(
 
     desk = ReviewDesk(workflow.table, start, workflow.clock)
     case = outcome["quarantine_id"]
-    for wrong in ({"unit": "nm"}, {"wavelength_unit": ""}, {"ignore_checksum": "yes"}):
+    for wrong in (
+        {"unit": "nm"},
+        {"wavelength_unit": ""},
+        {"wavelength_unit": "furlong"},
+        {"date": "yesterday"},
+        {"ignore_checksum": "yes"},
+    ):
         with pytest.raises(InvalidInput, match="overrides"):
             desk.review(case, "CLEARED_RETRY_APPROVED", reviewer="Ada", overrides=wrong)
     with pytest.raises(InvalidInput, match="new try is approved"):
@@ -417,17 +423,22 @@ async def test_a_reviewer_who_is_wrong_is_asked_again(workflow: Workflow) -> Non
     product = workflow.product("a")
     case = (await workflow.run(product))["quarantine_id"]
     desk = ReviewDesk(workflow.table, lambda *_: "arn", workflow.clock)
-    desk.review(case, "CLEARED_RETRY_APPROVED", reviewer="Ada", overrides={"wavelength_unit": "furlong"})
+    desk.review(
+        case,
+        "CLEARED_RETRY_APPROVED",
+        reviewer="Ada",
+        overrides={"wavelength_unit": "nm", "date": "1950-01-01"},
+    )
     outcome = await workflow.run(product, quarantine_id=case)
     assert (outcome["outcome"], outcome["reason"]) == ("QUARANTINED", "OTHER")
     found = desk.get(outcome["quarantine_id"])
     assert found is not None
-    assert "Angstrom, nm, um or m" in found["message"]
+    assert "before 1970" in found["message"]
     desk.review(
         outcome["quarantine_id"],
         "CLEARED_RETRY_APPROVED",
         reviewer="Ada",
-        overrides={"wavelength_unit": "Angstrom"},
+        overrides={"wavelength_unit": "Angstrom", "date": "2012-06-20"},
     )
     assert (await workflow.run(product, quarantine_id=outcome["quarantine_id"]))["outcome"] == "VALIDATED"
 

@@ -57,9 +57,23 @@ def unpacked(
         (zipped({"b.FIT.gz": gzip.compress(FITS, mtime=0)}), ("zip: b.FIT.gz", "gzip")),
         (zipped({"b.fits": FITS}, zipfile.ZIP_STORED), ("zip: b.fits",)),
         (zipped({"__MACOSX/._b.fits": b"fork", "b.fits": FITS}), ("zip: b.fits",)),
+        (zipped({"a/._b.fits": b"fork", "a/b.fits": FITS}), ("zip: a/b.fits",)),
+        (zipped({"swp02283.mxlo.gz": gzip.compress(FITS, mtime=0)}), ("zip: swp02283.mxlo.gz", "gzip")),
     ],
     # Archives have the time in them: without names, each worker of pytest would name the tests otherwise.
-    ids=["plain", "empty", "page", "gzip", "members", "zip", "zip-gzip", "stored", "forks"],
+    ids=[
+        "plain",
+        "empty",
+        "page",
+        "gzip",
+        "members",
+        "zip",
+        "zip-gzip",
+        "stored",
+        "forks",
+        "forks-beside",
+        "iue",
+    ],
 )
 def test_the_wrapping_is_taken_off(body: bytes, steps: tuple[str, ...]) -> None:
     content, found = unpacked(body)

@@ -5,7 +5,7 @@ Needs neither astropy nor numpy: the API refuses a bad value when the reviewer s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from sourcebook.errors import InvalidInput
@@ -16,16 +16,20 @@ from sourcebook.fits.wavelength_units import AxisUnit, metres_per
 _LONGEST: Final = 200
 
 
-def refuse_bad_overrides(overrides: Mapping[str, str]) -> None:
+def refuse_bad_overrides(overrides: Mapping[str, str], known: Collection[str] = OVERRIDES) -> None:
     """Raise for the first override that could not be used.
 
+    Args:
+        overrides: what a reviewer says.
+        known: the keys that there are.
+
     Raises:
-        InvalidInput: if a key is not one of `model.OVERRIDES`, or its value says nothing or nothing that
-            can be read without a guess.
+        InvalidInput: if a key is none of these, or its value says nothing or nothing that can be read
+            without a guess.
     """
     for key, value in overrides.items():
-        if key not in OVERRIDES:
-            raise InvalidInput("overrides", key, f"one of {', '.join(OVERRIDES)}")
+        if key not in known:
+            raise InvalidInput("overrides", key[:40], f"one of {', '.join(known)}")
         if not has_value(value) or len(value) > _LONGEST:
             raise InvalidInput(
                 f"overrides.{key}", value, f"a text of 1 to {_LONGEST} characters that says something"

@@ -179,13 +179,7 @@ def _is_bess(file: FitsFile) -> bool:
 def _read_bess(file: FitsFile) -> Reading:
     part = file.primary
     header = part.header
-    flux = part.pixels().ravel()
-    reading = Reading(
-        orders=[StoredOrder(1, linear_axis(header, len(flux)), flux, _errors(file, part))],
-        wavelength_unit=_axis_unit(header),
-        flux_unit=header.text("BUNIT"),
-        frame=header.text("SPECSYS"),
-    )
+    reading = _linear(file, part)
     _say_who_and_when(
         reading, file, part, objects=("OBJNAME", "OBJECT"), instruments=("BSS_INST", "INSTRUME")
     )
@@ -823,13 +817,12 @@ def _read_flux_table(file: FitsFile) -> Reading:
     if values.ndim == 2 and len(values) != 1:
         raise ambiguous(f"a table of {len(values)} rows of vectors")
     error = _first(part, _ERROR_NAMES)
-    kind = (header.text("CTYPE1") or "").upper()
     errors = None if error is None else _like(error, values).ravel()
     reading = Reading(
         orders=[StoredOrder(1, linear_axis(header, values.size), values.ravel(), errors)],
         wavelength_unit=_axis_unit(header),
         flux_unit=flux.unit or header.text("BUNIT"),
-        medium={"WAVE": "vacuum", "AWAV": "air"}.get(kind),
+        medium=_medium_of(header),
         frame=file.text("SPECSYS"),
         notes=["the fluxes are in a table, their axis is in the primary header"],
     )
@@ -855,19 +848,26 @@ def _is_wcs_1d(file: FitsFile) -> bool:
 
 
 def _read_wcs_1d(file: FitsFile) -> Reading:
-    part = file.image
-    header = part.header
-    kind = (header.text("CTYPE1") or "").upper()
-    flux = part.pixels().ravel()
-    reading = Reading(
+    reading = _linear(file, file.image)
+    reading.medium = _medium_of(file.image.header)
+    _say_who_and_when(reading, file, file.image)
+    return reading
+
+
+def _linear(file: FitsFile, part: Part) -> Reading:
+    """Return the spectrum of an image of one line, whose axis is linear."""
+    header, flux = part.header, part.pixels().ravel()
+    return Reading(
         orders=[StoredOrder(1, linear_axis(header, len(flux)), flux, _errors(file, part))],
         wavelength_unit=_axis_unit(header),
         flux_unit=header.text("BUNIT"),
-        medium={"WAVE": "vacuum", "AWAV": "air"}.get(kind),
         frame=header.text("SPECSYS"),
     )
-    _say_who_and_when(reading, file, part)
-    return reading
+
+
+def _medium_of(header: Header) -> str | None:
+    """Return whether an axis is in air or in vacuum by the names that the FITS standard has for both."""
+    return {"WAVE": "vacuum", "AWAV": "air"}.get((header.text("CTYPE1") or "").upper())
 
 
 # --- What they share ---
@@ -907,9 +907,8 @@ def _say_who_and_when(
 def _weigh_medium(reading: Reading, file: FitsFile, part: Part) -> None:
     """Take from the cards whether wavelengths are in air or in vacuum; doubt what contradicts itself."""
     found = {} if reading.medium is None else {"the profile": reading.medium}
-    kind = (part.header.text("CTYPE1") or "").upper()
-    if kind in {"WAVE", "AWAV"} and "the profile" not in found:
-        found["CTYPE1"] = "air" if kind == "AWAV" else "vacuum"
+    if (by_name := _medium_of(part.header)) and "the profile" not in found:
+        found["CTYPE1"] = by_name
     medium = (file.text("AIRORVAC", "AIR_VAC", "AIRVAC", at=part) or "").casefold()
     if medium.startswith(("air", "vac")):
         found["AIRORVAC"] = "air" if medium.startswith("air") else "vacuum"

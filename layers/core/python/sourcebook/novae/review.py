@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput, Retryable, Terminal
 from sourcebook.fits.model import OVERRIDES as OVERRIDES_OF_A_FILE
+from sourcebook.fits.overrides import refuse_bad_overrides
 from sourcebook.novae.whereabouts import find_product
 from sourcebook.records.base import View
 from sourcebook.records.quarantine import PENDING, REVIEWED, QuarantineCase, ReviewStatus
@@ -255,18 +256,8 @@ class ReviewDesk:
                 raise InvalidInput(
                     "overrides", dict(overrides), "nothing here: they go with the new try of a spectrum"
                 )
-            _check_overrides(overrides)
+            refuse_bad_overrides(overrides, OVERRIDES)
         if nova_id is not None:
             nova = self.table.get(keys.nova(nova_id))
             if nova is None or nova.get("status") != "ACTIVE":
                 raise InvalidInput("nova_id", nova_id, "an active nova; look it up with GET /novae?name=")
-
-
-def _check_overrides(overrides: Mapping[str, object]) -> None:
-    for name, value in overrides.items():
-        if name not in OVERRIDES:
-            raise InvalidInput(f"overrides.{name[:40]}", value, f"one of {', '.join(OVERRIDES)}")
-        if not isinstance(value, str) or not 1 <= len(value.strip()) <= 200:
-            raise InvalidInput(f"overrides.{name}", value, "a text of 1 to 200 characters")
-    if overrides.get("ignore_checksum", "true") not in {"true", "false"}:
-        raise InvalidInput("overrides.ignore_checksum", overrides["ignore_checksum"], '"true" or "false"')

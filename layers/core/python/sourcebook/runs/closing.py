@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from boto3.dynamodb.conditions import Attr
+from boto3.dynamodb.conditions import Attr, ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -164,14 +164,9 @@ class RunCloser:
         begun = parse_iso(ended.started_at)
         earliest, latest = (isoformat(begun + timedelta(seconds=s), "milliseconds") for s in (-1, 1))
         for status in ("RUNNING", "FAILED", "SUCCEEDED"):
-            condition = KeyCondition("status").eq(status) & KeyCondition("timestamp").between(
-                earliest, latest
-            )
-            for row in walk(self.table, condition, index=keys.STATUS_INDEX, page_size=100):
-                if row["SK"].startswith(keys.JOB_RUN_PREFIX):
-                    run = self.table.get(keys.key_of(row), consistent=True)
-                    if run and run.get("execution_arn") == ended.arn:
-                        return run
+            for run in _runs(self.table, status, KeyCondition("timestamp").between(earliest, latest)):
+                if run.get("execution_arn") == ended.arn:
+                    return run
         return None
 
     def _release(self, run: Item) -> None:
@@ -244,13 +239,10 @@ class RunSweeper:
 
     def _running(self) -> Iterator[Item]:
         until = isoformat(self.clock() - YOUNG, "milliseconds")
-        condition = KeyCondition("status").eq("RUNNING") & KeyCondition("timestamp").lt(until)
-        for row in walk(self.table, condition, index=keys.STATUS_INDEX, page_size=100):
-            if row["SK"].startswith(keys.JOB_RUN_PREFIX):
-                run = self.table.get(keys.key_of(row), consistent=True)
-                # What no execution has, such as a batch of articles, is none of these.
-                if run and run.get("status") == "RUNNING" and "execution_arn" in run:
-                    yield run
+        for run in _runs(self.table, "RUNNING", KeyCondition("timestamp").lt(until)):
+            # What no execution has, such as a batch of articles, is none of these.
+            if run.get("status") == "RUNNING" and "execution_arn" in run:
+                yield run
 
     def _ended(self, run: Item) -> EndedExecution | None:
         """Return how the execution of a run has ended, None if it is at work."""
@@ -275,6 +267,15 @@ class RunSweeper:
             cause=found.get("cause", ""),
             outcome=_outcome(found.get("output")),
         )
+
+
+def _runs(table: Table, status: str, when: ConditionBase) -> Iterator[Item]:
+    """Yield the runs that the index has under a status, as they are now."""
+    for row in walk(table, KeyCondition("status").eq(status) & when, index=keys.STATUS_INDEX, page_size=100):
+        if row["SK"].startswith(keys.JOB_RUN_PREFIX) and (
+            run := table.get(keys.key_of(row), consistent=True)
+        ):
+            yield run
 
 
 def _closing(ended: EndedExecution) -> dict[str, str]:

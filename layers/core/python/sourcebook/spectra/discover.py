@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -26,7 +26,6 @@ from sourcebook.novae.whereabouts import find_product, root_of
 from sourcebook.records.nova import Nova
 from sourcebook.records.spectrum import (
     Eligibility,
-    IdentityKind,
     LocatorAlias,
     SpectrumProduct,
     ValidationStatus,
@@ -178,16 +177,19 @@ class SpectraDiscoverer:
         aliases = {identity: self._alias(provider, identity) for identity in identities}
         alias = self._same(best, aliases)
         if alias is None:
-            # An entry that cannot be a product must not leave an alias that leads nowhere.
-            self._product(
-                nova,
-                provider,
-                found,
-                data_product_id=own_id,
+            now = self.clock()
+            alias = LocatorAlias(
+                provider=provider,
                 locator_identity=best.text,
+                data_product_id=own_id,
+                nova_id=nova.nova_id,
                 identity_kind=best.kind,
-            )
-            alias = self._make_alias(nova.nova_id, provider, best, best.kind, own_id)
+                created_at=now,
+                updated_at=now,
+            ).checked()
+            # An entry that cannot be a product must not leave an alias that leads nowhere.
+            self._product(nova, found, alias)
+            alias = self._write(alias)
         known = mine.get(alias.data_product_id)
         if known is None and not self._is_of(alias, nova.nova_id):
             self.logger.warning(
@@ -197,17 +199,12 @@ class SpectraDiscoverer:
             return Registered.CLAIMED, None
         for identity, written in aliases.items():
             if written is None and identity.text != alias.locator_identity:
-                self._make_alias(nova.nova_id, provider, identity, alias.identity_kind, alias.data_product_id)
+                now = self.clock()
+                another = replace(alias, locator_identity=identity.text, nova_id=nova.nova_id)
+                self._write(replace(another, created_at=now, updated_at=now).checked())
         if known is not None:
             return self._meet_again(known, found)
-        product = self._product(
-            nova,
-            provider,
-            found,
-            data_product_id=alias.data_product_id,
-            locator_identity=alias.locator_identity,
-            identity_kind=alias.identity_kind,
-        )
+        product = self._product(nova, found, alias)
         there = self.store.table.create(spectrum_item(product))
         if there is not None:
             # Another discovery has made it since we looked.
@@ -275,25 +272,17 @@ class SpectraDiscoverer:
             return Registered.UPDATED, None
         return Registered.RELEASED, SpectrumProduct.of_item(item)
 
-    def _product(
-        self,
-        nova: Nova,
-        provider: str,
-        found: FoundProduct,
-        *,
-        data_product_id: str,
-        locator_identity: str,
-        identity_kind: IdentityKind,
-    ) -> SpectrumProduct:
+    def _product(self, nova: Nova, found: FoundProduct, alias: LocatorAlias) -> SpectrumProduct:
+        """Return the product that an alias leads to. Raise InvalidInput if it cannot be one."""
         now = self.clock()
         waits = found.auth_required
         until = found.release_date if waits and found.release_date and found.release_date > now else None
         return SpectrumProduct(
             nova_id=nova.nova_id,
-            data_product_id=data_product_id,
-            provider=provider,
-            locator_identity=locator_identity,
-            identity_kind=identity_kind,
+            data_product_id=alias.data_product_id,
+            provider=alias.provider,
+            locator_identity=alias.locator_identity,
+            identity_kind=alias.identity_kind,
             locators=found.locators,
             provider_product_id=found.provider_product_id,
             title=found.title[:_TITLE_LIMIT] if found.title else None,
@@ -331,21 +320,9 @@ class SpectraDiscoverer:
         rows = map(LocatorAlias.of_item, found)
         return min(rows, key=lambda row: (row.created_at, row.data_product_id), default=None)
 
-    def _make_alias(
-        self, nova_id: str, provider: str, identity: Identity, made_from: IdentityKind, data_product_id: str
-    ) -> LocatorAlias:
+    def _write(self, alias: LocatorAlias) -> LocatorAlias:
         """Write an alias if there is none; return the one in the table."""
-        now = self.clock()
-        alias = LocatorAlias(
-            provider=provider,
-            locator_identity=identity.text,
-            data_product_id=data_product_id,
-            nova_id=nova_id,
-            identity_kind=made_from,
-            created_at=now,
-            updated_at=now,
-        ).checked()
-        key = keys.locator_alias(provider, identity.text, data_product_id)
+        key = keys.locator_alias(alias.provider, alias.locator_identity, alias.data_product_id)
         there = self.store.table.create(alias.to_item(key))
         return alias if there is None else LocatorAlias.of_item(there)
 

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from sourcebook.bucket.stored import StoredObject
 from sourcebook.fits.model import SpectrumOutcome, Verdict
 from sourcebook.messages import HandledFailure, Message, TaskRequest, TaskResult
+from sourcebook.records.product import FileRole
 
 
 class LoadDecision(StrEnum):
@@ -171,31 +172,37 @@ Acquisition: TypeAlias = Acquired | AlreadyValid | Duplicate | NotAcquired | Uns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcquireSpectrum(TaskRequest):
-    """Asks for the file of a spectrum, in the bucket."""
+class OfSpectrum(Message):
+    """Says which spectrum a task is asked about."""
 
-    function = "acquire_spectrum"
-    results = (Acquired, AlreadyValid, Duplicate, NotAcquired, Unsure)
     nova_id: str
     data_product_id: str
     provider: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AcquireSpectrum(OfSpectrum, TaskRequest):
+    """Asks for the file of a spectrum, in the bucket."""
+
+    function = "acquire_spectrum"
+    results = (Acquired, AlreadyValid, Duplicate, NotAcquired, Unsure)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact(Message):
-    """A file that was made of a valid spectrum.
+    """A file in the bucket that belongs to a spectrum.
 
     Attributes:
-        role: a `sourcebook.spectra.products.FileRole`.
+        name: its name in the role.
     """
 
     name: str
-    role: str
+    role: FileRole
     key: str
     content_type: str
-    byte_length: int
-    etag: str
-    sha256: str
+    byte_length: int | None = None
+    etag: str | None = None
+    sha256: str | None = None
 
 
 _FAULTS = {
@@ -227,14 +234,11 @@ class Examination(TaskResult):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamineSpectrum(TaskRequest):
+class ExamineSpectrum(OfSpectrum, TaskRequest):
     """Asks what the file of a spectrum holds."""
 
     function = "validate_spectrum"
     results = (Examination,)
-    nova_id: str
-    data_product_id: str
-    provider: str
     acquisition: Acquired
 
 
@@ -263,14 +267,11 @@ class Found(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HoldSpectrum(TaskRequest):
+class HoldSpectrum(OfSpectrum, TaskRequest):
     """Asks for a spectrum to be set aside for a person."""
 
     function = "hold_spectrum"
     results = (HeldSpectrum,)
-    nova_id: str
-    data_product_id: str
-    provider: str
     found: Found
 
 
@@ -300,12 +301,9 @@ class Recorded(TaskResult):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordSpectrum(TaskRequest):
+class RecordSpectrum(OfSpectrum, TaskRequest):
     """Asks for the outcome of a run to be recorded on the spectrum."""
 
     function = "record_spectrum"
     results = (Recorded,)
-    nova_id: str
-    data_product_id: str
-    provider: str
     found: Found

@@ -7,13 +7,13 @@ there. A run that records twice changes nothing the second time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.bucket.stored import FITS, StoredObject
+from sourcebook.bucket.stored import FITS
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.fits.model import SpectrumOutcome, Verdict
@@ -70,23 +70,6 @@ class _Ending:
     answer: Recorded
     assign: Mapping[str, object]
     remove: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """An object in the bucket that belongs to a spectrum."""
-
-    role: FileRole
-    name: str
-    key: str
-    content_type: str
-    byte_length: int | None = None
-    etag: str | None = None
-    sha256: str | None = None
-
-    @classmethod
-    def stored(cls, role: FileRole, name: str, of: StoredObject | Artifact) -> _File:
-        return cls(role, name, of.key, of.content_type, of.byte_length, of.etag, of.sha256)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +171,7 @@ class SpectrumRecorder:
         other = Fingerprints(self.table, self.clock).claim(product, acquired.sha256)
         if other is not None:
             return _duplicate(other, acquired)
-        made = [_File.stored(FileRole(one.role), one.name, one) for one in examination.artifacts]
-        self._note_files(product, [*_raw_files(acquired), *made], run, now)
+        self._note_files(product, [*_raw_files(acquired), *examination.artifacts], run, now)
         if bibcode := bibcode_of(examination.verdict.reference):
             Papers(self.table, self.clock).add(
                 product.nova_id, bibcode, ReferenceRole.SPECTRA_SOURCE, workflow=run.workflow_name
@@ -209,8 +191,11 @@ class SpectrumRecorder:
 
     def _quarantined(self, product: SpectrumProduct, found: Found, run: TaskRun, now: datetime) -> _Ending:
         hold = _given("found.hold", found.hold)
-        context = _File(
-            FileRole.QUARANTINE_CONTEXT, "context.json", f"{hold.prefix}context.json", "application/json"
+        context = Artifact(
+            name="context.json",
+            role=FileRole.QUARANTINE_CONTEXT,
+            key=f"{hold.prefix}context.json",
+            content_type="application/json",
         )
         files = [context]
         assign: dict[str, object] = {}
@@ -293,7 +278,7 @@ class SpectrumRecorder:
         }
 
     def _note_files(
-        self, product: SpectrumProduct, files: Sequence[_File], run: TaskRun, now: datetime
+        self, product: SpectrumProduct, files: Sequence[Artifact], run: TaskRun, now: datetime
     ) -> None:
         for file in files:
             record = FileObject(
@@ -322,14 +307,20 @@ def _given(name: str, part: PartT | None) -> PartT:
     return part
 
 
-def _raw_files(acquired: Acquired) -> list[_File]:
-    raw = _File(
-        *(FileRole.RAW_FITS, "primary.fits", acquired.key, FITS),
-        *(acquired.byte_length, acquired.etag, acquired.sha256),
+def _raw_files(acquired: Acquired) -> list[Artifact]:
+    raw = Artifact(
+        name="primary.fits",
+        role=FileRole.RAW_FITS,
+        key=acquired.key,
+        content_type=FITS,
+        byte_length=acquired.byte_length,
+        etag=acquired.etag,
+        sha256=acquired.sha256,
     )
     # Bytes that are examined once more have their manifest from when they came.
-    source = acquired.source
-    return [raw, *([_File.stored(FileRole.MANIFEST, "source.json", source)] if source else [])]
+    if (source := acquired.source) is None:
+        return [raw]
+    return [raw, Artifact(name="source.json", role=FileRole.MANIFEST, **asdict(source))]
 
 
 def _done_already(product: SpectrumProduct, run: TaskRun) -> Recorded | None:

@@ -32,7 +32,8 @@ _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _END: Final = b"PK\x05\x06"
 _ZIP64_LOCATOR: Final = b"PK\x06\x07"
 _END_SIZE: Final = 22
-_FITS_NAME: Final = re.compile(r"\.(?:fits?|fts)(?:\.gz)?$", re.IGNORECASE)
+_FITS_NAME: Final = re.compile(r"(?:^|/)(?!\._)[^/]*\.(?:fits?|fts|mxlo)(?:\.gz)?$", re.IGNORECASE)
+"""A file that begins with ._ is what macOS keeps beside the file of that name."""
 _LONGEST_NAME: Final = 255
 """Characters of a file's name that is looked at; paths in archives are far shorter."""
 # What archives call the extracted, one-dimensional product among its images and logs: HST and JWST
@@ -179,10 +180,7 @@ def _choose(members: Sequence[zipfile.ZipInfo], wanted: str | None) -> zipfile.Z
     candidates = [
         info
         for info in members
-        if not info.is_dir()
-        and len(info.filename) <= _LONGEST_NAME
-        and _FITS_NAME.search(info.filename)
-        and not info.filename.startswith("__MACOSX/")
+        if not info.is_dir() and len(info.filename) <= _LONGEST_NAME and _FITS_NAME.search(info.filename)
     ]
     names = [info.filename[:200] for info in candidates]
     if wanted is not None:

@@ -107,7 +107,7 @@ class SpectrumValidator:
             kept.append(
                 Artifact(
                     name=name,
-                    role=ROLES.get(name, FileRole.NORMALIZED).value,
+                    role=ROLES.get(name, FileRole.NORMALIZED),
                     key=stored.key,
                     content_type=content_type,
                     byte_length=stored.byte_length,
