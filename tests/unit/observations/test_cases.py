@@ -442,6 +442,36 @@ def test_a_field_stands_behind_its_row(page: str, rows: str, selectors: tuple[st
     assert figures(parsed) == [("A", "M0006", 4.5), ("A", "M0012", 4.7)]
 
 
+SECTIONS = """<main><h3>Elm</h3><table><tr><th>Term<th>Rate<tr><td>6M<td>4.1</table><h3 hidden>Oak</h3>
+  <h3>Ash</h3><table><tr><th>Term<th>Rate<tr><td>6M<td>4.2<tr><td>1Y<td>4.3</table></main>"""
+ROWS = """<table><tr><th>Term<th>Rate<tr><th colspan=2>Elm<tr><td>6M<td>4.1<tr><th colspan=2>Ash
+  <tr><td>6M<td>4.2<tr><td>1Y<td>4.3</table>"""
+BLANKS = """<table><tr><th>Bank<th>Term<th>Rate<tr><td>Elm<td>6M<td>4.1<tr><td>Ash<td>6M<td>4.2
+  <tr><td>&nbsp;<td>1Y<td>4.3</table>"""
+
+
+@pytest.mark.parametrize(
+    ("page", "table", "bank"),
+    [
+        (SECTIONS, "main", "^ h3"),
+        (ROWS, "table", "^th[colspan]"),
+        (BLANKS, "table", "^ td:first-child"),
+    ],
+)
+def test_a_field_stands_before_its_row(page: str, table: str, bank: str) -> None:
+    parsed = parse("html_table", page, table=table, bank={"selector": bank})
+    assert figures(parsed) == [("Elm", "M0006", 4.1), ("Ash", "M0006", 4.2), ("Ash", "M0012", 4.3)]
+
+
+def test_banks_are_columns_where_terms_are_rows() -> None:
+    page = "Term,Elm,Ash\n6 months,4.1,4.2\n1 year,n/a,4.3\n"
+    values = [{"column": "Elm", "bank": "Elm"}, {"column": "Ash", "bank": "Ash Bank"}]
+    parsed = parse("csv", page, bank=None, value=None, values=values)
+    assert figures(parsed) == [("Elm", "M0006", 4.1), ("Ash Bank", "M0006", 4.2), ("Ash Bank", "M0012", 4.3)]
+    with pytest.raises(InvalidInput, match="bank: where a record names the bank"):
+        read_observation_options(spec("csv", bank=None, value=None, values=[{"column": "Elm"}]))
+
+
 def test_a_range_in_two_places_is_one_figure() -> None:
     page = "Bank,Term,Rate,To\nA,6M,5.99%,6.49%\nB,6M,-0.5,-0.25\nC,6M,5,\nD,6M,n/a,6\n"
     parsed = parse("csv", page, value={"column": "Rate", "to": "To"})

@@ -17,7 +17,7 @@ from tests.unit.observations.pages import spec
         ("csv", {"timezone": "Mars/Olympus"}, "options.timezone"),
         ("csv", {"series": []}, "options.series"),
         ("csv", {"series": "Deposit Online"}, "options.series.0.code"),
-        ("csv", {"bank": None}, "options.bank"),
+        ("csv", {"bank": None}, "options"),
         ("csv", {"value": None}, "options"),
         ("csv", {"bank": {"selector": "td"}}, "options"),
         ("csv", {"header": False}, "options"),

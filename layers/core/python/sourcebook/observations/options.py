@@ -35,6 +35,9 @@ SeriesKind = Literal["deposit", "loan"]
 FOLLOWING: Final = "~"
 """Begins a selector that looks in what follows the row, up to the next one."""
 
+BEFORE: Final = "^"
+"""Begins a selector that takes the last that stands before the row, where the row has none."""
+
 
 def _zone(name: str) -> str:
     try:
@@ -80,7 +83,8 @@ class FieldRef(_Options):
     Attributes:
         column: html_table and csv: the heading of a column, or its number from 1. json_api: a JMESPath
             expression on the record.
-        selector: html_table: a CSS selector within the row, for pages that are no tables.
+        selector: html_table: a CSS selector within the row, for pages that are no tables; with `FOLLOWING` or
+            `BEFORE` before it also outside.
         attribute: html_table: of the selected element, instead of its text.
         const: the same for every record.
         map: what the page writes, and what it is called here; anything else stays as it is.
@@ -107,17 +111,24 @@ class FieldRef(_Options):
             raise ValueError("an attribute only beside a selector")
         return self
 
+    @property
+    def css(self) -> str:
+        """Return the selector without what may begin it."""
+        return (self.selector or "").lstrip(f"{FOLLOWING}{BEFORE} ")
+
 
 class ValueRef(FieldRef):
     """The place of a figure in a record.
 
     Attributes:
         to: the place of the upper end, where the record has a range in two places.
+        bank: name of the bank, where each has a column of its own.
         series: code of the series it belongs to, when the record does not say.
         term: its term, when the record does not say.
     """
 
     to: FieldRef | None = None
+    bank: Name | None = None
     series: Code | None = None
     term: TermText | None = None
 
@@ -137,7 +148,7 @@ class ObservationOptions(_Options):
         timezone: of the source; its local date is the day of an observation.
         max_age_days: after so many days without a figure the source steps back behind fresher ones.
         series: the series it brings; the first is that of every record that does not say.
-        bank: where a record names the bank.
+        bank: where a record names the bank; left out if each of `values` says it.
         series_field: where a record names its series: by code, name, or through the field's `map`.
         term: where a record names its term.
         date: where a record names the day from which it holds. Of one bank, series and term the latest day
@@ -158,7 +169,7 @@ class ObservationOptions(_Options):
     timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
     max_age_days: int | None = Field(default=None, ge=1, le=3660)
     series: tuple[SeriesDeclaration, ...] = Field(min_length=1, max_length=50)
-    bank: FieldRef
+    bank: FieldRef | None = None
     series_field: FieldRef | None = None
     term: FieldRef | None = None
     date: FieldRef | None = None
@@ -199,6 +210,8 @@ class ObservationOptions(_Options):
             raise ValueError("value (or values, or term_columns: true): where the figures are")
         if self.values and self.term_columns:
             raise ValueError("values or term_columns, not both")
+        if self.bank is None and (self.term_columns or not all(value.bank for value in self.values)):
+            raise ValueError("bank: where a record names the bank, or a bank beside each of values")
         if unknown := [v.series for v in self.values if v.series is not None and v.series not in codes]:
             raise ValueError(f"values: series {unknown[0]} is not among the declared {', '.join(codes)}")
         self._check_terms()
@@ -249,8 +262,7 @@ class HtmlTableOptions(ObservationOptions):
 
     @model_validator(mode="after")
     def _selectors(self) -> Self:
-        selectors = [where.selector for _, where in self.fields if where.selector]
-        _check_selectors(self.table, self.rows, *(s.removeprefix(FOLLOWING) for s in selectors))
+        _check_selectors(self.table, self.rows, *(where.css for _, where in self.fields if where.selector))
         return self
 
 

@@ -6,6 +6,7 @@ nested tags give what a visitor sees.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
@@ -24,7 +25,7 @@ from sourcebook.observations.adapters.grid import Grid, GridRow
 from sourcebook.observations.adapters.markup import check_markup
 from sourcebook.observations.adapters.shown import ShownPage
 from sourcebook.observations.model import ParsedDocument
-from sourcebook.observations.options import FOLLOWING, FieldRef, HtmlTableOptions
+from sourcebook.observations.options import BEFORE, FOLLOWING, FieldRef, HtmlTableOptions
 from sourcebook.observations.words import language_of
 
 _MOST_TABLES: Final = 50
@@ -52,10 +53,11 @@ def read(document: Text, options: HtmlTableOptions, today: date | None) -> Parse
             )
         raise layout_changed(f"table: nothing matches {options.table}", _outline(page))
     language = options.language or language_of(_language_tag(page))
+    earlier = _Earlier(page, shown)
     failures: list[BadDocument] = []
     for table in tables[:_MOST_TABLES]:
         try:
-            grid, unread = _grid(table, options, shown, language)
+            grid, unread = _grid(table, options, shown, earlier, language)
             return grid.parsed(options, today, document.notes, unread)
         except BadDocument as error:
             if error.cause in {DocumentCause.IMPLAUSIBLE_VALUES, DocumentCause.TOO_LARGE}:
@@ -72,7 +74,11 @@ def _language_tag(page: LexborHTMLParser) -> str | None:
 
 
 def _grid(
-    table: LexborNode, options: HtmlTableOptions, shown: ShownPage, language: str | None
+    table: LexborNode,
+    options: HtmlTableOptions,
+    shown: ShownPage,
+    earlier: _Earlier,
+    language: str | None,
 ) -> tuple[Grid, str]:
     found = [
         row
@@ -86,7 +92,7 @@ def _grid(
     headings = options.header_rows if by_column or options.term_columns else 0
     ends = {node.mem_id for node in found}
     rows = [
-        replace(row, select=_selecting(node, shown, ends))
+        replace(row, select=_selecting(node, shown, ends, earlier))
         for row, node in zip(_rows(nodes, shown), nodes, strict=True)
     ]
     grid = Grid.of([row.cells for row in rows[:headings]], rows[headings:], language)
@@ -162,20 +168,45 @@ def _span(node: LexborNode, name: str) -> int:
     return int(digits) if len(digits.lstrip("0")) <= 4 else _MOST_ROWS
 
 
-def _selecting(row: LexborNode, shown: ShownPage, ends: Container[int]) -> Callable[[FieldRef], str | None]:
-    """Return the finder of a row's fields: within it, or after ``~`` in what follows up to the next row."""
+def _selecting(
+    row: LexborNode, shown: ShownPage, ends: Container[int], earlier: _Earlier
+) -> Callable[[FieldRef], str | None]:
+    """Return the finder of a row's fields: within it, in what follows up to the next row, or before it."""
 
     def select(where: FieldRef) -> str | None:
         selector = where.selector or ""
-        behind = selector.startswith(FOLLOWING)
-        within = _following(row, ends) if behind else [row]
-        nodes = (node for outer in within for node in outer.css(selector.removeprefix(FOLLOWING)))
+        within = _following(row, ends) if selector.startswith(FOLLOWING) else [row]
+        nodes = (node for outer in within for node in outer.css(where.css))
         found = next(filter(shown.is_shown, nodes), None)
+        if selector.startswith(BEFORE) and (found is None or not shown.text(found)):
+            found = earlier.last(row, where.css)
         if found is None:
             return None
         return found.attributes.get(where.attribute) if where.attribute else shown.text(found)
 
     return select
+
+
+class _Earlier:
+    """Finds what stands before a row: a heading, or the cell of a row above that is not repeated."""
+
+    def __init__(self, page: LexborHTMLParser, shown: ShownPage) -> None:
+        self.page = page
+        self.shown = shown
+        self.places: dict[int, int] = {}
+        self.found: dict[str, tuple[list[int], list[LexborNode]]] = {}
+
+    def last(self, row: LexborNode, selector: str) -> LexborNode | None:
+        """Return the last element that a selector finds before a row, of those that show a text."""
+        if not self.places and self.page.root is not None:
+            self.places = {node.mem_id: place for place, node in enumerate(self.page.root.traverse())}
+        if selector not in self.found:
+            nodes = [n for n in self.page.css(selector) if self.shown.is_shown(n) and self.shown.text(n)]
+            nodes.sort(key=lambda node: self.places[node.mem_id])
+            self.found[selector] = [self.places[node.mem_id] for node in nodes], nodes
+        places, nodes = self.found[selector]
+        at = bisect_left(places, self.places[row.mem_id])
+        return nodes[at - 1] if at else None
 
 
 def _following(row: LexborNode, ends: Container[int]) -> Iterator[LexborNode]:

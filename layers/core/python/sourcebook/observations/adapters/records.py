@@ -224,7 +224,7 @@ class _FigureReader:
     def figures(self, record: SourceRecord) -> Iterator[Observed | Dropped]:
         """Yield each figure of a record, or why there is none."""
         try:
-            bank, series = self._bank(record), self._series(record)
+            bank, series = self._bank(record, self.options.bank), self._series(record)
         except UnreadableValue as error:
             yield Dropped(record.position, error.reason.value, error.detail)
             return
@@ -252,7 +252,7 @@ class _FigureReader:
         term = self._term(record, column, chosen)
         rate = self._rate(record, column, cell, heading)
         return Observed(
-            bank=bank,
+            bank=column.where.bank or bank,
             series=chosen.code,
             kind=chosen.kind,
             term=term,
@@ -284,8 +284,10 @@ class _FigureReader:
             return replace(rate, warnings=(*rate.warnings, Warn.UNUSUAL.value))
         return rate
 
-    def _bank(self, record: SourceRecord) -> str:
-        where = self.options.bank
+    def _bank(self, record: SourceRecord, where: FieldRef | None) -> str:
+        """Return the bank of a record; "" if only its columns know."""
+        if where is None:
+            return ""
         text = _text(record, where)
         name = unmarked(text)
         name = where.map.get(name, name)
