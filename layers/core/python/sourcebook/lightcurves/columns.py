@@ -19,11 +19,11 @@ MOST_COLUMNS: Final = 500
 """How many columns of a table are read."""
 
 _MAGNITUDES: Final = tuple(
-    "mag magnitude app_mag apparent_mag apparent_magnitude magpsf psf_mag unforced_mag "
+    "mag magnitude app_mag apparent_mag apparent_magnitude magpsf psf_mag obs_mag unforced_mag "
     "calibrated_mag helligkeit".split()
 )
-_FLUXES: Final = ("flux", "flux_density", "fnu", "f_nu", "flam", "f_lambda", "rate", "count_rate")
-_ERRORS: Final = tuple("err error e unc uncertainty sigma sig stddev rms".split())
+_FLUXES: Final = ("flux", "flux_density", "fnu", "f_nu", "flam", "f_lambda", "psf_flux", "rate", "count_rate")
+_ERRORS: Final = tuple("err error e unc uncert uncertainty sigma sig stddev rms".split())
 
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "magnitude": _MAGNITUDES,
@@ -40,7 +40,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "error": ("err", "error", "errors", "uncertainty", "unc", "sigma", "fehler", "erreur"),
     "flux_unit": ("flux_unit", "fluxunit", "unit", "units"),
     "band": tuple(
-        "band filter filt passband bandpass filter_name filters phot_filter filter_code fid "
+        "band filter filt passband bandpass band_name filter_name filters phot_filter filter_code fid "
         "filter_id filter_identifier filtre filtro".split()
     ),
     "frequency": ("frequency", "freq", "wavelength", "energy", "energy_band"),

@@ -62,6 +62,7 @@ def decode(body: bytes) -> tuple[str, list[str]]:
         except UnicodeDecodeError:
             text = body.decode("cp1252", "replace")
             notes.append("The text is not UTF-8 and was read as Windows-1252.")
+    text = text.rstrip("\x1a\0")  # which ended files once
     if found := _CONTROL.search(text):
         raise InvalidInput(
             "file", text[max(0, found.start() - 8) : found.start() + 8], f"{EXPECTED}; this is binary data"

@@ -38,6 +38,7 @@ _SAME_MAGNITUDE: Final = Decimal("0.0005")
 _GREATER: Final = frozenset({">", ">=", "≥", "≳", "⩾", "＞", "&gt;", "["})
 _SYSTEMS: Final = {"vega": "Vega", "ab": "AB"}
 _THOUSANDTHS: Final = {"mmag": Decimal("0.001"), "millimag": Decimal("0.001")}
+_MAY_SAY_LIMIT: Final = ("notes", "magnitude_error", "flux_error", "error")
 _STANDARD: Final = frozenset({"std", "standard", "abs"})
 """AAVSO's format has ABS from before it had STD."""
 _ROWS_NAMED: Final = 10
@@ -208,7 +209,8 @@ class RowReader:
             magnitude.value is not None or flux.value is None
         )
         error, flux_error = _errors(cells, columns, with_magnitude=with_magnitude)
-        error = _Error(magnitude.error) if error.value is None and magnitude.error is not None else error
+        error = error if magnitude.error is None or error.value is not None else _Error(magnitude.error)
+        flux_error = flux_error if flux.error is None or flux_error.value is not None else _Error(flux.error)
         magnitude = _placeholder(magnitude, error, limits)
         if magnitude.value is not None:
             read = _Read(magnitude.value, magnitude, flux, error, flux_error, limits)
@@ -277,8 +279,8 @@ class RowReader:
     def _limits(self, row: int, cells: Sequence[str], columns: Columns) -> Limits:
         """Read the columns of limits, and cells of other columns that say "not seen" and nothing else."""
         limits = read_limits(columns.limits, cells, flux_only="magnitude" not in columns.positions)
-        notes = columns.positions.get("notes")
-        for position in (*columns.unread, *(() if notes is None else (notes,))):
+        others = (columns.positions[name] for name in _MAY_SAY_LIMIT if name in columns.positions)
+        for position in (*columns.unread, *others):
             text = cells[position]
             if not text or not says_not_seen(text.strip()):
                 continue
@@ -426,8 +428,7 @@ def _magnitude(cells: Sequence[str], columns: Columns, flux: _Value) -> _Value:
     limit = bool(sign)
     if not sign and len(number) <= OBSERVER_LIMIT and (worded := _LIMIT_WORD.fullmatch(number)):
         number, limit = worded["after"] or worded["before"], True
-    number, _, error = number.replace("+/-", "±").replace("+-", "±").partition("±")
-    number = number.rstrip()
+    number, error = _without_error(heading, number)
     unsure = number.endswith((":", "?"))
     factor = _THOUSANDTHS.get(columns.units.get("magnitude", "").lower(), 1)
     value = read_number(heading, number.rstrip(":?").rstrip()) * factor
@@ -437,9 +438,17 @@ def _magnitude(cells: Sequence[str], columns: Columns, flux: _Value) -> _Value:
         if flux.value is not None and flux.value <= 0:
             return _Value()
         raise InvalidInput(heading, text, f"a magnitude from {MAGNITUDES[0]} to {MAGNITUDES[1]}")
-    return _Value(
-        value, limit, unsure, _checked_error(heading, text, read_number(heading, error)) if error else None
-    )
+    return _Value(value, limit, unsure, None if error is None else _checked_error(heading, text, error))
+
+
+def _without_error(heading: str, text: str) -> tuple[str, Decimal | None]:
+    """Return what stands before ``±``, and the number after it.
+
+    Raises:
+        InvalidInput: if that is none.
+    """
+    number, mark, error = text.replace("+/-", "±").replace("+-", "±").partition("±")
+    return number.rstrip(), read_number(heading, error) if mark else None
 
 
 def _flux(cells: Sequence[str], columns: Columns) -> _Value:
@@ -456,8 +465,9 @@ def _flux(cells: Sequence[str], columns: Columns) -> _Value:
     sign, number = split_sign(text)
     if sign in _GREATER:
         raise InvalidInput(heading, text, "a flux, or with < an upper limit; a lower limit is neither")
+    number, error = _without_error(heading, number)
     value = read_number(heading, number)
-    return _Value() if value in {-99, -999, -9999} else _Value(value, bool(sign))
+    return _Value() if value in {-99, -999, -9999} else _Value(value, bool(sign), error=error)
 
 
 def _error(cells: Sequence[str], columns: Columns, name: str, *, of_magnitude: bool) -> _Error:
@@ -469,7 +479,7 @@ def _error(cells: Sequence[str], columns: Columns, name: str, *, of_magnitude: b
     if name not in columns.positions:
         return _Error()
     heading, text = columns.heading(name), columns.cell(name, cells)
-    if is_blank(text):
+    if is_blank(text) or says_not_seen(text):
         return _Error()
     value = read_number(heading, text.removeprefix("+/-").lstrip("±"))
     if value in _PLACEHOLDERS or (is_placeholder(value) and (of_magnitude or value < 0)):
