@@ -67,15 +67,14 @@ NEEDED: Final = (
 )
 
 _TIMES: Final = frozenset(
-    {"time", "date", "datetime", "dateobs", "obsdate", "obstime", "epoch", "t", "isot", "timestamp"}
-    | {"observationdate", "observationtime", "dateofobservation", "timeofobservation", "datum", "fecha"}
+    "time date datetime dateobs obsdate obstime epoch t isot timestamp datum fecha".split()
 )
-_UTC_TIMES: Final = frozenset(
-    {
-        *("utc", "ut", "dateutc", "utcdate", "utdate", "dateut", "datetimeutc", "utcdatetime", "timeutc"),
-        *("uttime", "dateobsutc"),
-    }
-)
+_UTC: Final = frozenset({"ut", "utc", "uttime", "utdate", "utcdate", "dateut", "dateutc", "timeutc"})
+_OF_OBSERVATIONS: Final = frozenset("obs observation observed mid midpoint middle mean avg start of".split())
+"""Words beside a time that change nothing of it."""
+_JULIAN: Final = frozenset({"jd", "mjd"})
+_OF_DAYS: Final = frozenset({"", "d", "day", "days", "jd", "mjd", "date", "mid", "midpoint", "start", "obs"})
+"""What stands in brackets behind the name of a time and changes nothing of it."""
 _MAY_COME_TWICE: Final = frozenset({"instrument", "observer", "notes"})
 """Fields of which the first column counts: telescope and camera often stand side by side."""
 
@@ -299,9 +298,7 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
         positions["band"] = positions.pop("frequency")
         names["band"] = names.pop("frequency")
         units["band"] = units.pop("frequency")
-    bands = (
-        () if {"magnitude", "flux", "band"} & {*positions, *constants} else _bands(headings, unused, limits)
-    )
+    bands = () if {"magnitude", "flux", "band"} & {*positions} else _bands(headings, unused, limits)
     return Columns(
         by_preference(times),
         positions,
@@ -394,38 +391,32 @@ def checked(columns: Columns, headings: Iterable[str]) -> Columns:
     return columns
 
 
-_OF_DAYS: Final = frozenset({"", "d", "day", "days", "jd", "mjd", "date", "mid", "midpoint", "start", "obs"})
-"""What stands in brackets behind the name of a time and changes nothing of it."""
-
-
-_OF_OBSERVATIONS: Final = frozenset(
-    "obs observation observed mid midpoint middle mean avg start time date of".split()
-)
 _DIALECT_WORDS: Final = frozenset(word for one in _DIALECTS for word in one.means)
 """Headings that say something only in a dialect."""
 
 
 def _time_kind(heading: str) -> TimeKind | None:
+    """Return what a column of times is by its heading; None if it is none."""
     if len(heading) > WORD_LIMIT:
         return None
-    form = joined(heading)
-    if form in _TIMES:
-        return TimeKind()
-    if form in _UTC_TIMES:
-        return TimeKind(TimeSystem.DATE, TimeScale.UTC)
     bare = heading.strip().strip("#\"'").strip()
+    if kind := read_kind(bare):
+        return kind
+    words = set(words_of(bare))
+    if (
+        words <= _TIMES | _UTC | _OF_OBSERVATIONS | _OF_DAYS
+        and words & (_TIMES | _UTC)
+        and not words & _JULIAN
+    ):
+        return TimeKind(TimeSystem.DATE, TimeScale.UTC) if words & _UTC else TimeKind()
     name, unit = _split_unit(bare)
-    if unit and joined(name) in _TIMES:  # "Time [MJD]", "Date (UT)", "Time (days)"
-        utc = TimeKind(TimeSystem.DATE, TimeScale.UTC) if joined(unit) in {"ut", "utc"} else None
-        return read_kind(unit) or utc or (TimeKind() if joined(unit) in _OF_DAYS else None)
+    if unit and joined(name) in _TIMES:  # "Time [MJD]"
+        return read_kind(unit)
     # In brackets may stand what makes it another time: "JD (local)", "JD (PST)".
-    return read_kind(bare) or (_of_words(name) if joined(unit) in _OF_DAYS else None)
-
-
-def _of_words(name: str) -> TimeKind | None:
-    """Return the kind of "MJD", also in "MJD-OBS", "obs_jd_utc" or "Mid MJD"."""
-    words = [word for word in words_of(name) if word not in _OF_OBSERVATIONS]
-    return read_kind(name) or (None if any(map(str.isdigit, name)) else read_kind("_".join(words)))
+    if joined(unit) not in _OF_DAYS or any(map(str.isdigit, name)):
+        return None
+    # "MJD-OBS", "obs_jd_utc", "Mid MJD"
+    return read_kind("_".join(word for word in words_of(name) if word not in _OF_OBSERVATIONS | _TIMES))
 
 
 def _split_unit(heading: str) -> tuple[str, str]:

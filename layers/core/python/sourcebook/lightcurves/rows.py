@@ -438,7 +438,9 @@ def _magnitude(cells: Sequence[str], columns: Columns, flux: _Value) -> _Value:
         if flux.value is not None and flux.value <= 0:
             return _Value()
         raise InvalidInput(heading, text, f"a magnitude from {MAGNITUDES[0]} to {MAGNITUDES[1]}")
-    return _Value(value, limit, unsure, None if error is None else _checked_error(heading, text, error))
+    return _Value(
+        value, limit, unsure, None if error is None else _checked_error(heading, text, error * factor)
+    )
 
 
 def _without_error(heading: str, text: str) -> tuple[str, Decimal | None]:
