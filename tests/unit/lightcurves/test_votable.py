@@ -174,9 +174,22 @@ def test_params_hold_for_all_rows() -> None:
     assert (found.band, found.observer, found.mjd) == ("B", "Ada", 56079.4)
 
 
-def test_of_several_tables_the_first_with_measurements_counts() -> None:
+def test_of_several_tables_those_with_measurements_count_and_each_has_its_own_params() -> None:
     first = '<TABLE><FIELD name="ra"/><DATA><TABLEDATA><TR><TD>1</TD></TR></TABLEDATA></DATA></TABLE>'
     assert one(votable(ROW, before=first)).magnitude == 11.135
+    table = (
+        '<RESOURCE><PARAM name="filter" value="{}"/><TABLE><FIELD name="mjd"/><FIELD name="mag"/><DATA>'
+        "<TABLEDATA><TR><TD>56079.4</TD><TD>{}</TD></TR></TABLEDATA></DATA></TABLE></RESOURCE>"
+    )
+    both = f"<VOTABLE>{table.format('B', 12.1)}{table.format('V', '')}{table.format('V', 11.1)}</VOTABLE>"
+    parsed = parse(both)
+    assert [(m.band, m.magnitude, m.row) for m in parsed.measurements] == [("B", 12.1, 1), ("V", 11.1, 3)]
+    assert [e.row for e in parsed.errors] == [2]
+
+
+def test_what_a_service_has_cut_off_is_noted() -> None:
+    parsed = parse(votable(ROW, before='<INFO name="QUERY_STATUS" value="OVERFLOW"/>'))
+    assert any("there was more" in note for note in parsed.notes)
 
 
 def test_a_bad_row_does_not_lose_the_others() -> None:

@@ -199,6 +199,11 @@ class Columns:
         cell = cells[position].strip() if position is not None else ""
         return cell or self.constants.get(name, "")
 
+    def remarks(self) -> list[str]:
+        """Return what the sender of the upload should know of its columns."""
+        unused = [f"Columns that are not used: {', '.join(self.unused[:40])}."] if self.unused else []
+        return [*self.notes, *unused]
+
     def of_each_band(self, cells: Sequence[str]) -> list[Columns]:
         """Return the columns of each measurement that a row has: one, or one for each band with a value."""
         if not self.bands:

@@ -228,10 +228,7 @@ def _table(
         found = found._replace(cells=units)
         first += 1
     reader = _Rows(content, read_columns(found.cells, constants), found, constants, written)
-    notes += reader.columns.notes
-    if reader.columns.unused:
-        notes.append(f"Columns that are not used: {', '.join(reader.columns.unused[:40])}.")
-    return Layout(Format.CSV, reader.read(first), notes)
+    return Layout(Format.CSV, reader.read(first), notes + reader.columns.remarks())
 
 
 def _is_row(line: str) -> bool:

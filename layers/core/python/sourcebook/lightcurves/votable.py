@@ -1,4 +1,4 @@
-"""VOTables: the first table that has times, a band, and magnitudes or fluxes.
+"""VOTables: the tables that have times, a band, and magnitudes or fluxes.
 
 Read with expat, without document types: there is no entity to expand and nothing to fetch. What the
 columns are is known by their UCDs (IVOA UCD list 1.6), their TIMESYS (VOTable 1.4, section 3.2), and else by
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import chain
 from typing import Any, Final
 from xml.parsers import expat
 
@@ -49,7 +50,7 @@ _MOST_ATTRIBUTES: Final = 50
 _TAGS: Final = {name: name for name in ("TD", "TR")}
 """Names that occur a million times, without a look at their prefix."""
 _EXPECTED: Final = "a well-formed VOTable with TABLEDATA, BINARY or BINARY2"
-_BAND_IN_UCD: Final = re.compile(r"em\.opt\.([UBVRI])\b|em\.ir\.([JHK])\b")
+_BAND_IN_UCD: Final = re.compile(r"em\.opt\.([UBVRI])\b|em\.ir\.([JHK])\b", re.IGNORECASE)
 _NOT_READ: Final = frozenset({"FITS", "PARQUET"})
 _CENTRES: Final = {"HELIOCENTER": "H", "BARYCENTER": "B"}
 _DERIVED: Final = ("stat.", "arith.", "src.var", "meta.number", "meta.ref", "meta.note")
@@ -58,6 +59,7 @@ _CONSTANT: Final = frozenset(
     {"band", "name", "observer", "instrument", "magnitude_system", "flux_unit", "time_scale"}
 )
 """Fields that a PARAM may give for all rows."""
+_CUT: Final = "The service that made the table says that there was more (OVERFLOW)."
 _NONE: Final = frozenset({"", "UNKNOWN"})
 
 
@@ -98,6 +100,8 @@ def _same_number(one: str, other: str, *, single: bool) -> bool:
 
 @dataclass(slots=True)
 class _Table:
+    scopes: tuple[list[_Field], ...]
+    """PARAMs of what the table stands in, which may come after it."""
     fields: list[_Field] = field(default_factory=list)
     params: list[_Field] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
@@ -128,7 +132,8 @@ class _Document:
 
     tables: list[_Table] = field(default_factory=list)
     timesys: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    outer_params: list[_Field] = field(default_factory=list)
+    scopes: list[list[_Field]] = field(default_factory=lambda: [[]])
+    """PARAMs of the document, and of each RESOURCE that is open."""
     path: list[str] = field(default_factory=list)
     text: list[str] | None = None
     length: int = 0
@@ -139,6 +144,8 @@ class _Document:
     """The FIELD or PARAM that is open."""
     in_error: bool = False
     in_stream: bool = False
+    cut: bool = False
+    """Whether a service says that there was more."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         tag = _TAGS.get(name) or name.rpartition(":")[2].upper()
@@ -158,9 +165,13 @@ class _Document:
             case "VALUES" if self.declared is not None and "null" in attributes:
                 self.declared.nulls.append(attributes["null"].strip())
             case "INFO" if attributes.get("name", "").upper() == "QUERY_STATUS":
-                if attributes.get("value", "").upper() == "ERROR":
+                status = attributes.get("value", "").upper()
+                self.cut = self.cut or status == "OVERFLOW"
+                if status == "ERROR":
                     self.in_error = True
                     self._begin_text()
+            case "RESOURCE":
+                self.scopes.append([])
             case _:
                 self._start_table(tag, attributes)
 
@@ -183,7 +194,7 @@ class _Document:
     def _start_param(self, attributes: dict[str, str]) -> None:
         self.declared = _Field(attributes)
         within = self.tables and "TABLE" in self.path
-        (self.tables[-1].params if within else self.outer_params).append(self.declared)
+        (self.tables[-1].params if within else self.scopes[-1]).append(self.declared)
         self.params += 1
         if self.params > MOST_PARAMS:
             raise InvalidInput("PARAM", attributes.get("name"), f"at most {MOST_PARAMS} PARAM")
@@ -193,7 +204,7 @@ class _Document:
             case "TABLE":
                 if len(self.tables) >= MOST_TABLES:
                     raise InvalidInput("TABLE", attributes.get("name"), f"at most {MOST_TABLES} tables")
-                self.tables.append(_Table())
+                self.tables.append(_Table(tuple(self.scopes)))
             case "FIELD" if self.tables:
                 self.declared = _Field(attributes)
                 self.tables[-1].fields.append(self.declared)
@@ -226,6 +237,8 @@ class _Document:
             self.declared = None
         elif tag == "STREAM":
             self.in_stream = False
+        elif tag == "RESOURCE":
+            self.scopes.pop()
         elif tag == "INFO" and self.in_error:
             text = " ".join("".join(self.text or ()).split())[:200]
             raise InvalidInput(
@@ -251,21 +264,24 @@ def read_votable(body: bytes) -> Layout:
             is the error of a service, or has no table of measurements.
     """
     document = _parsed(body)
-    outer = _constants(document.outer_params)
+    rows: list[Iterator[Row]] = []
+    notes = [_CUT] if document.cut else []
+    first = 1
     wrong: InvalidInput | None = None
     for table in document.tables:
         try:
-            columns = _columns(table, document, outer)
+            columns = _columns(table, document)
         except InvalidInput as error:
             wrong = wrong or error
             continue
         if table.stream:
             table.read_stream()
-        notes = list(columns.notes)
-        if columns.unused:
-            notes.append(f"Columns that are not used: {', '.join(columns.unused[:40])}.")
-        return Layout(Format.VOTABLE, _rows(table, columns), notes)
-    raise wrong or InvalidInput("file", "no TABLE", _EXPECTED)
+        notes += columns.remarks()
+        rows.append(_rows(table, columns, first))
+        first += len(table.rows)
+    if not rows:
+        raise wrong or InvalidInput("file", "no TABLE", _EXPECTED)
+    return Layout(Format.VOTABLE, chain.from_iterable(rows), notes)
 
 
 def _parsed(body: bytes) -> _Document:
@@ -293,15 +309,16 @@ def _parsed(body: bytes) -> _Document:
     return document
 
 
-def _rows(table: _Table, columns: Columns) -> Iterator[Row]:
+def _rows(table: _Table, columns: Columns, first: int) -> Iterator[Row]:
+    """Yield the rows of a table, with numbers that go on from table to table."""
     width = len(table.fields)
     with_nulls = [(place, one) for place, one in enumerate(table.fields) if one.nulls]
-    for number, cells in enumerate(table.rows, start=1):
+    for number, cells in enumerate(table.rows, start=first):
         if len(cells) != width:
             shown = ",".join(cells[:20])[:80]
             error = InvalidInput("TR", shown, f"{width} TD as there are FIELD, not {len(cells)}")
             yield Row(number, (), columns, error)
-        elif number in table.encoded:
+        elif number - first + 1 in table.encoded:
             yield Row(
                 number, (), columns, InvalidInput("TD", "encoding", "cells of plain text, not of base64")
             )
@@ -312,9 +329,9 @@ def _rows(table: _Table, columns: Columns) -> Iterator[Row]:
             yield Row(number, cells, columns)
 
 
-def _columns(table: _Table, document: _Document, outer: Mapping[str, str]) -> Columns:
+def _columns(table: _Table, document: _Document) -> Columns:
     names = [one.get("name") or one.get("ID") or f"column {n}" for n, one in enumerate(table.fields, start=1)]
-    by_name = find_columns(names, {**_constants(table.params), **outer})
+    by_name = find_columns(names, _constants(chain(table.params, *reversed(table.scopes))))
     constants = dict(by_name.constants)
     times = {column.position: column for column in by_name.times}
     limits = {column.position: column for column in by_name.limits}
@@ -371,8 +388,8 @@ def _columns(table: _Table, document: _Document, outer: Mapping[str, str]) -> Co
     return checked(columns, names)
 
 
-def _constants(params: Sequence[_Field]) -> dict[str, str]:
-    """Return what PARAMs say once for all rows, by field."""
+def _constants(params: Iterable[_Field]) -> dict[str, str]:
+    """Return what PARAMs say once for all rows, by field; of several the first counts."""
     found: dict[str, str] = {}
     for one in params:
         value = one.get("value")
@@ -387,7 +404,7 @@ def _constants(params: Sequence[_Field]) -> dict[str, str]:
 def _band_of(one: _Field) -> str | None:
     """Return the band that a UCD names."""
     found = _BAND_IN_UCD.search(one.get("ucd")) if len(one.get("ucd")) <= WORD_LIMIT else None
-    return (found[1] or found[2]) if found else None
+    return (found[1] or found[2]).upper() if found else None
 
 
 def _field_of(one: _Field) -> str | None:
