@@ -163,7 +163,7 @@ class Input(BaseModel):
     @classmethod
     def json_schema(cls) -> Schema:
         """Return what JSON Schema says of it, without references."""
-        schema: Schema = _published(cls._described())
+        schema = _published(cls._described())
         if cls.EITHER:
             schema["oneOf"] = [_alone(name, cls.EITHER) for name in cls.EITHER]
         return schema
@@ -192,8 +192,7 @@ class Input(BaseModel):
     @classmethod
     def _described(cls) -> Schema:
         schema = cls.model_json_schema(schema_generator=_Described)
-        inlined: Schema = _inlined(schema, schema.pop("$defs", {}))
-        return inlined
+        return _inlined(schema, schema.pop("$defs", {}))
 
     @classmethod
     def _refusal(cls, error: ValidationError, values: Mapping[str, object]) -> InvalidInput:
@@ -244,33 +243,37 @@ def refused(error: InvalidInput) -> PydanticCustomError:
     return PydanticCustomError("refused", "{expected}", {"expected": error.expected})
 
 
-def _inlined(schema: Any, definitions: Mapping[str, Schema]) -> Any:  # noqa: ANN401 - any part of a schema
+def _changed(schema: Any, change: Callable[[Schema], Schema]) -> Any:  # noqa: ANN401 - any part of a schema
+    """Return a schema in which every object is changed, the outer ones before those within them."""
+    if isinstance(schema, list):
+        return [_changed(one, change) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _changed(value, change) for key, value in change(schema).items()}
+
+
+def _inlined(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """Return a schema with what it refers to in place of the references, and without titles of models."""
-    if isinstance(schema, list):
-        return [_inlined(one, definitions) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return _inlined(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-    kept = (
-        ((k, v) for k, v in schema.items() if k != "title")
-        if "properties" in schema or "enum" in schema
-        else schema.items()
-    )
-    return {key: _inlined(value, definitions) for key, value in kept}
+
+    def change(one: Schema) -> Schema:
+        if "$ref" in one:
+            return change(definitions[one["$ref"].rpartition("/")[2]])
+        titled = "properties" in one or "enum" in one
+        return {key: value for key, value in one.items() if not (titled and key == "title")}
+
+    inlined: Schema = _changed(schema, change)
+    return inlined
 
 
-def _published(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
+def _published(schema: Schema) -> Schema:
     """Return a schema without the words for errors, and without null as the value of what is left out."""
-    if isinstance(schema, list):
-        return [_published(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: _published(value)
-        for key, value in schema.items()
-        if key != _EXPECTED and (key, value) != ("default", None)
-    }
+
+    def change(one: Schema) -> Schema:
+        kept = one.items()
+        return {key: value for key, value in kept if key != _EXPECTED and (key, value) != ("default", None)}
+
+    published: Schema = _changed(schema, change)
+    return published
 
 
 def _alone(name: str, either: Sequence[str]) -> Schema:

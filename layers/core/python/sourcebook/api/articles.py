@@ -162,8 +162,7 @@ def _get_article(api: ArticlesApi, request: Request) -> Response:
 
 
 def _list_events(api: ArticlesApi, request: Request) -> Response:
-    asked = PageParameters.of(request)
-    return listed(api.events.page(limit=asked.limit, cursor=asked.cursor))
+    return listed(api.events.page(**dict(PageParameters.of(request))))
 
 
 def _get_event(api: ArticlesApi, request: Request) -> Response:

@@ -151,8 +151,7 @@ def make(dependencies: Dependencies) -> DecisionsApi:
 
 
 def _list_decisions(decisions: DecisionsApi, request: Request) -> Response:
-    asked = DecisionParameters.of(request)
-    return listed(decisions.reader.page(about=asked.about, limit=asked.limit, cursor=asked.cursor))
+    return listed(decisions.reader.page(**dict(DecisionParameters.of(request))))
 
 
 def _decide(decisions: DecisionsApi, request: Request) -> Response:

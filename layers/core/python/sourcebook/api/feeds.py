@@ -76,8 +76,7 @@ def make(dependencies: Dependencies) -> FeedsApi:
 
 
 def _list_feeds(feeds: FeedsApi, request: Request) -> Response:
-    asked = FeedParameters.of(request)
-    return listed(feeds.reader.page(health=asked.health, limit=asked.limit, cursor=asked.cursor))
+    return listed(feeds.reader.page(**dict(FeedParameters.of(request))))
 
 
 def _get_feed(feeds: FeedsApi, request: Request) -> Response:
@@ -87,8 +86,7 @@ def _get_feed(feeds: FeedsApi, request: Request) -> Response:
 
 def _get_feed_history(feeds: FeedsApi, request: Request) -> Response:
     feed_id = request.path.get("feed_id", "")
-    asked = PageParameters.of(request)
-    page = feeds.reader.history(feed_id, limit=asked.limit, cursor=asked.cursor)
+    page = feeds.reader.history(feed_id, **dict(PageParameters.of(request)))
     return listed(FEED.found(page, feed_id))
 
 

@@ -204,8 +204,7 @@ def _get_nova(catalog: CatalogApi, request: Request) -> Response:
 
 def _list_nova_runs(catalog: CatalogApi, request: Request) -> Response:
     nova_id = _nova(catalog, request)["nova_id"]
-    asked = PageParameters.of(request)
-    return listed(catalog.runs.of_nova(nova_id, limit=asked.limit, cursor=asked.cursor))
+    return listed(catalog.runs.of_nova(nova_id, **dict(PageParameters.of(request))))
 
 
 def _initialize_nova(catalog: CatalogApi, request: Request) -> Response:

@@ -74,10 +74,7 @@ def make(dependencies: Dependencies) -> OverviewsApi:
 
 
 def _list_sources(api: OverviewsApi, request: Request) -> Response:
-    asked = SourceParameters.of(request)
-    return listed(
-        api.sources.sources(kind=asked.kind, health=asked.health, limit=asked.limit, cursor=asked.cursor)
-    )
+    return listed(api.sources.sources(**dict(SourceParameters.of(request))))
 
 
 def _rank_subjects(api: OverviewsApi, request: Request) -> Response:

@@ -154,8 +154,7 @@ def make(dependencies: Dependencies) -> ProductsApi:
 
 
 def _list_products(api: ProductsApi, request: Request) -> Response:
-    asked = ProductParameters.of(request)
-    return listed(api.products.page(nova_of(api, request), **dict(asked)))
+    return listed(api.products.page(nova_of(api, request), **dict(ProductParameters.of(request))))
 
 
 def _get_product(api: ProductsApi, request: Request) -> Response:
@@ -184,8 +183,7 @@ def _get_photometry(api: ProductsApi, request: Request) -> Response:
 
 
 def _list_references(api: ProductsApi, request: Request) -> Response:
-    asked = ReferenceParameters.of(request)
-    return listed(api.references.page(nova_of(api, request), **dict(asked)))
+    return listed(api.references.page(nova_of(api, request), **dict(ReferenceParameters.of(request))))
 
 
 def points_of(

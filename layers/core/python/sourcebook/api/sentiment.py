@@ -44,8 +44,7 @@ def make(dependencies: Dependencies) -> SentimentReader:
 
 
 def _list_tools(reader: SentimentReader, request: Request) -> Response:
-    asked = PageParameters.of(request)
-    return listed(reader.subjects(limit=asked.limit, cursor=asked.cursor))
+    return listed(reader.subjects(**dict(PageParameters.of(request))))
 
 
 def _get_sentiment(reader: SentimentReader, request: Request) -> Response:

@@ -27,17 +27,12 @@ class Database(Protocol):
     def execute(self, sql: str, values: Sequence[object] = ()) -> Iterable[tuple[Any, ...]]:
         """Run a statement, and return its rows."""
 
-    def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        """Run a statement for each row."""
-
     def content(self) -> bytes:
         """Return the file that it would be."""
 
 
 class _Own:
     """A connection of the interpreter's own sqlite3."""
-
-    errors = sqlite3.Error
 
     def __init__(self, content: bytes | None) -> None:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
@@ -46,9 +41,6 @@ class _Own:
 
     def execute(self, sql: str, values: Sequence[object] = ()) -> Iterable[tuple[Any, ...]]:
         return self._connection.execute(sql, tuple(values))
-
-    def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        self._connection.executemany(sql, [tuple(row) for row in rows])
 
     def content(self) -> bytes:
         return self._connection.serialize()
@@ -67,9 +59,6 @@ class _Apsw:
     def execute(self, sql: str, values: Sequence[object] = ()) -> Iterable[tuple[Any, ...]]:
         rows: Iterable[tuple[Any, ...]] = self._connection.execute(sql, tuple(values))
         return rows
-
-    def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        self._connection.executemany(sql, [tuple(row) for row in rows])
 
     def content(self) -> bytes:
         content: bytes = self._connection.serialize("main")
@@ -100,7 +89,7 @@ def database(content: bytes | None = None) -> Database:
 
     Raises:
         NoFullTextSearch: if there is no SQLite that can search.
-        Damaged: if the file is no database.
+        DamagedIndex: if the file is no database.
     """
     made = _kind()(content)
     try:
