@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 
 from sourcebook.articles.reanalysis_messages import LAST_DAY, DayOfArticles
 from sourcebook.inputs import Input, OneOf, expected, matching
-from sourcebook.sentiment.invalidate_messages import InvalidateSentiment
+from sourcebook.sentiment.cache import InvalidateSentiment
 from sourcebook.sentiment.subjects import TOOL_ID
 from statemachines import states as asl
 from statemachines.declaration import Workflow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.sentiment.invalidate import invalidate
-from sourcebook.sentiment.invalidate_messages import InvalidateSentiment
+from sourcebook.sentiment.cache import InvalidateSentiment, SentimentCache
 
 task = Task.connect()
-handler = task.handler(InvalidateSentiment, lambda request, _run: invalidate(task.table, request))
+cache = SentimentCache(task.table)
+handler = task.handler(InvalidateSentiment, lambda request, _run: cache.invalidate(request.tool_id))

@@ -121,17 +121,11 @@ class Evaluator:
         if happening.entry is not None:
             rules = [self._known.rules[one] for one in self._known.articles.matching(happening.entry)]
             return sum(self._keep(rule, happening) for rule in rules)
-        fired = (
-            sum(
-                self._keep(rule, happening)
-                for rule in self._known.by_kind.get(happening.kind, ())
-                if _WANTED[happening.kind](rule, happening.facts)
-            )
-            if happening.kind in _WANTED
-            else 0
-        )
+        rules = self._known.by_kind.get(happening.kind, [])
         if happening.kind == SENTIMENT:
-            fired += sum(self._moved(rule, happening) for rule in self._known.by_kind.get(SENTIMENT, ()))
+            return sum(self._moved(rule, happening) for rule in rules)
+        wanted = _WANTED[happening.kind]
+        fired = sum(self._keep(rule, happening) for rule in rules if wanted(rule, happening.facts))
         if happening.kind == RATE and (best := self._known.by_kind.get(BEST_RATE)):
             fired += self._best(best, happening)
         return fired

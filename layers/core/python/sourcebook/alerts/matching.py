@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from sourcebook.search.day import IndexedArticle, term_holds, texts_of
+from sourcebook.search.day import MARK, IndexedArticle, term_holds, texts_of
 from sourcebook.search.query import SearchTerm
 
 Groups: TypeAlias = Sequence[Sequence[SearchTerm]]
@@ -89,14 +89,11 @@ def _places_of(entry: IndexedArticle, words: Iterable[str]) -> Iterator[Place]:
     for word in words:
         yield "", word
     yield "sentiment", entry.sentiment or ""
-    for source in entry.sources.split(_MARK):
+    for source in entry.sources.split(MARK):
         yield "source", source
-    for tag in entry.tags.split(_MARK):
+    for tag in entry.tags.split(MARK):
         yield "tag", tag
     # A language is asked for with or without its region.
     parts = entry.lang.split("-")
     for count in range(1, len(parts) + 1):
         yield "lang", "-".join(parts[:count])
-
-
-_MARK = "\x1f"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -10,7 +10,8 @@ from typing import Final
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import Clock, epoch_seconds, utc_now
-from sourcebook.errors import SourcebookError, Terminal
+from sourcebook.errors import InvalidInput, SourcebookError, Terminal
+from sourcebook.messages import TaskRequest, TaskResult
 from sourcebook.records.subject import CacheMetadata, SentimentCacheEntry
 from sourcebook.sentiment import SCHEMA_VERSION
 from sourcebook.sentiment.rollups import Counts, Ledger
@@ -25,6 +26,26 @@ _TENTHS: Final = 1_000
 _FLUSH_AFTER: Final = 10
 _FLUSH_EVERY: Final = timedelta(seconds=30)
 _COUNTERS_KEPT: Final = 3 * DAY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invalidated(TaskResult):
+    """The subject whose entries are gone; the next read computes them."""
+
+    invalidated: str
+
+    def log_fields(self) -> Mapping[str, object]:
+        """Return the fields that the log has of this result."""
+        return {"tool_id": self.invalidated}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidateSentiment(TaskRequest):
+    """Asks for what is cached of a subject to be deleted."""
+
+    function = "invalidate_sentiment"
+    results = (Invalidated,)
+    tool_id: str
 
 
 class InvalidCacheEntry(Terminal):
@@ -152,10 +173,17 @@ class SentimentCache:
         counts = ledger.window(ledger.now - PERIODS[period] * HOUR, ledger.now)
         return entry(ledger.tool_id, period, counts, ledger.now)
 
-    def invalidate(self, tool_id: str) -> None:
-        """Delete a subject's entries: its mentions have been judged anew."""
+    def invalidate(self, tool_id: str) -> Invalidated:
+        """Delete a subject's entries, since its mentions have been judged anew.
+
+        Raises:
+            InvalidInput: if there is no such subject.
+        """
+        if self.table.get(keys.subject(tool_id)) is None:
+            raise InvalidInput("tool_id", tool_id, "a subject that is there: `sourcebook subjects list`")
         for period in PERIODS:
             self.table.delete(keys.cache_entry(tool_id, period))
+        return Invalidated(invalidated=tool_id)
 
 
 @dataclass(slots=True)

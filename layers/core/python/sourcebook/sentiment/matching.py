@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -284,7 +284,7 @@ class Matcher:
             # Two names that would each be doubtful prove one another: "Apple, Amazon".
             named = {(at, end) for at, end, _ in sure}
             named |= {(s.at, s.end) for s, a in left if a.subject.kind == "company"}
-            beside = _Neighbours(named)
+            beside = sorted(named)
             sure += [
                 (s.at, s.end, a.subject.tool_id)
                 for s, a in left
@@ -310,22 +310,6 @@ def _hides(hidden: list[_Span], at: int, end: int, alias: _Alias) -> bool:
         span.at <= at and end <= span.end and any(other.subject is alias.subject for other in span.aliases)
         for span in hidden
     )
-
-
-class _Neighbours:
-    """Names by their place: those that no more than one token parts from another."""
-
-    def __init__(self, named: Iterable[tuple[int, int]]) -> None:
-        self._by_end: dict[int, list[tuple[int, int]]] = {}
-        self._by_start: dict[int, list[tuple[int, int]]] = {}
-        for span in named:
-            self._by_start.setdefault(span[0], []).append(span)
-            self._by_end.setdefault(span[1], []).append(span)
-
-    def of(self, at: int, end: int) -> list[tuple[int, int]]:
-        """Return the names that end just before a place, or begin just behind it."""
-        before = [span for place in (at - 1, at) for span in self._by_end.get(place, ())]
-        return before + [span for place in (end, end + 1) for span in self._by_start.get(place, ())]
 
 
 class _Reading:
@@ -357,8 +341,8 @@ class _Reading:
             return self._is_ticker(span, alias.spelling)
         return self._is_meant(span, alias)
 
-    def is_listed(self, span: _Span, alias: _Alias, beside: _Neighbours) -> bool:
-        """Whether it is enumerated beside a name that counts: "Apple, Microsoft and Meta"."""
+    def is_listed(self, span: _Span, alias: _Alias, named: Sequence[tuple[int, int]]) -> bool:
+        """Whether it is enumerated beside one of the names, in their order: "Apple, Microsoft and Meta"."""
         if not self._as_spelled(span, alias.spelling) or self.all_capitals:
             return False
         is_ticker = alias.proof is _Proof.TICKER
@@ -366,7 +350,8 @@ class _Reading:
             len(alias.spelling) < 3 or not _IN_LIST.match(self.text, self.places[span.end - 1][1])
         ):
             return False
-        for other in beside.of(span.at, span.end):
+        here = bisect_left(named, (span.at, span.end))
+        for other in named[max(0, here - 1) : here + 2]:
             if is_ticker and not self._written(*other).isupper():
                 continue
             first, second = sorted(((span.at, span.end), other))
