@@ -134,6 +134,22 @@ def test_initials_are_found_with_their_points_and_without() -> None:
     assert found(day, "-us") == [2]
 
 
+def test_words_are_found_with_the_marks_that_make_them_another() -> None:
+    day = day_of("C++26 is out", "C# and .NET 10", "Vitamin C helps", "ASP.NET is old, the net is older")
+    assert found(day, "c++") == [0]
+    assert found(day, '"C#"') == [1]
+    assert found(day, ".net") == [3, 1]
+    assert found(day, "c -c++ -c#") == [2]
+    assert found(day, "c++ OR vitamin") == [2, 0]
+
+
+def test_numbers_are_found_with_separators_and_without() -> None:
+    day = day_of("3,000 jobs go", "3000 jobs come", "1.250.000 euros", "In 2026", "2,026 votes")
+    assert found(day, "3000 jobs") == found(day, "3,000") == [1, 0]
+    assert found(day, "1250000") == [2]
+    assert found(day, "2026") == [3]
+
+
 def test_filters_combine_with_words() -> None:
     day = Known()
     rows = [

@@ -89,6 +89,8 @@ def test_precision_and_recall_on_the_headlines_with_ambiguous_names_alone(matche
         ("Wells fargo cuts 900 jobs", []),
         ("Coca-cola raises outlook", ["KO"]),
         ("McDonalds brings back a menu", ["MCD"]),
+        ("Anti-Apple bill passes", ["AAPL"]),
+        ("On Target: archers win gold", []),
         ("Walmart+ members get more", ["WMT"]),
         ("GOOG stock hits a high", ["GOOGL"]),
         ("Apple、AI競争で出遅れ", ["AAPL"]),

@@ -69,6 +69,7 @@ ONE_EVENT = [
 TWO_EVENTS = [
     ("Halcyon to report Q3 earnings on Thursday", "Halcyon reports Q3 earnings"),
     ("FDA panel to vote on Larkin obesity pill", "FDA panel votes for Larkin obesity pill"),
+    ("Acme announces date of Q3 results", "Acme announces Q3 results"),
     ("Fed expected to cut rates in June", "Fed cuts rates in June"),
     ("Orbita shares slip ahead of lander launch", "Orbita shares slip after lander launch"),
     ("Market wrap: stocks close higher", "Market wrap: stocks close lower"),

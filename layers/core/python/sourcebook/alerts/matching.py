@@ -36,7 +36,8 @@ class ArticleRules:
         """Add a rule to those that articles are matched with."""
         self._asked[alert_id] = tuple(
             tuple(
-                (term.values[0] if not term.field and len(term.values) == 1 else None, term) for term in group
+                (None if term.field or term.written or len(term.values) > 1 else term.values[0], term)
+                for term in group
             )
             for group in groups
         )

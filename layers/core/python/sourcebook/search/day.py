@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import math
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -251,7 +252,7 @@ class Day:
 def _condition(term: SearchTerm, values: list[object]) -> str:
     """Return the condition of a term, and add its values."""
     if not term.field:
-        if term.negated and len(term.values) > 1:
+        if term.negated and (term.written or len(term.values) > 1):
             return "1"
         values.append(_all(term.values))
         text = f"number IN ({_MATCH})"
@@ -280,8 +281,10 @@ def _all(words: Sequence[str]) -> str:
 
 
 def needs_text(groups: Sequence[Sequence[SearchTerm]]) -> bool:
-    """Whether the index alone cannot say what holds: words that must stand side by side are asked for."""
-    return any(not term.field and len(term.values) > 1 for group in groups for term in group)
+    """Whether the index alone cannot say what holds: words side by side, or marks, are asked for."""
+    return any(
+        not term.field and (term.written or len(term.values) > 1) for group in groups for term in group
+    )
 
 
 def holds(entry: IndexedArticle, groups: Sequence[Sequence[SearchTerm]]) -> bool:
@@ -300,7 +303,9 @@ def term_holds(entry: IndexedArticle, texts: Sequence[str], term: SearchTerm) ->
     match term.field:
         case "":
             phrase = f" {' '.join(term.values)} "
-            return any(phrase in text for text in texts)
+            return any(phrase in text for text in texts) and (
+                not term.written or _is_written(term.written, f"{entry.headline}\n{entry.text}")
+            )
         case "sentiment":
             return entry.sentiment in term.values
         case "lang":
@@ -308,6 +313,12 @@ def term_holds(entry: IndexedArticle, texts: Sequence[str], term: SearchTerm) ->
         case "source":
             return any(f"{MARK}{value}{MARK}" in entry.sources for value in term.values)
     return any(f"{MARK}{value}{MARK}" in entry.tags for value in term.values)
+
+
+def _is_written(word: str, text: str) -> bool:
+    """Whether a text has a word with the marks behind it: C++ in "C++26", and not C in "C++"."""
+    before = r"(?<!\w)" if word[0].isalpha() else ""
+    return re.search(rf"{before}{re.escape(word)}(?![+#])", text) is not None
 
 
 def folded(name: str) -> str:

@@ -47,11 +47,13 @@ class SearchTerm:
         field: one of `FILTERS`, or empty for words of the headline or the text.
         values: the values of a filter as they were written, any of which will do; or folded words.
         negated: whether it must not hold.
+        written: what an article must have besides, folded, where marks make another word: C++, C#, .NET.
     """
 
     field: str
     values: tuple[str, ...]
     negated: bool = False
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ class _Reader:
             raise InvalidInput("q", self.text, f"at most {MOST_TERMS} words, phrases and filters")
         if not self.groups and not self.times:
             raise InvalidInput("q", self.text, 'words, "phrases" or filters such as source:harbor-ledger')
-        groups = tuple(one for group in self.groups for one in _with_initials(group))
+        groups = tuple(one for group in self.groups for one in _with_other_writings(group))
         return Query(groups, self.times.get("since"), self.times.get("until"))
 
 
@@ -171,7 +173,7 @@ def _pieces(text: str) -> Iterator[SearchTerm | tuple[str, str] | None]:
             continue
         term = _term(text, (found["field"] or "").lower(), phrase if bare is None else bare)
         if isinstance(term, SearchTerm):
-            yield SearchTerm(term.field, term.values, negated != bool(found["not"]))
+            yield replace(term, negated=negated != bool(found["not"]))
         elif term is not None:
             if negated or found["not"]:
                 raise InvalidInput("q", text, f"{term[0]}: without - before it")
@@ -188,7 +190,8 @@ def _term(text: str, name: str, value: str) -> SearchTerm | tuple[str, str] | No
         if value.endswith("*") and value[:-1].isalnum():
             raise InvalidInput("q", text, f"whole words: {value} is the beginning of one")
         found = tuple(words(value))
-        return SearchTerm("", found) if found else None
+        written = value.casefold() if _MARKED.fullmatch(value) else ""
+        return SearchTerm("", found, written=written) if found else None
     if name not in FILTERS:
         known = ", ".join(f"{one}:" for one in (*FILTERS, *TIMES))
         quoted = f"put {name}:{value[:20]} into quotation marks to look for it as words"
@@ -201,14 +204,13 @@ def several(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
-def _with_initials(group: tuple[SearchTerm, ...]) -> Iterator[tuple[SearchTerm, ...]]:
-    """Yield what a group asks for, with US also as U.S., and the other way round."""
+def _with_other_writings(group: tuple[SearchTerm, ...]) -> Iterator[tuple[SearchTerm, ...]]:
+    """Yield what a group asks for, with US also as U.S., 3000 also as 3,000, and the other way round."""
     others = tuple(
-        replace(term, values=tuple(written.replace(one, other).split()))
+        replace(term, values=values)
         for term in group
-        if not term.field and (written := f" {' '.join(term.values)} ")
-        for one, other in _INITIALS
-        if one in written
+        if not term.field
+        for values in _other_writings(" ".join(term.values))
     )
     if len(group) == 1 and group[0].negated:
         yield from ((term,) for term in (*group, *others))
@@ -216,6 +218,20 @@ def _with_initials(group: tuple[SearchTerm, ...]) -> Iterator[tuple[SearchTerm, 
         yield (*group, *(term for term in others if not term.negated))
 
 
+def _other_writings(words: str) -> Iterator[tuple[str, ...]]:
+    for one, other in _INITIALS:
+        if one in f" {words} ":
+            yield tuple(f" {words} ".replace(one, other).split())
+    if _THOUSANDS.fullmatch(words):
+        yield (words.replace(" ", ""),)
+    elif _NUMBER.fullmatch(words):
+        yield tuple(f"{int(words):,}".split(","))
+
+
+_MARKED: Final = re.compile(r"[A-Za-z]\w*[+#]+|\.[A-Za-z]{2,}", re.ASCII)
+_THOUSANDS: Final = re.compile(r"[1-9]\d{0,2}(?: \d{3})+", re.ASCII)
+_NUMBER: Final = re.compile(r"(?!19\d\d$|20\d\d$)[1-9]\d{3,11}", re.ASCII)
+"""A number of four digits or more that is no year."""
 _INITIALS: Final = tuple(
     pair
     for name in ("us", "uk", "eu", "un", "usa")

@@ -40,7 +40,7 @@ BEFORE_COMPANY: Final = _words(
     retailer retailers chain giant giants maker makers manufacturer chipmaker automaker carmaker drugmaker
     insurer lender bank fintech firm company startup conglomerate platform owner parent rival rivals
     competitor bellwether megacap behemoth sues fines acquires buys upgrades downgrades initiates invests
-    ceo cfo shares stock nasdaq nyse former ex
+    ceo cfo shares stock nasdaq nyse former ex anti pro non
     """
 )
 """In front of a name they show that it is a company's: "fintech Block"."""
@@ -62,7 +62,7 @@ GIVEN_NAMES: Final = _words(
 
 BEFORE_NAMES: Final = _words(
     """
-    at by from with against for on versus like to and than over after before as if but despite inside meet
+    at by from with against for versus like to and than over after before as if but despite inside meet
     behind beyond without why how when where what can could is are was does did will would should has
     exclusive not
     """

@@ -227,8 +227,8 @@ CALENDAR: Final = _set(
 """Days and months: what differs in them is another edition of a story. May is a verb in headlines."""
 
 FORTHCOMING: Final = re.compile(
-    r"\b(?:(?:expected|scheduled|what|how) to|to (?:report|vote|decide|publish|rule)"
-    r"|preview|awaits?|ahead of)\b"
+    r"\b(?:(?:expected|scheduled|what|how) to|to (?:report|vote|decide|publish|rule|hear)"
+    r"|preview|dates? (?:of|for)|awaits?|ahead of)\b"
 )
 """What is said of what has not happened: a headline with it and one without are two stories."""
 
