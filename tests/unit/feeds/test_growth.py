@@ -124,12 +124,15 @@ IN_ONE_ITEM = [
     *(in_tag("slashes", field, "../") for field in ("guid", "link")),
     in_tag("colons", "pubDate", "12:"),
     in_tag("surrogates", "title", "&#55357;"),
+    in_tag("addresses", "author", "a@"),
+    in_tag("one parameter", "link", "https://www.google.com/url?&amp;"),
     in_tag("accents", "title", "e\u0301"),
     in_tag("Latin-1 twice", "title", "Ã©"),
 ]  # fmt: skip
 TEXTS = [
     *(in_text(f"{unit!r}", unit) for unit in (
         "a", "é", "a ", "&lt;", "&lt;b&gt;", "&lt;!--", "&lt;script&gt;", "&lt;/script", "&lt;a href='", "&amp;amp;",
+        "&lt;a b=", '&lt;a b="', '="', "&amp;lt;p&amp;gt;",
         "&amp;#9", "&#233;", "&amp;#1114112;", "&#x41;", "12:34 ", "vor ", "3 days ago ", "1", "\u0301", "\u3000",
         BASE64, f'&lt;img src="data:image/png;base64,{BASE64}"&gt;', "<b>a</b>", "<br/>", "<div>", "\u202e",
     )),

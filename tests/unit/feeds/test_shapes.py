@@ -459,3 +459,18 @@ def test_a_date_without_a_namespace_is_one() -> None:
 
 def test_a_guid_is_no_link_if_its_attribute_says_so_in_small_letters() -> None:
     assert entry_of(rss("<title>a</title><guid ispermalink='false'>/a</guid>")).link == ""
+
+
+def test_characters_in_the_utf8_of_java_are_read() -> None:
+    body = rss("<title>Été @</title><guid>1</guid>").replace(b"@", b"\xed\xa0\xbd\xed\xba\x80")
+    assert entry_of(body).title == "Été \U0001f680"
+
+
+def test_an_atom_link_with_an_empty_relation_and_a_twice_escaped_address_is_one() -> None:
+    entry = entry_of(atom('<id>urn:1</id><title>a</title><link rel="" href="/?a=1&amp;amp;b=2"/>'))
+    assert entry.link == "https://news.example/?a=1&b=2"
+
+
+def test_the_name_of_the_feed_that_an_entry_came_from_is_text() -> None:
+    source = "<source><title type='html'>Ann&amp;#39;s blog</title></source>"
+    assert entry_of(atom(f"<id>urn:1</id><title>a</title>{source}")).publisher == "Ann's blog"

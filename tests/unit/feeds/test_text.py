@@ -14,7 +14,7 @@ PIECES = (
 )  # fmt: skip
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text("<>/!?-ab \n", max_size=30))
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text("<>/!?-ab=\"' \n", max_size=30))
 def test_the_quick_way_leaves_what_the_slow_one_leaves(markup: str) -> None:
     quick = _between_plain_tags(markup)
     assert quick is None or quick == _tag_by_tag(markup, keep_unknown=False)
@@ -39,3 +39,18 @@ def test_blocks_separate_words_and_tags_inside_words_do_not() -> None:
     assert text_of("<p>One<br>two</p><div>bo<b>ld</b> &amp; <unknown>free</unknown></div>") == (
         "One two bold & free"
     )
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ('<img alt="a > b" src=x>Shown', "Shown"),
+        ("<!-- --><img alt='a > b'>Shown", "Shown"),
+        ('<a title="open>Shown</a>', "Shown"),
+        ("<p don't>Shown</p> isn't", "Shown isn't"),
+        ("&lt;p&gt;Shown &lt;b&gt;twice&lt;/b&gt;&lt;/p&gt;", "Shown twice"),
+        ("Tags such as &lt;p&gt; are shown", "Tags such as <p> are shown"),
+    ],
+)
+def test_only_what_a_reader_sees_is_text(markup: str, text: str) -> None:
+    assert text_of(markup) == text

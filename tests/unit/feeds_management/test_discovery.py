@@ -119,6 +119,12 @@ async def test_a_site_without_a_feed_says_what_was_tried_and_what_to_do(http: Ht
     assert len(refused.value.tried) == 1 + len(COMMON_PATHS)
 
 
+def test_what_a_page_has_in_comments_and_scripts_is_not_announced() -> None:
+    link = '<link rel="alternate" type="application/rss+xml" href="/{}">'
+    page = f"<!-- {link.format('old')} --><script>'{link.format('js')}'</script>{link.format('new')}"
+    assert [feed.url for feed in announced_feeds(page, "https://a.example/")] == ["https://a.example/new"]
+
+
 async def test_a_page_with_a_thousand_announcements_costs_few_requests(http: HttpClient) -> None:
     page = "".join(f'<link rel=alternate type=application/rss+xml href="/{n}">' for n in range(1000))
     async with serve(pages({"/": page})) as server:

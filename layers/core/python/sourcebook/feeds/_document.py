@@ -191,6 +191,11 @@ def _decode_legacy(body: bytes, names: list[str], warnings: list[str]) -> str:
             return body.decode(name)
         except UnicodeDecodeError:
             continue
+    try:  # UTF-16 in UTF-8, as Java and some databases write characters beyond the first 65,536
+        halves = body.decode("utf-8", "surrogatepass")
+        return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    except UnicodeDecodeError:
+        pass
     text = body.decode("utf-8", "replace")
     bad = text.count("\ufffd")
     good = sum(1 for _ in re.finditer(rb"[\xc2-\xf4][\x80-\xbf]", body)) if not candidates else 0

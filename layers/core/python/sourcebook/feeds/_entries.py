@@ -26,6 +26,7 @@ _REDIRECT = re.compile(
     r"https?://www\.(?:google\.[a-z.]{2,6}/url|bing\.com/news/apiclick\.aspx)\?(?:[^#]*&)?(?:url|q)=(https?(?::|%3a)[^&#]+)",
     re.IGNORECASE,
 )
+_LONGEST_MAILBOX = 300
 _MAILBOX = re.compile(r"\S+@\S+ *\(([^()]+)\)|\"?([^<>\"]+?)\"? *<\S+@\S+>")
 _NEVER_LINKS = frozenset(("javascript", "vbscript", "data", "about", "blob"))
 
@@ -131,7 +132,7 @@ def add_entry(
 def _name(author: str) -> str | None:
     """Return an author as plain text: the name beside an address of mail, as RSS or mail has it; else all."""
     author = plain_title(author)
-    found = _MAILBOX.fullmatch(author)
+    found = _MAILBOX.fullmatch(author) if len(author) <= _LONGEST_MAILBOX else None
     return (found[1] or found[2]) if found else author or None
 
 

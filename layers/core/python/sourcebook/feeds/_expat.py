@@ -65,7 +65,7 @@ _FIELDS = {
     "xhtml:body": "content1", "body": "content1",
     "media:group": "group",
     "pubdate": "published", "published": "published", "issued": "published1", "dcterms:issued": "published2",
-    "dcterms:created": "published3",
+    "dcterms:created": "published3", "prism:publicationdate": "published3",
     "updated": "updated", "modified": "updated", "dc:date": "updated1", "date": "updated1",
     "dcterms:modified": "updated2", "lastbuilddate": "updated3",
     "author": "author", "dc:creator": "author1", "itunes:author": "author2", "managingeditor": "author3",
@@ -443,7 +443,7 @@ class _Reader:
                 if text and not written:
                     written = self._resolve(text, attributes).replace("&amp;", "&")
                 continue
-            relation = attributes.get("rel", "alternate").rpartition("/")[2].lower()  # RFC 4287 4.2.7.2
+            relation = (attributes.get("rel") or "alternate").rpartition("/")[2].lower()  # RFC 4287 4.2.7.2
             if relation == "enclosure":
                 enclosure = enclosure or attributes
             elif relation == "alternate":
@@ -529,7 +529,7 @@ _TITLE_ENDS = re.compile("</title>", re.IGNORECASE)
 
 
 def _written_href(attributes: Attributes) -> str:
-    return (attributes.get("href") or attributes.get("url") or "").strip()
+    return (attributes.get("href") or attributes.get("url") or "").strip().replace("&amp;", "&")
 
 
 def _source_name(source: str) -> str | None:
@@ -537,7 +537,7 @@ def _source_name(source: str) -> str | None:
     if "<" in source:
         begin = _TITLE_BEGINS.search(source)
         end = _TITLE_ENDS.search(source, begin.end()) if begin else None
-        source = source[begin.end() : end.start()] if begin and end else ""
+        source = unescape(source[begin.end() : end.start()]) if begin and end else ""
     return plain_title(source) or None
 
 

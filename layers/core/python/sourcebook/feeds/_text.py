@@ -27,7 +27,13 @@ _KNOWN = _INLINE | _HIDDEN | _BLOCK
 _LEFT_BY = dict.fromkeys(_INLINE, "") | dict.fromkeys(_BLOCK, " ") | dict.fromkeys(_HIDDEN)
 """What known tags leave behind; None for those that hide what follows."""
 _NAME = re.compile(r"/?([a-zA-Z][a-zA-Z0-9:-]{0,40})")
-_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9:-]{0,40})[^>]*+(?:>|\Z)")
+# A quoted value may hold ">"; a quote that is never closed is none.
+_ATTRIBUTES = r"""(?:[^>=]++|=\s*+(?:"[^"]*"|'[^']*')?)*+"""
+_TAG = re.compile(rf"</?([a-zA-Z][a-zA-Z0-9:-]{{0,40}}){_ATTRIBUTES}(?:>|\Z)")
+_TAG_END = re.compile(rf"{_ATTRIBUTES}>")
+_ESCAPED_TAG = re.compile(
+    r"\s*+&lt;(?:p|div|br|a|img|span|h[1-6]|ul|ol|table|strong|b|em|i)\b.*&gt;", re.DOTALL
+)
 _CLOSE = {tag: re.compile(rf"</{tag}\b", re.IGNORECASE) for tag in _HIDDEN}
 _LONG_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{8,};?")
 # Sought in UTF-8, because a search that begins with one byte is quick and one for a range is not.
@@ -104,9 +110,9 @@ def _tag_by_tag(markup: str, *, keep_unknown: bool) -> str:
         pieces.append(markup[position:start])
         name = _NAME.match(markup, start + 1)
         left = _LEFT_BY.get(name[1].lower()) if name is not None else None
-        end = markup.find(">", start) + 1 if left is not None else 0
-        if left is not None and end:  # what nearly every tag is: known, ended, and hiding nothing
-            position = end
+        end = _TAG_END.match(markup, name.end()) if name is not None and left is not None else None
+        if end is not None:  # what nearly every tag is: known, ended, and hiding nothing
+            position = end.end()
         else:
             left, position = _read_tag(markup, start, keep_unknown=keep_unknown)
         pieces.append(left)
@@ -138,7 +144,8 @@ def _read_tag(markup: str, start: int, *, keep_unknown: bool) -> tuple[str, int]
         if markup.startswith(("<!", "<?"), start):
             return "", _behind(markup, ">", start)
         return "<", start + 1
-    position = _behind(markup, ">", start)
+    end = _TAG_END.match(markup, name.end())
+    position = len(markup) if end is None else end.end()
     tag = name[1].lower()
     if keep_unknown and (tag not in _KNOWN or markup[position - 1] != ">"):
         return markup[start:position], position
@@ -164,6 +171,8 @@ def text_of(markup: str, limit: int = 20_000) -> str:
         limit: most characters to return; longer text is cut at the end of a word.
     """
     text = markup[: limit * _MARKUP_PER_TEXT + 10_000]
+    if "<" not in text and _ESCAPED_TAG.match(text):
+        text = unescape(text)
     if "<" in text:
         text = _strip_markup(text, keep_unknown=False)
     return shorten_text(" ".join(unescape(text).split()), limit)

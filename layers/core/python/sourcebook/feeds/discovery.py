@@ -50,7 +50,10 @@ _FEED_TYPES: Final = re.compile(
 _SCANNED: Final = 500_000
 _MOST_LINKS: Final = 50
 _LONGEST_TAG: Final = 4_000
-_TAG: Final = re.compile(r"<(link|base)\b", re.IGNORECASE)
+# Comments and scripts are matched whole, so that nothing in them counts.
+_TAG: Final = re.compile(
+    r"<!--.*?(?:-->|\Z)|<script\b.*?(?:</script\b|\Z)|<(link|base)\b", re.IGNORECASE | re.DOTALL
+)
 _ATTRIBUTE: Final = re.compile(
     r"""([A-Za-z:-]{1,40})\s{0,20}=\s{0,20}(?:"([^"]{0,4000})"|'([^']{0,4000})'|([^\s"'<>]{1,4000}))"""
 )
@@ -270,6 +273,8 @@ def _announces_feed(attributes: dict[str, str]) -> bool:
 
 def _tags(page: str) -> Iterator[tuple[str, dict[str, str]]]:
     for match in _TAG.finditer(page):
+        if not match[1]:
+            continue
         end = page.find(">", match.end(), match.end() + _LONGEST_TAG)
         if end < 0:
             continue
