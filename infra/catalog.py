@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from typing import Final, Unpack
 
 import aws_cdk as cdk
 from aws_cdk import aws_sns as sns
@@ -12,7 +11,7 @@ from constructs import Construct
 from infra.curation import Curation
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, TableFunction, TaskFunction, pascal
+from infra.functions import PythonFunction, TableFunction, TaskFunction, TaskOptions, pascal
 from infra.layers import Layers
 from infra.photometry import UPLOADS, Photometry
 from infra.spectra import DONATIONS, Spectra
@@ -144,23 +143,8 @@ class Catalog(Construct):
         hold.allow_items("Query")
         self._grant_open_case(hold)
 
-    def _task(
-        self,
-        name: str,
-        description: str,
-        *,
-        environment: Mapping[str, str] | None = None,
-        seconds: int = 60,
-    ) -> TaskFunction:
-        task = TaskFunction(
-            self,
-            name,
-            description,
-            data=self._data,
-            layers=self._layers,
-            environment=environment,
-            seconds=seconds,
-        )
+    def _task(self, name: str, description: str, **options: Unpack[TaskOptions]) -> TaskFunction:
+        task = TaskFunction(self, name, description, data=self._data, layers=self._layers, **options)
         self.tasks[name] = task
         return task
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -294,6 +294,15 @@ class TableFunction(PythonFunction):
                 self._data.bucket.bucket_arn,
                 conditions={"StringLike": {"s3:prefix": [pattern]}},
             )
+
+
+class TaskOptions(TypedDict, total=False):
+    """What distinguishes tasks from one another, as `TaskFunction` has it."""
+
+    more_layers: Sequence[lambda_.ILayerVersion]
+    environment: Mapping[str, str]
+    seconds: int
+    memory_size: int
 
 
 class TaskFunction(TableFunction):

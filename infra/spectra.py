@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Unpack
 
 import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
@@ -12,7 +12,7 @@ from constructs import Construct
 
 from infra.data_stack import DataStack
 from infra.deployment import Deployment
-from infra.functions import PythonFunction, TableFunction, TaskFunction, pascal
+from infra.functions import PythonFunction, TableFunction, TaskFunction, TaskOptions, pascal
 from infra.layers import Layers
 from infra.monitoring import Monitoring, WatchedMetric
 from infra.workflows import Workflow, state_machine_arn
@@ -119,27 +119,8 @@ class Spectra(Construct):
         sweep.run_every(SWEEP_EVERY)
         return sweep
 
-    def _task(
-        self,
-        name: str,
-        description: str,
-        *,
-        more_layers: Sequence[lambda_.ILayerVersion] = (),
-        environment: Mapping[str, str] | None = None,
-        seconds: int = 60,
-        memory_size: int = 512,
-    ) -> TaskFunction:
-        task = TaskFunction(
-            self,
-            name,
-            description,
-            data=self._data,
-            layers=self._layers,
-            more_layers=more_layers,
-            environment=environment,
-            seconds=seconds,
-            memory_size=memory_size,
-        )
+    def _task(self, name: str, description: str, **options: Unpack[TaskOptions]) -> TaskFunction:
+        task = TaskFunction(self, name, description, data=self._data, layers=self._layers, **options)
         self.tasks[name] = task
         return task
 

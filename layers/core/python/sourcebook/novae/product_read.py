@@ -116,12 +116,11 @@ class ProductReader:
         if product is None:
             return None
         spectrum = _spectrum(product)
-        text = self._objects.read(_samples(spectrum), _LARGEST_SPECTRUM).body.decode()
         return {
             "nova_id": nova_id,
             "data_product_id": data_product_id,
             "provider": spectrum.provider,
-            **downsample(text, points),
+            **downsample(self._text(spectrum), points),
         }
 
     def spectrum_csv(self, nova_id: str, data_product_id: str) -> str | None:
@@ -133,8 +132,11 @@ class ProductReader:
         product = self._find(nova_id, data_product_id)
         if product is None:
             return None
-        text = self._objects.read(_samples(_spectrum(product)), _LARGEST_SPECTRUM).body.decode()
-        return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
+        lines = self._text(_spectrum(product)).splitlines(keepends=True)
+        return "".join(line for line in lines if not line.startswith("#"))
+
+    def _text(self, spectrum: SpectrumProduct) -> str:
+        return self._objects.read(_samples(spectrum), _LARGEST_SPECTRUM).body.decode()
 
     def link(self, nova_id: str, data_product_id: str, *, original: bool) -> SignedLink | None:
         """Return a link to the file of a spectrum; None if there is no such product.

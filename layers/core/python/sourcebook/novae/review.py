@@ -14,7 +14,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput, Retryable, Terminal
 from sourcebook.fits.model import OVERRIDES as OVERRIDES_OF_A_FILE
-from sourcebook.fits.overrides import refuse_bad_overrides
 from sourcebook.novae.whereabouts import find_product
 from sourcebook.records.base import View
 from sourcebook.records.quarantine import PENDING, REVIEWED, QuarantineCase, ReviewStatus
@@ -256,6 +255,9 @@ class ReviewDesk:
                 raise InvalidInput(
                     "overrides", dict(overrides), "nothing here: they go with the new try of a spectrum"
                 )
+            # Here, because the API would load it at each start, and seldom needs it.
+            from sourcebook.fits.overrides import refuse_bad_overrides  # noqa: PLC0415
+
             refuse_bad_overrides(overrides, OVERRIDES)
         if nova_id is not None:
             nova = self.table.get(keys.nova(nova_id))

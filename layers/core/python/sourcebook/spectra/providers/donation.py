@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -28,9 +28,6 @@ from sourcebook.novae.resolvers.archive import ArchiveStatus
 from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.spectra.providers.provider import PRODUCTS_AT_MOST, FoundProduct, Search
 from sourcebook.validation import first_wrong
-
-if TYPE_CHECKING:
-    pass
 
 PREFIX: Final = "raw/donations/spectra/"
 """Where donations lie in the bucket."""
