@@ -79,7 +79,6 @@ class _Proof(Enum):
     INITIALS = auto()
     CONTEXT = auto()
     TICKER = auto()
-    HIDES = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +97,21 @@ class _Span:
     aliases: list[_Alias]
 
 
-class _Node:
-    __slots__ = ("aliases", "children")
+class _Hidden(NamedTuple):
+    """Tokens `at` up to `end`, which mean something else than the subject."""
 
-    def __init__(self) -> None:
-        self.children: dict[str, _Node] = {}
-        self.aliases: list[_Alias] = []
+    at: int
+    end: int
+    subject: Subject
+
+
+@dataclass(slots=True)
+class _Node:
+    """A token of names, with those names that end at it and the subjects whose names it hides."""
+
+    children: dict[str, _Node] = field(default_factory=dict)
+    names: list[_Alias] = field(default_factory=list)
+    hides: list[Subject] = field(default_factory=list)
 
 
 class _PlainLetters(dict[int, str]):
@@ -154,11 +162,10 @@ class Matcher:
                 _key(token) for cue in subject.cues for token in _TOKEN.findall(cue)
             )
             for name in dict.fromkeys((subject.name, *subject.aliases)):
-                self._add(name, _Alias(subject, name, _proof(subject, name)))
-                if "'" in (written := _clean(name)):  # Macys, Levis
-                    self._add(bare := written.replace("'", ""), _Alias(subject, bare, _proof(subject, bare)))
+                for spelling in {name, _clean(name).replace("'", "")}:  # Macy's, Macys
+                    self._node(spelling).names.append(_Alias(subject, spelling, _proof(subject, spelling)))
             for phrase in subject.excluded:
-                self._add(phrase, _Alias(subject, phrase, _Proof.HIDES))
+                self._node(phrase).hides.append(subject)
             if subject.ticker:
                 self._by_ticker.setdefault(subject.ticker, subject)
                 root, *rest = re.split("[.-]", subject.ticker)
@@ -167,17 +174,18 @@ class Matcher:
                 else:
                     self._by_root.setdefault(root, subject)
                     self._with_classes.update([root] if rest else [])
-                self._add(f"${subject.ticker}", _Alias(subject, subject.ticker, _Proof.NOTHING))
-                self._add(subject.ticker, _Alias(subject, subject.ticker, _Proof.TICKER))
+                for spelling, proof in (
+                    (f"${subject.ticker}", _Proof.NOTHING),
+                    (subject.ticker, _Proof.TICKER),
+                ):
+                    self._node(spelling).names.append(_Alias(subject, subject.ticker, proof))
 
-    def _add(self, name: str, alias: _Alias) -> None:
-        tokens = [token.lower() for token in _TOKEN.findall(_clean(name))]
-        children, node = self._root, None
-        for token in tokens:
-            node = children.setdefault(token, _Node())
-            children = node.children
-        if node is not None:
-            node.aliases.append(alias)
+    def _node(self, name: str) -> _Node:
+        """Return the node at which a name ends, made where there is none."""
+        node = _Node(self._root)
+        for token in _TOKEN.findall(_clean(name)):
+            node = node.children.setdefault(token.lower(), _Node())
+        return node
 
     def of_tickers(self, tickers: Iterable[str]) -> list[str]:
         """Return the ids of the subjects with these tickers, as a source gives them."""
@@ -192,12 +200,11 @@ class Matcher:
         """Return where a text first names each subject that it speaks of, by its id, in that order."""
         text = _clean(text)
         tokens: list[str] = _TOKEN.findall(text)
-        root = self._root
         spans: list[_Span] = []
-        hidden: list[_Span] = []
-        at, count = 0, len(tokens)
-        while at < count:
-            node = _child(root, tokens[at])
+        hidden: list[_Hidden] = []
+        at = 0
+        while at < len(tokens):
+            node = _child(self._root, tokens[at])
             if node is None:
                 at += 1
             else:
@@ -223,7 +230,7 @@ class Matcher:
         return found
 
     def _collect(
-        self, tokens: list[str], at: int, node: _Node, spans: list[_Span], hidden: list[_Span]
+        self, tokens: list[str], at: int, first: _Node, spans: list[_Span], hidden: list[_Hidden]
     ) -> int:
         """Note the longest name that begins at a token, and every phrase that hides names.
 
@@ -231,19 +238,13 @@ class Matcher:
             The token to go on with: the first behind the name, or else the next one.
         """
         longest: _Span | None = None
-        here = at + 1
-        while True:
-            hides = [alias for alias in node.aliases if alias.proof is _Proof.HIDES]
-            names = [alias for alias in node.aliases if alias.proof is not _Proof.HIDES]
-            if hides:
-                hidden.append(_Span(at, here, hides))
-            if names:
-                names = [alias for alias in names if not _hides(hidden, at, here, alias)]
-                longest = _Span(at, here, names) if names else longest
-            following = _child(node.children, tokens[here]) if here < len(tokens) else None
-            if following is None:
-                break
-            node, here = following, here + 1
+        node, here = first, at + 1
+        while node is not None:
+            hidden += [_Hidden(at, here, subject) for subject in node.hides]
+            if names := [alias for alias in node.names if not _hides(hidden, at, here, alias)]:
+                longest = _Span(at, here, names)
+            node = _child(node.children, tokens[here]) if here < len(tokens) else None
+            here += 1
         if longest is None:
             return at + 1
         spans.append(longest)
@@ -254,16 +255,15 @@ class Matcher:
         text: str,
         tokens: list[str],
         spans: list[_Span],
-        hidden: list[_Span],
+        hidden: list[_Hidden],
         proved: list[tuple[int, Subject]],
     ) -> dict[str, TextSpan]:
         """Return the subjects whose names count, in order, each with its first place."""
         sure: list[tuple[int, int, str]] = []
         places = [match.span() for match in _TOKEN.finditer(text)]
-        if proved:
-            for place, subject in proved:
-                at = bisect_right(places, place, key=itemgetter(1))
-                sure.append((at, at + 1, subject.tool_id))
+        for place, subject in proved:
+            at = bisect_right(places, place, key=itemgetter(1))
+            sure.append((at, at + 1, subject.tool_id))
         doubtful: list[tuple[_Span, _Alias]] = []
         for span in spans:
             for alias in span.aliases:
@@ -274,7 +274,8 @@ class Matcher:
                 else:
                     doubtful.append((span, alias))
         if doubtful:
-            reading = _Reading(text, tokens, frozenset(tool_id for _, _, tool_id in sure), self._cues)
+            named = frozenset(tool_id for _, _, tool_id in sure)
+            reading = _Reading(text, tokens, places, named, self._cues)
             left: list[tuple[_Span, _Alias]] = []
             for span, alias in doubtful:
                 if reading.speaks_of(span, alias):
@@ -282,9 +283,10 @@ class Matcher:
                 else:
                     left.append((span, alias))
             # Two names that would each be doubtful prove one another: "Apple, Amazon".
-            named = {(at, end) for at, end, _ in sure}
-            named |= {(s.at, s.end) for s, a in left if a.subject.kind == "company"}
-            beside = sorted(named)
+            beside = sorted(
+                {(at, end) for at, end, _ in sure}
+                | {(s.at, s.end) for s, a in left if a.subject.kind == "company"}
+            )
             sure += [
                 (s.at, s.end, a.subject.tool_id)
                 for s, a in left
@@ -305,24 +307,26 @@ def _first(
     return found
 
 
-def _hides(hidden: list[_Span], at: int, end: int, alias: _Alias) -> bool:
-    return any(
-        span.at <= at and end <= span.end and any(other.subject is alias.subject for other in span.aliases)
-        for span in hidden
-    )
+def _hides(hidden: list[_Hidden], at: int, end: int, alias: _Alias) -> bool:
+    return any(one.at <= at and end <= one.end and one.subject is alias.subject for one in hidden)
 
 
 class _Reading:
     """One text, looked at as closely as an ambiguous name asks for."""
 
     def __init__(
-        self, text: str, tokens: list[str], surely_named: frozenset[str], cues: Mapping[str, frozenset[str]]
+        self,
+        text: str,
+        tokens: list[str],
+        places: list[tuple[int, int]],
+        surely_named: frozenset[str],
+        cues: Mapping[str, frozenset[str]],
     ) -> None:
         self.text = text
         self.cues = cues
         self.tokens = tokens
         self.keys = [_key(token) for token in tokens]
-        self.places = [match.span() for match in _TOKEN.finditer(text)]
+        self.places = places
         self.words = frozenset(self.keys)
         self.surely_named = surely_named
         letters = [token for token in tokens if len(token) > 3 and token[0].isalpha()]
