@@ -136,9 +136,10 @@ _PER_YEAR = re.compile(
 _PER = re.compile(r"(?:/ ?|\ban? |\bl')(?:1 )?([^\W\d_][^\s\d/%‰()-]*)", re.IGNORECASE)
 # What kind of rate it is; the number is the same.
 _KIND_OF_RATE = re.compile(
-    r"\b(?:(?:lãi suất|rate|interest|zins(?:satz)?|ls) ?:?|aer|ap[yr]|aprc|ear|taeg?|gross|"
-    r"brutt?o|brut|lordo|税引前|fixed|fest|fixe|fijo|fisso|variable|var\.|nominell|nominal|eff(?:ektiv|ective|\.)|"
-    r"special(?: offer)?|new)(?!\w)",
+    r"\b(?:(?:lãi suất|rate|interest|(?:soll|haben|jahres|nominal|effektiv|fest)?zins(?:satz|en)?|taux|"
+    r"tasso|tasa|ls) ?:?|aer|ap[yr]|aprc|ear|t\.?a\.?e\.?(?:g\.?)?|t\.?i\.?n\.?|tna|gross|brutt?o|"
+    r"brut|lordo|税引前|fixed|fest|fixe|fijo|fisso|gebunden(?:er?)?|variable|var\.|nominell(?:er?)?|nominale?|"
+    r"eff(?:ekti(?:v|ver?)|ective|\.)|special(?: offer)?|new)(?!\w)",
     re.IGNORECASE,
 )
 _MONEY = r"(?:[$€£¥₫₹₩]|\b(?:usd|eur|gbp|aud|nzd|cad|sgd|hkd|chf|jpy|vnd)\b)"
@@ -158,12 +159,14 @@ _UP_TO = (
     r"max(?:imum|\.)?|höchstens|at most|as high as|(?:not?) more than|jusqu'à|hasta|fino (?:al?)|tối đa|"
     r"最[大高]|≤|<=|<)"
 )
-_JOINT = rf"(?:-|~|to|{_UP_TO}|and|và|und|à|a|y|until|\.{{2,3}})"
+_JOINT = rf"(?: ?(?:-|~|to|{_UP_TO}|and|và|und|until|\.{{2,3}}) ?| (?:à|a|e|et|y) )"
 _NUMBER = r"[+-]?(?:\d(?:[\d.,' ⎖]{0,24}\d)?|[.,⎖]\d{1,15})"
 _SIGN = r" ?[%‰‱]?"
 _SINGLE = re.compile(rf"%? ?({_NUMBER}){_SIGN}", re.IGNORECASE)
 _RANGE = re.compile(
-    rf"(?:{_FROM} ?|between |trong khoảng )?({_NUMBER}){_SIGN} ?{_JOINT} ?({_NUMBER}){_SIGN}", re.IGNORECASE
+    rf"(?:(?:{_FROM}|between|zwischen|entre|tra|trong khoảng) ?)?"
+    rf"({_NUMBER}){_SIGN}{_JOINT}({_NUMBER}){_SIGN}",
+    re.IGNORECASE,
 )
 _OPEN_LOW = re.compile(
     rf"{_FROM} ?({_NUMBER}){_SIGN}|({_NUMBER}){_SIGN} ?(?:trở lên|(?:and|or) (?:more|above|higher)|以上|\+)",

@@ -33,7 +33,8 @@ _BLOCKS: Final = frozenset(
 )
 _HIDDEN_BY_ATTRIBUTE: Final = (
     "[hidden], dialog:not([open]), [popover], "
-    ".sr-only, .visually-hidden, .visuallyhidden, .screen-reader-text"
+    ".sr-only, .show-for-sr, .element-invisible, [class*=visually-hidden i], [class*=visuallyhidden i], "
+    "[class*=screen-reader i], [class*=screenreader i]"
 )
 _HIDING_CLASSES: Final = ".hidden, .d-none, .hide, .is-hidden, .u-hidden"
 # "hidden md:block", "d-none d-md-block": shown on a screen that is wide enough.
