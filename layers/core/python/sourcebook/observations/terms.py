@@ -132,6 +132,7 @@ def parse_term(text: str, *, bare: TermUnit | None = "months", language: str | N
         raise UnreadableValue(Reason.NO_TERM, "the term is missing")
     if _DEMAND.fullmatch(_SUFFIX.sub("", plain)) or _DEMAND.fullmatch(plain):
         return Term(months=0)
+    plain = plain.replace("半年", "6个月").replace("年半", "年6个月")
     plain = _CHINESE_COUNT.sub(_chinese_count, _ISO_DURATION.sub("", plain))
     plain, in_days = _without_days(_PLURAL.sub("", plain), language)
     if _BETWEEN.search(plain) or _OPEN.search(plain):
