@@ -136,11 +136,11 @@ def parse_term(text: str, *, bare: TermUnit | None = "months", language: str | N
     plain = _CHINESE_COUNT.sub(_chinese_count, _ISO_DURATION.sub("", plain))
     plain, in_days = _without_days(_PLURAL.sub("", plain), language)
     if _BETWEEN.search(plain) or _OPEN.search(plain):
-        raise UnreadableValue(Reason.TERM_IS_A_RANGE, f"{shorten(text)} is a range of terms, not one")
+        raise UnreadableValue(Reason.TERM_IS_A_RANGE, "is a range of terms, not one", text)
     plain = _SUFFIX.sub("", _PREFIX.sub("", plain)).strip(" .")
     term = _term(list(_parts(_TOKEN.findall(plain), text, bare, language)), text)
     if in_days is not None and not _about(term, in_days):
-        raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text)} gives two terms")
+        raise UnreadableValue(Reason.TERM_UNREADABLE, "gives two terms", text)
     return term
 
 
@@ -232,9 +232,7 @@ def _unit(  # noqa: PLR0917 - where it stands, and how it is read
         if found:
             return found.pop(), at + length
     if needed:
-        raise UnreadableValue(
-            Reason.TERM_UNREADABLE, f"{shorten(text)} is no term such as 6 months, 1Y or 2 weeks"
-        )
+        raise UnreadableValue(Reason.TERM_UNREADABLE, "is no term such as 6 months, 1Y or 2 weeks", text)
     return "", at
 
 
@@ -242,30 +240,26 @@ def _count(number: str, text: str) -> Decimal:
     whole, _, decimals = number.replace(",", ".").partition(".")
     # 1.000 is one or a thousand.
     if len(whole) > 5 or len(decimals) > 2 or not (whole + decimals).isdigit():
-        raise UnreadableValue(
-            Reason.TERM_UNREADABLE, f"{shorten(text)} has a number that could mean several things"
-        )
+        raise UnreadableValue(Reason.TERM_UNREADABLE, "has a number that could mean several things", text)
     return Decimal(f"{whole}.{decimals or 0}")
 
 
 def _term(parts: list[tuple[Decimal, str]], text: str) -> Term:
     order = [_ORDER.index(unit) for _, unit in parts]
     if not parts or order != sorted(set(order)):
-        raise UnreadableValue(
-            Reason.TERM_UNREADABLE, f"{shorten(text)} is no term such as 6 months, 1Y or 2 weeks"
-        )
+        raise UnreadableValue(Reason.TERM_UNREADABLE, "is no term such as 6 months, 1Y or 2 weeks", text)
     months = days = Decimal(0)
     for count, unit in parts:
         months += count * {"Y": 12, "M": 1}.get(unit, 0)
         days += count * {"W": 7, "D": 1}.get(unit, 0)
     if days and months:
-        raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text)} mixes months and days")
+        raise UnreadableValue(Reason.TERM_UNREADABLE, "mixes months and days", text)
     if months > _LONGEST_MONTHS or days > _LONGEST_MONTHS * _DAYS_IN_MONTH:
-        raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text)} is longer than a hundred years")
+        raise UnreadableValue(Reason.TERM_UNREADABLE, "is longer than a hundred years", text)
     if days:
         return Term(days=int(days.to_integral_value(ROUND_HALF_UP)))
     if months * 2 != (months * 2).to_integral_value():
-        raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text)} is no whole or half number of months")
+        raise UnreadableValue(Reason.TERM_UNREADABLE, "is no whole or half number of months", text)
     return Term(months=int(months) if months == months.to_integral_value() else months)
 
 

@@ -95,13 +95,13 @@ class UnreadableValue(Exception):
 
     Attributes:
         reason: machine-readable.
-        detail: the same in words, with what stood there.
+        detail: the same in words, beginning with what stood there where `about` says it.
     """
 
-    def __init__(self, reason: Reason, detail: str) -> None:
+    def __init__(self, reason: Reason, problem: str, about: str | None = None) -> None:
         self.reason = reason
-        self.detail = detail
-        super().__init__(f"{reason.value}: {detail}")
+        self.detail = problem if about is None else f"{shorten(about)} {problem}"
+        super().__init__(f"{reason.value}: {self.detail}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def parse_rate(
         Unreadable: if there is no figure, or more than a range, or the text is longer than `RAW_LIMIT`.
     """
     if len(text) > RAW_LIMIT and len(text := " ".join(text.split())) > RAW_LIMIT:
-        raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text[:RAW_LIMIT])} … is too long for a figure")
+        raise UnreadableValue(Reason.NOT_A_NUMBER, "… is too long for a figure", text[:RAW_LIMIT])
     raw = " ".join(text.replace(STRUCK, "").split())
     if _RAISED_DECIMALS.search(text):
         raise UnreadableValue(
@@ -218,7 +218,7 @@ def parse_rate(
         )
     cleaned, warnings = _clean(text)
     if _NOTHING.fullmatch(FOOTNOTE.sub("", cleaned).strip()):
-        raise UnreadableValue(Reason.NO_VALUE, f"{shorten(raw)} stands for no value")
+        raise UnreadableValue(Reason.NO_VALUE, "stands for no value", raw)
     cleaned, factor, per = _without_units(cleaned, unit, language, raw, heading)
     warnings += per
     low_text, high_text = _ends(cleaned, raw)
@@ -280,13 +280,9 @@ def _without_units(
     text = _WORDS.sub(words, _without_kind(MONTHLY.sub(" ", text)))
     signs = {sign for sign in _UNITS_OF_SIGNS if sign in text}
     if len(signs) > 1 or len(periods) > 1 or not periods <= set("YM"):
-        raise UnreadableValue(
-            Reason.NOT_A_NUMBER, f"{shorten(raw)} has several units, or one that is no rate's"
-        )
+        raise UnreadableValue(Reason.NOT_A_NUMBER, "has several units, or one that is no rate's", raw)
     if not signs and unit is None and heading.several:
-        raise UnreadableValue(
-            Reason.NOT_A_NUMBER, f"{shorten(raw)} has no sign, and its heading names several"
-        )
+        raise UnreadableValue(Reason.NOT_A_NUMBER, "has no sign, and its heading names several", raw)
     factor = _FACTORS[_UNITS_OF_SIGNS[signs.pop()] if signs else unit or heading.unit or "percent"]
     monthly = "M" in periods or (not periods and heading.per_month)
     if monthly:
@@ -344,10 +340,8 @@ def _ends(text: str, raw: str) -> tuple[str | None, str | None]:
         return None, found[1] or found[2]
     count = len(_FIGURE.findall(text))
     if count > 1:
-        raise UnreadableValue(
-            Reason.SEVERAL_NUMBERS, f"{shorten(raw)} holds {count} numbers that are no range"
-        )
-    raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(raw)} is no number and no range of two")
+        raise UnreadableValue(Reason.SEVERAL_NUMBERS, f"holds {count} numbers that are no range", raw)
+    raise UnreadableValue(Reason.NOT_A_NUMBER, "is no number and no range of two", raw)
 
 
 def _number(text: str, mark: DecimalMark, factor: Decimal, notes: list[Warn]) -> Decimal:
@@ -358,11 +352,11 @@ def _number(text: str, mark: DecimalMark, factor: Decimal, notes: list[Warn]) ->
     """
     if sum(c.isdigit() for c in text) > _MOST_DIGITS:
         if not _FLOAT.fullmatch(text):
-            raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} has more digits than any rate")
+            raise UnreadableValue(Reason.NOT_A_NUMBER, "has more digits than any rate", text)
         text = f"{round(Decimal(text), 10).normalize():f}"
     digits = text.replace(" ", "").replace("'", "")
     if digits != text and not _SPACED.fullmatch(text):
-        raise UnreadableValue(Reason.SEVERAL_NUMBERS, f"{shorten(text)} is more than one number")
+        raise UnreadableValue(Reason.SEVERAL_NUMBERS, "is more than one number", text)
     marks = [c for c in digits if c in f".,{DECIMAL}"]
     if not marks or marks == [DECIMAL]:
         return Decimal(digits.replace(DECIMAL, ".")) * factor
@@ -371,7 +365,7 @@ def _number(text: str, mark: DecimalMark, factor: Decimal, notes: list[Warn]) ->
         alike = len(set(marks)) == 1
         whole, _, decimals = digits.rpartition(separator)
         if DECIMAL in marks or not _GROUPED.fullmatch(digits if alike else whole):
-            raise UnreadableValue(Reason.NOT_A_NUMBER, f"{shorten(text)} has several decimal marks")
+            raise UnreadableValue(Reason.NOT_A_NUMBER, "has several decimal marks", text)
         if alike:
             return Decimal(digits.replace(separator, "")) * factor
         _expect(mark, separator, notes)

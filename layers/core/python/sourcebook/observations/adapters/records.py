@@ -294,7 +294,7 @@ class _FigureReader:
         if not any(char.isalnum() for char in name):
             raise UnreadableValue(Reason.NO_BANK, "the record names no bank")
         if max(len(name), len(text) // 4) > _BANK_LIMIT:
-            raise UnreadableValue(Reason.NO_BANK, f"{shorten(name)} is too long for a bank's name")
+            raise UnreadableValue(Reason.NO_BANK, "is too long for a bank's name", name)
         return name
 
     def _series(self, record: SourceRecord) -> SeriesDeclaration | None:
@@ -310,9 +310,7 @@ class _FigureReader:
             if wanted in {series.code, heading_key(series.name)}:
                 return series
         known = ", ".join(series.code for series in options.series)
-        raise UnreadableValue(
-            Reason.UNKNOWN_SERIES, f"{shorten(text)} is none of the declared series {known}"
-        )
+        raise UnreadableValue(Reason.UNKNOWN_SERIES, f"is none of the declared series {known}", text)
 
     def _term(self, record: SourceRecord, column: FieldColumn, series: SeriesDeclaration) -> str:
         if series.kind == "loan":
