@@ -121,15 +121,10 @@ def read_date(text: str, *, scale: str = "UTC") -> Moment | None:
     moment = _with_time(begin, time, scale if zone is None else "UTC", notes)
     if moment is None or zone is None or zone[0] not in "+-":
         return moment
-    utc = begin + timedelta(hours=int(hour), minutes=int(minute)) - _offset(zone)
+    local = datetime.fromisoformat(f"{begin:%Y-%m-%d}T{time[0]}:{minute}{zone}")
+    utc = local.astimezone(UTC)
     notes.append(f"{text!r} is in the zone {zone}")
     return _with_time(_midnight(utc), (f"{utc:%H}", f"{utc:%M}", time[2]), "UTC", notes)
-
-
-def _offset(zone: str) -> timedelta:
-    """Return how far a zone such as +02:00 is ahead of UTC."""
-    ahead = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
-    return ahead if zone[0] == "+" else -ahead
 
 
 def _midnight(moment: datetime) -> datetime:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias, TypeVar
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, SourcebookError
-from sourcebook.messages import HandledFailure, TaskResult
+from sourcebook.messages import HandledFailure, Message, SchemaRule, TaskResult
 from sourcebook.runs.errors import (
     MESSAGE_LIMIT,
     Held,
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT", bound=TaskResult)
 
-_ID = re.compile(r"[0-9A-Za-z_-]{1,80}")
+Text: TypeAlias = Annotated[str, SchemaRule({"minLength": 1})]
 _TIES: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class TaskRun:
+class TaskRun(Message):
     """The run that a task belongs to: the member `run` of its payload.
 
     Attributes:
@@ -42,41 +41,18 @@ class TaskRun:
         attempt_no: 1, and one more for each retry.
     """
 
-    workflow_name: str
-    job_run_id: str
-    correlation_id: str
-    execution_arn: str
-    record: str
-    task_name: str
-    attempt_no: int
+    workflow_name: Text
+    job_run_id: Annotated[str, SchemaRule({"pattern": r"^[0-9A-Za-z_-]{1,80}\Z"})]
+    correlation_id: Text
+    execution_arn: Text
+    record: Text
+    task_name: Text
+    attempt_no: Annotated[int, SchemaRule({"minimum": 1})]
 
     @classmethod
     def of(cls, event: Mapping[str, object]) -> TaskRun:
-        """Read the member `run` of a task's payload.
-
-        Raises:
-            InvalidInput: naming what is missing or wrong.
-        """
-        given = event.get("run")
-        if not isinstance(given, Mapping):
-            raise InvalidInput("run", given, "the run's ids, as the state machines pass them")
-        for name in ("workflow_name", "job_run_id", "correlation_id", "execution_arn", "record", "task_name"):
-            if not isinstance(given.get(name), str) or not given[name]:
-                raise InvalidInput(f"run.{name}", given.get(name), "a text")
-        attempt_no = given.get("attempt_no")
-        if not isinstance(attempt_no, int) or attempt_no < 1:
-            raise InvalidInput("run.attempt_no", attempt_no, "a whole number from 1")
-        if not _ID.fullmatch(given["job_run_id"]):
-            raise InvalidInput("run.job_run_id", given["job_run_id"], "a UUID")
-        return cls(
-            given["workflow_name"],
-            given["job_run_id"],
-            given["correlation_id"],
-            given["execution_arn"],
-            given["record"],
-            given["task_name"],
-            attempt_no,
-        )
+        """Read the member `run` of a task's payload. Raise InvalidInput naming what is missing or wrong."""
+        return cls.of_json(event.get("run"), "run")
 
     def log_fields(self) -> dict[str, object]:
         """Return what every log line of the task carries."""
