@@ -238,7 +238,8 @@ class Matcher:
             The token to go on with: the first behind the name, or else the next one.
         """
         longest: _Span | None = None
-        node, here = first, at + 1
+        node: _Node | None = first
+        here = at + 1
         while node is not None:
             hidden += [_Hidden(at, here, subject) for subject in node.hides]
             if names := [alias for alias in node.names if not _hides(hidden, at, here, alias)]:
