@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sourcebook.feeds._dates import parse_date, weigh_date
+from sourcebook.feeds._dates import weigh_date
 from sourcebook.feeds.model import DateOrder
 
 
@@ -69,7 +69,7 @@ from sourcebook.feeds.model import DateOrder
     ],
 )
 def test_forms_that_publishers_write_are_read(written: str, expected: str) -> None:
-    moment = parse_date(written)
+    moment = weigh_date(written).moment
 
     assert moment is not None
     assert moment.replace(microsecond=0) == datetime.fromisoformat(expected).replace(tzinfo=UTC)
@@ -94,14 +94,14 @@ def test_forms_that_publishers_write_are_read(written: str, expected: str) -> No
     ],
 )
 def test_what_is_no_date_gives_none(written: str | None) -> None:
-    assert parse_date(written) is None
+    assert weigh_date(written).moment is None
 
 
 @pytest.mark.parametrize("written", ["1:" * 1_000_000, "9" * 1_000_000, "Mon, " * 200_000, "- " * 500_000])
 def test_endless_dates_cost_nothing(written: str) -> None:
     started = time.process_time()
 
-    assert parse_date(written) is None
+    assert weigh_date(written).moment is None
     assert time.process_time() - started < 0.5
 
 
@@ -152,7 +152,7 @@ def test_a_zone_is_read_by_any_of_its_names(zone: str, hours: float, form: str) 
     if "T20" in form and zone[0].isalpha() and zone != "Z":
         zone = f" {zone}"
     expected = datetime(2023, 3, 18, 20, 21, tzinfo=UTC) - timedelta(hours=hours)
-    assert parse_date(form.format(zone)) == expected
+    assert weigh_date(form.format(zone)).moment == expected
 
 
 @pytest.mark.parametrize(
@@ -171,13 +171,13 @@ def test_a_zone_is_read_by_any_of_its_names(zone: str, hours: float, form: str) 
     ],
 )
 def test_a_zone_of_a_place_is_that_of_the_day(written: str, expected: str) -> None:
-    assert parse_date(written) == datetime.fromisoformat(f"{expected}+00:00")
+    assert weigh_date(written).moment == datetime.fromisoformat(f"{expected}+00:00")
 
 
 @pytest.mark.parametrize("zone", ["XQZT", "America/Nowhere", "[Mars/Phobos]", "Middle Earth Time"])
 @pytest.mark.parametrize("form", ["Sat, 18 Mar 2023 20:21:00 {}", "2023-03-18T20:21:00 {}"])
 def test_a_zone_that_nobody_knows_is_no_date(zone: str, form: str) -> None:
-    assert parse_date(form.format(zone)) is None
+    assert weigh_date(form.format(zone)).moment is None
 
 
 @pytest.mark.parametrize("zone", ["A", "(R)", "N", "y", "I", "M"])
@@ -238,7 +238,7 @@ def test_what_other_dates_show_decides_between_day_and_month(
 
 
 def test_a_year_of_the_buddhist_era_is_read_as_ours() -> None:
-    assert parse_date("29 Feb 2567 08:00 +0700") == datetime(2024, 2, 29, 1, tzinfo=UTC)
+    assert weigh_date("29 Feb 2567 08:00 +0700").moment == datetime(2024, 2, 29, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

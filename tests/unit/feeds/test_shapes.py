@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Literal
@@ -474,3 +475,17 @@ def test_an_atom_link_with_an_empty_relation_and_a_twice_escaped_address_is_one(
 def test_the_name_of_the_feed_that_an_entry_came_from_is_text() -> None:
     source = "<source><title type='html'>Ann&amp;#39;s blog</title></source>"
     assert entry_of(atom(f"<id>urn:1</id><title>a</title>{source}")).publisher == "Ann's blog"
+
+
+def test_a_feed_that_is_compressed_once_more_is_read() -> None:
+    parsed = parse_feed(gzip.compress(rss(ITEM)), url=URL)
+    assert (len(parsed.entries), parsed.warnings) == (
+        1,
+        ("the body is compressed once more than its headers say",),
+    )
+
+
+@pytest.mark.parametrize("body", [gzip.compress(rss(ITEM))[:-20], gzip.compress(b" " * 20_000_000)])
+def test_what_is_cut_off_or_grows_too_much_is_not_unpacked(body: bytes) -> None:
+    with pytest.raises(NotAFeed, match="neither XML nor JSON"):
+        parse_feed(body, url=URL)

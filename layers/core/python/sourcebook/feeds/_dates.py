@@ -141,14 +141,6 @@ _UNREADABLE = DateReading(None)
 _PLACEHOLDER = DateReading(None, "it is written where there is no date")
 
 
-def parse_date(text: str | None) -> datetime | None:
-    """Return the time that a feed wrote, aware UTC; None when it is none that we can tell.
-
-    `weigh_date` says as well whether it may be another time.
-    """
-    return weigh_date(text).moment
-
-
 def weigh_date(text: str | None, first: DateOrder = "") -> DateReading:
     """Return the time that a feed wrote, and what speaks against it.
 

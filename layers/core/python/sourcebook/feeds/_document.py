@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import zlib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +18,8 @@ from sourcebook.feeds.model import Cause, DateOrder, NotAFeed
 MAX_DEPTH = 256
 MAX_TAGS = 500_000
 _MAX_ENTITY = 16
+_MOST_UNPACKED = 10_000_000
+_MOST_GROWTH = 100
 
 _FEED_ROOTS = frozenset(("rss", "feed", "rdf", "channel", "entry"))
 _BOMS = (
@@ -104,6 +107,8 @@ def read_document(body: bytes, *, content_type: str | None = None, charset: str 
         match = _HEADER_CHARSET.search(content_type)
         charset = match[1] if match else None
     warnings: list[str] = []
+    if body.startswith(b"\x1f\x8b"):
+        body = _unpacked(body, warnings)
     if _is_plain(body, charset):
         _check_size(body)
         return Document(body.lstrip(), "xml", warnings)
@@ -115,6 +120,19 @@ def read_document(body: bytes, *, content_type: str | None = None, charset: str 
     text = _xml_text(text, warnings)
     _check_size(text)
     return Document(text, "xml", warnings)
+
+
+def _unpacked(body: bytes, warnings: list[str]) -> bytes:
+    """Return what a body of gzip holds (feed.xml.gz, or gzip in gzip); the body if it would grow too much."""
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        inner = unpacker.decompress(body, min(_MOST_UNPACKED, _MOST_GROWTH * len(body)))
+    except zlib.error:
+        return body
+    if not unpacker.eof:
+        return body
+    warnings.append("the body is compressed once more than its headers say")
+    return inner
 
 
 def _is_plain(body: bytes, charset: str | None) -> bool:

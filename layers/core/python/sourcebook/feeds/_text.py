@@ -110,8 +110,8 @@ def _tag_by_tag(markup: str, *, keep_unknown: bool) -> str:
         pieces.append(markup[position:start])
         name = _NAME.match(markup, start + 1)
         left = _LEFT_BY.get(name[1].lower()) if name is not None else None
-        end = _TAG_END.match(markup, name.end()) if name is not None and left is not None else None
-        if end is not None:  # what nearly every tag is: known, ended, and hiding nothing
+        end = _TAG_END.match(markup, name.end()) if name is not None else None
+        if left is not None and end is not None:  # what nearly every tag is: known, ended, and hiding nothing
             position = end.end()
         else:
             left, position = _read_tag(markup, start, keep_unknown=keep_unknown)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final, Protocol
 
@@ -135,14 +135,6 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """The articles of all answers."""
-
-    articles: dict[str, IncomingArticle] = field(default_factory=dict)
-    rejected: list[Rejected] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
 class NewsApiAdapter:
     """Polls one news API: the adapter of the kinds `tiingo` and `finnhub`."""
 
@@ -250,9 +242,8 @@ class NewsApiAdapter:
         errors = [answer.error for answer in answers if answer.error is not None]
         if errors and len(errors) == len(answers):
             return replace(_failure(errors), state=state)
-        found = self._articles(source, answers, now)
+        articles, rejected = self._articles(source, answers, now)
         seen = recall(self.table, source)
-        articles = list(found.articles.values())
         compared = seen.compare([EntryMark(a.article_id, _content(a)) for a in articles], now)
         fresh = [
             article
@@ -268,33 +259,36 @@ class NewsApiAdapter:
             message=f"{missing} of {len(options.tickers)} tickers failed: {errors[0]}" if errors else "",
             http_status=200,
             entries=sum(len(answer.records) for answer in answers),
-            fresh=len(fresh) + len(found.rejected),
+            fresh=len(fresh) + len(rejected),
             tickers=tuple(answer.ticker for answer in answers),
             created=taken.count(Outcome.CREATED),
             merged=taken.count(Outcome.MERGED),
             updated=taken.count(Outcome.UPDATED),
-            rejected=(*found.rejected, *taken.refused),
+            rejected=(*rejected, *taken.refused),
             state=state,
             retry_after=max((e.retry_after for e in errors if e.retry_after), default=None),
         )
 
-    def _articles(self, source: Source, answers: Sequence[_Answer], now: datetime) -> _Found:
+    def _articles(
+        self, source: Source, answers: Sequence[_Answer], now: datetime
+    ) -> tuple[list[IncomingArticle], list[Rejected]]:
         """Read the articles of all answers; one that stands in several has the tickers of all of them."""
-        found = _Found()
+        articles: dict[str, IncomingArticle] = {}
+        rejected: list[Rejected] = []
         for answer in answers:
             for position, record in enumerate(answer.records):
                 try:
                     article = self._article(source, record, answer.ticker, now)
                 except InvalidInput as error:
                     id_ = record.get("id", position) if isinstance(record, dict) else position
-                    found.rejected.append(Rejected(source.source_id, f"{answer.ticker} {id_}", str(error)))
+                    rejected.append(Rejected(source.source_id, f"{answer.ticker} {id_}", str(error)))
                     continue
-                known = found.articles.get(article.article_id)
+                known = articles.get(article.article_id)
                 if known is not None:
                     tickers = tuple(sorted({*known.tickers, *article.tickers}))
                     article = known.model_copy(update={"tickers": tickers})
-                found.articles[article.article_id] = article
-        return found
+                articles[article.article_id] = article
+        return list(articles.values()), rejected
 
     def _article(self, source: Source, record: object, ticker: str, now: datetime) -> IncomingArticle:
         if not isinstance(record, dict):
