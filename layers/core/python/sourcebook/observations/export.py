@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from sourcebook.columns import ColumnKind, columns
 from sourcebook.csv_text import Cell, write_csv
 from sourcebook.errors import InvalidInput
-from sourcebook.observations.raw_read import observed_row
+from sourcebook.observations.raw_read import RawReader
 from sourcebook.observations.read import ObservationReader
 from sourcebook.records.base import View
 from sourcebook.table.pages import all_items
@@ -37,20 +38,18 @@ COLUMNS: Final = tuple(column.name for column in OBSERVED)
 
 Row = Mapping[str, object]
 
+_PAGE: Final = 1_000
+
 
 def canonical_rows(reader: ObservationReader) -> Iterator[View]:
     """Yield one row for each bank, series and term: the figure that counts."""
     for row in all_items(reader.latest):
-        yield {name: row.get(name) for name in COLUMNS if name != "first_seen_at"} | {"first_seen_at": None}
+        yield {name: row.get(name) for name in COLUMNS}
 
 
 def raw_rows(reader: ObservationReader) -> Iterator[View]:
     """Yield every observation of every source, also of sources that are registered no more."""
-    priorities: dict[str, int | None] = {}
-    for target in reader.targets():
-        for one in reader.observations(target):
-            reader.learn(priorities, [one.source_id])
-            yield observed_row(target, one, priorities[one.source_id])
+    return all_items(partial(RawReader(reader.table, reader.clock).figures, limit=_PAGE))
 
 
 def writer_for(path: Path) -> Callable[[Path, Iterable[Row]], int]:
