@@ -22,7 +22,7 @@ def sent(table: Table, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     stack = Stack(boto3.session.Session(), {"TableName": table.name})
     for source_id in ("harbor-wire", "tide", "resting"):
         stack.registry.register(parse_spec({"source_id": source_id, "url": f"https://{source_id}.example/"}))
-    stack.registry.disable("resting")
+    stack.registry.change("resting", enabled=False)
     asked: list[str] = []
 
     def dispatch(_: Stack, source_ids: Any) -> dict[str, int]:

@@ -287,13 +287,13 @@ def test_the_registry_enables_and_disables_any_source(registry: SourceRegistry, 
     registry.register(
         parse_spec({"source_id": "rates", "kind": "html_table", "url": "https://bank.example/"})
     )
-    disabled = registry.disable("rates")
+    disabled = registry.change("rates", enabled=False)
     assert disabled is not None
     assert disabled.enabled is False
-    enabled = registry.enable("rates")
+    enabled = registry.change("rates", enabled=True)
     assert enabled is not None
     assert enabled.enabled is True
-    assert registry.disable("nobody") is registry.enable("nobody") is None
+    assert registry.change("nobody", enabled=False) is registry.change("nobody", enabled=True) is None
 
 
 @pytest.mark.parametrize(

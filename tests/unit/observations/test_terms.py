@@ -37,7 +37,7 @@ from sourcebook.observations.values import Reason, UnreadableValue
 )
 def test_a_term_has_one_form(text: str, code: str, months: float) -> None:
     term = parse_term(text)
-    assert (term.code, term.term_months) == (code, months)
+    assert (term.code, months_of(term.code)) == (code, months)
 
 
 @pytest.mark.parametrize(

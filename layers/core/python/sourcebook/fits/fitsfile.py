@@ -86,10 +86,6 @@ class Header:
         except (ValueError, KeyError, fits.VerifyError):
             return ""
 
-    def flag(self, keyword: str) -> bool:
-        """Return whether a logical keyword is T."""
-        return self.get(keyword) is True
-
     def keywords(self) -> list[str]:
         """Return the keywords that stand in it, in order."""
         return [str(keyword) for keyword in self._header]

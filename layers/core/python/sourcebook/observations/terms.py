@@ -93,14 +93,9 @@ class Term:
             return NO_TERM
         return f"M{int(self.months):04d}{'' if self.months == int(self.months) else '.5'}"
 
-    @property
-    def term_months(self) -> int | float | None:
-        """The term in months; days at thirty to the month, to two decimals."""
-        return months_of(self.code)
-
 
 def months_of(code: str) -> int | float | None:
-    """Return the months that a term's code stands for; None for `NO_TERM`."""
+    """Return the months that a term's code stands for, days at thirty to the month; None for `NO_TERM`."""
     if code == NO_TERM:
         return None
     number = float(code[1:])

@@ -106,22 +106,6 @@ class SourceRegistry:
             return None
         return _source(item)
 
-    def enable(self, source_id: str) -> Source | None:
-        """Poll a source again, now, whoever or whatever has disabled it.
-
-        Returns:
-            The source, or None if there is none with this id.
-        """
-        return self.change(source_id, enabled=True)
-
-    def disable(self, source_id: str) -> Source | None:
-        """Stop polling a source until a person enables it; it is not even probed.
-
-        Returns:
-            The source, or None if there is none with this id.
-        """
-        return self.change(source_id, enabled=False)
-
     def change(
         self,
         source_id: str,
