@@ -90,6 +90,7 @@ def test_precision_and_recall_on_the_headlines_with_ambiguous_names_alone(matche
         ("Coca-cola raises outlook", ["KO"]),
         ("McDonalds brings back a menu", ["MCD"]),
         ("Anti-Apple bill passes", ["AAPL"]),
+        ("Nvidia\u2011Intel tie-up", ["NVDA", "INTC"]),
         ("On Target: archers win gold", []),
         ("Walmart+ members get more", ["WMT"]),
         ("GOOG stock hits a high", ["GOOGL"]),

@@ -57,7 +57,7 @@ _ENDING: Final = re.compile(
 """The genitive, the plus of what a company streams, and Korean particles."""
 _BRACKETED: Final = re.compile(r"[(\[]\s?(?:[A-Z]+\s?:\s?)?$")
 _CLAUSE_ENDS: Final = frozenset('.:;!?—–|"“”‘(')
-_LIST_GAP: Final = re.compile(r"\s*(?:,|&|/|and|or|vs\.?|versus|,\s*and)\s*", re.IGNORECASE)
+_LIST_GAP: Final = re.compile(r"\s*(?:,|&|[/‐‑–-]|and|or|vs\.?|versus|,\s*and)\s*", re.IGNORECASE)
 _OTHER_SCRIPT: Final = re.compile("[\u0370-\u1fff\u3041-\ud7a3]{2}")
 """In a text of Cyrillic, Arabic or Chinese letters an English word is a name."""
 _IN_LIST: Final = re.compile(r"\s*(?:$|[,;&/|).]|(?:and|or)\b)")
