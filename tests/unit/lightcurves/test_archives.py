@@ -59,6 +59,10 @@ def shown(found: Measurement) -> str:
             ["58000.00000 V 14.8 ± 0.1"],
         ),
         ("JD,mag,flux (ADU),flux_err (ADU),Filter\n2456079.9,11.1,1000,10,V\n", ["56079.40000 V 11.1"]),
+        (
+            "mjd,filter,flux,fluxerr,zp,magsys\n59300.5,ztfr,512,11,23.9,ab\n",
+            ["59300.50000 r 0.000512031 ± 1.10007e-05 Jy"],
+        ),
         # What stands between the headings and the rows.
         (
             "JD;Filt;mag;e_mag\nd; ;mag;mag\n---;-;---;---\n2456079.9;V;11.1;0.1\n",

@@ -38,9 +38,10 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
         *(f"{name}_{error}" for error in _ERRORS for name in _FLUXES),
     ),
     "error": ("err", "error", "errors", "uncertainty", "unc", "sigma", "fehler", "erreur"),
+    "zero_point": ("zp", "zeropoint", "zero_point"),
     "flux_unit": ("flux_unit", "fluxunit", "unit", "units"),
     "band": tuple(
-        "band filter filt passband bandpass band_name filter_name filters phot_filter filter_code fid "
+        "band filter filt passband bandpass band_name filter_name filters phot_filter filter_code "
         "filter_id filter_identifier filtre filtro".split()
     ),
     "frequency": ("frequency", "freq", "wavelength", "energy", "energy_band"),
@@ -51,7 +52,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "time_system": ("time_system", "timesys", "time_format", "date_format", "date_type"),
     "time_scale": ("time_scale", "timescale"),
-    "magnitude_system": ("mag_system", "magsys", "magnitude_system"),
+    "magnitude_system": ("mag_system", "magsys", "magnitude_system", "zpsys"),
     "magnitude_type": ("mtype", "mag_type", "magnitude_type", "measurement_method"),
     "instrument": ("instrument", "telescope", "facility", "camera"),
     "notes": ("notes", "note", "comment", "comments", "remarks"),
@@ -109,12 +110,7 @@ _DIALECTS: Final = (
     ),
     _Dialect(
         frozenset({"mjd", "ujy", "dujy", "f"}),
-        means={
-            "m": "mag",
-            "dm": "mag_err",
-            "f": "filter",
-            "err": "quality",
-        },
+        means={"m": "mag", "dm": "mag_err", "f": "filter", "err": "quality"},
         constants={"survey": "ATLAS", "magnitude_system": "AB"},
         note="The headings are those of ATLAS's forced photometry.",
     ),
@@ -125,7 +121,7 @@ _DIALECTS: Final = (
         note="The headings are those of Gaia's epoch photometry: "
         "its times are days since 2010 in TCB, at the barycentre.",
     ),
-    _Dialect(frozenset({"fid"}), constants={"survey": "fid"}),
+    _Dialect(frozenset({"fid", "magpsf"}), means={"fid": "filter"}, constants={"survey": "fid"}),
 )
 _FREQUENCIES: Final = frozenset({"ghz", "mhz", "kev", "mev", "gev"})
 _BY_HEADING: Final = {joined(heading): name for name, headings in FIELDS.items() for heading in headings}

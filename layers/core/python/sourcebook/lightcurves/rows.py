@@ -42,6 +42,7 @@ _MAY_SAY_LIMIT: Final = ("notes", "magnitude_error", "flux_error", "error")
 _STANDARD: Final = frozenset({"std", "standard", "abs"})
 """AAVSO's format has ABS from before it had STD."""
 _ROWS_NAMED: Final = 10
+_LARGEST_EXPONENT: Final = 20
 _NEARLY_TEN: Final = Decimal("9.95")
 _PLACEHOLDERS: Final = frozenset({Decimal(0), Decimal(-1)})
 _LIMIT_WORD: Final = re.compile(
@@ -500,6 +501,12 @@ def _checked_error(heading: str, text: str, value: Decimal, largest: Decimal = L
 
 def _flux_unit(cells: Sequence[str], columns: Columns) -> FluxUnit:
     text = columns.cell("flux_unit", cells)
+    zero_point = columns.cell("zero_point", cells)
+    if is_blank(text) and not is_blank(zero_point) and _magnitude_system(cells, columns) == "AB":
+        # The flux of a source of magnitude zero is 3631 Jy, by the definition of AB magnitudes.
+        exponent = read_number(columns.heading("zero_point"), zero_point) / Decimal("-2.5")
+        if abs(exponent) < _LARGEST_EXPONENT:
+            return FluxUnit("Jy", 3631 * Decimal(10) ** exponent)
     if is_blank(text):
         raise InvalidInput(
             columns.heading("flux_unit"),
