@@ -97,6 +97,13 @@ def shown(found: Measurement) -> str:
                 "56081.40000 I 10.3",
             ],
         ),
+        (
+            "JD,B,err,V,err\n2456079.9,12.1,0.1,11.1,0.2\n",
+            ["56079.40000 B 12.1 ± 0.1", "56079.40000 V 11.1 ± 0.2"],
+        ),
+        ("JD,V,V_lim,B,B_lim\n2456079.9,,16.1,17,17.5\n", ["56079.40000 B 17", "56079.40000 V <16.1"]),
+        ("JD,V,e_V (mmag)\n2456079.9,11.1,30\n", ["56079.40000 V 11.1 ± 0.03"]),
+        ("JD,V mag,Unc\n2456079.9,11.1,0.1\n", ["56079.40000 V 11.1 ± 0.1"]),
         ("i,JD,mag,err,filter\n1,2456079.9,11.1,0.1,V\n", ["56079.40000 V 11.1 ± 0.1"]),
         ("JD,V,B-V\n2456079.9,11.1,0.5\n", ["56079.40000 V 11.1"]),
         (
@@ -164,9 +171,10 @@ def test_what_may_mean_two_things_is_refused(upload: str, field: str, said: str)
     assert said in message
 
 
-def test_a_limit_of_no_band_beside_several_bands_is_refused() -> None:
+@pytest.mark.parametrize("heading", ["limit", "mjd,err"])
+def test_a_limit_or_an_error_of_no_band_beside_several_bands_is_refused(heading: str) -> None:
     with pytest.raises(InvalidInput, match="the band that it is of: V, R"):
-        parse("JD,V,R,limit\n2456079.9,15.1,14.0,yes\n")
+        parse(f"JD,V,R,{heading}\n2456079.9,15.1,14.0,yes\n")
 
 
 @pytest.mark.parametrize(

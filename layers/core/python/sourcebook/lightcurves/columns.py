@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.figures import is_blank
-from sourcebook.lightcurves.limits import LimitColumn, joined, limit_column, words_of
+from sourcebook.lightcurves.limits import NO, LimitColumn, joined, limit_column, words_of
 from sourcebook.lightcurves.model import WORD_LIMIT, TimeScale, TimeSystem
 from sourcebook.lightcurves.times import TimeKind, read_kind
 
@@ -157,6 +157,19 @@ class BandColumns(NamedTuple):
     magnitude: int
     error: int | None = None
     limits: tuple[LimitColumn, ...] = ()
+    units: Mapping[str, str] = {}
+
+    @property
+    def places(self) -> set[int]:
+        """Where they stand."""
+        return {self.magnitude, *(one.position for one in self.limits)} | ({self.error} - {None})
+
+    def is_filled(self, cells: Sequence[str]) -> bool:
+        """Whether a row has a magnitude or a limit of this band."""
+        says_limit = (cells[one.position].strip().casefold() for one in self.limits)
+        return not is_blank(cells[self.magnitude]) or any(
+            not is_blank(one) and one not in NO for one in says_limit
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +217,7 @@ class Columns:
         """Return the columns of each measurement that a row has: one, or one for each band with a value."""
         if not self.bands:
             return [self]
-        filled = [one for one in self.bands if not is_blank(cells[one.magnitude])]
+        filled = [one for one in self.bands if one.is_filled(cells)]
         return [self._of_band(one) for one in filled or self.bands[:1]]
 
     def _of_band(self, one: BandColumns) -> Columns:
@@ -215,6 +228,7 @@ class Columns:
             headings={**self.headings, "magnitude": one.band},
             constants={**self.constants, "band": one.band},
             limits=one.limits,
+            units=one.units,
             bands=(),
         )
 
@@ -265,8 +279,8 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
     names: dict[str, str] = {}
     units: dict[str, str] = {}
     limits: list[LimitColumn] = []
-    constants = {**dialect.constants, **constants}
     unused: dict[int, str] = {}
+    plain_errors: list[int] = []
     for position, written in enumerate(headings):
         heading = dialect.means.get(written.strip().lower(), written)
         if (kind := _time_kind(heading)) is not None:
@@ -280,31 +294,30 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
         if found is None or (found in positions and found in _MAY_COME_TWICE):
             unused[position] = heading.strip()[:40]
             continue
-        if found in positions:
-            raise InvalidInput(
-                heading.strip(),
-                heading,
-                f"one column for the {found}, and there is {names[found]} besides; "
-                "each measurement needs a row of its own",
-            )
+        if found == "error":
+            plain_errors.append(position)
+        elif found in positions:
+            raise _twice(found, heading, names[found])
         positions[found] = position
         names[found] = written.strip()
         units[found] = unit
-        if unit and found == "flux":
-            constants.setdefault("flux_unit", unit)
-        if unit and found == "magnitude" and unit.lower() in {"ab", "vega"}:
-            constants.setdefault("magnitude_system", unit)
     if "frequency" in positions and ("band" not in positions or units["frequency"].lower() in _FREQUENCIES):
         # A band of radio is C or X, which is clear or nothing elsewhere.
         positions["band"] = positions.pop("frequency")
         names["band"] = names.pop("frequency")
         units["band"] = units.pop("frequency")
-    bands = () if {"magnitude", "flux", "band"} & {*positions} else _bands(headings, unused, limits)
+    bands: tuple[BandColumns, ...] = ()
+    if not {"magnitude", "flux", "band"} & {*positions}:
+        bands = _bands(headings, unused, limits, plain_errors)
+    if bands:
+        positions.pop("error", None)
+    elif len(plain_errors) > 1:
+        raise _twice("error", headings[plain_errors[1]], headings[plain_errors[0]])
     return Columns(
         by_preference(times),
         positions,
         names,
-        constants,
+        {**_said_by_units(units), **dialect.constants, **constants},
         limits=tuple(limits),
         unused=tuple(name for name in unused.values() if name),
         unread=tuple(unused),
@@ -313,6 +326,18 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
         units=units,
         bands=bands,
     )
+
+
+def _said_by_units(units: Mapping[str, str]) -> dict[str, str]:
+    """Return what units of headings say for all rows: "flux (mJy)", "mag [AB]"."""
+    flux, magnitude = units.get("flux"), units.get("magnitude", "")
+    found = {"flux_unit": flux} if flux else {}
+    return found | ({"magnitude_system": magnitude} if magnitude.lower() in {"ab", "vega"} else {})
+
+
+def _twice(found: str, heading: str, other: str) -> InvalidInput:
+    expected = f"one column for the {found}, and there is {other.strip()} besides"
+    return InvalidInput(heading.strip(), heading, f"{expected}; each measurement needs a row of its own")
 
 
 def _dialect(headings: Sequence[str]) -> _Dialect:
@@ -326,18 +351,23 @@ def _dialect(headings: Sequence[str]) -> _Dialect:
 
 
 def _bands(
-    headings: Sequence[str], unused: dict[int, str], limits: Sequence[LimitColumn]
+    headings: Sequence[str], unused: dict[int, str], limits: Sequence[LimitColumn], errors: Sequence[int]
 ) -> tuple[BandColumns, ...]:
     """Return the columns of each band among those that are no others, and take them from those.
 
     A small letter alone, as the ``i`` of an index, is a band only where its error stands beside it. So is any
     letter beside a column C, for the variable, comparison and check stars of a night are V, C and K.
 
+    Args:
+        headings: of all columns.
+        unused: headings of those that are no others, by position.
+        limits: columns that mean "limit".
+        errors: columns that are called "error" and no more: each is of the band on its left.
+
     Raises:
-        InvalidInput: if a column of limits does not say of which of the bands.
+        InvalidInput: if a column of limits or of errors does not say of which of the bands.
     """
-    magnitudes: dict[str, int] = {}
-    errors: dict[str, int] = {}
+    places: dict[str, dict[str, int]] = {}
     sure: set[str] = set()
     stars = "C" in {headings[position].strip() for position in unused}
     for position in unused:
@@ -345,24 +375,30 @@ def _bands(
         if found is None:
             continue
         band, is_error = found["band"], bool(found["error"] or found["error_after"])
-        (errors if is_error else magnitudes).setdefault(band, position)
+        of_band = places.setdefault(band, {})
+        of_band.setdefault("magnitude_error" if is_error else "magnitude", position)
+        if not is_error and position + 1 in errors:
+            of_band["magnitude_error"] = position + 1
         if is_error or found["before"] or found["after"] or (band[0].isupper() and not stars):
             sure.add(band)
-    bands = [
-        BandColumns(band, place, errors.get(band), tuple(one for one in limits if _is_of(one, band)))
-        for band, place in magnitudes.items()
-        if band in sure
-    ]
+    bands = []
+    for band, of_band in places.items():
+        if band not in sure or "magnitude" not in of_band:
+            continue
+        units = {name: _split_unit(headings[position])[1] for name, position in of_band.items()}
+        own = tuple(one for one in limits if _is_of(one, band))
+        bands.append(BandColumns(band, of_band["magnitude"], of_band.get("magnitude_error"), own, units))
     if len(bands) == 1:
-        bands = [bands[0]._replace(limits=tuple(limits))]
-    for one in limits if bands else ():
-        if not any(one in band.limits for band in bands):
+        error = bands[0].error if bands[0].error is not None else next(iter(errors), None)
+        bands = [bands[0]._replace(limits=tuple(limits), error=error)]
+    taken = {place for one in bands for place in one.places}
+    for position in (*(one.position for one in limits), *errors):
+        if bands and position not in taken:
             names = ", ".join(band.band for band in bands)
-            raise InvalidInput(one.heading, one.heading, f"a heading with the band that it is of: {names}")
-    for band_columns in bands:
-        unused.pop(band_columns.magnitude)
-        if band_columns.error is not None:
-            unused.pop(band_columns.error)
+            heading = headings[position].strip()
+            raise InvalidInput(heading, heading, f"a heading with the band that it is of: {names}")
+    for place in taken & {*unused}:
+        unused.pop(place)
     return tuple(bands)
 
 

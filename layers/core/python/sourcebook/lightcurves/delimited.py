@@ -234,8 +234,9 @@ def _table(
 def _is_row(line: str) -> bool:
     """Whether a line seems to be a row: before the headings that would be one that is lost."""
     cells = re.split(r"[\s,;|]+", line[:LONGEST_LINE])
-    numbers = sum(map(looks_like_a_number, cells))
-    return bool(_STARTS_WITH_NUMBER.match(line)) or numbers + any(map(_DATE.match, cells)) > 1
+    numbers = [cell for cell in cells if looks_like_a_number(cell) or _DATE.match(cell)]
+    precise = any(len(cell) > 4 or "." in cell for cell in numbers)
+    return bool(_STARTS_WITH_NUMBER.match(line)) or (len(numbers) > 1 and precise)
 
 
 def _units(line: str, found: _Headings) -> list[str] | None:

@@ -335,7 +335,7 @@ def _columns(table: _Table, document: _Document) -> Columns:
     constants = dict(by_name.constants)
     times = {column.position: column for column in by_name.times}
     limits = {column.position: column for column in by_name.limits}
-    of_bands = {place for one in by_name.bands for place in one[1:]}
+    of_bands = {place for one in by_name.bands for place in one.places}
     by_ucd: dict[str, int] = {}
     for position, one in enumerate(table.fields):
         kind = _time_kind(one, document, times.get(position))
