@@ -18,7 +18,6 @@ _OTHER_KINDS: Final = (
     (b"{", "JSON; export it as CSV"),
     (b"[", "JSON; export it as CSV"),
 )
-_WIDE: Final = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f]")
 EXPECTED: Final = "a text file: CSV, AAVSO's formats, or a VOTable"
 
@@ -46,30 +45,19 @@ def decode(body: bytes) -> tuple[str, list[str]]:
     Raises:
         InvalidInput: if it is no text.
     """
+    wide = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     notes = []
-    for mark, encoding in _WIDE:
-        if body.startswith(mark):
-            try:
-                text = body.decode(encoding)
-            except UnicodeDecodeError as error:
-                raise InvalidInput(
-                    "file", body[:16], f"{EXPECTED}; its UTF-16 breaks at byte {error.start}"
-                ) from error
-            break
-    else:
-        try:
-            text = body.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = body.decode("cp1252", "replace")
-            notes.append("The text is not UTF-8 and was read as Windows-1252.")
+    try:
+        text = body.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        if wide:
+            expected = f"{EXPECTED}; its UTF-16 breaks at byte {error.start}"
+            raise InvalidInput("file", body[:16], expected) from error
+        text = body.decode("cp1252", "replace")
+        notes.append("The text is not UTF-8 and was read as Windows-1252.")
     text = text.rstrip("\x1a\0")  # which ended files once
     if found := _CONTROL.search(text):
         raise InvalidInput(
             "file", text[max(0, found.start() - 8) : found.start() + 8], f"{EXPECTED}; this is binary data"
         )
     return text.lstrip("\ufeff"), notes
-
-
-def lines(text: str) -> list[str]:
-    """Return the lines of a text as editors count them."""
-    return re.split(r"\r\n|\n|\r", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
 
@@ -137,13 +137,7 @@ class RowError:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        return {
-            "row": self.row,
-            "field": self.field,
-            "value": self.value,
-            "expected": self.expected,
-            "message": self.message,
-        }
+        return {**asdict(self), "message": self.message}
 
 
 @dataclass(frozen=True, slots=True)

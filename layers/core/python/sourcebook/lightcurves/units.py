@@ -75,8 +75,6 @@ def read_flux_unit(field: str, text: str) -> FluxUnit:
     lowered = lowered.replace("^", "").replace("*", "").replace("sec", "s")
     if lowered in _JANSKYS:
         return FluxUnit("Jy", _JANSKYS[lowered])
-    if lowered in _OTHERS:
-        return FluxUnit(_OTHERS[lowered], Decimal(1))
     sorted_form = _sorted_divisors(lowered)
     if sorted_form in _SORTED:
         return FluxUnit(_SORTED[sorted_form], Decimal(1))
