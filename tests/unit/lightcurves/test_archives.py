@@ -117,6 +117,7 @@ def shown(found: Measurement) -> str:
         ("MJD,Freq,Flux (mJy)\n56079.4,5 GHz,1.5±0.1\n", ["56079.40000 5 GHz 0.0015 ± 0.0001 Jy"]),
         ("obsJD,obsMag,obsUncert,bandName\n2456079.9,15.1,limit,V\n", ["56079.40000 V <15.1"]),
         ("midpointMjdTai,band,psfFlux [nJy]\n56079.4,r,1500\n\x1a", ["56079.40000 r 1.5e-06 Jy"]),
+        ("JD,mag,band\n2456079.9,11.1 mag,V\n", ["56079.40000 V 11.1"]),
         # A date and the time of its day.
         ("Date (UT),Time (UT),Mag,Filter\n2012-06-01,12:00:00,11.1,V\n", ["56079.50000 V 11.1"]),
         ("Date,UT,Mag,Filter\n2012/6/1,12:00,11.1,V\n", ["56079.50000 V 11.1"]),

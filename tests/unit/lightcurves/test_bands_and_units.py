@@ -28,6 +28,7 @@ from sourcebook.lightcurves.units import read_flux_unit
         *(("uvot::uvm2", "UVM2"), ("Swift/UVOT.UVW1", "UVW1"), ("UVOT w2", "UVW2"), ("UVOT B", "UVOT B")),
         *(("K_s", "Ks"), ("2MASS K", "Ks"), ("WISE W2", "W2"), ("Strömgren y", "STY"), ("mpg", "pg")),
         *(("Bessell (V)", "V"), ("Tri-Color Green", "TG"), ("Clear V", "CV"), ("5.0 GHz", "5 GHz")),
+        *(("rc", "R"), ("R(c)", "R"), ("i_P1", "i"), ("Sloan z_s", "ZS")),
         *(
             ("5 GHz", "5 GHz"),
             ("36.5ghz", "36.5 GHz"),

@@ -71,8 +71,8 @@ _PAN_STARRS: Final = {**_SLOAN, "z": "ZS", "zs": "ZS", "y": "Y"}
 _SYSTEMS: Final[Mapping[str, Mapping[str, str]]] = {
     "johnson": {**_JOHNSON_COUSINS, "r": "RJ", "i": "IJ"},
     "johnson[- /]?cousins|cousins|bessell?|landolt": _JOHNSON_COUSINS,
-    "sdss|sloan|ztf|des|decam": _SLOAN,
-    "ps1|pan-?starrs1?|lsst": _PAN_STARRS,
+    "sdss|sloan|ztf|des|decam": {**_SLOAN, "z s": "ZS", "zs": "ZS"},
+    "ps1|p1|pan-?starrs1?|lsst": _PAN_STARRS,
     "atlas": {"o": "o", "orange": "o", "c": "c", "cyan": "c"},
     "gaia(?:e?dr)?[1-4]?": {**_GAIA, "g bp": "Gaia BP", "g rp": "Gaia RP"},
     "swift|(?:swift[ ._/:-]?)?uvot": {
@@ -101,7 +101,7 @@ _BY_SYSTEM: Final = tuple(
     # "SDSS g'", "ztfg" and "SLOAN/SDSS.g" of the SVO's filter service; "g-ZTF" and "V (Bessell)".
     for form in (r"(?:[\w-]+/)?(?:{})[ ._/:-]*(?P<band>.+)", r"(?P<band>.+?)[ ._-]*\(?(?:{})\)?")
 )
-_SUFFIXED: Final = re.compile(r"(?P<letter>[UBVRI]) ?(?P<system>[CcJj])")
+_SUFFIXED: Final = re.compile(r"(?P<letter>[UBVRI]|[ri](?=c)) ?\(?(?P<system>[CcJj])\)?")
 """Rc and Ic of Cousins, Vj of Johnson."""
 _SPECTRAL: Final = re.compile(
     r"(?P<value>\d{1,6}(?:[.,]\d{1,4})?(?:-\d{1,6}(?:\.\d{1,4})?)?) ?"
@@ -155,7 +155,8 @@ def read_band(field: str, text: str) -> str:
     if found := _SUFFIXED.fullmatch(plain):
         if found[0] in {"Bj", "B J"}:
             raise InvalidInput(field, text, "B for Johnson's, or pg for the photographic band of surveys")
-        return _SYSTEMS["johnson"][found["letter"].lower()] if found["system"] in "jJ" else found["letter"]
+        system = _SYSTEMS["johnson"] if found["system"] in "jJ" else _JOHNSON_COUSINS
+        return system[found["letter"].lower()]
     for pattern, bands in _BY_SYSTEM:
         if (found := pattern.fullmatch(lowered)) is None:
             continue

@@ -430,6 +430,7 @@ def _magnitude(cells: Sequence[str], columns: Columns, flux: _Value) -> _Value:
     if not sign and len(number) <= OBSERVER_LIMIT and (worded := _LIMIT_WORD.fullmatch(number)):
         number, limit = worded["after"] or worded["before"], True
     number, error = _without_error(heading, number)
+    number = number.removesuffix("mag").rstrip()
     unsure = number.endswith((":", "?"))
     factor = _THOUSANDTHS.get(columns.units.get("magnitude", "").lower(), 1)
     value = read_number(heading, number.rstrip(":?").rstrip()) * factor
