@@ -162,7 +162,8 @@ class BandColumns(NamedTuple):
     @property
     def places(self) -> set[int]:
         """Where they stand."""
-        return {self.magnitude, *(one.position for one in self.limits)} | ({self.error} - {None})
+        found = {self.magnitude, *(one.position for one in self.limits)}
+        return found if self.error is None else found | {self.error}
 
     def is_filled(self, cells: Sequence[str]) -> bool:
         """Whether a row has a magnitude or a limit of this band."""
