@@ -12,6 +12,7 @@ and the registered sources: after a source's priority was changed, or a source w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -187,23 +188,16 @@ class Canonical:
 
     def offer(
         self, target: tuple[str, str, str], observation: Observation, source_priority: SourcePriority
-    ) -> bool:
-        """Put an observation into its source's slot unless a newer one is there.
-
-        Returns:
-            Whether it was put there.
-        """
+    ) -> None:
+        """Put an observation into its source's slot unless a newer one is there."""
         bank, series, term = target
         source_id = observation.source_id
-        try:
+        with suppress(ConditionFailed):
             self.table.update(
                 keys.latest(series, term, bank),
                 assign={("sources", source_id): slot_of(observation, source_priority)},
                 condition=_not_newer(source_id, *observation.age),
             )
-        except ConditionFailed:
-            return False
-        return True
 
     def rebuild(self, target: tuple[str, str, str], source_ids: Iterable[str] | None = None) -> bool:
         """Rebuild the slots of one bank, series and term from the raw layer and the registered sources.

@@ -106,17 +106,14 @@ class Grid:
                 DocumentCause.TOO_LARGE, f"{width} columns, where {_MOST_HEADINGS} are the most"
             )
         headings: list[Sequence[str]] = []
-        over_columns = [
-            " ".join(dict.fromkeys(row[number] for row in heading_rows if number < len(row)))
-            for number in range(width)
-        ]
-        for number in range(width):
-            texts = [unmarked(row[number]) for row in heading_rows if number < len(row)]
-            over = list(dict.fromkeys(filter(None, texts)))
-            headings.append([" ".join(over), *over] if len(over) > 1 else over)
+        over_columns: list[str] = []
         numbers: dict[str, int] = {}
-        for number, stands in enumerate(headings):
-            for text in stands:
+        for number in range(width):
+            written = [row[number] for row in heading_rows if number < len(row)]
+            over_columns.append(" ".join(dict.fromkeys(written)))
+            over = list(dict.fromkeys(filter(None, map(unmarked, written))))
+            headings.append([" ".join(over), *over] if len(over) > 1 else over)
+            for text in headings[-1]:
                 numbers.setdefault(heading_key(text), number)
         return cls(headings, rows, language, over_columns, numbers)
 

@@ -36,7 +36,6 @@ _ASSIGNED = re.compile(r"(?:(?:var|let|const) )?[\w$.\[\]\"']{1,200}\s*=\s*(?=[{
 _SHOWN_NAMES: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
 class _Twice:
     """Stands for a member that an object has twice, with different values."""
 
