@@ -92,9 +92,9 @@ _TIME = re.compile(
     r"(?<!\d)(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*([ap]\.?\s?m\b\.?)?|\s*([ap]\.?\s?m\b\.?))",
     re.IGNORECASE,
 )
-# "20h21", "20時21分", and "20.21" or "20.21.00" behind a year or "kl.".
+# "20h21", "20u21", "20時21分", and "20.21" or "20.21.00" behind a year or "kl.".
 _OTHER_TIME = re.compile(
-    r"(?<!\d)(\d{1,2}) ?h ?(\d{2})(?!\d)"
+    r"(?<!\d)(\d{1,2}) ?[hu] ?(\d{2})(?!\d)"
     r"|(?:(?<=\d{4} )|(?<=\d{4}, )|(?<=kl )|(?<=kl\. )|(?<=klo ))(\d{1,2})\.(\d{2})(?:\.(\d{2}))?(?![\d.])"
     r"|(?<!\d)(\d{1,2}) ?[時时시点點] ?(\d{2}) ?[分분]"
 )
@@ -114,8 +114,9 @@ _ZONE = re.compile(
 # hours.
 _MILITARY = re.compile(r"\s*(?:[\[(]\s*)?([a-gik-su-y])\b(?!\s*[/.])")
 _LONG_ZONE = re.compile(r"\s*(?:standard |daylight |summer )?time\b\s*[\])]?")
-_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
-_YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4})(?!\d)")
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})(?:[-/]|\. ?)(\d{1,2})(?:[-/]|\. ?)(\d{1,2})(?!\d)")
+_YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})([-/]|\. ?)(\d{1,2})(?:[-/]|\. ?)(\d{4})(?!\d)")
+_YEAR_BEFORE_OFFSET = re.compile(r"\s*(\d{4})(\s+[+-]\d\d:?\d\d)$")
 _SECONDS = re.compile(r"\d+|\d{10}\.\d+")
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -265,6 +266,7 @@ def _time_of_day(text: str) -> _Time:
     after = text[found.end() :]
     if oclock := _OCLOCK.match(after):
         after = f" {after[oclock.end() :]}"
+    after = _YEAR_BEFORE_OFFSET.sub(r"\2 \1", after)  # as git writes: "Nov 5 20:21:00 2024 +0100"
     read = _native_zone(text, after) or _zone(after)
     if read is None or _LOCAL.search(text):
         return _Time(zone=None, doubt="nobody knows its zone")
