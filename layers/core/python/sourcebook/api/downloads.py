@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from sourcebook.api import products
@@ -30,32 +29,6 @@ _ALL_POINTS: Final = 10_000_000
 _CSV_TYPE: Final = "text/csv; charset=utf-8; header=present"
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """A light curve to be written."""
-
-    points: list[dict[str, object]]
-    name: str
-
-
-def _as_csv(curve: Curve) -> str:
-    from sourcebook.lightcurves.written import as_csv  # noqa: PLC0415 - seldom needed, as all below
-
-    return as_csv(curve.points)
-
-
-def _as_votable(curve: Curve) -> str:
-    from sourcebook.lightcurves.written import as_votable  # noqa: PLC0415
-
-    return as_votable(curve.points, curve.name)
-
-
-def _as_aavso(curve: Curve) -> str:
-    from sourcebook.lightcurves.written import as_aavso  # noqa: PLC0415
-
-    return as_aavso(curve.points, curve.name)
-
-
 def _spectrum_as_csv(api: products.ProductsApi, request: Request) -> Response:
     nova_id, product_id = products.nova_of(api, request), request.path.get("data_product_id", "")
     text = _found(lambda: api.products.spectrum_csv(nova_id, product_id), nova_id, product_id)
@@ -76,14 +49,6 @@ def _held_file(api: products.ProductsApi, request: Request) -> Response:
             "content": base64.b64encode(file.body).decode(),
         }
     )
-
-
-def _curve(api: products.ProductsApi, request: Request) -> Curve:
-    nova_id = products.nova_of(api, request)
-    nova = api.novae.get(nova_id) or {}
-    asked = products.CurveParameters.of(request)
-    found = products.points_of(api, request, nova_id, asked, most=_ALL_POINTS)
-    return Curve(found["items"], str(nova.get("primary_name") or nova_id))
 
 
 def _found(read: Callable[[], T | None], nova_id: str, product_id: str) -> T:
@@ -126,13 +91,18 @@ def _curve_file(
     description: str,
     *,
     media_type: str,
-    write: Callable[[Curve], str],
     saved_as: str = "",
 ) -> Operation:
     """Return the operation that gives a light curve as a file of a format."""
 
     def handle(api: products.ProductsApi, request: Request) -> Response:
-        text = write(_curve(api, request))
+        from sourcebook.lightcurves.written import FORMATS  # noqa: PLC0415 - seldom needed
+
+        nova_id = products.nova_of(api, request)
+        nova = api.novae.get(nova_id) or {}
+        asked = products.CurveParameters.of(request)
+        found = products.points_of(api, request, nova_id, asked, most=_ALL_POINTS)
+        text = FORMATS[suffix](found["items"], str(nova.get("primary_name") or nova_id))
         return _file(text, media_type, f"{request.path['nova_id']}{saved_as or suffix}")
 
     return Operation(
@@ -175,7 +145,6 @@ _OF_NOVAE: Final = of_topic(
         "The light curve of a nova as CSV",
         _WHOLE,
         media_type=_CSV_TYPE,
-        write=_as_csv,
     ),
     _curve_file(
         ".vot",
@@ -183,7 +152,6 @@ _OF_NOVAE: Final = of_topic(
         "The light curve of a nova as a VOTable",
         f"Version 1.4, with units and UCDs. {_WHOLE}",
         media_type="application/x-votable+xml",
-        write=_as_votable,
     ),
     _curve_file(
         ".aavso",
@@ -192,7 +160,6 @@ _OF_NOVAE: Final = of_topic(
         "Magnitudes in AAVSO's filters at Julian Dates. What the format cannot hold is left out, and a "
         "comment in the file counts it. More than 4 MB are refused with 409.",
         media_type="text/plain; charset=utf-8",
-        write=_as_aavso,
         saved_as=".aavso.txt",
     ),
     Operation(

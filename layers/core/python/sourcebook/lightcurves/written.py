@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
@@ -145,3 +145,11 @@ def _columns(points: Sequence[Point], times: VotableTimeSystem | None) -> Iterat
 
 def _plain(value: Any) -> str | int | float | None:  # noqa: ANN401 - one value of a point
     return ("true" if value else "false") if isinstance(value, bool) else value
+
+
+FORMATS: Final[Mapping[str, Callable[[Sequence[Point], str], str]]] = {
+    ".csv": lambda points, _name: as_csv(points),
+    ".vot": as_votable,
+    ".aavso": as_aavso,
+}
+"""What writes a light curve of a nova of this name, by the suffix of the file's address."""
