@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import boto3
@@ -157,6 +158,16 @@ class Stack:
         self.session = boto3.session.Session(region_name="us-east-1")
         self.outputs = {"AlertMailTopicArn": topic}
         self.http_policy = HttpPolicy()
+
+
+def test_a_reader_sees_of_addresses_only_whose_they_are(client: Client, table: Table) -> None:
+    # The path of a webhook is often a secret, and with public_read anybody reads.
+    made = client.add_alert("run", webhook=HOOK)
+    assert made.webhook == HOOK, "who makes a rule knows"
+    (rule,) = RuleStore(table).all()
+    RuleStore(table).add(replace(rule, webhook=None, mail="ada@desk.example"))
+    shown = {(rule.webhook, rule.mail) for rule in client.alerts()}
+    assert shown == {("https://desk.example/…", None), (None, "…@desk.example")}
 
 
 def test_the_command_line_does_the_same(table: Table, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:

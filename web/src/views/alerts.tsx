@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { sendAs, useDoing } from "../access";
 import { all } from "../api";
 import { go, hashOf, useList, useLoad, useWatch, type Place } from "../hooks";
-import { Chip, Choice, Copy, Empty, Facts, Field, Heading, More, Outside, Shown, Table, Time, Trouble } from "../parts";
+import { Chip, Choice, Copy, Empty, Facts, Field, Heading, More, Shown, Table, Time, Trouble } from "../parts";
 import { inWords, KINDS, type Delivery, type Kind, type Rule, type RuleField } from "./alert-words";
 
 export function Alerts({ place }: { place: Place }): JSX.Element {
@@ -208,7 +208,7 @@ function One({ id }: { id: string }): JSX.Element {
         <>
           <Facts
             of={[
-              ["Webhook", rule.webhook === null ? "–" : <Outside url={rule.webhook}>{rule.webhook}</Outside>],
+              ["Webhook", rule.webhook ?? "–"],
               ["Mail", rule.mail ?? "–"],
               ["Since", <Time at={rule.created_at} exact />],
             ]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, create_model
 
@@ -65,7 +66,7 @@ def make(dependencies: Dependencies) -> AlertsApi:
 
 
 def _list_alerts(alerts: AlertsApi, request: Request) -> Response:
-    rules = [rule.shown() for rule in alerts.rules.all()]
+    rules = [_for_readers(rule) for rule in alerts.rules.all()]
     return listed(_page(rules, "alert_id", "alerts", request))
 
 
@@ -90,6 +91,15 @@ def _list_deliveries(alerts: AlertsApi, request: Request) -> Response:
     rule = _rule(alerts, request)
     rows = [one.shown() for one in alerts.deliveries.log(rule.alert_id)]
     return listed(_page(rows, "event_id", f"deliveries of {rule.alert_id}", request))
+
+
+def _for_readers(rule: AlertRule) -> View:
+    """Return a rule without what lets its reader post to a webhook or write to a person (decision 0470)."""
+    webhook, mail = rule.webhook, rule.mail
+    return rule.shown() | {
+        "webhook": webhook and f"{webhook.partition('://')[0]}://{urlsplit(webhook).netloc}/…",
+        "mail": mail and f"…@{mail.rpartition('@')[2]}",
+    }
 
 
 def _page(rows: list[View], key: str, name: str, request: Request) -> Page[View]:
@@ -159,7 +169,8 @@ OPERATIONS: Final = of_topic(
         name="listAlerts",
         summary="The rules of alerts, the newest last",
         description="Fields that a kind does not have are null; those that were not given have what counts "
-        "instead. No secret is shown again.",
+        "instead. No secret is shown again. Of a webhook only the server is shown and of a mail address the "
+        "domain: whoever reads them whole could post there and write to them.",
         handle=_list_alerts,
         query=PageParameters,
         answers={200: "AlertPage"},
