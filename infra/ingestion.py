@@ -135,8 +135,10 @@ class Ingestion(Construct):
         )
         monitoring.alarm(
             "feed-queue-size",
-            metric=self.dispatch.metric("queue_size", statistic="Minimum", period=period),
+            # A dispatch that finds nothing due sends no metric, which counts as none due.
+            metric=self.dispatch.metric("queue_size", statistic="Maximum", period=cdk.Duration.minutes(1)),
             threshold=MANY_DUE,
+            periods=(15, 15),
             meaning=f"For 15 minutes {MANY_DUE:,} sources or more were due: fetching falls behind.",
             action="Raise fetch_concurrency, or ask feeds less often.",
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sourcebook.errors import Terminal
 from sourcebook.records.source import Source
+from sourcebook.sources.read import FeedReader
 from sourcebook_cli.output import progress, show_table
 from sourcebook_cli.stack import Stack, StackCounts, count
 
@@ -48,6 +49,7 @@ def watch(stack: Stack, watched: WatchedSources, timeout: float) -> StackCounts:
                 raise NotFinished(_what_is_missing(counts, timeout))
             time.sleep(_LOOK_EVERY)
     _show_failures(list(sources.values()))
+    _show_refused(FeedReader(stack.table), watched.fetches_before)
     return counts
 
 
@@ -69,3 +71,21 @@ def _show_failures(sources: list[Source]) -> None:
         whole=("source", "cause"),
         title=f"{len(failing)} sources failed",
     )
+
+
+def _show_refused(reader: FeedReader, source_ids: Iterable[str]) -> None:
+    """Show what the newest fetch of each feed has refused, with the reasons that are kept."""
+    newest = {source_id: reader.history(source_id, limit=1) for source_id in sorted(source_ids)}
+    refused = [
+        (source_id, str(fetch["rejected"]), "; ".join(fetch["rejections"]))
+        for source_id, page in newest.items()
+        for fetch in (page.items if page else ())
+        if fetch["rejected"]
+    ]
+    if refused:
+        show_table(
+            ("source", "entries", "reasons"),
+            refused,
+            whole=("source", "entries"),
+            title="Entries were refused",
+        )

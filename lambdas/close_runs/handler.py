@@ -8,23 +8,21 @@ from dataclasses import asdict
 from typing import Any
 
 import boto3
-from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from sourcebook.counting import count
 from sourcebook.runs.closing import EndedExecution, RunCloser, RunSweeper
 from sourcebook.settings import required
 from sourcebook.table.client import Table, aws_config
 
 logger = Logger()
-metrics = Metrics()
 table = Table.connect(required("TABLE_NAME"))
 closer = RunCloser(table)
 sweeper = RunSweeper(table, boto3.client("stepfunctions", config=aws_config()), closer)
 
 
 @collect_garbage_from_now
-@metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
     """Close the run of an ended execution, or, called by the schedule, all whose events were missed."""
@@ -35,6 +33,6 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
         return {"closed": closed}
     swept = asdict(sweeper.sweep())
     # Each of them is an event that was lost.
-    metrics.add_metric("RunsSwept", MetricUnit.Count, swept["closed"])
+    count(RunsSwept=swept["closed"])
     logger.info("runs_swept", extra=swept)
     return swept

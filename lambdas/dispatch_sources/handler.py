@@ -7,17 +7,15 @@ from sourcebook.runs.handlers import Task
 from dataclasses import asdict
 
 import boto3
-from aws_lambda_powertools import Metrics
-from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from sourcebook.counting import count
 from sourcebook.settings import required
 from sourcebook.sources.dispatch import DispatchCounts, Dispatcher, DispatchSources
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table.client import aws_config
 
 task = Task.connect()
-metrics = Metrics()
 dispatcher = Dispatcher(
     SourceRegistry(task.table), boto3.client("sqs", config=aws_config()), required("FETCH_QUEUE_URL")
 )
@@ -26,12 +24,11 @@ dispatcher = Dispatcher(
 def dispatch(request: DispatchSources, context: LambdaContext) -> DispatchCounts:
     """Send the requested sources to the queue, and count them in the metrics."""
     counts = dispatcher.dispatch(request, context.aws_request_id)
-    metrics.add_metric("SourcesDue", MetricUnit.Count, counts.due)
-    metrics.add_metric("MessagesRefused", MetricUnit.Count, counts.refused)
+    count(SourcesDue=counts.due, MessagesRefused=counts.refused)
     if request.source_ids is None:
-        metrics.add_metric("queue_size", MetricUnit.Count, counts.due)
+        count(queue_size=counts.due)
     task.logger.info("sources_dispatched", extra=asdict(counts))
     return counts
 
 
-handler = metrics.log_metrics(task.handler_of_all_callers(DispatchSources, dispatch))
+handler = task.handler_of_all_callers(DispatchSources, dispatch)

@@ -7,18 +7,17 @@ from sourcebook.start import collect_garbage_from_now
 from typing import Any
 
 import boto3
-from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sourcebook.articles.announce import Announcer
 from sourcebook.articles.heal import Healer
 from sourcebook.clients import on_demand
+from sourcebook.counting import count
 from sourcebook.settings import required
 from sourcebook.table.client import Table, aws_config
 
 logger = Logger()
-metrics = Metrics()
 healer = Healer(
     Table.connect(required("TABLE_NAME")),
     Announcer(on_demand(lambda: boto3.client("sns", config=aws_config())), required("ARTICLE_TOPIC_ARN")),
@@ -26,11 +25,10 @@ healer = Healer(
 
 
 @collect_garbage_from_now
-@metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001 - Lambda's own signature
     """Announce forgotten articles again; return how many."""
     healed = healer.heal(context.aws_request_id)
-    metrics.add_metric("ArticlesHealed", MetricUnit.Count, healed)
+    count(ArticlesHealed=healed)
     logger.info("articles_healed", extra={"healed": healed})
     return {"healed": healed}

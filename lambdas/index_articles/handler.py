@@ -10,8 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import boto3
-from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from sourcebook.alerts.deliveries import DeliveryStore
@@ -19,6 +18,7 @@ from sourcebook.alerts.evaluate import Evaluator
 from sourcebook.alerts.rules import RuleStore
 from sourcebook.bucket.objects import Objects
 from sourcebook.clients import on_demand
+from sourcebook.counting import count
 from sourcebook.search.days import Days
 from sourcebook.search.index import Indexer
 from sourcebook.search.read import SubjectNames
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from sourcebook.alerts.deliver import Deliverer
 
 logger = Logger()
-metrics = Metrics()
 STREAM_SECONDS = 60.0
 """Seconds that reading the stream may take; writing has the rest of the function's time."""
 
@@ -67,13 +66,11 @@ def deliver(context: LambdaContext) -> None:
     import asyncio
 
     done = asyncio.run(deliverer().run(lambda: context.get_remaining_time_in_millis() > DELIVERY_MS))
-    metrics.add_metric("AlertsDelivered", MetricUnit.Count, done.delivered)
-    metrics.add_metric("AlertsGivenUp", MetricUnit.Count, done.given_up)
+    count(AlertsDelivered=done.delivered, AlertsGivenUp=done.given_up)
     logger.info("alerts_delivered", extra=asdict(done))
 
 
 @collect_garbage_from_now
-@metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  # noqa: ARG001
     """Read the stream on from where the last run ended; nothing is noted before it is written."""
@@ -89,11 +86,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  #
         logger.error("article_not_indexed", extra={"dedup_key": key, "reason": reason})
     for identity, reason in alerted.left_out.items():
         logger.error("alert_not_judged", extra={"identity": identity, "reason": reason})
-    metrics.add_metric("AlertsFired", MetricUnit.Count, alerted.fired)
     counts = {"records": changes.records, "articles": run.articles, "changed": run.changed, "days": run.days}
     counts |= {"rules": rule_count, "happenings": alerted.happenings, "fired": alerted.fired}
-    metrics.add_metric("ArticlesIndexed", MetricUnit.Count, run.changed)
-    metrics.add_metric("ArticlesNotIndexed", MetricUnit.Count, len(run.left_out))
+    count(AlertsFired=alerted.fired, ArticlesIndexed=run.changed, ArticlesNotIndexed=len(run.left_out))
     logger.info("articles_indexed", extra=counts)
     # Last, since a receiver may take its time, and nothing that was read waits for it.
     deliver(context)

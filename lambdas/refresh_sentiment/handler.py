@@ -6,21 +6,19 @@ from sourcebook.start import collect_garbage_from_now
 
 from typing import Any
 
-from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from sourcebook.counting import count
 from sourcebook.sentiment.refresh import Refresher, read_refresh_request
 from sourcebook.settings import required
 from sourcebook.table.client import Table
 
 logger = Logger()
-metrics = Metrics()
 table = Table.connect(required("TABLE_NAME"))
 
 
 @collect_garbage_from_now
-@metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     """Refresh all active subjects, or those named in ``{"tool_ids": [...]}``."""
@@ -35,7 +33,6 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         "hours": report.hours,
         "duration_ms": report.duration_ms,
     }
-    metrics.add_metric("SubjectsRefreshed", MetricUnit.Count, counts["refreshed"])
-    metrics.add_metric("SubjectsNotRefreshed", MetricUnit.Count, counts["failed"] + counts["left"])
+    count(SubjectsRefreshed=counts["refreshed"], SubjectsNotRefreshed=counts["failed"] + counts["left"])
     logger.info("sentiment_refreshed", extra=counts)
     return counts

@@ -8,28 +8,25 @@ from dataclasses import asdict
 from typing import Any
 
 import boto3
-from aws_lambda_powertools import Logger, Metrics
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from sourcebook.counting import count
 from sourcebook.novae.review import WorkflowStarter
 from sourcebook.settings import required
 from sourcebook.spectra.sweep import SpectraSweeper
 from sourcebook.table.client import Table, aws_config
 
 logger = Logger()
-metrics = Metrics()
 starter = WorkflowStarter(boto3.client("stepfunctions", config=aws_config()), required("WORKFLOW_ARN_PREFIX"))
 sweeper = SpectraSweeper(Table.connect(required("TABLE_NAME")), starter)
 
 
 @collect_garbage_from_now
-@metrics.log_metrics
 @logger.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's own signature
     """Start the acquisition of what is due; return the counts and the execution, if one was started."""
     sweep = asdict(sweeper.sweep())
-    metrics.add_metric("SpectraDue", MetricUnit.Count, sweep["due"])
-    metrics.add_metric("SpectraOverdueMinutes", MetricUnit.NoUnit, sweep["overdue_minutes"])
+    count(SpectraDue=sweep["due"], SpectraOverdueMinutes=sweep["overdue_minutes"])
     logger.info("spectra_swept", extra=sweep)
     return sweep

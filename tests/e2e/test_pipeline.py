@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sourcebook.clock import utc_now
+from sourcebook.feeds.manage import FeedManager
 from sourcebook_local.folder import feeds_in, start_server
 from sourcebook_local.project import ROOT
 from sourcebook_local.samples import expected, sample_sources
@@ -132,6 +133,8 @@ def test_the_functions_write_the_metrics_of_the_design(stack: Stack, samples: di
         "database_connection_pool_size",
     }
     assert wait_until(lambda: wanted <= measured(stack, "fetch_sources"), 60, "the metrics of a fetch")
+    FeedManager(stack.table).change(next(iter(samples)), {"enabled": True})
+    # What is enabled is due at once: for this call, or for that of the schedule, which may be faster.
     stack.invoke("dispatch_sources", {})
     assert wait_until(lambda: "queue_size" in measured(stack, "dispatch_sources"), 60, "those of a dispatch")
 

@@ -21,12 +21,12 @@ DEFAULT_INTERVAL_MINUTES: Final = 15
 
 def _http_url(url: str) -> str:
     if not url.isprintable():
-        raise ValueError("a URL must not hold control characters")
+        raise ValueError("a URL without control characters")
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("not an http or https URL with a host")
+        raise ValueError("an http or https URL with a host")
     if parts.username or parts.password:
-        raise ValueError("a URL must not carry a user name or password")
+        raise ValueError("a URL without user name and password")
     return url
 
 
