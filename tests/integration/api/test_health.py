@@ -160,3 +160,22 @@ def test_a_table_that_does_not_answer_is_degraded_and_the_reason_is_kept_for_the
     assert health.answer["checks"]["table"] == "unavailable"
     assert health.cause is not None
     assert "no-such-table" not in str(health.answer)
+
+
+def test_of_many_sources_a_report_is_kept_for_half_a_minute(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Anybody may ask, fifty times a second, and each report reads an entry of every source.
+    monkeypatch.setattr(health, "MANY", 2)
+    put_source(table, "a", isoformat(NOW))
+    now = [NOW]
+    asked = HealthCheck(table, clock=lambda: now[0])
+    assert asked.run().answer["checks"]["active_feeds"] == 1
+    put_source(table, "b", isoformat(NOW))
+    assert asked.run().answer["checks"]["active_feeds"] == 2, "few sources are read each time"
+    put_source(table, "c", isoformat(NOW))
+    now[0] += timedelta(seconds=29)
+    assert asked.run().answer == {**asked.run().answer, "timestamp": isoformat(NOW)}
+    assert asked.run().answer["checks"]["active_feeds"] == 2
+    now[0] += timedelta(seconds=1)
+    assert asked.run().answer["checks"]["active_feeds"] == 3

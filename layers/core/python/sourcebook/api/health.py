@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -24,6 +24,9 @@ SILENT: Final = timedelta(hours=25)
 """No source is asked less often than daily. After this long without one success, all of them fail."""
 COUNTED: Final = 20_000
 """Sources that are looked at at most."""
+MANY: Final = 1_000
+"""Sources from which a report is kept for `KEPT`: anybody may ask for one, which reads an entry of each."""
+KEPT: Final = timedelta(seconds=30)
 _PAGE: Final = 5_000
 
 
@@ -44,12 +47,17 @@ class HealthReport:
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """Looks at the table and at what dispatch and fetching last wrote into it."""
+    """Looks at the table and at what dispatch and fetching last wrote into it.
+
+    Attributes:
+        version: of what is deployed.
+    """
 
     table: Table
     clock: Clock = utc_now
     version: str = ""
-    """Of what is deployed."""
+    _kept: dict[datetime, HealthReport] = field(default_factory=dict)
+    """At most one report, by its time."""
 
     def run(self) -> HealthReport:
         """Return how the system is.
@@ -58,6 +66,10 @@ class HealthCheck:
         source has been due for `LATE`.
         """
         now = self.clock()
+        for made, report in self._kept.items():
+            if timedelta(0) <= now - made < KEPT:
+                return report
+        self._kept.clear()
         try:
             tick = self.table.get(keys.dispatch_tick()) or {}
             active = list(self._active())
@@ -85,7 +97,10 @@ class HealthCheck:
             and overdue <= OVERDUE
             and (last_success is None or _since(last_success, now) <= SILENT)
         )
-        return self._health(now, ok=ok, checks=checks)
+        report = self._health(now, ok=ok, checks=checks)
+        if len(active) >= MANY:
+            self._kept[now] = report
+        return report
 
     def _health(
         self, now: datetime, *, ok: bool, checks: dict[str, object], cause: Exception | None = None

@@ -70,7 +70,7 @@ OPERATIONS: Final = of_topic(
         "success for 25 hours. Before the first run a fresh deployment is `healthy` until a source has been "
         "due for five minutes. `scheduler` is in seconds since the schedule last ran dispatch, `overdue` in "
         "seconds that the source that waits longest has been due, 0 when none is; `active_feeds` are "
-        "counted up to 20,000.",
+        "counted up to 20,000. Where there are 1,000 sources and more an answer may be half a minute old.",
         handle=_get_health,
         is_open=True,
         answers={200: "Health", 503: "Health"},
