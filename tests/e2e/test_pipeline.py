@@ -133,7 +133,7 @@ def test_the_functions_write_the_metrics_of_the_design(stack: Stack, samples: di
         "database_connection_pool_size",
     }
     assert wait_until(lambda: wanted <= measured(stack, "fetch_sources"), 60, "the metrics of a fetch")
-    FeedManager(stack.table).change(next(iter(samples)), {"enabled": True})
+    FeedManager(registry(stack).table).change(next(iter(samples)), {"enabled": True})
     # What is enabled is due at once: for this call, or for that of the schedule, which may be faster.
     stack.invoke("dispatch_sources", {})
     assert wait_until(lambda: "queue_size" in measured(stack, "dispatch_sources"), 60, "those of a dispatch")

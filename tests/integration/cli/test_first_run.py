@@ -26,13 +26,8 @@ def test_entries_that_were_refused_are_shown_with_their_reasons(
     for name in ("harbor-ledger", "meridian-wire"):
         put_source(table, name, "2026-11-27T22:00:00Z", fetch_count=1)
     source = registry.get_many(["harbor-ledger"])["harbor-ledger"]
-    result = PollResult(
-        PollVerdict.CHANGED,
-        "ok",
-        entries=2,
-        created=1,
-        rejected=[Rejected(source.source_id, "a3", "headline: '' is not valid")],
-    )
+    refused = Rejected(source.source_id, "a3", "headline: '' is not valid")
+    result = PollResult(PollVerdict.CHANGED, "ok", entries=2, created=1, rejected=(refused,))
     table.put(history_item(source, result, datetime(2026, 11, 27, 22, tzinfo=UTC), 5))
     stack: Any = SimpleNamespace(table=table, registry=registry)
     counts = watch(stack, WatchedSources({"harbor-ledger": 0, "meridian-wire": 0}), 5)
