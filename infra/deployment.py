@@ -231,10 +231,11 @@ def _tns_bot(node: Node) -> str:
 
 
 def _origins(node: Node) -> tuple[str, ...]:
-    parts = [part.strip() for part in str(node.try_get_context("cors_origins") or "").split(",")]
+    # As browsers send them: API Gateway compares to the letter.
+    parts = [part.strip().lower() for part in str(node.try_get_context("cors_origins") or "").split(",")]
     origins = tuple(dict.fromkeys(part for part in parts if part))
     for origin in origins:
-        if origin != "*" and not re.fullmatch(r"https?://[A-Za-z0-9.-]+(:\d{1,5})?", origin, re.ASCII):
+        if origin != "*" and not re.fullmatch(r"https?://[a-z0-9.-]+(:\d{1,5})?", origin, re.ASCII):
             raise ValueError(
                 f"context cors_origins: {origin!r} is not an origin; expected comma-separated addresses of "
                 "sites without a path such as https://app.example, or * for any"

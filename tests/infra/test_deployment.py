@@ -32,8 +32,13 @@ def test_aws_is_the_default_and_lets_nothing_private_through() -> None:
 
 def test_values_come_as_text_from_the_command_line() -> None:
     chosen = _deployment(
-        target="local", public_read="False", allowed_networks=" 10.0.0.0/8 , ::1/128", analyze_concurrency="4"
+        target="local",
+        public_read="False",
+        allowed_networks=" 10.0.0.0/8 , ::1/128",
+        analyze_concurrency="4",
+        cors_origins="https://App.Example",
     )
+    assert chosen.cors_origins == ("https://app.example",), "as browsers send it"
     assert chosen.is_local
     assert chosen.public_read is False
     assert chosen.allowed_networks == "10.0.0.0/8,::1/128"

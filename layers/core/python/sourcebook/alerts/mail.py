@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
+
+from sourcebook.errors import InvalidInput
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
 
     from sourcebook.events import AlertFired
+
+_REFUSED: Final = frozenset({"FilterPolicyLimitExceeded", "InvalidParameter", "SubscriptionLimitExceeded"})
+"""What SNS says of an address that it never takes."""
 
 
 class NotTaken(Exception):
@@ -34,13 +39,23 @@ class Mailer:
     topic_arn: str
 
     def subscribe(self, address: str) -> None:
-        """Ask an address whether it wants what is addressed to it; asking again changes nothing."""
-        self.client.subscribe(
-            TopicArn=self.topic_arn,
-            Protocol="email",
-            Endpoint=address,
-            Attributes={"FilterPolicy": json.dumps({"to": [address]})},
-        )
+        """Ask an address whether it wants what is addressed to it; asking again changes nothing.
+
+        Raises:
+            InvalidInput: if SNS takes no such address, or no more of them: a topic may have 200 filters.
+        """
+        try:
+            self.client.subscribe(
+                TopicArn=self.topic_arn,
+                Protocol="email",
+                Endpoint=address,
+                Attributes={"FilterPolicy": json.dumps({"to": [address]})},
+            )
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in _REFUSED:
+                raise
+            expected = f"an address that SNS takes ({error.response['Error']['Message']}), or a webhook"
+            raise InvalidInput("mail", address, expected) from error
 
     def send(self, address: str, event: AlertFired) -> None:
         """Send a mail to an address that is subscribed to the topic.
