@@ -10,6 +10,8 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 INSTALLED := .venv/.installed node_modules/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Images of Python say that no bytecode is to be kept: each of hundreds of processes would compile all it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## List the commands
@@ -141,7 +143,7 @@ install: $(INSTALLED) ## Make the virtual environment and install what it needs
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11, 3.12 or 3.13 with venv is needed: install one, or say PYTHON=/path/to/python3" >&2; exit 1; fi
 	@echo "Making .venv with $$($(PYTHON) --version) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --no-compile --no-deps --require-hashes -r requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
