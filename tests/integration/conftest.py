@@ -9,8 +9,11 @@ import pytest
 from moto import mock_aws
 
 from sourcebook.table.client import Table
+from tests import quick_moto
 from tests.moto_table import MotoTable
 from tests.templates import table_definition
+
+quick_moto.hasten()
 
 
 @pytest.fixture

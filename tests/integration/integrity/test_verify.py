@@ -50,9 +50,10 @@ def built() -> Iterator[tuple[Healthy, list[dict[str, Any]]]]:
 def world(built: tuple[Healthy, list[dict[str, Any]]]) -> Healthy:
     """The healthy table, as it was built."""
     healthy, items = built
-    there = [keys.Key(PK=item["PK"], SK=item["SK"]) for item in everything(healthy.table)]
-    healthy.table.delete_many(there)
-    healthy.table.put_many(deepcopy(items))
+    wanted = {(item["PK"], item["SK"]): item for item in items}
+    there = {(item["PK"], item["SK"]): item for item in everything(healthy.table)}
+    healthy.table.delete_many([keys.Key(PK=pk, SK=sk) for pk, sk in there.keys() - wanted.keys()])
+    healthy.table.put_many([deepcopy(item) for place, item in wanted.items() if there.get(place) != item])
     return healthy
 
 

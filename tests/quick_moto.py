@@ -1,0 +1,37 @@
+"""moto with less work for the same answers: a third of the CPU of what runs against it was looking up names."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from moto.core import responses
+from moto.core.serialize import BaseJSONSerializer
+from moto.dynamodb.models.dynamo_type import DynamoType
+
+
+def hasten() -> None:
+    """Replace three functions of moto by ones with the same results."""
+    BaseJSONSerializer._serialize_type_structure = _structure
+    DynamoType.cast_value = property(_cast_value)
+    responses.method_names_from_class = lru_cache(maxsize=None)(responses.method_names_from_class)
+
+
+_any_structure = BaseJSONSerializer._serialize_type_structure
+_any_value = DynamoType.cast_value.fget
+
+
+def _structure(self: Any, serialized: Any, value: Any, shape: Any, key: str) -> None:
+    """Write a value of DynamoDB by the one member that it has; moto looks for all ten, each by many names."""
+    if not (key and shape.name == "AttributeValue" and type(value) is dict and len(value) == 1):
+        _any_structure(self, serialized, value, shape, key)
+        return
+    written = self.MAP_TYPE()
+    for name, member in value.items():
+        if member is not None:
+            self._serialize(written, member, shape.members[name], name)
+    self._default_serialize(serialized, written, shape, key)
+
+
+def _cast_value(self: Any) -> Any:
+    return self.value if self.type == "S" else _any_value(self)
