@@ -196,6 +196,7 @@ class UnpackedLayers:
         """Take over the layers that an earlier process has left in `folder`."""
         self._folder = folder
         self._lock = threading.Lock()
+        self._digests: dict[int, tuple[bytes, str]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         for layer in [path for path in folder.iterdir() if path.is_dir()]:
             needed = self._note_of(layer)
@@ -208,8 +209,13 @@ class UnpackedLayers:
         """Return the folder of an unpacked layer; none if MiniStack does not hold the layer."""
         if not archive:
             return []
-        layer = self._folder / hashlib.sha256(archive).hexdigest()
         with self._lock:
+            # MiniStack gives one object each time, and every start of a process would read up to 140 MB.
+            known, digest = self._digests.get(id(archive), (b"", ""))
+            if known is not archive:
+                digest = hashlib.sha256(archive).hexdigest()
+                self._digests[id(archive)] = (archive, digest)
+            layer = self._folder / digest
             if not layer.exists():
                 # Whole or not at all: the process may be killed meanwhile.
                 fresh = tempfile.mkdtemp(dir=self._folder)

@@ -10,9 +10,11 @@ the tests, not for a verdict.
 
 from __future__ import annotations
 
+import compileall
 import hashlib
 import os
 import shutil
+import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +28,7 @@ from sourcebook_local import process
 from sourcebook_local.cloud import LocalCloud
 from sourcebook_local.deploy import LOCAL_CONTEXT, content_hash, deploy
 from sourcebook_local.folder import stop_servers
+from sourcebook_local.launcher import UnpackedLayers
 from sourcebook_local.project import HOME, ROOT
 from tests.e2e.afterwards import check_the_table, logged_secrets
 from tests.e2e.calls import file_of, write_names
@@ -114,7 +117,20 @@ def make_deployed() -> None:
     finally:
         saved = cloud.stop()
     assert saved, f"the cloud in {DEPLOYED} did not stop by itself"
+    unpack_layers()
     stamp.write_text(wanted)
+
+
+def unpack_layers() -> None:
+    """Unpack and compile the layers once, where each copy of the cloud would do it."""
+    layers = UnpackedLayers(DEPLOYED / "layers")
+    for archive in (DEPLOYED / "state" / "s3").rglob("*.zip"):
+        with zipfile.ZipFile(archive) as content:
+            names = content.namelist()
+        if any(name.startswith("python/") for name in names):
+            (folder,) = layers.folders(archive.read_bytes())
+            if not any(name.endswith(".pyc") for name in names):
+                compileall.compile_dir(folder, quiet=2)
 
 
 def copy(source: Path, target: Path) -> None:

@@ -270,12 +270,12 @@ def slowest(found: Found) -> tuple[float, str]:
         for length in (1_000, LENGTH):
             for text in inputs(found.pattern, length):
                 for method in found.methods:
-                    signal.setitimer(signal.ITIMER_VIRTUAL, 2 * SECONDS)
+                    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
                     begun = time.process_time()
                     try:
                         run(found.pattern, method, text)
                     except TooLong:
-                        return 2 * SECONDS, f"{method} of {text[:40]!r} … {text[-10:]!r} ({length})"
+                        return SECONDS, f"{method} of {text[:40]!r} … {text[-10:]!r} ({length})"
                     finally:
                         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
                     worst = max(worst, (time.process_time() - begun, f"{method} of {text[:40]!r}"))
@@ -289,7 +289,7 @@ def test_every_expression_is_quick_with_fifty_kilobytes(found: Found) -> None:
     took, what = slowest(found)
     if took >= SECONDS:
         took, what = slowest(found)  # another process may have disturbed it
-    assert took < SECONDS, f"{found.pattern.pattern!r}: {took:.2f} s for {what}"
+    assert took < SECONDS, f"{found.pattern.pattern!r}: {took:.2f} s or more for {what}"
 
 
 def test_the_expressions_are_found() -> None:
