@@ -1,4 +1,4 @@
-"""moto with less work for the same answers: looking up names was a third of the CPU of what runs against it."""
+"""moto with less work for the same answers: looking up names was a third of the CPU of what runs on it."""
 
 from __future__ import annotations
 
