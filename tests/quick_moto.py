@@ -5,20 +5,22 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from moto.core import responses
-from moto.core.serialize import BaseJSONSerializer
-from moto.dynamodb.models.dynamo_type import DynamoType
+import moto.core.responses
+import moto.core.serialize
+import moto.dynamodb.models.dynamo_type
+
+responses: Any = moto.core.responses
+serializer: Any = moto.core.serialize.BaseJSONSerializer
+dynamo_type: Any = moto.dynamodb.models.dynamo_type.DynamoType
+_any_structure = serializer._serialize_type_structure
+_any_value = dynamo_type.cast_value.fget
 
 
 def hasten() -> None:
     """Replace three functions of moto by ones with the same results."""
-    BaseJSONSerializer._serialize_type_structure = _structure
-    DynamoType.cast_value = property(_cast_value)
+    serializer._serialize_type_structure = _structure
+    dynamo_type.cast_value = property(_cast_value)
     responses.method_names_from_class = lru_cache(maxsize=None)(responses.method_names_from_class)
-
-
-_any_structure = BaseJSONSerializer._serialize_type_structure
-_any_value = DynamoType.cast_value.fget
 
 
 def _structure(self: Any, serialized: Any, value: Any, shape: Any, key: str) -> None:
