@@ -29,15 +29,14 @@ reset: install ## Stop it and forget its data
 
 .PHONY: test check format lint types contracts unit integration deployed
 test: install format lint contracts ## All tests: types, units and moto beside the templates and a true deployment
-	@$(MAKE) --no-print-directory --jobs 2 labelled-undeployed labelled-deployed
-	$(BIN)/pytest tests/permissions
+	@$(MAKE) --no-print-directory --jobs 3 labelled-deployed labelled-integration labelled-checked
 
 check: install format lint contracts ## The quick loop before every commit
-	@$(MAKE) --no-print-directory --jobs 2 labelled-types labelled-unit
+	@$(MAKE) --no-print-directory --jobs 2 labelled-types labelled-unit UNIT="--numprocesses 2 --dist loadscope"
 
-# What several targets at once print is told apart by their names.
+# What several targets at once print is told apart by their names. The deployment, which waits most, goes first.
 labelled-%:
-	@set -o pipefail; $(MAKE) --no-print-directory $* 2>&1 | awk '{ print "[$*] " $$0; fflush() }'
+	@set -o pipefail; $(if $(filter-out deployed,$*),nice )$(MAKE) --no-print-directory $* 2>&1 | awk '{ print "[$*] " $$0; fflush() }'
 
 format:
 	$(BIN)/ruff format $(if $(CI),--check) .
@@ -53,18 +52,22 @@ contracts:
 	$(BIN)/lint-imports
 
 unit:
-	$(BIN)/pytest tests/unit -q --numprocesses 2 --dist loadscope
+	$(BIN)/pytest tests/unit -q $(UNIT)
 
 integration:
-	$(BIN)/pytest tests/integration -q --numprocesses 2 --dist loadscope
+	$(BIN)/pytest tests/integration -q
 
-.PHONY: undeployed
-undeployed: types unit integration
+# One process each, beside the other two of `make test`: a second one would collect all tests again.
+.PHONY: checked
+checked: types unit
 
 # These wait half of the time, for schedules and queues: `make test` runs the others beside them.
+# First a file that has the application deployed, which the others wait for; meanwhile templates are looked at.
 deployed:
 	rm -rf .sourcebook/calls
-	$(BIN)/pytest tests/infra tests/e2e -q --numprocesses 2 --dist loadfile
+	$(BIN)/pytest tests/e2e/test_recovery.py tests/infra tests/e2e -q \
+		--numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest tests/permissions -q
 
 # Any folder of feed files will do.
 CORPUS ?= $(firstword $(wildcard ../shared/data/feeds) local/sourcebook_local/samples/feeds)
@@ -137,7 +140,8 @@ term-words: install ## Make the list of words for terms again, from the locale d
 		env PYTHONPATH=layers/core/python python training/build_term_words.py
 
 .PHONY: install lock clean
-install: $(INSTALLED) ## Make the virtual environment and install what it needs
+install: ## Make the virtual environment and install what it needs
+	@$(MAKE) --no-print-directory --jobs 2 $(INSTALLED)
 
 .venv/.installed: requirements/dev.txt layers/core/requirements.txt layers/sentiment/requirements.txt layers/science/requirements.txt layers/parquet/requirements.txt pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11, 3.12 or 3.13 with venv is needed: install one, or say PYTHON=/path/to/python3" >&2; exit 1; fi
