@@ -141,7 +141,7 @@ term-words: install ## Make the list of words for terms again, from the locale d
 
 .PHONY: install lock clean
 install: ## Make the virtual environment and install what it needs
-	@$(MAKE) --no-print-directory --jobs 2 $(INSTALLED)
+	@$(MAKE) --no-print-directory --silent --jobs 2 $(INSTALLED)
 
 .venv/.installed: requirements/dev.txt layers/core/requirements.txt layers/sentiment/requirements.txt layers/science/requirements.txt layers/parquet/requirements.txt pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then echo "Python 3.11, 3.12 or 3.13 with venv is needed: install one, or say PYTHON=/path/to/python3" >&2; exit 1; fi

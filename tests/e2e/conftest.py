@@ -63,15 +63,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def new_cloud(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[Callable[[str], LocalCloud]]:
+) -> Iterator[Callable[..., LocalCloud]]:
     """Make clouds, not started, with IAM and TLS on; stopped at the end, their logs kept on failure."""
     made: list[LocalCloud] = []
 
-    def make(name: str) -> LocalCloud:
+    def make(name: str, save_every: float = 60.0) -> LocalCloud:
         home = tmp_path_factory.mktemp(name)
         recorded = file_of(home.name)
-        made.append(LocalCloud(home, venv=VENV, port=0, auth=True, tls=True, say=print, recorded=recorded))
-        return made[-1]
+        cloud = LocalCloud(
+            home, venv=VENV, port=0, auth=True, tls=True, say=print, recorded=recorded, save_every=save_every
+        )
+        made.append(cloud)
+        return cloud
 
     yield make
     leaks = {}
@@ -196,7 +199,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def stack(new_cloud: Callable[[str], LocalCloud]) -> Iterator[Stack]:
+def stack(new_cloud: Callable[..., LocalCloud]) -> Iterator[Stack]:
     """The application as `cdk deploy` leaves it."""
-    with deployed(kept_cloud() or new_cloud("stack")) as found:
+    # A save takes a second of CPU; the other clouds, and those of test_state.py, save beside their work.
+    with deployed(kept_cloud() or new_cloud("stack", save_every=600)) as found:
         yield found
