@@ -318,10 +318,10 @@ def _tags(category: str, folders: Iterable[str]) -> tuple[str, ...]:
 
 
 def distinct_tags(tags: Iterable[str]) -> list[str]:
-    """Return tags without repeats in any case; the first spelling of each is kept."""
+    """Return stripped tags without repeats in any case; the first spelling of each is kept."""
     found: dict[str, str] = {}
     for tag in tags:
-        found.setdefault(tag.strip().casefold(), tag.strip())
+        found.setdefault(tag.casefold(), tag)
     return list(found.values())
 
 
