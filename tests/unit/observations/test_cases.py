@@ -324,6 +324,7 @@ def test_without_declared_limits_what_no_rate_is_is_dropped_and_what_is_rare_say
         ("十年", "M0120", None),
         ("1年期", "M0012", None),
         ("半年", "M0006", None),
+        ("两年", "M0024", None),
         ("一年半", "M0018", None),
         ("P1Y6M", "M0018", None),
         ("P90D", "D00090", None),

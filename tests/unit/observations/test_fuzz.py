@@ -12,13 +12,17 @@ import json
 import os
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Final
 
 import pytest
 
 from sourcebook.observations.adapters.document import BadDocument
+from sourcebook.observations.days import read_days
 from sourcebook.observations.model import ParsedDocument
+from sourcebook.observations.terms import parse_term
+from sourcebook.observations.values import UnreadableValue, parse_rate
 from tests.unit.observations.pages import parse
 
 MUTATIONS: Final = int(os.environ.get("SOURCEBOOK_FUZZ", "200"))
@@ -221,3 +225,32 @@ def test_what_is_broken_is_never_a_wrong_figure_of_a_right_place(kind: str) -> N
             rates = {rate for (bank, _), rate in truth.items() if bank == row.bank}
             if true is not None and row.rate_pct in rates - {true}:
                 assert row.parse_warnings, f"{number}: {row} is not {true}: {piece!r} at {at} in {document}"
+
+
+PIECES: Final = (
+    *"0123456789.,%‰ -–+/()[]*^½⅜¹²①ⓘ▲yYmMdDPTWeE'·⁄⎖\u0336−年月天个半两十一二三期百零",
+    *(
+        "month",
+        "year",
+        " a ",
+        " one ",
+        " p.a. ",
+        " from ",
+        " to ",
+        " $",
+        " min ",
+        "AER",
+        " und ",
+        "Q3",
+        "Nov",
+        "2026",
+    ),
+)
+
+
+@pytest.mark.parametrize("read", [parse_rate, parse_term, lambda text: read_days([text])])
+def test_every_text_is_read_or_refused(read: Callable[[str], object]) -> None:
+    random_ = random.Random(1)
+    for _ in range(20 * MUTATIONS):
+        with suppress(UnreadableValue):
+            read("".join(random_.choices(PIECES, k=random_.randint(1, 8))))

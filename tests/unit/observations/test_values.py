@@ -54,6 +54,7 @@ def test_one_figure_is_its_own_minimum_and_maximum(text: str, value: str) -> Non
         ("-0.5 - -0.1", "-0.5", "-0.1", "-0.3"),
         ("4.5%~4.9%", "4.5", "4.9", "4.7"),
         ("entre 4,5 % et 4,9 %", "4.5", "4.9", "4.7"),
+        ("entre 4,5 % y 4,9 %", "4.5", "4.9", "4.7"),
     ],
 )
 def test_a_range_keeps_its_ends_and_counts_as_its_middle(text: str, low: str, high: str, value: str) -> None:

@@ -38,7 +38,8 @@ _PREFIX = re.compile(
     r"^(?:kỳ hạn|kì hạn|term|tenor|laufzeit|durée|plazo|festgeld|fixed|定期) ?[:-]? ?", re.IGNORECASE
 )
 _SUFFIX = re.compile(
-    r"(?: ?(?:term|(?:time )?deposits?|fixed|rate|fest|cds?|kỳ hạn|定期|存款|期|もの)|s?[- ]?festgeld)+$",
+    r"(?: ?(?:term|(?:time )?deposits?|fixed|rate|fest|cds?|kỳ hạn|定期|存款|(?<=[年月天])期|もの)|"
+    r"s?[- ]?festgeld)+$",
     re.IGNORECASE,
 )
 _ISO_DURATION = re.compile(r"P(?=(?:\d{1,5}[YMWD])+$)")
@@ -142,7 +143,7 @@ def parse_term(text: str, *, bare: TermUnit | None = "months", language: str | N
 def _chinese_count(match: re.Match[str]) -> str:
     count = 0
     for digit in match[0]:
-        value = int(unicodedata.numeric(digit))
+        value = int(unicodedata.numeric("二" if digit == "两" else digit))
         count = (count or 1) * 10 if value == 10 else count + value
     return str(count)
 

@@ -314,7 +314,7 @@ def _signs(text: str, language: str | None, periods: set[str]) -> str:
         for length in range(min(3, len(tokens) - at), 0, -1):
             word = " ".join(tokens[at : at + length])
             shares = {sign for sign in units(word.replace(".", ""), language) if sign in _UNITS_OF_SIGNS}
-            found = units(word, language, "per")
+            found = units(word, language, "per") if len(word) > 1 else frozenset()
             if len(shares) == 1:
                 kept += shares
             elif found:
