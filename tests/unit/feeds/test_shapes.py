@@ -423,20 +423,6 @@ def test_the_page_of_an_atom_entry_is_found(links: str) -> None:
     assert entry_of(atom(f"<id>urn:1</id><title>a</title>{links}")).link == "https://news.example/1.html"
 
 
-@pytest.mark.parametrize(
-    ("written", "name"),
-    [
-        ("ann@news.example (Ann Lee)", "Ann Lee"),
-        ("Ann Lee &lt;ann@news.example&gt;", "Ann Lee"),
-        ("ann@news.example", "ann@news.example"),
-        ("@annlee", "@annlee"),
-        ("&lt;span about='/user/3'&gt;Ann &amp;amp; Bo&lt;/span&gt;", "Ann & Bo"),
-    ],
-)
-def test_an_author_is_the_name_beside_an_address(written: str, name: str) -> None:
-    assert entry_of(rss(f"<title>a</title><author>{written}</author>")).author == name
-
-
 def test_a_namespace_is_known_with_https_too() -> None:
     prefix = 'xmlns:c="https://purl.org/rss/1.0/modules/content/"'
     assert entry_of(rss(f"<title>a</title><c:encoded {prefix}>Text</c:encoded>")).summary == "Text"

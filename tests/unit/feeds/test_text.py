@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.feeds._text import _between_plain_tags, _tag_by_tag, text_of
+from sourcebook.feeds._text import _between_plain_tags, _tag_by_tag, author_name, text_of
 
 PIECES = (
     "<", ">", "</", "<p>", "<b>", "</b>", "<script>", "</script>", "<!--", "-->", "<br/>", "<a b=c>", " ",
@@ -54,3 +54,17 @@ def test_blocks_separate_words_and_tags_inside_words_do_not() -> None:
 )
 def test_only_what_a_reader_sees_is_text(markup: str, text: str) -> None:
     assert text_of(markup) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("ann@news.example (Ann Lee)", "Ann Lee"),
+        ("Ann Lee <ann@news.example>", "Ann Lee"),
+        ("ann@news.example", "ann@news.example"),
+        ("@annlee", "@annlee"),
+        ("<span about='/user/3'>Ann &amp; Bo</span>", "Ann & Bo"),
+    ],
+)
+def test_an_author_is_the_name_beside_an_address(written: str, name: str) -> None:
+    assert author_name(written) == name

@@ -166,7 +166,7 @@ def weigh_date(text: str | None, first: DateOrder = "") -> DateReading:
 
 def by_the_book(text: str) -> datetime | None:
     """Return the time that is written in the form of RFC 822 or RFC 3339, which leave no doubt; else None."""
-    if text[4:5] == "-" or text[8:9] == "T":
+    if text[4:5] == "-":
         return _from_iso(text)
     # The usual form of RSS goes by way of the interpreter's own parser too, which is far quicker.
     match = _RFC822.match(text)
@@ -175,7 +175,7 @@ def by_the_book(text: str) -> datetime | None:
         month = _TWO_DIGITS.get(name)
         if month is not None:
             return _from_iso(f"{year}-{month}-{day:0>2}T{clock}{'Z' if utc else offset}")
-    return None
+    return _from_iso(text) if text[8:9] == "T" else None
 
 
 def _from_iso(text: str) -> datetime | None:
@@ -187,7 +187,10 @@ def _from_iso(text: str) -> datetime | None:
             moment = moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return moment if _FIRST_YEAR <= moment.year < _BUDDHIST_YEARS[0] and moment != _NO_DATE else None
+    year = moment.year
+    if 1970 < year < 2500:  # what nearly all are
+        return moment
+    return moment if _FIRST_YEAR <= year <= 1970 and moment != _NO_DATE else None
 
 
 def _build(date: tuple[int, int, int], time: tuple[int, int, int], offset: int) -> datetime | None:

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from sourcebook.errors import shorten
 from sourcebook.feeds._dates import DateReading, by_the_book, weigh_date
-from sourcebook.feeds._text import plain_title, shorten_text, text_of
+from sourcebook.feeds._text import shorten_text, text_of
 from sourcebook.feeds.model import NOTHING_IN_IT, Draft, FeedEntry
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ _REDIRECT = re.compile(
     r"https?://www\.(?:google\.[a-z.]{2,6}/url|bing\.com/news/apiclick\.aspx)\?(?:[^#]*&)?(?:url|q)=(https?(?::|%3a)[^&#]+)",
     re.IGNORECASE,
 )
-_LONGEST_MAILBOX = 300
-_MAILBOX = re.compile(r"\S+@\S+ *\(([^()]+)\)|\"?([^<>\"]+?)\"? *<\S+@\S+>")
 _NEVER_LINKS = frozenset(("javascript", "vbscript", "data", "about", "blob"))
 
 
@@ -118,22 +116,15 @@ def add_entry(
             id,
             summary,
             content,
-            _name(author) if "@" in author or "<" in author or "&" in author else author or None,
+            author or None,
             categories,
             language,
             enclosure,
             derived,
             publisher,
-            origin or _behind_redirect(link),
+            _behind_redirect(link) if not origin and "=http" in link else origin,
         )
     )
-
-
-def _name(author: str) -> str | None:
-    """Return an author as plain text: the name beside an address of mail, as RSS or mail has it; else all."""
-    author = plain_title(author)
-    found = _MAILBOX.fullmatch(author) if len(author) <= _LONGEST_MAILBOX else None
-    return (found[1] or found[2]) if found else author or None
 
 
 def _behind_redirect(link: str) -> str:

@@ -18,7 +18,7 @@ from sourcebook.feeds._entries import add_entry, is_address, read_date, resolve
 from sourcebook.feeds._hints import DocumentHints
 from sourcebook.feeds._mend import CUT_OFF, TEXT_BEHIND, mend
 from sourcebook.feeds._text import clean, plain_title, unescape, without_cdata
-from sourcebook.feeds.model import Cause, Draft, NotAFeed
+from sourcebook.feeds.model import MOST_ITEMS, Cause, Draft, NotAFeed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,7 @@ _FIELDS = {
     "xhtml:body": "content1", "body": "content1",
     "media:group": "group",
     "pubdate": "published", "published": "published", "issued": "published1", "dcterms:issued": "published2",
-    "dcterms:created": "published3", "prism:publicationdate": "published3",
+    "dcterms:created": "published2",
     "updated": "updated", "modified": "updated", "dc:date": "updated1", "date": "updated1",
     "dcterms:modified": "updated2", "lastbuilddate": "updated3",
     "author": "author", "dc:creator": "author1", "itunes:author": "author2", "managingeditor": "author3",
@@ -423,7 +423,9 @@ class _Reader:
 
     def _href(self, attributes: Attributes | None) -> str:
         """Return the address that an element refers to, "" when it refers to none."""
-        return self._resolve(_written_href(attributes), attributes) if attributes else ""
+        if not attributes:
+            return ""
+        return self._resolve(_written_href(attributes).replace("&amp;", "&"), attributes)
 
     def _links(self, fields: _Fields) -> tuple[str, str]:
         """Return the address of the page that an item or channel links to, and of its enclosure.
@@ -443,10 +445,10 @@ class _Reader:
                 if text and not written:
                     written = self._resolve(text, attributes).replace("&amp;", "&")
                 continue
-            relation = (attributes.get("rel") or "alternate").rpartition("/")[2].lower()  # RFC 4287 4.2.7.2
+            relation = attributes.get("rel", "alternate").lower()
             if relation == "enclosure":
                 enclosure = enclosure or attributes
-            elif relation == "alternate":
+            elif relation == "alternate" or not relation or relation.endswith("/relation/alternate"):
                 if attributes.get("type", "text/html").lower() in _PAGES:
                     page = attributes
                 else:
@@ -477,14 +479,18 @@ class _Reader:
     def _item(self, item: _Fields) -> None:
         position = self.position
         self.position += 1
-        if not self.draft.takes(position, is_empty=not item.first and not item.lists):
+        is_empty = not (item.first or item.lists)
+        if (is_empty or position >= MOST_ITEMS) and not self.draft.takes(position, is_empty=is_empty):
             return
         field = item.first.get
         link, enclosure = self._links(item)
         guid, attributes = field("id", _NOTHING)
         if not guid:
             guid = clean(item.attributes.get("rdf:about", ""))
-        elif (attributes.get("isPermaLink") or attributes.get("ispermalink", "true")).lower() == "true":
+        elif (
+            not attributes
+            or (attributes.get("isPermaLink") or attributes.get("ispermalink", "true")).lower() == "true"
+        ):
             guid = self._resolve(guid, attributes)
             if not link and is_address(guid):
                 link = guid
@@ -511,14 +517,14 @@ class _Reader:
             author=author,
             categories=_categories(item.lists) if item.lists else (),
             language=item.attributes.get("xml:lang") or field("language", _NOTHING)[0] or None,
-            enclosure=self._absolute(enclosure),
+            enclosure=self._absolute(enclosure) if enclosure else "",
             publisher=_source_name(source) if source else None,
-            origin=self._absolute(field("origin", _NOTHING)[0]),
+            origin=self._absolute(item.first["origin"][0]) if "origin" in item.first else "",
         )
 
 
 _NOTHING: Element = ("", {})
-_PUBLISHED = ("published", "published1", "published2", "published3")
+_PUBLISHED = ("published", "published1", "published2")
 _UPDATED = ("updated", "updated1", "updated2", "updated3")
 
 
@@ -529,7 +535,7 @@ _TITLE_ENDS = re.compile("</title>", re.IGNORECASE)
 
 
 def _written_href(attributes: Attributes) -> str:
-    return (attributes.get("href") or attributes.get("url") or "").strip().replace("&amp;", "&")
+    return (attributes.get("href") or attributes.get("url") or "").strip()
 
 
 def _source_name(source: str) -> str | None:

@@ -190,6 +190,19 @@ def plain_title(title: str) -> str:
     return " ".join(unescape(title).split())
 
 
+def author_name(author: str) -> str:
+    """Return an author as plain text, without an address of mail if it has a name too."""
+    author = plain_title(author)
+    if author.endswith(")"):  # "ann@a.example (Ann)"
+        address, _, name = author[:-1].partition("(")
+    elif author.endswith(">"):  # "Ann <ann@a.example>"
+        name, _, address = author[:-1].rpartition("<")
+    else:
+        return author
+    is_address = "@" in address and " " not in address.strip()
+    return name.strip(' "') or author if is_address else author
+
+
 def shorten_text(text: str, limit: int) -> str:
     """Return `text` cut at the end of a word so that it has at most `limit` characters."""
     if len(text) <= limit:

@@ -21,7 +21,7 @@ from sourcebook.feeds._entries import (
 )
 from sourcebook.feeds._expat import DamagedXml, read_with_expat
 from sourcebook.feeds._json import read_json, text_member
-from sourcebook.feeds._text import once_encoded, plain_title, shorten_text, text_of
+from sourcebook.feeds._text import author_name, once_encoded, plain_title, shorten_text, text_of
 from sourcebook.feeds.model import Cause, Draft, NotAFeed, ParsedFeed, ParserName
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ __all__ = [
     "EntryIdentity",
     "NotAFeed",
     "ParsedFeed",
+    "author_name",
     "content_fingerprint",
     "describe",
     "entry_identity",

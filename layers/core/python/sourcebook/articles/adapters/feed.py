@@ -27,6 +27,7 @@ from sourcebook.feeds.fetching import (
 from sourcebook.feeds.model import FeedEntry, NotAFeed, ParsedFeed
 from sourcebook.feeds.parse import (
     EntryFingerprint,
+    author_name,
     fingerprints,
     once_encoded,
     parse_feed,
@@ -307,7 +308,11 @@ def _tags(source: Source, entry: FeedEntry) -> tuple[str, ...]:
 
 
 def _metadata(feed: ParsedFeed, entry: FeedEntry) -> dict[str, object]:
-    known = {"author": (entry.author or "")[:200], "language": feed.language, "feed_title": feed.title[:200]}
+    known = {
+        "author": author_name(entry.author or "")[:200],
+        "language": feed.language,
+        "feed_title": feed.title[:200],
+    }
     return {name: value for name, value in known.items() if value}
 
 
