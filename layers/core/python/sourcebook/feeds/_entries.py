@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MAX_TITLE = 1_000
 _DERIVED_TITLE = 100
 _COMPARED_TEXT = 20_000
-_LINE_BREAK = re.compile(r"\s*\n\s*")
+_LINE_BREAK = re.compile(r"(?<!\s)\s*\n\s*")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _REDIRECT = re.compile(
     r"https?://www\.(?:google\.[a-z.]{2,6}/url|bing\.com/news/apiclick\.aspx)\?(?:[^#]*&)?(?:url|q)=(https?(?::|%3a)[^&#]+)",

@@ -39,7 +39,7 @@ _PREFIX = re.compile(
 )
 _SUFFIX = re.compile(
     r"(?: ?(?:term|(?:time )?deposits?|fixed|rate|fest|cds?|kỳ hạn|定期|存款|(?<=[年月天])期|もの)|"
-    r"s?[- ]?festgeld)+$",
+    r"s?[- ]?festgeld){1,8}$",
     re.IGNORECASE,
 )
 _ISO_DURATION = re.compile(r"P(?=(?:\d{1,5}[YMWD])+$)")
