@@ -32,6 +32,7 @@ from sourcebook.api.schemas import EXAMPLES
 from sourcebook.api.tokens import TokenStore
 from sourcebook.api.workflows import INPUTS
 from sourcebook.bucket.objects import Objects
+from sourcebook.direct import with_direct_calls
 from sourcebook.feeds.manage import FeedManager
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.resolvers.identity import Identity
@@ -106,7 +107,7 @@ def served() -> Iterator[None]:
         client = boto3.client("dynamodb", region_name="us-east-1")
         definition = table_definition()
         client.create_table(**definition)
-        table = Table(definition["TableName"], client)
+        table = Table(definition["TableName"], with_direct_calls(client))
         fill(table)
         storage = boto3.client("s3", region_name="us-east-1")
         storage.create_bucket(Bucket="sourcebook-data")
