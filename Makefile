@@ -27,7 +27,7 @@ down: install ## Stop it and keep its data
 reset: install ## Stop it and forget its data
 	@$(BIN)/sourcebook reset
 
-.PHONY: test check format lint types contracts unit integration deployed
+.PHONY: test check format lint types contracts unit integration pages deployed
 test: install format lint contracts ## All tests: types, units and moto beside the templates and a true deployment
 	@$(MAKE) --no-print-directory --jobs 3 labelled-deployed labelled-integration labelled-checked
 
@@ -55,11 +55,14 @@ unit:
 	$(BIN)/pytest tests/unit -q $(UNIT)
 
 integration:
-	$(BIN)/pytest tests/integration -q
+	$(BIN)/pytest tests/integration -q --ignore tests/integration/page
 
-# One process each, beside the other two of `make test`: a second one would collect all tests again.
+pages:
+	$(BIN)/pytest tests/integration/page -q
+
+# As long as `integration`. One process each: a second one would collect all tests again.
 .PHONY: checked
-checked: types unit
+checked: types unit pages
 
 # These wait half of the time, for schedules and queues: `make test` runs the others beside them.
 # First a file that has the application deployed, which the others wait for; meanwhile templates are looked at.
