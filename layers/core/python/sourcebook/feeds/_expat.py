@@ -398,11 +398,8 @@ class _Reader:
     def _date(self, first: dict[str, Element], names: tuple[str, ...], position: int) -> datetime | None:
         """Return the first date under these names that can be read."""
         for name in names:
-            found = first.get(name)
-            if found is not None:
-                moment = read_date(self.draft, position, found[0])
-                if moment is not None:
-                    return moment
+            if name in first and (moment := read_date(self.draft, position, first[name][0])) is not None:
+                return moment
         return None
 
     def _joined(self, stated: str, around: str) -> str:
