@@ -44,7 +44,7 @@ from sourcebook.articles.read import ArticleFilter, ArticleReader
 from sourcebook.direct import with_direct_calls
 from sourcebook.events import SourceDue
 from sourcebook.feeds.settings import FeedSettings
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from sourcebook.records.subject import Subject
 from sourcebook.sentiment.engines.loading import load_engine
 from sourcebook.sentiment.read import SentimentReader

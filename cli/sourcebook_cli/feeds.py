@@ -254,7 +254,7 @@ def _manager(*, aws: bool) -> FeedManager:
 
 async def _discover(manager: FeedManager, address: str, *, local: bool) -> Discovery:
     from sourcebook.feeds.discovery import discover
-    from sourcebook.http import HttpClient
+    from sourcebook.http.client import HttpClient
     from sourcebook_local.folder import SERVED_PORTS
     from sourcebook_local.project import HOME
 

@@ -25,7 +25,7 @@ from sourcebook.table.client import Table, aws_config
 
 if TYPE_CHECKING:
     from sourcebook.bucket.objects import Objects
-    from sourcebook.http import HttpPolicy
+    from sourcebook.http.policy import HttpPolicy
     from sourcebook_local.cloud import LocalCloud
 
 PIPELINE_STACK = "SourcebookPipeline"

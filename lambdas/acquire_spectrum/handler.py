@@ -7,7 +7,7 @@ from sourcebook.runs.handlers import Task
 import asyncio
 
 from sourcebook.bucket.objects import Objects
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.acquire import Acquirer, acquisition_policy
 from sourcebook.spectra.messages import AcquireSpectrum, Acquisition

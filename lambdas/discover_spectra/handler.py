@@ -7,7 +7,7 @@ from sourcebook.runs.handlers import Task
 import asyncio
 
 from sourcebook.bucket.objects import Objects
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from sourcebook.novae.resolvers.archive import archive_policy
 from sourcebook.novae.store import NovaStore
 from sourcebook.spectra.discover import SpectraDiscoverer

@@ -9,7 +9,7 @@ import asyncio
 import boto3
 
 from sourcebook.bucket.objects import Objects
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from sourcebook.novae.reference_messages import FetchReferences, ReferencesFetched
 from sourcebook.novae.references import fetch_references
 from sourcebook.novae.resolvers.ads import Ads

@@ -25,7 +25,7 @@ from sourcebook.direct import with_direct_calls
 from sourcebook.events import FetchRequested, batch_response, read_records
 from sourcebook.feeds.sampling import ParserSample, report_agreement
 from sourcebook.feeds.settings import FeedSettings
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from sourcebook.loop import OneLoop
 from sourcebook.observations.kinds import KINDS as OBSERVATION_KINDS
 from sourcebook.settings import required

@@ -8,7 +8,7 @@ import asyncio
 import os
 from functools import cache
 
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from sourcebook.novae.messages import Resolved, ResolveName, Unresolved
 from sourcebook.novae.resolve import NameResolver
 from sourcebook.novae.resolvers.archive import archive_policy

@@ -13,7 +13,8 @@ import pytest
 from aws_lambda_powertools import Logger
 
 from sourcebook.bucket.objects import Objects
-from sourcebook.http import HttpClient, HttpPolicy, parse_networks
+from sourcebook.http.client import HttpClient
+from sourcebook.http.policy import HttpPolicy, parse_networks
 from sourcebook.novae.quarantine import Quarantiner
 from sourcebook.novae.resolvers.archive import set_addresses
 from sourcebook.novae.store import NovaStore

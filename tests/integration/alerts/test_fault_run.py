@@ -27,7 +27,7 @@ from sourcebook.articles.bus import EventBus
 from sourcebook.articles.model import IncomingArticle
 from sourcebook.clock import isoformat
 from sourcebook.events import AlertFired
-from sourcebook.http import HttpPolicy, parse_networks
+from sourcebook.http.policy import HttpPolicy, parse_networks
 from sourcebook.records.alert import AlertRule
 from sourcebook.records.spectrum import ValidationStatus
 from sourcebook.records.subject import Subject

@@ -19,7 +19,7 @@ from sourcebook.api.parts import Dependencies, PartServices
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.client import Client, Forbidden, Invalid, NotFound
-from sourcebook.http import HttpPolicy
+from sourcebook.http.policy import HttpPolicy
 from sourcebook.records.alert import KINDS
 from sourcebook.records.subject import Subject
 from sourcebook.sentiment.subjects import SubjectRegistry

@@ -29,7 +29,8 @@ from sourcebook.articles.heal import Healer
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.errors import SourcebookError
 from sourcebook.events import ArticleCreated, SourceDue, read_message
-from sourcebook.http import HttpClient, HttpPolicy
+from sourcebook.http.client import HttpClient
+from sourcebook.http.policy import HttpPolicy
 from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
 from sourcebook.integrity.walk import pages_of

@@ -21,7 +21,7 @@ from tests.integration.astronomy import task_run
 
 if TYPE_CHECKING:
     from sourcebook.bucket.objects import Objects
-    from sourcebook.http import HttpClient
+    from sourcebook.http.client import HttpClient
     from sourcebook.novae.quarantine import Quarantiner
     from sourcebook.novae.store import NovaStore
     from sourcebook.table.client import Table

@@ -14,7 +14,7 @@ from sourcebook.runs.errors import Held
 from sourcebook_local.astronomy.services import votable_error
 
 if TYPE_CHECKING:
-    from sourcebook.http import HttpClient
+    from sourcebook.http.client import HttpClient
     from sourcebook.table.client import Table
     from tests.integration.astronomy import Archives, Clock
 

@@ -25,7 +25,7 @@ from sourcebook_local.astronomy.services import addresses
 from sourcebook_local.webserver import Request, Response, WebServer, json_response
 
 if TYPE_CHECKING:
-    from sourcebook.http import HttpClient
+    from sourcebook.http.client import HttpClient
     from sourcebook.table.client import Table
     from tests.integration.astronomy import Archives, Clock
 

@@ -15,7 +15,7 @@ from moto import mock_aws
 
 from sourcebook.bucket.objects import Objects
 from sourcebook.events import SourceDue
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from sourcebook.observations.adapters.poll import ObservationAdapter
 from sourcebook.observations.read import ObservationReader
 from sourcebook.records.source import Source

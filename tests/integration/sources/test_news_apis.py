@@ -18,7 +18,7 @@ from sourcebook.articles.adapters.news_api import Finnhub, NewsApiAdapter, NewsP
 from sourcebook.articles.announce import Announcer
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.clock import utc_now
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import PollResult, PollVerdict

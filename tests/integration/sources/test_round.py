@@ -19,7 +19,8 @@ from sourcebook.articles.ingest import ArticleStore
 from sourcebook.clock import utc_now
 from sourcebook.events import ArticleCreated, FetchRequested, read_message
 from sourcebook.feeds.sampling import ParserSample
-from sourcebook.http import HttpClient, HttpPolicy
+from sourcebook.http.client import HttpClient
+from sourcebook.http.policy import HttpPolicy
 from sourcebook.sources.dispatch import DispatchCounts, Dispatcher
 from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import Poller, RoundReport

@@ -21,7 +21,8 @@ from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.fits.artifacts import artifacts
 from sourcebook.fits.check import check
-from sourcebook.http import HttpClient, HttpPolicy, parse_networks
+from sourcebook.http.client import HttpClient
+from sourcebook.http.policy import HttpPolicy, parse_networks
 from sourcebook.novae.reference_read import ReferenceReader
 from sourcebook.novae.review import AlreadyReviewed, ReviewDesk
 from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind, LocatorRole, SpectrumProduct

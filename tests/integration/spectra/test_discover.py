@@ -39,7 +39,7 @@ from sourcebook_local.astronomy.sample import sample_providers
 
 if TYPE_CHECKING:
     from sourcebook.bucket.objects import Objects
-    from sourcebook.http import HttpClient
+    from sourcebook.http.client import HttpClient
     from sourcebook.novae.store import NovaStore
     from sourcebook.table.client import Table
     from tests.integration.astronomy import Archives, Clock

@@ -19,7 +19,8 @@ from boto3.dynamodb.conditions import Key
 
 from sourcebook.bucket.objects import Objects
 from sourcebook.errors import SourcebookError
-from sourcebook.http import HttpClient, HttpPolicy, parse_networks
+from sourcebook.http.client import HttpClient
+from sourcebook.http.policy import HttpPolicy, parse_networks
 from sourcebook.integrity.checks import all_checks
 from sourcebook.integrity.verify import Verifier
 from sourcebook.integrity.walk import pages_of

@@ -18,7 +18,7 @@ from sourcebook_local.astronomy.services import votable_error
 
 if TYPE_CHECKING:
     from sourcebook.bucket.objects import Objects
-    from sourcebook.http import HttpClient
+    from sourcebook.http.client import HttpClient
     from sourcebook.spectra.providers.provider import Provider
     from sourcebook.table.client import Table
     from tests.integration.astronomy import Archives, Clock

@@ -13,7 +13,7 @@ from sourcebook.feeds.fetching import (
     validator_state,
     validators_for,
 )
-from sourcebook.http import Headers, HttpResponse
+from sourcebook.http.response import Headers, HttpResponse
 from sourcebook.records.source import Source
 from sourcebook.sources.model import parse_spec, state_item
 

@@ -14,7 +14,8 @@ from sourcebook.feeds.discovery import (
     announced_feeds,
     discover,
 )
-from sourcebook.http import FetchCause, FetchError, HttpClient
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError
 from tests.unit.http.servers import Exchange, Respond, quick, serve
 
 FEED = (

@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from tests.unit.http.servers import quick
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
-from sourcebook.http import HttpPolicy
+from sourcebook.http.policy import HttpPolicy
 
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 

@@ -10,16 +10,10 @@ from datetime import UTC, datetime
 import pytest
 
 from sourcebook.errors import InvalidInput, Retryable, Terminal
-from sourcebook.http import (
-    FetchCause,
-    FetchError,
-    Headers,
-    HttpClient,
-    HttpPolicy,
-    HttpResponse,
-    Severity,
-    error_for,
-)
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError, Severity
+from sourcebook.http.policy import HttpPolicy
+from sourcebook.http.response import Headers, HttpResponse, error_for
 from tests.unit.http.servers import Exchange, ScriptedResolver, quick, serve
 
 NOW = datetime(2026, 11, 27, 21, 56, 39, tzinfo=UTC)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.http import FetchCause, FetchError
 from sourcebook.http.bodies import BodyReader
+from sourcebook.http.errors import FetchCause, FetchError
 
 LIMIT = 4096
 codings = st.sampled_from(["gzip", "deflate", "identity"])

@@ -6,7 +6,8 @@ from io import BytesIO
 
 import pytest
 
-from sourcebook.http import FetchCause, FetchError, HttpClient
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError
 from tests.unit.http.servers import Exchange, quick, serve
 
 BODY = bytes(range(256)) * 300

@@ -15,8 +15,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from sourcebook.errors import InvalidInput, Retryable, Terminal
-from sourcebook.http import FetchCause, FetchError, HttpClient, parse_networks
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError
 from sourcebook.http.guard import is_allowed, is_public
+from sourcebook.http.policy import parse_networks
 from tests.unit.http.servers import LOOPBACK, Exchange, ScriptedResolver, quick, serve
 
 REFUSED = """

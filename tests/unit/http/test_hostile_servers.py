@@ -13,7 +13,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from sourcebook.errors import Retryable, Terminal
-from sourcebook.http import FetchCause, FetchError, HttpClient
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError
 from tests.unit.http.servers import Exchange, Respond, quick, serve, serve_raw
 
 MEGABYTE = 1_000_000

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from sourcebook.feeds.discovery import NoFeedFound, discover
-from sourcebook.http import FetchCause, FetchError, HttpClient, HttpPolicy
-from sourcebook.http.policy import LOOPBACK_PORTS_VARIABLE, loopback_file, ports_in
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError
+from sourcebook.http.policy import LOOPBACK_PORTS_VARIABLE, HttpPolicy, loopback_file, ports_in
 from tests.unit.http.servers import Exchange, ScriptedResolver, quick, serve
 
 FEED = b'<rss version="2.0"><channel><title>T</title><item><title>A headline</title></item></channel></rss>'

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from sourcebook.http import FetchCause, FetchError, HttpClient, HttpPolicy
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError
+from sourcebook.http.policy import HttpPolicy
 from tests.served import Answered, Fault, Served, served
 from tests.unit.http.servers import LOOPBACK
 

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from sourcebook.http import FetchCause, FetchError, HttpClient, Redirect
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError
 from sourcebook.http.guard import Guard
+from sourcebook.http.response import Redirect
 from tests.unit.http.servers import LOOPBACK, Exchange, Respond, ScriptedResolver, quick, serve
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from sourcebook.errors import InvalidInput
-from sourcebook.http import HttpPolicy, parse_networks
 from sourcebook.http.guard import refusal
+from sourcebook.http.policy import HttpPolicy, parse_networks
 from sourcebook.sources.model import parse_spec
 
 OUTSIDE = HttpPolicy(refused_ports=frozenset(), loopback_ports=None)

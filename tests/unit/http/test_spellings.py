@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sourcebook.http import FetchCause, FetchError, HttpClient, HttpPolicy
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError
+from sourcebook.http.policy import HttpPolicy
 from tests.unit.http.servers import ScriptedResolver
 
 REFUSALS = {FetchCause.BLOCKED_ADDRESS, FetchCause.INVALID_URL}

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.http import FetchError, redact_url
 from sourcebook.http.client import _parsed
+from sourcebook.http.errors import FetchError
+from sourcebook.http.urls import redact_url
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,9 @@ from sourcebook.articles.model import parse_incoming
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook.events import ArticleCreated, FetchRequested, read_message, read_records
 from sourcebook.feeds.inputs import NewFeed
-from sourcebook.http import FetchCause, FetchError, HttpClient, error_for, fetch_error
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError, fetch_error
+from sourcebook.http.response import error_for
 from sourcebook.novae.resolvers.ads import Ads
 from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable
 from sourcebook.sources.model import parse_spec

@@ -15,8 +15,9 @@ from sourcebook.alerts.webhook import AT_ONCE, EVENT_TYPE, signed_headers
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import Retryable
 from sourcebook.events import AlertFired
-from sourcebook.http import FetchError, HttpClient, HttpPolicy
-from sourcebook.http.errors import FetchCause
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError
+from sourcebook.http.policy import HttpPolicy
 from sourcebook.records.alert import AlertRule, Delivery, DeliveryState, Way
 
 if TYPE_CHECKING:

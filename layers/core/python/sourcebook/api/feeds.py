@@ -22,7 +22,7 @@ from sourcebook.sources.read import HEALTHS, FeedReader
 
 if TYPE_CHECKING:
     from sourcebook.feeds.discovery import Discovery
-    from sourcebook.http import HttpPolicy
+    from sourcebook.http.policy import HttpPolicy
 
 OPML_TYPE: Final = "text/x-opml; charset=utf-8"
 LARGEST_EXPORT: Final = 5_500_000
@@ -179,7 +179,8 @@ def _discovered(feeds: FeedsApi, site: str) -> Discovery:
     import asyncio  # noqa: PLC0415 - 8 ms of each start, and nothing else here needs it
 
     from sourcebook.feeds.discovery import discover  # noqa: PLC0415 - the HTTP client and the parser
-    from sourcebook.http import FetchError, HttpClient  # noqa: PLC0415
+    from sourcebook.http.client import HttpClient  # noqa: PLC0415    from sourcebook.http import FetchError, HttpClient
+    from sourcebook.http.errors import FetchError  # noqa: PLC0415    from sourcebook.http import FetchError, HttpClient
 
     async def search() -> Discovery:
         async with HttpClient(feeds.manager.http_policy()) as http:

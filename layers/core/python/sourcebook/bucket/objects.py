@@ -26,7 +26,7 @@ from sourcebook.table.client import aws_config
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from sourcebook.http import Sink
+    from sourcebook.http.bodies import Sink
 
 _CONDITIONS: Final = {"IfMatch": "If-Match", "IfNoneMatch": "If-None-Match"}
 """Arguments of PutObject, by name, and the headers in which they are sent."""

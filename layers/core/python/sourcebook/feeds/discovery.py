@@ -24,7 +24,8 @@ from sourcebook.http.response import error_for
 
 if TYPE_CHECKING:
     from sourcebook.feeds.model import ParsedFeed
-    from sourcebook.http import HttpClient, HttpResponse
+    from sourcebook.http.client import HttpClient
+    from sourcebook.http.response import HttpResponse
 
 COMMON_PATHS: Final = (
     "feed",

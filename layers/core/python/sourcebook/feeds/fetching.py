@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
-from sourcebook.http import HttpResponse, parse_http_date
+from sourcebook.http.response import HttpResponse, parse_http_date
 from sourcebook.records.source import Source
 
 REDIRECTS_BEFORE_MOVING: Final = 5

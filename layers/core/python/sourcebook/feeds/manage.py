@@ -34,7 +34,7 @@ from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
-    from sourcebook.http import HttpPolicy
+    from sourcebook.http.policy import HttpPolicy
 
 FEED: Final = "feed"
 MOST_IMPORTED: Final = 5_000

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_type_hints
 from sourcebook.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from sourcebook.http import HttpPolicy
+    from sourcebook.http.policy import HttpPolicy
 
 PREFIX: Final = "FEEDS_"
 """Of the environment variables: ``FEEDS_REQUEST_TIMEOUT_SECONDS`` and so on."""
@@ -128,7 +128,7 @@ class FeedSettings:
         Raises:
             InvalidInput: if one of these is wrong.
         """
-        from sourcebook.http import HttpPolicy, parse_networks  # noqa: PLC0415 - not at the API's cold start
+        from sourcebook.http.policy import HttpPolicy, parse_networks  # noqa: PLC0415 - not at the API's cold start        from sourcebook.http import HttpPolicy, parse_networks
 
         product, version = self.user_agent.split("/")
         return HttpPolicy(

@@ -10,7 +10,7 @@ from typing import Final
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from sourcebook.novae.names import display_name, normalize_name, spellings
 from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable, addresses
 from sourcebook.novae.resolvers.identity import Identity

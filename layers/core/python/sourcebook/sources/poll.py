@@ -33,7 +33,7 @@ from sourcebook.table.codec import Item
 from sourcebook.table.keys import Key
 
 if TYPE_CHECKING:
-    from sourcebook.http import FetchError
+    from sourcebook.http.errors import FetchError
 
 HISTORY_KEPT: Final = timedelta(days=30)
 PROCESS_DIED: Final = "process_died"

@@ -20,17 +20,11 @@ from sourcebook.bucket.objects import Objects
 from sourcebook.bucket.stored import FITS, LARGEST_FILE
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable, SourcebookError
-from sourcebook.http import (
-    FetchCause,
-    FetchError,
-    HttpClient,
-    HttpPolicy,
-    HttpResponse,
-    error_for,
-    fetch_error,
-    parse_networks,
-    redact_url,
-)
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError, fetch_error
+from sourcebook.http.policy import HttpPolicy, parse_networks
+from sourcebook.http.response import HttpResponse, error_for
+from sourcebook.http.urls import redact_url
 from sourcebook.messages import Json
 from sourcebook.records.spectrum import Locator, LocatorKind, LocatorRole, SpectrumProduct, ValidationStatus
 from sourcebook.runs.errors import Held, short_message

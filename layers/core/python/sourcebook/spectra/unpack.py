@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import IO, Final
 
 from sourcebook.errors import Retryable, Terminal, shorten
-from sourcebook.http import BodyReader, FetchCause, FetchError
+from sourcebook.http.bodies import BodyReader
+from sourcebook.http.errors import FetchCause, FetchError
 from sourcebook.runs.errors import Held
 
 MOST_LAYERS: Final = 3

@@ -46,7 +46,9 @@ from sourcebook.feeds.schedule import (
 )
 from sourcebook.feeds.seen import EntryMark, Freshness, SeenComparison, SeenEntries
 from sourcebook.feeds.settings import FeedSettings
-from sourcebook.http import FetchError, HttpClient, HttpResponse, error_for
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchError
+from sourcebook.http.response import HttpResponse, error_for
 from sourcebook.records.source import Source
 from sourcebook.sources.limits import read_document
 from sourcebook.sources.model import is_http_url

@@ -29,7 +29,9 @@ from sourcebook.feeds.parse import (
     weigh_date,
 )
 from sourcebook.feeds.seen import EntryMark, Freshness, article_id_of
-from sourcebook.http import FetchCause, FetchError, HttpClient, Severity, error_for, fetch_error
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchCause, FetchError, Severity, fetch_error
+from sourcebook.http.response import error_for
 from sourcebook.records.source import Source
 from sourcebook.sources.poll import PollResult, PollVerdict, Rejected
 from sourcebook.sources.quota import CircuitBreaker, DailyQuota

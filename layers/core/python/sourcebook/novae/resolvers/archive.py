@@ -14,8 +14,10 @@ from urllib.parse import urlsplit
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.errors import Retryable, Terminal
-from sourcebook.http import FetchError, HttpClient, HttpPolicy, HttpResponse, parse_networks
-from sourcebook.http.client import Params
+from sourcebook.http.client import HttpClient, Params
+from sourcebook.http.errors import FetchError
+from sourcebook.http.policy import HttpPolicy, parse_networks
+from sourcebook.http.response import HttpResponse
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 

@@ -12,7 +12,9 @@ from typing import Final
 from sourcebook.bucket.objects import BucketBusy, DocumentRefused, Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.http import FetchError, HttpClient, HttpResponse, error_for
+from sourcebook.http.client import HttpClient
+from sourcebook.http.errors import FetchError
+from sourcebook.http.response import HttpResponse, error_for
 from sourcebook.observations.adapters import parse_document
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause
 from sourcebook.observations.canonical import Canonical, SourcePriority

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.http import HttpClient
+from sourcebook.http.client import HttpClient
 from sourcebook.novae.coordinates import UNSURE_WITHIN
 from sourcebook.novae.resolvers.archive import Archive
 from sourcebook.records.spectrum import PROVIDER_PATTERN
