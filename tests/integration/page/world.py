@@ -48,7 +48,7 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 CURVE = (
     "mjd,mag,err,band,observer\n"
     "56079.4,11.1,0.05,V,Ada\n56080.4,10.2,0.04,V,Ada\n56081.4,<15.2,,V,Ada\n56083.4,11.4,0.06,V,Bo\n"
-    "56081.5,12.1,0.1,B,Bo\n56084.5,13.0,0.1,B,Bo\n56085.1,10.9,,Ic,Bo\n"
+    "56081.5,12.1,0.1,B,Bo\n56084.5,13.0,0.1,B,Bo\n56085.1,10.9,,rp,Bo\n"
 )
 BANKS = {"Harbor Bank": 4.4, "Bến Xuân": 4.9, "Old Mill Savings": 4.1, "Tideway": 4.9}
 REASON = "the wavelength unit is not said: neither CUNIT1 nor anything else names it"
