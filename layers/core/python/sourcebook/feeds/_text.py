@@ -43,6 +43,8 @@ _CP1252 = {
     for code in range(0x80, 0xA0)
     if code not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
 }
+_LEADING = re.compile("[\xc2-\xf4]")
+"""What the first byte of a character of UTF-8 is read as."""
 _FROM_CP1252 = {ord(character): code for code, character in _CP1252.items()}
 _MARKUP_PER_TEXT = 20
 _LONGEST_TITLE = 20_000
@@ -78,8 +80,10 @@ def once_encoded(text: str) -> str:
 
     feedparser leaves such text as it is, so `clean` does too: this is for what we make of an entry.
     """
+    if not _LEADING.search(text):
+        return text
     try:
-        return text if text.isascii() else text.translate(_FROM_CP1252).encode("latin-1").decode()
+        return text.translate(_FROM_CP1252).encode("latin-1").decode()
     except UnicodeError:
         return text
 
