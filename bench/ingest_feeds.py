@@ -327,8 +327,8 @@ def only_fetched_and_parsed(feeds: str, count: str) -> None:
     from ipaddress import ip_network  # noqa: PLC0415
 
     from sourcebook.feeds.parse import parse_feed  # noqa: PLC0415
-    from sourcebook.http.client import HttpClient  # noqa: PLC0415    from sourcebook.http import HttpClient, HttpPolicy
-    from sourcebook.http.policy import HttpPolicy  # noqa: PLC0415    from sourcebook.http import HttpClient, HttpPolicy
+    from sourcebook.http.client import HttpClient  # noqa: PLC0415
+    from sourcebook.http.policy import HttpPolicy  # noqa: PLC0415
 
     policy = HttpPolicy(allowed_networks=(ip_network("127.0.0.0/8"),))
 

@@ -24,9 +24,8 @@ dispatcher = Dispatcher(
 def dispatch(request: DispatchSources, context: LambdaContext) -> DispatchCounts:
     """Send the requested sources to the queue, and count them in the metrics."""
     counts = dispatcher.dispatch(request, context.aws_request_id)
-    count(SourcesDue=counts.due, MessagesRefused=counts.refused)
-    if request.source_ids is None:
-        count(queue_size=counts.due)
+    waiting = counts.due if request.source_ids is None else 0
+    count(SourcesDue=counts.due, MessagesRefused=counts.refused, queue_size=waiting)
     task.logger.info("sources_dispatched", extra=asdict(counts))
     return counts
 

@@ -146,15 +146,15 @@ class _Connection:
             raise
 
     def on_message_begin(self) -> None:
-        """Begin an answer."""
+        """Forget the headers and the body of the answer before."""
         self._headers, self._body = {}, []
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header."""
+        """Keep a header of the answer by its name in lower case."""
         self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_body(self, piece: bytes) -> None:
-        """Keep a piece of the body."""
+        """Keep a piece of the answer's body."""
         self._body.append(piece)
 
     def on_message_complete(self) -> None:
@@ -186,7 +186,7 @@ class _Connection:
         return HttpAnswer(self._parser.get_status_code(), self._headers, b"".join(self._body))
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the socket; no request can be sent any more."""
         self._socket.close()
 
 

@@ -179,8 +179,8 @@ def _discovered(feeds: FeedsApi, site: str) -> Discovery:
     import asyncio  # noqa: PLC0415 - 8 ms of each start, and nothing else here needs it
 
     from sourcebook.feeds.discovery import discover  # noqa: PLC0415 - the HTTP client and the parser
-    from sourcebook.http.client import HttpClient  # noqa: PLC0415    from sourcebook.http import FetchError, HttpClient
-    from sourcebook.http.errors import FetchError  # noqa: PLC0415    from sourcebook.http import FetchError, HttpClient
+    from sourcebook.http.client import HttpClient  # noqa: PLC0415
+    from sourcebook.http.errors import FetchError  # noqa: PLC0415
 
     async def search() -> Discovery:
         async with HttpClient(feeds.manager.http_policy()) as http:

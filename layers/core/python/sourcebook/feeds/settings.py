@@ -128,7 +128,7 @@ class FeedSettings:
         Raises:
             InvalidInput: if one of these is wrong.
         """
-        from sourcebook.http.policy import HttpPolicy, parse_networks  # noqa: PLC0415 - not at the API's cold start        from sourcebook.http import HttpPolicy, parse_networks
+        from sourcebook.http.policy import HttpPolicy, parse_networks  # noqa: PLC0415 - not at the API's cold start
 
         product, version = self.user_agent.split("/")
         return HttpPolicy(

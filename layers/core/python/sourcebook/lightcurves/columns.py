@@ -161,7 +161,7 @@ class BandColumns(NamedTuple):
 
     @property
     def places(self) -> set[int]:
-        """Where they stand."""
+        """Return the positions of the band's columns, from 0."""
         found = {self.magnitude, *(one.position for one in self.limits)}
         return found if self.error is None else found | {self.error}
 

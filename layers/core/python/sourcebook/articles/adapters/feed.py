@@ -298,7 +298,7 @@ def incoming_article(
 def _address(source: Source, feed: ParsedFeed, entry: FeedEntry) -> str:
     """Return the best address of an entry that leads to a page: its own, else its feed's."""
     addresses = (entry.origin, entry.link, entry.enclosure, feed.link)
-    return next(filter(is_http_url, addresses), source.url)
+    return next(filter(is_http_url, filter(None, addresses)), source.url)
 
 
 def _tags(source: Source, entry: FeedEntry) -> tuple[str, ...]:
