@@ -18,7 +18,7 @@ from sourcebook.records.nova import Nova, NovaStatus
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, fill_page, walk
+from sourcebook.table.pages import Listing, Page, fill_page
 
 STATUSES: Final = tuple(status.value for status in NovaStatus)
 
@@ -76,7 +76,7 @@ class NovaList:
             beginning = " ".join(wanted.prefix.casefold().split())
             condition = condition & KeyCondition("GSI1SK").begins_with(beginning)
         return fill_page(
-            walk(self.table, condition, index=keys.ELIGIBILITY_INDEX, start=start, page_size=limit + 1),
+            self.table.query_all(condition, index=keys.ELIGIBILITY_INDEX, start=start, page_size=limit + 1),
             listing=listing,
             position=lambda row: (row["GSI1SK"], row["PK"]),
             load=lambda rows: self._load(rows, wanted, place),
@@ -102,7 +102,7 @@ class NovaList:
 
     def _has_spectra(self, nova_id: str) -> bool:
         own = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.SPECTRA_PREFIX)
-        found = walk(self.table, own, page_size=_SPECTRA_READ)
+        found = self.table.query_all(own, page_size=_SPECTRA_READ)
         return any(item.get("validation_status") == "VALID" for item in found)
 
 

@@ -20,7 +20,7 @@ from sourcebook.records.spectrum import SpectrumInShort, SpectrumProduct, Valida
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk
+from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page
 
 SPECTRUM: Final = "spectrum.ecsv"
 """Name of the object that holds a normalized spectrum."""
@@ -84,7 +84,7 @@ class ProductReader:
             ]
 
         return fill_page(
-            walk(self.table, products, start=start, page_size=limit + 1),
+            self.table.query_all(products, start=start, page_size=limit + 1),
             listing=listing,
             position=lambda item: (item["SK"],),
             load=load,

@@ -20,7 +20,7 @@ from sourcebook.records.quarantine import PENDING, REVIEWED, QuarantineCase, Rev
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk
+from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -122,8 +122,7 @@ class ReviewDesk:
             ]
 
         return fill_page(
-            walk(
-                self.table,
+            self.table.query_all(
                 KeyCondition("status").eq(status),
                 index=keys.STATUS_INDEX,
                 newest_first=True,

@@ -15,7 +15,7 @@ from sourcebook.observations.terms import months_of, term_code, term_name
 from sourcebook.records.base import View
 from sourcebook.records.observation import Observation
 from sourcebook.table import keys
-from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page, walk
+from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page
 
 Target = tuple[str, str, str]
 """Bank, series and term that there are figures of."""
@@ -161,7 +161,7 @@ class RawReader(ObservationReader):
                 condition = KeyCondition("PK").eq(
                     keys.observation_partition(bank, code, term)
                 ) & KeyCondition("SK").between(begin, days[1])
-                for item in walk(self.table, condition, page_size=limit + 1):
+                for item in self.table.query_all(condition, page_size=limit + 1):
                     # `between` includes both of its ends.
                     if last < item["SK"] < days[1]:
                         yield _Entry(target, item["SK"], Observation.of_item(item))

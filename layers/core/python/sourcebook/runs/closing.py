@@ -24,7 +24,6 @@ from sourcebook.runs.started import NAME_PREFIX
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import walk
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -271,7 +270,9 @@ class RunSweeper:
 
 def _runs(table: Table, status: str, when: ConditionBase) -> Iterator[Item]:
     """Yield the runs that the index has under a status, as they are now."""
-    for row in walk(table, KeyCondition("status").eq(status) & when, index=keys.STATUS_INDEX, page_size=100):
+    for row in table.query_all(
+        KeyCondition("status").eq(status) & when, index=keys.STATUS_INDEX, page_size=100
+    ):
         if row["SK"].startswith(keys.JOB_RUN_PREFIX) and (
             run := table.get(keys.key_of(row), consistent=True)
         ):

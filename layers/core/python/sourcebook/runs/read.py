@@ -25,7 +25,6 @@ from sourcebook.table.pages import (
     fill_page,
     merge_newest_first,
     merged_position,
-    walk,
 )
 
 STATUSES: Final = tuple(status.value for status in RunStatus)
@@ -102,8 +101,7 @@ class RunReader:
                     partition, _, run = after.partition(f" {keys.JOB_RUN_PREFIX}")
                     own = {"PK": partition, "SK": f"{keys.JOB_RUN_PREFIX}{run}"}
                     start = {"status": name, "timestamp": last, **own}
-                found = walk(
-                    self.table,
+                found = self.table.query_all(
                     condition,
                     index=keys.STATUS_INDEX,
                     newest_first=True,
@@ -156,7 +154,7 @@ class RunReader:
             start = {"PK": nova_id, "SK": sort_key}
         runs = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.JOB_RUN_PREFIX)
         return fill_page(
-            walk(self.table, runs, newest_first=True, start=start, page_size=limit + 1),
+            self.table.query_all(runs, newest_first=True, start=start, page_size=limit + 1),
             listing=listing,
             position=lambda item: (item["SK"],),
             load=lambda items: [self._public(item) for item in items],

@@ -19,7 +19,7 @@ from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, floor_day, floor_ho
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page, walk
+from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page
 
 BUCKETS: Final = ("hour", "day")
 _PERIOD_OF: Final = {hours: period for period, hours in PERIODS.items()}
@@ -59,8 +59,7 @@ class SentimentReader:
         entries = (
             item
             for n, partition in enumerate(partitions)
-            for item in walk(
-                self.table,
+            for item in self.table.query_all(
                 KeyCondition("GSI1PK").eq(partition),
                 index=keys.ELIGIBILITY_INDEX,
                 start=start if n == 0 else None,

@@ -15,7 +15,7 @@ from sourcebook.records.source import Fetch, Health, Source
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk, walk_shards
+from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk_shards
 
 FEED: Final = "feed"
 """Kind of the sources that are read here."""
@@ -104,7 +104,7 @@ class FeedReader:
             condition: ConditionBase = KeyCondition("GSI1PK").eq(keys.DISABLED_SOURCES)
             if beyond is not None:
                 condition = condition & beyond
-            return walk(self.table, condition, index=keys.ELIGIBILITY_INDEX, page_size=limit + 1)
+            return self.table.query_all(condition, index=keys.ELIGIBILITY_INDEX, page_size=limit + 1)
 
         def load(entries: list[Item]) -> list[View | None]:
             chosen = [keys.source(entry["source_id"]) for entry in entries if kind in {None, entry["kind"]}]
@@ -144,7 +144,7 @@ class FeedReader:
         partition = KeyCondition("PK").eq(keys.source(feed_id)["PK"])
         fetches = partition & KeyCondition("SK").begins_with(keys.FETCH_PREFIX)
         return fill_page(
-            walk(self.table, fetches, newest_first=True, start=start, page_size=limit + 1),
+            self.table.query_all(fetches, newest_first=True, start=start, page_size=limit + 1),
             listing=listing,
             position=lambda item: (_due_at(item),),
             load=lambda items: [{"due_at": _due_at(item)} | Fetch.of_item(item).shown() for item in items],

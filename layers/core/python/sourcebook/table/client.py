@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 import boto3
 from boto3.dynamodb.conditions import Attr, ConditionBase, ConditionExpressionBuilder
@@ -18,11 +18,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sourcebook.direct import with_direct_calls
 from sourcebook.errors import Retryable, SourcebookError, Terminal
 from sourcebook.table.codec import Item, decode_item, decode_key, encode, encode_item
-from sourcebook.table.keys import ONE_SHARD, Key, Shards, is_sharded, shard_bounds
+from sourcebook.table.keys import ONE_SHARD, Key, Shards, is_sharded, key_of, shard_bounds
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
+    from mypy_boto3_dynamodb.type_defs import QueryOutputTypeDef, ScanOutputTypeDef
 
 AnswerT = TypeVar("AnswerT")
 
@@ -38,6 +38,7 @@ CONNECTIONS: Final = 32
 _BATCH_GET_LIMIT = 100
 _BATCH_WRITE_LIMIT = 25
 _BATCH_ATTEMPTS = 8
+_LARGEST_PAGE = 1_000
 _RETRYABLE_CODES = frozenset(
     "InternalServerError LimitExceededException ProvisionedThroughputExceededException "
     "RequestLimitExceeded ServiceUnavailable ThrottlingException TransactionCanceledException "
@@ -59,8 +60,8 @@ class TableBusy(Retryable):
     """DynamoDB throttled the call, failed or did not answer, and retries did not help."""
 
 
-class _Duplicate(TableBusy):
-    """There is an item with this key, which is not read yet."""
+class _OtherState(TableBusy):
+    """A statement found its item in another state than it was made for."""
 
 
 class TableRefused(Terminal):
@@ -123,19 +124,36 @@ class Change:
     expected: Mapping[str, object]
 
 
+class Alteration(TypedDict, total=False):
+    """What is done to some attributes of an item.
+
+    Attributes:
+        assign: values by `Path`; None removes what is there, so that no null reaches an index.
+        remove: what is taken away.
+        increment: what is added to numbers.
+        condition: must hold, or nothing is done.
+    """
+
+    assign: Assignments
+    remove: Iterable[Path]
+    increment: Mapping[str, int]
+    condition: ConditionBase | None
+
+
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One part of a transaction: puts `item`; or changes the item with `key`; or else deletes or checks it.
+    """One part of a transaction: puts `item`; or alters the item with `key`; or else deletes or checks it.
 
     Attributes:
         condition: must hold, or nothing of the transaction is done.
-        delete: delete the item with `key`; a key with neither this nor a change is only checked.
+        delete: delete the item with `key`; a key with neither this nor an alteration is only checked.
     """
 
     key: Key
     item: Mapping[str, object] | None = None
     assign: Assignments = field(default_factory=dict)
-    remove: Sequence[Path] = ()
+    remove: Iterable[Path] = ()
+    increment: Mapping[str, int] = field(default_factory=dict)
     delete: bool = False
     condition: ConditionBase | None = None
 
@@ -256,23 +274,16 @@ class Table:
         """
         results: list[Item | TableBusy | TableRefused | None] = [None] * len(items)
         for start in range(0, len(items), _BATCH_WRITE_LIMIT):
-            for n, result in self._insert(items[start : start + _BATCH_WRITE_LIMIT]).items():
-                results[start + n] = result
-        there = [n for n, result in enumerate(results) if isinstance(result, _Duplicate)]
-        wanted = [Key(PK=str(items[n]["PK"]), SK=str(items[n]["SK"])) for n in there]
-        found = {(item["PK"], item["SK"]): item for item in self.batch_get(wanted, consistent=True)}
-        for n, key in zip(there, wanted, strict=True):
+            chunk = items[start : start + _BATCH_WRITE_LIMIT]
+            statements = [_insertion(self.name, self._stored(item)) for item in chunk]
+            for n, error in self._execute(statements, "DuplicateItem").items():
+                results[start + n] = error
+        there = {n: key_of(items[n]) for n, error in enumerate(results) if isinstance(error, _OtherState)}
+        found = {(item["PK"], item["SK"]): item for item in self.batch_get(there.values(), consistent=True)}
+        for n, key in there.items():
             gone = TableBusy(f"{key['PK']}: the item vanished while it was being created")
             results[n] = found.get((key["PK"], key["SK"]), gone)
         return results
-
-    def _insert(self, items: Sequence[Mapping[str, object]]) -> dict[int, TableBusy | TableRefused]:
-        """Insert up to 25 items, and return what became of those that were not."""
-        statements = [_insertion(self.name, self._stored(item)) for item in items]
-        return {
-            n: _Duplicate("the key is taken") if isinstance(error, str) else error
-            for n, error in self._execute(statements, "DuplicateItem").items()
-        }
 
     def update_many(self, changes: Sequence[Change]) -> list[bool | TableBusy | TableRefused]:
         """Change items, each for itself, 25 a request. Their keys must differ.
@@ -292,17 +303,17 @@ class Table:
                 results[start : start + len(chunk)] = [refusal] * len(chunk)
                 continue
             for n, error in errors.items():
-                results[start + n] = False if isinstance(error, str) else error
+                results[start + n] = False if isinstance(error, _OtherState) else error
         return results
 
     def _execute(
         self, statements: Sequence[dict[str, object]], expected: str
-    ) -> dict[int, str | TableBusy | TableRefused]:
-        """Run up to 25 statements; return the errors by number, the `expected` one by its code.
+    ) -> dict[int, TableBusy | TableRefused]:
+        """Run up to 25 statements; return the errors by number, `_OtherState` for the `expected` code.
 
         Those that fail for a passing reason are run again.
         """
-        ended: dict[int, str | TableBusy | TableRefused] = {}
+        ended: dict[int, TableBusy | TableRefused] = {}
         left = dict(enumerate(statements))
         for attempt in range(_BATCH_ATTEMPTS):
             with _mapped_errors():
@@ -314,7 +325,7 @@ class Table:
                 error = response.get("Error", {})
                 code = error.get("Code", "")
                 if code == expected:
-                    ended[n] = expected
+                    ended[n] = _OtherState(expected)
                 elif code in _RETRYABLE_STATEMENT_CODES:
                     again[n] = left[n]
                     ended[n] = TableBusy(f"DynamoDB: {code}: try again later")
@@ -327,72 +338,35 @@ class Table:
             self.sleep(min(0.05 * 2**attempt, 2.0))
         return ended
 
-    def update(
-        self,
-        key: Key,
-        *,
-        assign: Assignments | None = None,
-        remove: Iterable[Path] = (),
-        increment: Mapping[str, int] | None = None,
-        condition: ConditionBase | None = None,
-    ) -> Item:
+    def update(self, key: Key, **alteration: Unpack[Alteration]) -> Item:
         """Change some attributes of an item and return it as it is afterwards.
 
-        A None in `assign` removes the attribute, so that no null reaches an index.
-
         Raises:
             ConditionFailed: if `condition` does not hold.
         """
-        request = self._update_request(key, assign, remove, increment, condition)
-        answer = _call(self.client.update_item, request | {"ReturnValues": "ALL_NEW"})
-        return decode_item(answer["Attributes"])
+        request = self._update_request(Write(key, **alteration)) | {"ReturnValues": "ALL_NEW"}
+        return decode_item(_call(self.client.update_item, request)["Attributes"])
 
-    def change(
-        self,
-        key: Key,
-        *,
-        assign: Assignments | None = None,
-        remove: Iterable[Path] = (),
-        increment: Mapping[str, int] | None = None,
-        condition: ConditionBase | None = None,
-    ) -> None:
-        """Update an item as `update` does, without returning it, which would cost more than the write.
+    def change(self, key: Key, **alteration: Unpack[Alteration]) -> None:
+        """Update an item as `update` does, without returning it, which would cost more than the write."""
+        _call(self.client.update_item, self._update_request(Write(key, **alteration)))
 
-        Raises:
-            ConditionFailed: if `condition` does not hold.
-        """
-        request = self._update_request(key, assign, remove, increment, condition)
-        _call(self.client.update_item, request)
-
-    def _update_request(
-        self,
-        key: Key,
-        assign: Assignments | None,
-        remove: Iterable[Path],
-        increment: Mapping[str, int] | None,
-        condition: ConditionBase | None,
-    ) -> dict[str, object]:
+    def _update_request(self, write: Write) -> dict[str, object]:
         expression = _Expression()
-        own = key["PK"]
-        values = {path: self.shards.stored(path, value, own) for path, value in (assign or {}).items()}
-        gone = [*remove, *(path for path, value in values.items() if value is None)]
+        own = write.key["PK"]
+        values = {path: self.shards.stored(path, value, own) for path, value in write.assign.items()}
+        gone = [*write.remove, *(path for path, value in values.items() if value is None)]
         clauses = [
             (
                 "SET",
                 [f"{expression.path(p)} = {expression.value(v)}" for p, v in values.items() if v is not None],
             ),
             ("REMOVE", [expression.path(p) for p in gone]),
-            ("ADD", [f"{expression.path(p)} {expression.value(n)}" for p, n in (increment or {}).items()]),
+            ("ADD", [f"{expression.path(p)} {expression.value(n)}" for p, n in write.increment.items()]),
         ]
-        request: dict[str, object] = {
-            "TableName": self.name,
-            "Key": encode_item(key),
-            "UpdateExpression": " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts),
-        }
-        if condition is not None:
-            request["ConditionExpression"] = expression.condition(condition)
-            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        return request | expression.placeholders()
+        update = " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts)
+        request = {"TableName": self.name, "Key": encode_item(write.key), "UpdateExpression": update}
+        return request | _on(write.condition, expression)
 
     def delete(self, key: Key, condition: ConditionBase | None = None) -> None:
         """Delete an item; one that is not there is no error.
@@ -425,42 +399,33 @@ class Table:
             )
 
     def _part(self, write: Write) -> dict[str, object]:
-        expression = _Expression()
         if write.assign or write.remove:
-            update = self._update_request(write.key, write.assign, write.remove, None, write.condition)
-            update.pop("ReturnValuesOnConditionCheckFailure", None)
-            return {"Update": update}
-        request: dict[str, object] = {"TableName": self.name}
-        if write.condition is not None:
-            request["ConditionExpression"] = expression.condition(write.condition)
-            request |= expression.placeholders()
+            return {"Update": self._update_request(write)}
+        request = {"TableName": self.name} | _on(write.condition)
         if write.item is not None:
-            return {"Put": {**request, "Item": self._stored(write.item)}}
-        request["Key"] = encode_item(write.key)
-        return {"Delete" if write.delete else "ConditionCheck": request}
+            return {"Put": request | {"Item": self._stored(write.item)}}
+        return {"Delete" if write.delete else "ConditionCheck": request | {"Key": encode_item(write.key)}}
 
     def put_many(self, items: Sequence[Mapping[str, object]]) -> None:
         """Write whole items without conditions, 25 a request. Their keys must differ."""
-        for start in range(0, len(items), _BATCH_WRITE_LIMIT):
-            chunk = items[start : start + _BATCH_WRITE_LIMIT]
-            self._batch_write([{"PutRequest": {"Item": self._stored(item)}} for item in chunk])
+        self._batch_write([{"PutRequest": {"Item": self._stored(item)}} for item in items])
 
     def delete_many(self, keys: Sequence[Key]) -> None:
         """Delete items without conditions, 25 a request; those that are not there are no error."""
-        distinct = list({(key["PK"], key["SK"]): key for key in keys}.values())
-        for start in range(0, len(distinct), _BATCH_WRITE_LIMIT):
-            chunk = distinct[start : start + _BATCH_WRITE_LIMIT]
-            self._batch_write([{"DeleteRequest": {"Key": encode_item(key)}} for key in chunk])
+        distinct = {(key["PK"], key["SK"]): key for key in keys}.values()
+        self._batch_write([{"DeleteRequest": {"Key": encode_item(key)}} for key in distinct])
 
     def _batch_write(self, writes: list[dict[str, object]]) -> None:
-        request: Any = {self.name: writes}
-        for attempt in range(_BATCH_ATTEMPTS):
-            with _mapped_errors():
-                request = self.client.batch_write_item(RequestItems=request)["UnprocessedItems"]
-            if not request:
-                return
-            self.sleep(min(0.05 * 2**attempt, 2.0))
-        raise TableBusy(f"{self.name}: items were still unprocessed after {_BATCH_ATTEMPTS} attempts")
+        for start in range(0, len(writes), _BATCH_WRITE_LIMIT):
+            request: Any = {self.name: writes[start : start + _BATCH_WRITE_LIMIT]}
+            for attempt in range(_BATCH_ATTEMPTS):
+                with _mapped_errors():
+                    request = self.client.batch_write_item(RequestItems=request)["UnprocessedItems"]
+                if not request:
+                    break
+                self.sleep(min(0.05 * 2**attempt, 2.0))
+            else:
+                raise TableBusy(f"{self.name}: items were still unprocessed after {_BATCH_ATTEMPTS} attempts")
 
     def query(
         self,
@@ -485,23 +450,14 @@ class Table:
             "TableName": self.name,
             "KeyConditionExpression": expression.condition(condition, is_key=True),
             "ScanIndexForward": not newest_first,
+            "ConsistentRead": consistent,
         }
         if where is not None:
             request["FilterExpression"] = expression.condition(where)
-        if consistent:
-            request["ConsistentRead"] = True
-        if index:
-            request["IndexName"] = index
-        if limit:
-            request["Limit"] = limit
-        if start:
-            request["ExclusiveStartKey"] = encode_item(start)
         if attributes:
             request["ProjectionExpression"] = ", ".join(expression.path(name) for name in attributes)
-        request |= expression.placeholders()
-        answer = _call(self.client.query, request)
-        last = answer.get("LastEvaluatedKey")
-        return QueryPage([decode_item(item) for item in answer["Items"]], decode_key(last) if last else None)
+        request |= _of_page(index, start, limit) | expression.placeholders()
+        return QueryPage.of(_call(self.client.query, request))
 
     def scan(
         self,
@@ -523,15 +479,7 @@ class Table:
             "Segment": segment,
             "TotalSegments": segments,
         }
-        if index:
-            request["IndexName"] = index
-        if start:
-            request["ExclusiveStartKey"] = encode_item(start)
-        if limit:
-            request["Limit"] = limit
-        answer = _call(self.client.scan, request)
-        last = answer.get("LastEvaluatedKey")
-        return QueryPage([decode_item(item) for item in answer["Items"]], decode_key(last) if last else None)
+        return QueryPage.of(_call(self.client.scan, request | _of_page(index, start, limit)))
 
     def scan_all(self) -> Iterator[Item]:
         """Yield every item of the table, page after page, as `scan` does."""
@@ -547,31 +495,32 @@ class Table:
         condition: ConditionBase,
         *,
         index: str | None = None,
-        most: int | None = None,
         newest_first: bool = False,
+        start: Mapping[str, object] | None = None,
+        page_size: int | None = None,
         attributes: Sequence[str] = (),
         consistent: bool = False,
     ) -> Iterator[Item]:
-        """Yield the items of a query, page after page, up to `most` of them."""
-        start: Item | None = None
-        given = 0
+        """Yield the items of a query after `start`, page after page, each read only when it is needed.
+
+        The first request asks for `page_size` items, which is usually enough, and each further one for four
+        times as many, up to 1,000; None asks for as many as an answer holds.
+        """
         while True:
             page = self.query(
                 condition,
                 index=index,
                 start=start,
-                limit=most,
+                limit=page_size,
                 newest_first=newest_first,
                 attributes=attributes,
                 consistent=consistent,
             )
-            for item in page.items:
-                given += 1
-                yield item
-                if given == most:
-                    return
+            yield from page.items
             if (start := page.next_key) is None:
                 return
+            if page_size is not None:
+                page_size = max(page_size, min(4 * page_size, _LARGEST_PAGE))
 
     def items_of(
         self,
@@ -586,7 +535,8 @@ class Table:
         condition: ConditionBase = KeyCondition("PK").eq(partition)
         if prefix:
             condition = condition & KeyCondition("SK").begins_with(prefix)
-        return self.query_all(condition, most=most, newest_first=newest_first, consistent=consistent)
+        items = self.query_all(condition, page_size=most, newest_first=newest_first, consistent=consistent)
+        return islice(items, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -596,6 +546,18 @@ class QueryPage:
     items: list[Item]
     next_key: Item | None
 
+    @classmethod
+    def of(cls, answer: QueryOutputTypeDef | ScanOutputTypeDef) -> Self:
+        """Return the page that DynamoDB has answered with."""
+        last = answer.get("LastEvaluatedKey")
+        return cls([decode_item(item) for item in answer["Items"]], decode_key(last) if last else None)
+
+
+def _of_page(index: str | None, start: Mapping[str, object] | None, limit: int | None) -> dict[str, object]:
+    """Return what a request has that reads at most `limit` items of the table or an index after `start`."""
+    options = {"IndexName": index, "ExclusiveStartKey": start and encode_item(start), "Limit": limit}
+    return {name: value for name, value in options.items() if value}
+
 
 def _call(operation: Callable[..., AnswerT], request: Mapping[str, object]) -> AnswerT:
     """Return DynamoDB's answer to a request, raise this project's errors in place of botocore's."""
@@ -603,11 +565,14 @@ def _call(operation: Callable[..., AnswerT], request: Mapping[str, object]) -> A
         return operation(**request)
 
 
-def _on(condition: ConditionBase | None) -> dict[str, object]:
-    """Return what a request has that is done only if a condition holds, or always where it is None."""
+def _on(condition: ConditionBase | None, expression: _Expression | None = None) -> dict[str, object]:
+    """Return what a request has that is done only if a condition holds, or always where it is None.
+
+    `expression` is the request's own, if it has names and values besides those of the condition.
+    """
+    expression = expression or _Expression()
     if condition is None:
-        return {}
-    expression = _Expression()
+        return expression.placeholders()
     built = {"ConditionExpression": expression.condition(condition)}
     return {**built, **expression.placeholders(), "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
 
@@ -658,6 +623,7 @@ class _Expression:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._values: dict[str, object] = {}
+        self._condition_names: dict[str, str] = {}
         self._conditions = ConditionExpressionBuilder()
 
     def path(self, path: Path) -> str:
@@ -671,14 +637,12 @@ class _Expression:
 
     def condition(self, condition: ConditionBase, *, is_key: bool = False) -> str:
         built = self._conditions.build_expression(condition, is_key_condition=is_key)
-        self._condition_names = {**self._condition_names, **built.attribute_name_placeholders}
+        self._condition_names |= built.attribute_name_placeholders
         self._values |= {name: encode(value) for name, value in built.attribute_value_placeholders.items()}
         return built.condition_expression
 
-    _condition_names: Mapping[str, str] = {}
-
     def placeholders(self) -> dict[str, object]:
-        names = {placeholder: name for name, placeholder in self._names.items()} | dict(self._condition_names)
+        names = {placeholder: name for name, placeholder in self._names.items()} | self._condition_names
         request: dict[str, object] = {}
         if names:
             request["ExpressionAttributeNames"] = names

@@ -143,28 +143,6 @@ def _could_be_key(part: object) -> bool:
         return False
 
 
-def walk(
-    table: Table,
-    condition: ConditionBase,
-    *,
-    index: str | None = None,
-    newest_first: bool = False,
-    start: Mapping[str, object] | None = None,
-    page_size: int,
-) -> Iterator[Item]:
-    """Yield the items of a query after `start`.
-
-    The first request asks for `page_size` items, which is usually enough, and each further one for four
-    times as many; it is only made when it is needed.
-    """
-    while True:
-        page = table.query(condition, index=index, newest_first=newest_first, limit=page_size, start=start)
-        yield from page.items
-        if (start := page.next_key) is None:
-            return
-        page_size = min(4 * page_size, READ_AT_MOST)
-
-
 class Stream(Protocol):
     """Reads one partition of an index whose sort key is `timestamp`, newest first."""
 
@@ -219,8 +197,7 @@ class IndexPartition:
         place, start = self.place, None
         if last and after:
             start = {place.attribute: place.value, "timestamp": last, "PK": after, "SK": place.sort_key}
-        items = walk(
-            self.table,
+        items = self.table.query_all(
             _in_partition(place.attribute, place.value, _between(first, last)),
             index=place.index,
             newest_first=True,
@@ -287,7 +264,8 @@ def walk_shards(
     shards = list(table.shards.read(value))
     size = share_of(page_size, len(shards))
     walks = [
-        walk(table, _in_partition(attribute, shard, bounds), index=index, page_size=size) for shard in shards
+        table.query_all(_in_partition(attribute, shard, bounds), index=index, page_size=size)
+        for shard in shards
     ]
     if len(walks) == 1:
         return walks[0]

@@ -16,7 +16,7 @@ from sourcebook.records.article import Article
 from sourcebook.records.decision import KEPT, Decision, DecisionAction, id_begins
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table, Write
-from sourcebook.table.pages import Listing, Page, fill_page, walk
+from sourcebook.table.pages import Listing, Page, fill_page
 
 RACES: Final = 10
 """Times that a decision is made again after another writer was faster."""
@@ -148,8 +148,7 @@ class DecisionReader:
         if cursor is not None:
             (decision_id,) = listing.position(cursor, parts=1)
             start = keys.decision(decision_id)
-        rows = walk(
-            self.table,
+        rows = self.table.query_all(
             KeyCondition("PK").eq(keys.DECISIONS),
             newest_first=True,
             start=start,
