@@ -119,7 +119,7 @@ def stream_of(items: list[dict[str, str]], seed: int) -> Stream:
     def place(timestamp: str, key: str) -> tuple[str, str]:
         return timestamp, hashlib.sha256(f"{seed} {key}".encode()).hexdigest()
 
-    def read(*, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
+    def read(first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
         for item in sorted(items, key=lambda item: place(item["timestamp"], item["PK"]), reverse=True):
             own = place(item["timestamp"], item["PK"])
             if (first or "") <= own[0] <= (last or "~") and (

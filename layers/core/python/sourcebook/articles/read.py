@@ -20,7 +20,6 @@ from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 from sourcebook.table.pages import (
-    IndexPartition,
     ListedItem,
     Listing,
     Page,
@@ -30,7 +29,6 @@ from sourcebook.table.pages import (
     fill_page,
     list_newest_first,
     merged_position,
-    share_of,
 )
 
 STATUSES: Final = tuple(status.value for status in Status if status is not Status.JOINED)
@@ -210,32 +208,22 @@ class ArticleReader:
                 "sources": ",".join(wanted.sources) or None,
             },
         )
-        after = None
+        after, places = None, partitions_of(wanted, self.table.shards)
         if cursor is not None:
-            names = [place.value for place in partitions_of(wanted, self.table.shards)]
+            names = [place.value for place in places]
             after = _position(listing, cursor, bounds, names if len(names) > 1 else ())
         if bounds.empty:
             return Page([], None)
         return fill_page(
-            self._entries(wanted, bounds, after, page_size=limit + 2),
+            list_newest_first(
+                self.table, places, after, page_size=limit + 2, first=bounds.first, last=bounds.last
+            ),
             listing=listing,
             position=lambda entry: entry.position,
             load=self._loader(wanted),
             limit=limit,
             weight=article_weight,
         )
-
-    def _entries(
-        self, wanted: ArticleFilter, bounds: _Bounds, after: Position | None, *, page_size: int
-    ) -> Iterator[ListedItem]:
-        """Yield the index's entries for the wanted articles that come after a position."""
-        shards = self.table.shards
-        size = share_of(page_size, shards.count) if wanted.tag is None else page_size
-        partitions = [
-            IndexPartition(self.table, place, size, bounds.first, bounds.last)
-            for place in partitions_of(wanted, shards)
-        ]
-        return list_newest_first(partitions, after, side_by_side=shards.count > 1)
 
     def _loader(self, wanted: ArticleFilter) -> Callable[[list[ListedItem]], list[AnyArticle | None]]:
         def load(entries: list[ListedItem]) -> list[AnyArticle | None]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, parse_iso, utc_now
@@ -22,7 +21,9 @@ from sourcebook.table.pages import (
     Page,
     Stream,
     bad_cursor,
+    between,
     fill_page,
+    in_partition,
     merge_newest_first,
     merged_position,
 )
@@ -90,19 +91,14 @@ class RunReader:
                 raise bad_cursor(cursor)
 
         def stream(name: str) -> Stream:
-            def read(*, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
-                condition: ConditionBase = KeyCondition("status").eq(name)
-                if first and last:
-                    condition = condition & KeyCondition("timestamp").between(first, last)
-                elif last:
-                    condition = condition & KeyCondition("timestamp").lte(last)
+            def read(first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
                 start = None
                 if last and after:
                     partition, _, run = after.partition(f" {keys.JOB_RUN_PREFIX}")
                     own = {"PK": partition, "SK": f"{keys.JOB_RUN_PREFIX}{run}"}
                     start = {"status": name, "timestamp": last, **own}
                 found = self.table.query_all(
-                    condition,
+                    in_partition("status", name, between(first, last)),
                     index=keys.STATUS_INDEX,
                     newest_first=True,
                     start=start,

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
@@ -143,26 +143,20 @@ def _could_be_key(part: object) -> bool:
         return False
 
 
-class Stream(Protocol):
-    """Reads one partition of an index whose sort key is `timestamp`, newest first."""
+Stream: TypeAlias = Callable[[str | None, str | None, str | None], Iterator[Item]]
+"""Reads a partition of an index newest first: from the first timestamp to the last, None for no bound.
 
-    def __call__(self, *, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
-        """Yield the items from the timestamp `first` to `last`, both included; None for no bound.
-
-        Args:
-            first: the earliest timestamp.
-            last: the latest timestamp.
-            after: `PK` of the item of the timestamp `last` that the reading continues after, whether it is
-                still there or not; None to begin.
-        """
+The third is the `PK` of the item of the last timestamp that the reading continues after, whether it is still
+there or not; None to begin.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A partition of an index that a list is read from.
+    """A partition of an index that a list is read from; the index's sort key is `timestamp`.
 
     Attributes:
-        attribute: the index's partition key; its sort key is `timestamp`.
+        attribute: the index's partition key.
         value: of the partition, as it is stored, in its shard.
         sort_key: SK of the items that count; others may share the partition.
     """
@@ -172,47 +166,33 @@ class Partition:
     value: str
     sort_key: str
 
-
-@dataclass(frozen=True, slots=True)
-class IndexPartition:
-    """One partition of an index, as a `Stream`.
-
-    Attributes:
-        page_size: items that the first request asks for.
-        first: the earliest timestamp, None for no bound.
-        last: the latest one.
-    """
-
-    table: Table
-    place: Partition
-    page_size: int
-    first: str | None = None
-    last: str | None = None
-
-    def __call__(self, *, first: str | None, last: str | None, after: str | None) -> Iterator[Item]:
-        """Yield the items that count; see `Stream`. The one of `after` need not be there any more."""
-        first, last = first or self.first, last or self.last
+    def newest_first(
+        self, table: Table, page_size: int, first: str | None, last: str | None, after: str | None
+    ) -> Iterator[Item]:
+        """Yield the items that count, as a `Stream` does, `page_size` of them with the first request."""
         if first and last and first > last:
             return iter(())
-        place, start = self.place, None
+        start = None
         if last and after:
-            start = {place.attribute: place.value, "timestamp": last, "PK": after, "SK": place.sort_key}
-        items = self.table.query_all(
-            _in_partition(place.attribute, place.value, _between(first, last)),
-            index=place.index,
+            start = {self.attribute: self.value, "timestamp": last, "PK": after, "SK": self.sort_key}
+        items = table.query_all(
+            in_partition(self.attribute, self.value, between(first, last)),
+            index=self.index,
             newest_first=True,
             start=start,
-            page_size=self.page_size,
+            page_size=page_size,
         )
-        return (item for item in items if item["SK"] == place.sort_key)
+        return (item for item in items if item["SK"] == self.sort_key)
 
 
-def _in_partition(attribute: str, value: str, bounds: ConditionBase | None) -> ConditionBase:
+def in_partition(attribute: str, value: str, bounds: ConditionBase | None) -> ConditionBase:
+    """Return the condition that an index's key is in a partition, and its sort key within bounds if any."""
     partition = KeyCondition(attribute).eq(value)
     return partition if bounds is None else partition & bounds
 
 
-def _between(first: str | None, last: str | None) -> ConditionBase | None:
+def between(first: str | None, last: str | None) -> ConditionBase | None:
+    """Return the condition on `timestamp` that holds between two of them, None for no bound."""
     timestamp = KeyCondition("timestamp")
     if first and last:
         return timestamp.between(first, last)
@@ -222,21 +202,36 @@ def _between(first: str | None, last: str | None) -> ConditionBase | None:
 
 
 def list_newest_first(
-    partitions: Sequence[IndexPartition], after: Position | None, *, side_by_side: bool
+    table: Table,
+    partitions: Sequence[Partition],
+    after: Position | None,
+    *,
+    page_size: int,
+    first: str | None = None,
+    last: str | None = None,
 ) -> Iterator[ListedItem]:
     """Yield the items of one or several partitions of an index, newest first, after a position.
 
     Args:
+        table: where they are.
         partitions: in the order in which items move from one to another.
         after: position of the last entry given before; see `merge_newest_first`.
-        side_by_side: whether the first request of each is made at the same time.
+        page_size: items that are probably wanted.
+        first: the earliest timestamp, None for no bound.
+        last: the latest one.
     """
+    size = page_size if len(partitions) == 1 else _share_of(page_size, table.shards.count)
+
+    def stream(place: Partition) -> Stream:
+        return lambda earliest, latest, key: place.newest_first(
+            table, size, earliest or first, latest or last, key
+        )
+
     if len(partitions) > 1:
-        streams = {partition.place.value: partition for partition in partitions}
-        return merge_newest_first(streams, after, side_by_side=side_by_side)
-    [partition] = partitions
-    last, key = after or (None, None)
-    items = partition(first=None, last=last, after=key)
+        streams = {place.value: stream(place) for place in partitions}
+        return merge_newest_first(streams, after, side_by_side=table.shards.count > 1)
+    latest, key = after or (None, None)
+    items = stream(partitions[0])(None, latest, key)
     return (ListedItem(item, (item["timestamp"], item["PK"])) for item in items)
 
 
@@ -262,9 +257,9 @@ def walk_shards(
         page_size: items that are probably wanted.
     """
     shards = list(table.shards.read(value))
-    size = share_of(page_size, len(shards))
+    size = _share_of(page_size, len(shards))
     walks = [
-        table.query_all(_in_partition(attribute, shard, bounds), index=index, page_size=size)
+        table.query_all(in_partition(attribute, shard, bounds), index=index, page_size=size)
         for shard in shards
     ]
     if len(walks) == 1:
@@ -272,7 +267,7 @@ def walk_shards(
     return heapq.merge(*_begun(walks), key=lambda item: str(item[sort_key]))
 
 
-def share_of(page_size: int, shards: int) -> int:
+def _share_of(page_size: int, shards: int) -> int:
     """Return how many items to ask each shard for so that a page is probably full: chance is uneven."""
     return page_size if shards == 1 else min(page_size, 2 * page_size // shards + 2)
 
@@ -342,7 +337,7 @@ def merge_newest_first(
             yield from _unsorted(streams, last, after)
             after, last = None, _just_before(last)
     while True:
-        read = [stream(first=None, last=last, after=None) for stream in streams.values()]
+        read = [stream(None, last, None) for stream in streams.values()]
         if side_by_side:
             read = _begun(read)
         in_order = heapq.merge(*read, key=lambda item: str(item["timestamp"]), reverse=True)
@@ -369,7 +364,7 @@ def _unsorted(streams: Mapping[str, Stream], timestamp: str, after: Position | N
         key, given = "", key
     names = list(streams)
     for current in names[names.index(name) if name else 0 :]:
-        for item in streams[current](first=timestamp, last=timestamp, after=key or None):
+        for item in streams[current](timestamp, timestamp, key or None):
             place = (timestamp, str(item["PK"]), current, *((given,) if given else ()))
             yield ListedItem(item, place, given=place[1] <= given)
         key = ""

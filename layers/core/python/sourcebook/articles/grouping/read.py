@@ -18,7 +18,6 @@ from sourcebook.schema import DIGEST
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.pages import (
-    IndexPartition,
     ListedItem,
     Listing,
     Page,
@@ -26,7 +25,6 @@ from sourcebook.table.pages import (
     fill_page,
     list_newest_first,
     merged_position,
-    share_of,
 )
 
 IDEAS_SHOWN: Final = 50
@@ -49,21 +47,16 @@ class EventReader:
             InvalidInput: if the cursor is not one of this list.
         """
         listing = Listing.of("events", {})
-        shards = self.table.shards
         partitions = [
-            IndexPartition(
-                self.table,
-                Partition(keys.STATUS_INDEX, "status", value, keys.EVENT_SORT_KEY),
-                share_of(limit + 1, shards.count),
-            )
-            for value in shards.read(ACTIVE)
+            Partition(keys.STATUS_INDEX, "status", value, keys.EVENT_SORT_KEY)
+            for value in self.table.shards.read(ACTIVE)
         ]
         after = None
         if cursor is not None:
-            names = [one.place.value for one in partitions] if len(partitions) > 1 else ()
+            names = [one.value for one in partitions] if len(partitions) > 1 else ()
             after = merged_position(listing, cursor, names)
         return fill_page(
-            list_newest_first(partitions, after, side_by_side=shards.count > 1),
+            list_newest_first(self.table, partitions, after, page_size=limit + 1),
             listing=listing,
             position=lambda entry: entry.position,
             load=self._load,
