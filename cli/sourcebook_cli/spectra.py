@@ -53,7 +53,7 @@ def check(files: tuple[Path, ...], overrides: tuple[str, ...], folder: Path | No
     for file in files:
         checked = examine(file.read_bytes(), name=file.name, overrides=given)
         rows.append(_row(file, checked.verdict))
-        if folder is not None and checked.spectrum is not None:
+        if folder is not None and checked.orders:
             from sourcebook.fits.artifacts import artifacts
 
             place = folder / file.name

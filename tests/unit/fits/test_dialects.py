@@ -194,15 +194,15 @@ def test_a_file_of_known_truth_is_read_right_or_held() -> None:
         built = build(draw)
         checked = check(built.body, now=NOW)
         verdict = checked.verdict
-        if checked.spectrum is None:
+        if not checked.orders:
             assert verdict.outcome is SpectrumOutcome.QUARANTINED, (verdict, built.said)
             assert built.contradicts, (verdict.message, built.said)
             continue
         valid += 1
         assert not built.contradicts, built.said
-        (order,) = checked.spectrum.orders
+        (order,) = checked.orders
         np.testing.assert_allclose(
-            order.wavelength_m[[0, -1]], [built.first, built.last], rtol=1e-9, err_msg=str(built.said)
+            order.wavelength[[0, -1]], [built.first, built.last], rtol=1e-9, err_msg=str(built.said)
         )
         np.testing.assert_allclose(order.flux, built.flux, rtol=1e-6, err_msg=str(built.said))
         assert verdict.observed_at_iso is not None
@@ -300,8 +300,8 @@ def test_two_rows_are_flux_and_error_by_the_headers_own_words(keyword: str, flux
     rows[flux], rows[1 - flux] = made.FLUX, made.FLUX / 7
     cards = {f"{keyword}{flux + 1}": "Flux", f"{keyword}{2 - flux}": "Error"}
     checked = check(made.iraf(cards, data=rows), now=NOW)
-    assert checked.spectrum is not None, checked.verdict.message
-    (order,) = checked.spectrum.orders
+    assert checked.orders, checked.verdict.message
+    (order,) = checked.orders
     assert order.error is not None
     np.testing.assert_array_equal(order.flux, made.FLUX)
     np.testing.assert_array_equal(order.error, made.FLUX / 7)
@@ -317,7 +317,7 @@ def test_units_that_contradict_each_other_are_held_where_both_could_be() -> None
 def test_samples_along_an_axis_that_has_its_own_numbers_are_held() -> None:
     rows = np.array([made.FLUX, made.FLUX / 7]).T
     words = {"BANDID1": "spectrum", "BANDID2": "sigma"}
-    assert check(made.iraf(words, data=rows), now=NOW).spectrum is not None
+    assert check(made.iraf(words, data=rows), now=NOW).orders
     verdict = check(made.iraf({**words, "CRVAL2": 5000.0, "CDELT2": 1.0}, data=rows), now=NOW).verdict
     assert "second axis" in verdict.message
 
@@ -339,15 +339,15 @@ def test_a_flux_table_of_known_truth_is_read_right_or_held() -> None:
         said = [contradict(draw, moment, cards)] if draw.random() < 0.5 else []
         beside = draw.choice(({}, {"SKY": made.FLUX}, {"QUALITY": made.FLUX * 0}))
         checked = check(made.flux_table(cards, more=beside), now=NOW)
-        if checked.spectrum is None:
+        if not checked.orders:
             assert said, (checked.verdict.message, cards)
             continue
         valid += 1
         assert not said, (said, cards)
         assert checked.verdict.fits_profile_id == "flux_table@1.0.0"
-        (order,) = checked.spectrum.orders
+        (order,) = checked.orders
         ends = [first, first + (made.SAMPLES - 1) * step]
-        np.testing.assert_allclose(order.wavelength_m[[0, -1]], ends, rtol=1e-9)
+        np.testing.assert_allclose(order.wavelength[[0, -1]], ends, rtol=1e-9)
         np.testing.assert_array_equal(order.flux, made.FLUX)
         assert order.error is not None
     assert valid > FILES // 9
@@ -406,11 +406,11 @@ def test_the_unit_of_a_spec_table_is_what_its_instrument_can_see(
 ) -> None:
     cards = {"INSTRUME": instrument, "DATE-OBS": "2023-01-02T03:04:05"}
     checked = check(made.spec_table(cards, wave=wave), now=NOW)
-    assert (checked.spectrum is not None) == (unit is not None), checked.verdict
+    assert bool(checked.orders) == (unit is not None), checked.verdict
     assert checked.verdict.original_unit == unit
-    if checked.spectrum is not None and unit is not None:
-        (order,) = checked.spectrum.orders
-        np.testing.assert_allclose(order.wavelength_m, wave * UNITS[unit], rtol=1e-12)
+    if checked.orders and unit is not None:
+        (order,) = checked.orders
+        np.testing.assert_allclose(order.wavelength, wave * UNITS[unit], rtol=1e-12)
 
 
 def test_a_table_of_spec_whose_unit_is_said_keeps_it() -> None:
@@ -445,8 +445,8 @@ def test_what_a_row_is_stands_in_the_words_before_how_it_was_made(
     rows = np.array([made.FLUX / 7, made.FLUX])
     cards = {f"{keyword}1": error, f"{keyword}2": flux, "APNUM1": "1 1", "APNUM2": "2 2"}
     checked = check(made.iraf(cards, data=rows), now=NOW)
-    assert checked.spectrum is not None, checked.verdict.message
-    (order,) = checked.spectrum.orders
+    assert checked.orders, checked.verdict.message
+    (order,) = checked.orders
     np.testing.assert_array_equal(order.flux, made.FLUX)
     np.testing.assert_array_equal(order.error, made.FLUX / 7)
 
@@ -466,10 +466,10 @@ def test_what_a_row_is_stands_in_the_words_before_how_it_was_made(
 def test_words_for_something_else_make_no_flux_and_no_error(first: str, second: str) -> None:
     rows = np.array([made.FLUX, made.FLUX / 7])
     checked = check(made.iraf({"BANDID1": first, "BANDID2": second}, data=rows), now=NOW)
-    assert checked.spectrum is None or checked.spectrum.orders[0].error is None
-    if checked.spectrum is not None:
+    assert not checked.orders or checked.orders[0].error is None
+    if checked.orders:
         assert first == "flux"
-        np.testing.assert_array_equal(checked.spectrum.orders[0].flux, made.FLUX)
+        np.testing.assert_array_equal(checked.orders[0].flux, made.FLUX)
 
 
 def test_an_error_that_is_negative_is_none() -> None:

@@ -13,16 +13,17 @@ import numpy as np
 import pytest
 from astropy.io import fits
 
-from sourcebook.fits.check import Checked, check
+from sourcebook.fits.check import check
 from sourcebook.fits.model import SpectrumOutcome, Verdict
 from sourcebook.fits.profiles import PROFILES
+from sourcebook.fits.reading import Checked
 from tests.unit.fits import made
 
 
 def valid(body: bytes, **overrides: str) -> Checked:
     checked = check(body, overrides=overrides)
     assert checked.verdict.outcome is SpectrumOutcome.VALID, checked.verdict.message
-    assert checked.spectrum is not None
+    assert checked.orders
     return checked
 
 
@@ -31,13 +32,13 @@ def held(body: bytes, reason: str, says: str, **overrides: str) -> Verdict:
     verdict = checked.verdict
     assert (verdict.outcome, verdict.reason) == (SpectrumOutcome.QUARANTINED, reason), verdict
     assert says in verdict.message
-    assert checked.spectrum is None
+    assert not checked.orders
     return verdict
 
 
 def only(checked: Checked) -> Any:
-    assert checked.spectrum is not None
-    (order,) = checked.spectrum.orders
+    assert checked.orders
+    (order,) = checked.orders
     return order
 
 
@@ -69,7 +70,7 @@ def test_a_gzip_of_the_same_file_reads_the_same(make: Callable[[], bytes]) -> No
 def test_eso_takes_the_flux_that_its_ucd_calls_the_main_one_and_its_error() -> None:
     checked = valid(made.eso())
     order = only(checked)
-    np.testing.assert_allclose(order.wavelength_m, made.WAVE_NM * 1e-9, rtol=1e-12)
+    np.testing.assert_allclose(order.wavelength, made.WAVE_NM * 1e-9, rtol=1e-12)
     np.testing.assert_array_equal(order.flux, made.FLUX)
     np.testing.assert_array_equal(order.error, made.FLUX / 50)
     verdict = checked.verdict
@@ -132,15 +133,15 @@ def test_eso_whose_columns_contradict_its_limits_is_held() -> None:
 
 def test_bess_is_linear_from_its_reference_pixel() -> None:
     order = only(valid(made.bess({"CRPIX1": 101, "CRVAL1": 4500.0})))
-    np.testing.assert_allclose(order.wavelength_m, (4000 + 5 * np.arange(made.SAMPLES)) * 1e-10, rtol=1e-12)
+    np.testing.assert_allclose(order.wavelength, (4000 + 5 * np.arange(made.SAMPLES)) * 1e-10, rtol=1e-12)
 
 
 def test_bess_applies_the_velocity_that_is_asked_for_and_not_one_that_was_applied() -> None:
     plain = only(valid(made.bess({"BSS_VHEL": -21.5})))
     checked = valid(made.bess({"BSS_RQVH": -21.5}))
     asked = only(checked)
-    np.testing.assert_allclose(plain.wavelength_m[0], 4e-7, rtol=1e-15)
-    np.testing.assert_allclose(asked.wavelength_m, plain.wavelength_m * (1 + 21.5 / 299_792.458), rtol=1e-14)
+    np.testing.assert_allclose(plain.wavelength[0], 4e-7, rtol=1e-15)
+    np.testing.assert_allclose(asked.wavelength, plain.wavelength * (1 + 21.5 / 299_792.458), rtol=1e-14)
     assert checked.verdict.frame == "HELIOCEN"
     assert checked.verdict.wavelength_min_m == pytest.approx(4e-7, rel=1e-15)
     assert any("1 − v/c" in note for note in checked.verdict.normalization_notes)
@@ -174,7 +175,7 @@ def test_bess_is_held_rather_than_completed(changes: dict[str, Any], reason: str
 def test_a_spectrum_stored_from_long_to_short_is_turned_with_its_flux() -> None:
     checked = valid(made.bess({"CRVAL1": 5000.0, "CDELT1": -5.0}))
     order = only(checked)
-    assert bool((np.diff(order.wavelength_m) > 0).all())
+    assert bool((np.diff(order.wavelength) > 0).all())
     np.testing.assert_array_equal(order.flux, made.FLUX.astype(np.float32)[::-1])
     assert any("turned" in note for note in checked.verdict.normalization_notes)
 
@@ -184,7 +185,7 @@ def test_a_spectrum_stored_from_long_to_short_is_turned_with_its_flux() -> None:
 
 def test_iraf_takes_cd1_1_and_prefers_wat1_to_cunit1() -> None:
     checked = valid(made.iraf({"CUNIT1": "nm"}))
-    np.testing.assert_allclose(only(checked).wavelength_m[[0, -1]], [4e-7, 4.398e-7], rtol=1e-12)
+    np.testing.assert_allclose(only(checked).wavelength[[0, -1]], [4e-7, 4.398e-7], rtol=1e-12)
     assert checked.verdict.original_unit == "angstroms"
     assert any("CUNIT1 says 'nm'" in note for note in checked.verdict.normalization_notes)
 
@@ -202,7 +203,7 @@ def test_iraf_leftovers_in_cunit1_say_no_unit(left: str) -> None:
 def test_iraf_logarithmic_axes_are_powers_of_ten(said: dict[str, Any]) -> None:
     order = only(valid(made.iraf({"CRVAL1": 3.6, "CD1_1": 1e-4, **said})))
     expected = 10 ** (3.6 + 1e-4 * np.arange(made.SAMPLES)) * 1e-10
-    np.testing.assert_allclose(order.wavelength_m, expected, rtol=1e-12)
+    np.testing.assert_allclose(order.wavelength, expected, rtol=1e-12)
 
 
 def test_iraf_uncalibrated_and_impossible_axes_are_for_a_person() -> None:
@@ -233,26 +234,26 @@ def test_a_two_dimensional_image_is_no_iraf_spectrum() -> None:
 
 def test_multispec_gives_each_order_its_own_solution() -> None:
     checked = valid(made.multispec())
-    assert checked.spectrum is not None
-    linear, logarithmic, legendre, chebyshev = checked.spectrum.orders
+    assert checked.orders
+    linear, logarithmic, legendre, chebyshev = checked.orders
     pixels = np.arange(1, 201, dtype=float)
     reduced = (pixels - 100.5) / 99.5
     angstrom = 1e-10
-    np.testing.assert_allclose(linear.wavelength_m, (4000 + 0.5 * (pixels - 1)) * angstrom, rtol=1e-12)
+    np.testing.assert_allclose(linear.wavelength, (4000 + 0.5 * (pixels - 1)) * angstrom, rtol=1e-12)
     np.testing.assert_allclose(
-        logarithmic.wavelength_m, 10 ** (3.65 + 1e-5 * (pixels - 1)) * angstrom, rtol=1e-12
+        logarithmic.wavelength, 10 ** (3.65 + 1e-5 * (pixels - 1)) * angstrom, rtol=1e-12
     )
     # P2(x) = (3x² − 1)/2 and T2(x) = 2x² − 1
     np.testing.assert_allclose(
-        legendre.wavelength_m, (5000 + 250 * reduced - 1.5 * (3 * reduced**2 - 1) / 2) * angstrom, rtol=1e-12
+        legendre.wavelength, (5000 + 250 * reduced - 1.5 * (3 * reduced**2 - 1) / 2) * angstrom, rtol=1e-12
     )
     np.testing.assert_allclose(
-        chebyshev.wavelength_m,
+        chebyshev.wavelength,
         (6000 + 250 * reduced - 1.5 * (2 * reduced**2 - 1))[:180] / 1.0001 * angstrom,
         rtol=1e-12,
     )
-    assert [order.number for order in checked.spectrum.orders] == [1, 2, 3, 4]
-    assert [float(order.flux[0]) for order in checked.spectrum.orders] == [1, 2, 3, 4]
+    assert [order.number for order in checked.orders] == [1, 2, 3, 4]
+    assert [float(order.flux[0]) for order in checked.orders] == [1, 2, 3, 4]
     assert (checked.verdict.orders, checked.verdict.samples) == (4, 200)
 
 
@@ -289,7 +290,7 @@ def test_sdss_tables_are_vacuum_named_by_plate_mjd_and_fibre() -> None:
     assert verdict.observed_at_iso == "2011-09-27"
     assert verdict.flux_unit == "1E-17 erg/cm^2/s/Ang"
     order = only(checked)
-    np.testing.assert_allclose(order.wavelength_m[0], 10**3.6 * 1e-10, rtol=1e-6)
+    np.testing.assert_allclose(order.wavelength[0], 10**3.6 * 1e-10, rtol=1e-6)
     assert float(order.error[0]) == 0.5
     assert np.isnan(order.error[3])
     assert valid(made.sdss_table({"NAME": "5063-55831-01"})).verdict.object_name == "5063-55831-323"
@@ -314,8 +315,8 @@ def test_lamost_that_contradicts_itself_is_held() -> None:
 
 def test_hst_orders_keep_their_numbers() -> None:
     checked = valid(made.hst())
-    assert checked.spectrum is not None
-    assert [order.number for order in checked.spectrum.orders] == [330, 329]
+    assert checked.orders
+    assert [order.number for order in checked.orders] == [330, 329]
     assert checked.verdict.wavelength_min_m == pytest.approx(1.2e-7, rel=1e-12)
     assert checked.verdict.observed_at_iso == "1999-11-05"
     held(made.hst(scale=10.0), "OTHER", "does the unit lie")
@@ -323,18 +324,18 @@ def test_hst_orders_keep_their_numbers() -> None:
 
 def test_jwst_rows_are_samples_and_sources_are_not_mixed() -> None:
     checked = valid(made.jwst())
-    assert only(checked).wavelength_m[0] == pytest.approx(5.1e-6, rel=1e-12)
+    assert only(checked).wavelength[0] == pytest.approx(5.1e-6, rel=1e-12)
     assert checked.verdict.flux_unit == "Jy"
     held(made.jwst(sources=(1, 2)), "UNKNOWN_PROFILE", "2 sources")
 
 
 def test_iue_counts_from_a_scalar_in_each_aperture() -> None:
     checked = valid(made.iue())
-    assert checked.spectrum is not None
-    large, small = checked.spectrum.orders
+    assert checked.orders
+    large, small = checked.orders
     assert (large.label, small.label) == ("LARGE", "SMALL")
     assert (len(large.flux), len(small.flux)) == (200, 190)
-    np.testing.assert_allclose(large.wavelength_m[-1], (1150 + 1.5 * 199) * 1e-10, rtol=1e-6)
+    np.testing.assert_allclose(large.wavelength[-1], (1150 + 1.5 * 199) * 1e-10, rtol=1e-6)
     assert checked.verdict.instrument == "IUE SWP"
     assert (checked.verdict.observed_at, checked.verdict.observed_at_iso) == ("13/08/78", "1978-08-13")
 
@@ -345,7 +346,7 @@ def test_iue_counts_from_a_scalar_in_each_aperture() -> None:
 @pytest.mark.parametrize("names", [("WAVE", "FLUX", "ERR"), ("Lambda", "flux", "Uncertainty")])
 def test_a_table_is_read_by_the_names_of_its_columns(names: tuple[str, str, str]) -> None:
     checked = valid(made.table(names=names))
-    np.testing.assert_allclose(only(checked).wavelength_m, made.WAVE_NM * 1e-9, rtol=1e-12)
+    np.testing.assert_allclose(only(checked).wavelength, made.WAVE_NM * 1e-9, rtol=1e-12)
     assert only(checked).error is not None
 
 
@@ -367,7 +368,7 @@ def test_three_rows_are_distinguished_by_what_goes_one_way(
 ) -> None:
     rows = np.array([made.FLUX, made.FLUX / 20, made.WAVE_NM * 10])[list(arrangement)]
     order = only(valid(made.three_rows(transposed=transposed, rows=rows)))
-    np.testing.assert_allclose(order.wavelength_m, made.WAVE_NM * 1e-9, rtol=1e-12)
+    np.testing.assert_allclose(order.wavelength, made.WAVE_NM * 1e-9, rtol=1e-12)
     np.testing.assert_array_equal(order.flux, made.FLUX)
     np.testing.assert_array_equal(order.error, made.FLUX / 20)
 
@@ -525,14 +526,12 @@ def test_a_verdict_is_small_whatever_the_file_holds() -> None:
 @pytest.mark.parametrize("make", [made.bess, made.wcs, made.iraf])
 def test_the_step_is_cdelt1_times_pc1_1(make: Callable[[dict[str, Any]], bytes]) -> None:
     cards = {"CRVAL1": 4000.0, "CDELT1": 1.0, "CD1_1": None, "PC1_1": 2.0}
-    np.testing.assert_allclose(only(valid(make(cards))).wavelength_m[[0, -1]], [4e-7, 4.398e-7], rtol=1e-12)
+    np.testing.assert_allclose(only(valid(make(cards))).wavelength[[0, -1]], [4e-7, 4.398e-7], rtol=1e-12)
 
 
 def test_an_axis_in_metres_with_its_step_in_pc1_1_is_read() -> None:
     cards = {"CTYPE1": "AWAV", "CUNIT1": "m", "CRVAL1": 4e-7, "CDELT1": 1.0, "PC1_1": 2e-10}
-    np.testing.assert_allclose(
-        only(valid(made.wcs(cards))).wavelength_m[[0, -1]], [4e-7, 4.398e-7], rtol=1e-12
-    )
+    np.testing.assert_allclose(only(valid(made.wcs(cards))).wavelength[[0, -1]], [4e-7, 4.398e-7], rtol=1e-12)
 
 
 @pytest.mark.parametrize("make", [made.bess, made.wcs, made.iraf])
@@ -540,7 +539,7 @@ def test_cd1_1_beside_cdelt1_must_agree(make: Callable[[dict[str, Any]], bytes])
     held(make({"CDELT1": 1.0, "CD1_1": 2.0}), "UNKNOWN_PROFILE", "forbids")
     held(make({"CDELT1": 1.0, "PC1_1": 3.0, "CD1_1": 2.0}), "UNKNOWN_PROFILE", "forbids")
     agreed = only(valid(make({"CRVAL1": 4000.0, "CDELT1": 1.0, "PC1_1": 2.0, "CD1_1": 2.0})))
-    np.testing.assert_allclose(agreed.wavelength_m[-1], 4.398e-7, rtol=1e-12)
+    np.testing.assert_allclose(agreed.wavelength[-1], 4.398e-7, rtol=1e-12)
 
 
 @pytest.mark.parametrize("keyword", ["PC1_2", "PC2_1", "CD1_2", "CD2_1", "CROTA1", "CROTA2"])

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sourcebook.fits.fitsfile import Floats
 from sourcebook.fits.preview import preview_png
-from sourcebook.fits.spectrum import Checked, Spectrum
+from sourcebook.fits.reading import Checked
 
 SPECTRUM: Final = "spectrum.ecsv"
 METADATA: Final = "metadata.json"
@@ -34,14 +34,23 @@ def artifacts(checked: Checked, *, source: Mapping[str, Any]) -> dict[str, tuple
     Raises:
         ValueError: if there is no spectrum, because the verdict is not VALID.
     """
-    spectrum = checked.spectrum
-    if spectrum is None:
+    if not checked.orders:
         raise ValueError(f"a spectrum that is {checked.verdict.outcome} has no artifacts")
     metadata = {
         "verdict": checked.verdict.to_json(),
         "source": dict(source),
         "model": _MODEL,
-        **_extent(spectrum),
+        "orders": [
+            {
+                "order": order.number,
+                "label": order.label,
+                "samples": len(order.wavelength),
+                "wavelength_min_m": float(order.wavelength[0]),
+                "wavelength_max_m": float(order.wavelength[-1]),
+                "has_error": order.error is not None,
+            }
+            for order in checked.orders
+        ],
     }
     return {
         SPECTRUM: (ecsv(checked).encode(), "text/plain; charset=utf-8"),
@@ -58,14 +67,11 @@ def ecsv(checked: Checked) -> str:
 
     A flux without a value is `nan`. Floats are written so that they read back to the same bits.
     """
-    spectrum = checked.spectrum
-    if spectrum is None:
-        raise ValueError("there is no spectrum")
-    with_error = any(order.error is not None for order in spectrum.orders)
+    with_error = any(order.error is not None for order in checked.orders)
     lines = [f"# {line}" for line in _header(checked, with_error=with_error)]
     lines.append("order,wavelength,flux,flux_error" if with_error else "order,wavelength,flux")
-    for order in spectrum.orders:
-        columns = [_texts(order.wavelength_m), _texts(order.flux)]
+    for order in checked.orders:
+        columns = [_texts(order.wavelength), _texts(order.flux)]
         if with_error:
             columns.append(["nan"] * len(order.flux) if order.error is None else _texts(order.error))
         lines.extend(f"{order.number},{','.join(row)}" for row in zip(*columns, strict=True))
@@ -130,20 +136,3 @@ def _one_line(value: Mapping[str, Any]) -> str:
     """
     text = json.dumps(value, ensure_ascii=True)
     return _FORMULA.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
-
-
-def _extent(spectrum: Spectrum) -> dict[str, Any]:
-    """Return where each order lies after normalization."""
-    return {
-        "orders": [
-            {
-                "order": order.number,
-                "label": order.label,
-                "samples": len(order.wavelength_m),
-                "wavelength_min_m": float(order.wavelength_m[0]),
-                "wavelength_max_m": float(order.wavelength_m[-1]),
-                "has_error": order.error is not None,
-            }
-            for order in spectrum.orders
-        ]
-    }

@@ -25,12 +25,9 @@ from sourcebook.fits.model import QuarantineCode, SpectrumOutcome, TerminalCode,
 from sourcebook.fits.overrides import refuse_bad_overrides
 from sourcebook.fits.plausible import is_plausible, range_of, share_inside, years_of
 from sourcebook.fits.profiles import MOST_ORDERS, Profile, choose, is_celestial
-from sourcebook.fits.reading import Reading, StoredOrder
-from sourcebook.fits.spectrum import Checked, Order, Spectrum
+from sourcebook.fits.reading import Checked, Order, Reading
 from sourcebook.fits.structure import Extent, Sums, extents, sign_of_insertion, sums_of
 from sourcebook.fits.wavelength_units import AxisUnit, metres_per
-
-__all__ = ["Checked", "Order", "Spectrum", "check"]
 
 LIGHT_SPEED_KM_S: Final = 299_792.458
 UNEXPECTED: Final = "the examination itself failed with"
@@ -72,9 +69,7 @@ def check(
         ended = for_a_person(
             QuarantineCode.OTHER, f"{UNEXPECTED} {type(error).__name__}: {shorten(str(error))}"
         )
-    return Checked(
-        replace(examination.verdict, outcome=ended.outcome, reason=ended.code, message=str(ended)), None
-    )
+    return Checked(replace(examination.verdict, outcome=ended.outcome, reason=ended.code, message=str(ended)))
 
 
 @dataclass
@@ -145,7 +140,7 @@ class _Examination:
 
     def _judge(self, reading: Reading, profile: Profile) -> Checked:
         self._apply_overrides(reading)
-        moment = _moment(reading, self.now, vouched="date" in self.overrides)
+        moment = self._moment(reading)
         for note in reading.notes:
             self._add(note)
         if moment is not None and moment.note:
@@ -198,7 +193,7 @@ class _Examination:
             )
             setattr(reading, name, self.overrides[key])
         if "date" in self.overrides:
-            reading.time_scale, reading.time_cards = "UTC", TimeCards(says_utc=True)
+            reading.time_cards = TimeCards(says_utc=True)
         accepted = {
             word.strip().upper()
             for word in self.overrides.get("accept_missing", "").split(",")
@@ -211,6 +206,15 @@ class _Examination:
         for name in [name for name in reading.missing if name.upper() in accepted]:
             self._add(f"{name} is missing and the reviewer accepts that")
             reading.missing.remove(name)
+
+    def _moment(self, reading: Reading) -> Moment | None:
+        """Return when the spectrum was taken; add to the reading's doubts what speaks against it."""
+        if reading.observed_at is None:
+            return None
+        years = years_of() if "date" in self.overrides else years_of(reading.instrument, reading.telescope)
+        moment, doubts = observation_time(reading.observed_at, reading.time_cards, years=years, now=self.now)
+        reading.doubts.extend(doubts)
+        return moment
 
     def _normalized(self, reading: Reading, stored: list[Floats]) -> Checked:
         """Make the spectrum: metres, rising, in the frame that the file asks for."""
@@ -236,7 +240,7 @@ class _Examination:
         if empty:
             self._add(f"{empty} of {len(orders)} orders have no flux at all")
         self._note(outcome=SpectrumOutcome.VALID)
-        return Checked(self.verdict, Spectrum(orders, reading.flux_unit))
+        return Checked(self.verdict, orders)
 
     def _note_range(self, stored: list[Floats]) -> None:
         values = np.concatenate(stored) if stored else np.empty(0)
@@ -330,26 +334,6 @@ def _says_not_optical(units: set[str | None]) -> bool:
     return any(metres_per(unit) is AxisUnit.NOT_OPTICAL for unit in units)
 
 
-def _moment(reading: Reading, now: datetime, *, vouched: bool) -> Moment | None:
-    """Return when the spectrum was taken; add to the reading's doubts what speaks against it.
-
-    Args:
-        reading: what the file has.
-        now: the present time.
-        vouched: whether a reviewer gave the date.
-    """
-    if reading.observed_at is None:
-        return None
-    found = observation_time(
-        reading.observed_at,
-        replace(reading.time_cards, scale=reading.time_scale),
-        years=years_of() if vouched else years_of(reading.instrument, reading.telescope),
-        now=now,
-    )
-    reading.doubts.extend(found.doubts)
-    return found.moment
-
-
 def _refuse_what_holds_nothing(reading: Reading) -> None:
     samples = sum(len(order.flux) for order in reading.orders)
     if not samples:
@@ -430,10 +414,8 @@ def _refuse_what_makes_no_sense(
         )
 
 
-def _order(order: StoredOrder, wavelength: Floats) -> Order:
+def _order(order: Order, wavelength: Floats) -> Order:
     step = 1 if wavelength[0] <= wavelength[-1] else -1
-    flux = np.where(np.isfinite(order.flux), order.flux, np.nan)
-    error = None if order.error is None else np.where(np.isfinite(order.error), order.error, np.nan)
-    return Order(
-        order.number, wavelength[::step], flux[::step], None if error is None else error[::step], order.label
-    )
+    flux = np.where(np.isfinite(order.flux), order.flux, np.nan)[::step]
+    error = None if order.error is None else np.where(np.isfinite(order.error), order.error, np.nan)[::step]
+    return replace(order, wavelength=wavelength[::step], flux=flux, error=error)

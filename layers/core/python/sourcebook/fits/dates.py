@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -83,19 +83,6 @@ class TimeCards:
         return _CLOCKS_DIFFER + (self.exposure or 0.0 if known else _UNKNOWN_EXPOSURE)
 
 
-@dataclass(slots=True)
-class ObservationTime:
-    """What the cards of a file come to.
-
-    Attributes:
-        moment: when it was taken; None when that cannot be read without a guess.
-        doubts: why a person must look.
-    """
-
-    moment: Moment | None
-    doubts: list[str] = field(default_factory=list)
-
-
 def read_date(text: str, *, scale: str = "UTC") -> Moment | None:
     """Return the moment that a DATE-OBS says, or None when it cannot be read without a guess.
 
@@ -146,8 +133,10 @@ def read_mjd(days: float) -> Moment | None:
 
 def observation_time(
     text: str, cards: TimeCards, *, years: tuple[int, int], now: datetime
-) -> ObservationTime:
+) -> tuple[Moment | None, list[str]]:
     """Return when a spectrum was taken, by its date and by all that the file says beside it.
+
+    None stands for what cannot be read without a guess. The list says why a person must look.
 
     Args:
         text: DATE-OBS, or what stands in for it.
@@ -158,23 +147,23 @@ def observation_time(
     scale = cards.scale.upper().partition("(")[0].strip()
     moment = read_date(text, scale=scale) or _of_two_digits(text.strip(), cards, years) or _of_number(text)
     if moment is None:
-        return ObservationTime(None)
-    found = ObservationTime(moment)
+        return None, []
+    doubts = []
     if scale not in _SCALES | _UTC:
-        found.doubts.append(f"TIMESYS {cards.scale!r} is no time scale of the FITS standard: in which zone?")
+        doubts.append(f"TIMESYS {cards.scale!r} is no time scale of the FITS standard: in which zone?")
     if "local" in cards.comment.casefold() and not moment.is_day:
-        found.doubts.append(f"the comment of the date says {cards.comment!r}: local time is not UTC")
+        doubts.append(f"the comment of the date says {cards.comment!r}: local time is not UTC")
     if moment.is_day:
-        moment = found.moment = _with_time_of_day(moment, scale, cards)
-    found.doubts.extend(_contradictions(moment, cards))
+        moment = _with_time_of_day(moment, scale, cards)
+    doubts.extend(_contradictions(moment, cards))
     first, last = years
     if moment.begin.year < first:
-        found.doubts.append(f"{moment.iso} is before {first}, when the instrument took its first spectra")
+        doubts.append(f"{moment.iso} is before {first}, when the instrument took its first spectra")
     if moment.begin.year > last:
-        found.doubts.append(f"{moment.iso} is after {last}, when the instrument took its last spectra")
+        doubts.append(f"{moment.iso} is after {last}, when the instrument took its last spectra")
     if moment.begin > now + timedelta(days=1):
-        found.doubts.append(f"{moment.iso} is in the future")
-    return found
+        doubts.append(f"{moment.iso} is in the future")
+    return moment, doubts
 
 
 def _of_number(text: str) -> Moment | None:

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from sourcebook.fits.fitsfile import Floats
-from sourcebook.fits.spectrum import Checked, Order
+from sourcebook.fits.reading import Checked, Order
 
 WIDTH, HEIGHT = 960, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 96, 20, 40, 56
@@ -26,13 +26,8 @@ def preview_png(checked: Checked) -> bytes:
 
     The height shows the middle 99 % of the fluxes with room to spare, so that one cosmic ray does not
     flatten the rest; what lies beyond is cut at the frame.
-
-    Raises:
-        ValueError: if there is no spectrum.
     """
-    if checked.spectrum is None:
-        raise ValueError("there is no spectrum")
-    orders = checked.spectrum.orders
+    orders = checked.orders
     image = Image.new("RGB", (WIDTH, HEIGHT), "white")
     draw = ImageDraw.Draw(image)
     low, high = _wavelength_limits(orders)
@@ -64,8 +59,8 @@ class _Scale:
 
 
 def _wavelength_limits(orders: tuple[Order, ...]) -> tuple[float, float]:
-    low = min(float(order.wavelength_m[0]) for order in orders)
-    high = max(float(order.wavelength_m[-1]) for order in orders)
+    low = min(float(order.wavelength[0]) for order in orders)
+    high = max(float(order.wavelength[-1]) for order in orders)
     return (low, high) if high > low else (low * 0.999, low * 1.001)
 
 
@@ -79,7 +74,7 @@ def _flux_limits(orders: tuple[Order, ...]) -> tuple[float, float]:
 
 def _curve(draw: ImageDraw.ImageDraw, scale: _Scale, order: Order, colour: tuple[int, int, int]) -> None:
     """Draw one order: for each column of pixels the range of its fluxes, gaps where there are none."""
-    columns = np.array([scale.x(value) for value in (order.wavelength_m * 1e9).tolist()]).astype(int)
+    columns = np.array([scale.x(value) for value in (order.wavelength * 1e9).tolist()]).astype(int)
     before: tuple[int, float] | None = None
     for column, low, high, last in _ranges(columns, order.flux):
         top, bottom = scale.y(high), scale.y(low)

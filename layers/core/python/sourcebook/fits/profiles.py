@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -22,7 +22,7 @@ from sourcebook.fits.findings import for_a_person
 from sourcebook.fits.fitsfile import ERROR_IMAGES, WAVELENGTH_IMAGES, Column, FitsFile, Floats, Header, Part
 from sourcebook.fits.model import QuarantineCode, has_value
 from sourcebook.fits.plausible import ANY_INSTRUMENT, is_plausible, only_unit
-from sourcebook.fits.reading import Reading, StoredOrder
+from sourcebook.fits.reading import Order, Reading
 from sourcebook.fits.wavelength_units import AxisUnit, metres_per, unit_within
 
 FLUX_SDSS: Final = "1E-17 erg/cm^2/s/Ang"
@@ -216,7 +216,7 @@ def _read_iue(file: FitsFile) -> Reading:
         if not 1 <= count <= fluxes.shape[1] or not steps[row] > 0:
             raise ambiguous(f"NPOINTS is {counts[row]:g} and DELTAW {steps[row]:g} in row {row + 1}")
         wavelength = starts[row] + steps[row] * np.arange(count)
-        orders.append(StoredOrder(row + 1, wavelength, fluxes[row, :count], errors[row, :count], name))
+        orders.append(Order(row + 1, wavelength, fluxes[row, :count], errors[row, :count], name))
     reading = Reading(
         orders=orders,
         wavelength_unit=part.columns["WAVELENGTH"].unit,
@@ -254,7 +254,7 @@ def _read_x1d(file: FitsFile) -> Reading:
     units = {(part.columns["WAVELENGTH"].unit, part.columns["FLUX"].unit) for part in parts}
     if len(units) > 1:
         raise ambiguous(f"the tables have different units: {shorten(sorted(map(str, units)))}")
-    orders: list[StoredOrder] = []
+    orders: list[Order] = []
     for part in parts:
         orders.extend(_rows(part, len(orders)))
     part = parts[0]
@@ -268,7 +268,7 @@ def _read_x1d(file: FitsFile) -> Reading:
     return reading
 
 
-def _rows(part: Part, before: int) -> list[StoredOrder]:
+def _rows(part: Part, before: int) -> list[Order]:
     """Return the orders of a table: one for each row of vectors, or one of all rows of scalars."""
     wave, flux = part.columns["WAVELENGTH"], part.columns["FLUX"]
     error = _first(part, _ERROR_NAMES)
@@ -276,7 +276,7 @@ def _rows(part: Part, before: int) -> list[StoredOrder]:
     fluxes = _like(flux, values)
     errors = _like(error, values) if error else None
     if values.ndim == 1:
-        return [StoredOrder(before + 1, values, fluxes, errors)]
+        return [Order(before + 1, values, fluxes, errors)]
     if values.ndim != 2:
         raise ambiguous(f"the wavelengths of a row are an array of {values.ndim - 1} axes")
     _refuse_too_many_orders(before + len(values))
@@ -289,7 +289,7 @@ def _rows(part: Part, before: int) -> list[StoredOrder]:
         if not 1 <= end <= values.shape[1]:
             raise ambiguous(f"NELEM is {end} in row {row + 1}, which has room for {values.shape[1]}")
         orders.append(
-            StoredOrder(
+            Order(
                 int(numbers[row]) if numbers is not None else before + row + 1,
                 values[row, :end],
                 fluxes[row, :end],
@@ -333,7 +333,7 @@ def _read_sdss(file: FitsFile) -> Reading:
         dates=("DATE-OBS", "MJD"),
     )
     if not file.text("TIMESYS", at=at) and "SDSS" in (file.text("TELESCOP", at=at) or "").upper():
-        reading.time_scale = "TAI"  # so the keywords' comments say
+        reading.time_cards = replace(reading.time_cards, scale="TAI")  # so the keywords' comments say
     if reading.object_name is None and plate and day and fibre:
         reading.object_name = f"{plate}-{day}-{fibre}"
         reading.notes.append("the object is named by plate, MJD and fibre")
@@ -352,7 +352,7 @@ def _sdss_table(part: Part) -> Reading:
     unit = part.columns["FLUX"].unit
     reading = Reading(
         orders=[
-            StoredOrder(
+            Order(
                 1, power_of_ten(exponents), _like(part.columns["FLUX"], exponents), _inverse(part, exponents)
             )
         ],
@@ -380,7 +380,7 @@ def _sdss_image(file: FitsFile) -> Reading:
     wavelength = power_of_ten(exponents)
     unit = wat_units(header) or _axis_unit(header)
     reading = Reading(
-        orders=[StoredOrder(1, wavelength, rows[0], _sdss_error(file, rows))],
+        orders=[Order(1, wavelength, rows[0], _sdss_error(file, rows))],
         wavelength_unit=unit or "Angstrom",
         flux_unit=header.text("BUNIT"),
         medium="vacuum",
@@ -444,7 +444,7 @@ def _read_multispec(file: FitsFile) -> Reading:
         raise ambiguous(f"{len(solutions)} solutions for {bands.shape[1]} rows")
     described = _described_bands(part.header, bands)
     orders = [
-        StoredOrder(
+        Order(
             solution.aperture,
             solution.wavelengths(),
             bands[described.flux, row, : solution.samples],
@@ -487,7 +487,7 @@ def _read_iraf_1d(file: FitsFile) -> Reading:
     described = _described_bands(header, bands)
     error = _errors(file, part) if described.error is None else bands[described.error]
     wavelength = power_of_ten(axis) if logarithmic else axis
-    reading = _iraf_reading(file, [StoredOrder(1, wavelength, bands[described.flux], error)])
+    reading = _iraf_reading(file, [Order(1, wavelength, bands[described.flux], error)])
     if turned:
         reading.notes.append("the axes are transposed: samples run along the second axis of the image")
     described.say(reading, len(bands))
@@ -519,7 +519,7 @@ def _names_its_rows(header: Header, count: int) -> bool:
     return sorted(map(_role, words)) == ["error", "flux"]
 
 
-def _iraf_reading(file: FitsFile, orders: list[StoredOrder]) -> Reading:
+def _iraf_reading(file: FitsFile, orders: list[Order]) -> Reading:
     header = file.image.header
     unit = wat_units(header)
     reading = Reading(
@@ -649,7 +649,7 @@ def _read_image_extensions(file: FitsFile) -> Reading:
     _refuse_too_many_orders(len(fluxes))
     reading = Reading(
         orders=[
-            StoredOrder(row + 1, wavelengths[row], fluxes[row], None if errors is None else errors[row])
+            Order(row + 1, wavelengths[row], fluxes[row], None if errors is None else errors[row])
             for row in range(len(fluxes))
         ],
         wavelength_unit=wave.header.text("BUNIT", "XUNITS"),
@@ -685,7 +685,7 @@ def _read_three_rows(file: FitsFile) -> Reading:
     notes.append(f"rows: wavelength {one_way[0] + 1}, flux {flux + 1}, error {error + 1}")
     header = part.header
     reading = Reading(
-        orders=[StoredOrder(1, rows[one_way[0]], rows[flux], rows[error])],
+        orders=[Order(1, rows[one_way[0]], rows[flux], rows[error])],
         wavelength_unit=header.text("XUNITS") or _axis_unit(header),
         flux_unit=header.text("YUNITS", "BUNIT"),
         frame=header.text("SPECSYS"),
@@ -819,7 +819,7 @@ def _read_flux_table(file: FitsFile) -> Reading:
     error = _first(part, _ERROR_NAMES)
     errors = None if error is None else _like(error, values).ravel()
     reading = Reading(
-        orders=[StoredOrder(1, linear_axis(header, values.size), values.ravel(), errors)],
+        orders=[Order(1, linear_axis(header, values.size), values.ravel(), errors)],
         wavelength_unit=_axis_unit(header),
         flux_unit=flux.unit or header.text("BUNIT"),
         medium=_medium_of(header),
@@ -858,7 +858,7 @@ def _linear(file: FitsFile, part: Part) -> Reading:
     """Return the spectrum of an image of one line, whose axis is linear."""
     header, flux = part.header, part.pixels().ravel()
     return Reading(
-        orders=[StoredOrder(1, linear_axis(header, len(flux)), flux, _errors(file, part))],
+        orders=[Order(1, linear_axis(header, len(flux)), flux, _errors(file, part))],
         wavelength_unit=_axis_unit(header),
         flux_unit=header.text("BUNIT"),
         frame=header.text("SPECSYS"),
@@ -884,8 +884,6 @@ def _say_who_and_when(
 ) -> None:
     reading.object_name = file.text(*objects, at=part)
     reading.observed_at = file.text(*dates, at=part)
-    scale = file.text("TIMESYS", at=part)
-    reading.time_scale = scale if scale is not None and has_value(scale) else "UTC"
     reading.time_cards = _time_cards(file, part, dates)
     reading.telescope = file.text("TELESCOP", at=part)
     reading.instrument = file.text(*instruments, at=part) or file.text("TELESCOP", at=part)
@@ -950,7 +948,10 @@ def _time_cards(file: FitsFile, part: Part, dates: tuple[str, ...]) -> TimeCards
     taken = next((keyword for keyword in dates if file.text(keyword, at=part)), dates[0])
     comment = file.comment(taken, part)
     zones = ((keyword, file.number(keyword, at=part)) for keyword in _ZONES)
+    scale = file.text("TIMESYS", at=part)
+    scale = scale if has_value(scale) else None
     return TimeCards(
+        scale=scale or "UTC",
         days=tuple(
             (keyword, mjd_of(keyword, days))
             for keyword in _DAYS
@@ -973,7 +974,7 @@ def _time_cards(file: FitsFile, part: Part, dates: tuple[str, ...]) -> TimeCards
         zone=next(((keyword, hours) for keyword, hours in zones if hours), None),
         exposure=file.number("EXPTIME", "EXPOSURE", at=part),
         comment=comment,
-        says_utc=has_value(file.text("TIMESYS", at=part)) or _IN_UTC.search(comment) is not None,
+        says_utc=scale is not None or _IN_UTC.search(comment) is not None,
     )
 
 
@@ -1041,10 +1042,10 @@ def _like(column: Column, other: Floats) -> Floats:
     return values
 
 
-def _vectors(wave: Column, flux: Column, error: Column | None) -> StoredOrder:
+def _vectors(wave: Column, flux: Column, error: Column | None) -> Order:
     wavelength = _array(wave)
     errors = None if error is None else _like(error, wavelength).ravel()
-    return StoredOrder(1, wavelength.ravel(), _like(flux, wavelength).ravel(), errors)
+    return Order(1, wavelength.ravel(), _like(flux, wavelength).ravel(), errors)
 
 
 _DATE_AND_OBJECT: Final = ("observed_at", "object_name")

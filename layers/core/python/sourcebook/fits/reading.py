@@ -1,4 +1,4 @@
-"""What a profile reads out of a file, before anything is judged or converted."""
+"""What a profile reads out of a file, and what the examination makes of it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 
 from sourcebook.fits.dates import TimeCards
 from sourcebook.fits.fitsfile import Floats
+from sourcebook.fits.model import Verdict
 
 
 @dataclass(frozen=True)
-class StoredOrder:
-    """One order (or aperture, or detector) as the file has it.
+class Order:
+    """One order (or aperture, or detector) of a spectrum.
 
     Attributes:
-        number: its number in the file, or its place from 1.
-        wavelength: of each sample, in the file's unit.
+        number: its number in the file, or its place from 1; several may share one.
+        wavelength: of each sample: in a `Reading` as the file has it, in a `Checked` in metres, rising.
         flux: of each sample, NaN where there is none.
         error: of the flux, one standard deviation; None when the file has none.
         label: what the file calls it; empty when it is the only one.
@@ -29,7 +30,7 @@ class StoredOrder:
 
 @dataclass
 class Reading:
-    """One spectrum as the file has it.
+    """One spectrum as the file has it, before anything is judged or converted.
 
     Attributes:
         orders: all of them.
@@ -37,7 +38,6 @@ class Reading:
         flux_unit: likewise.
         object_name: the target.
         observed_at: when, as the file writes it.
-        time_scale: of `observed_at`.
         time_cards: what else the file says of its time.
         telescope: what the instrument was on.
         instrument: what took it.
@@ -50,12 +50,11 @@ class Reading:
         doubts: what contradicts itself: for a person.
     """
 
-    orders: list[StoredOrder]
+    orders: list[Order]
     wavelength_unit: str | None = None
     flux_unit: str | None = None
     object_name: str | None = None
     observed_at: str | None = None
-    time_scale: str = "UTC"
     time_cards: TimeCards = field(default_factory=TimeCards)
     telescope: str | None = None
     instrument: str | None = None
@@ -66,3 +65,16 @@ class Reading:
     notes: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came of a file.
+
+    Attributes:
+        verdict: in words.
+        orders: the spectrum in numbers, after normalization; empty unless the verdict is VALID.
+    """
+
+    verdict: Verdict
+    orders: tuple[Order, ...] = ()
