@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from sourcebook.errors import shorten
-from sourcebook.fits.findings import Finding, for_a_person
+from sourcebook.fits.findings import Finding
 from sourcebook.fits.fitsfile import Floats, Header
 from sourcebook.fits.model import QuarantineCode
 
@@ -35,7 +35,7 @@ _EDGES: Final = (7, 8)
 
 def ambiguous(what: str) -> Finding:
     """Return the finding that the axis could be read in more than one way, or in none."""
-    return for_a_person(QuarantineCode.UNKNOWN_PROFILE, f"the wavelength axis is not clear: {what}")
+    return Finding(f"the wavelength axis is not clear: {what}", QuarantineCode.UNKNOWN_PROFILE)
 
 
 def linear_axis(header: Header, samples: int, *, exponents: bool = False) -> Floats:

@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import Final
 
 from sourcebook.errors import shorten
-from sourcebook.fits.findings import failed_download
+from sourcebook.fits.findings import Finding
 from sourcebook.fits.model import FailedDownload
 from sourcebook.http.bodies import BodyReader
 from sourcebook.http.errors import FetchCause, FetchError
@@ -34,18 +34,18 @@ def fits_bytes(body: bytes) -> bytes:
         Finding: if they are not the beginning of one.
     """
     if not body:
-        raise failed_download(FailedDownload.EMPTY, "the body is empty; expected a FITS file")
+        raise Finding("the body is empty; expected a FITS file", FailedDownload.EMPTY)
     if body.startswith(_GZIP):
         body = _gunzip(body)
     if len(body) > LARGEST_BODY:
-        raise failed_download(
-            FailedDownload.TOO_LARGE, f"{len(body)} bytes; expected at most {LARGEST_BODY} unpacked"
+        raise Finding(
+            f"{len(body)} bytes; expected at most {LARGEST_BODY} unpacked", FailedDownload.TOO_LARGE
         )
     _refuse_pages(body)
     if not body.startswith(b"SIMPLE  ="):
-        raise failed_download(
-            FailedDownload.NOT_FITS,
+        raise Finding(
             f"the body starts with {shorten(body[:24], 60)}; expected FITS, which starts with SIMPLE  =",
+            FailedDownload.NOT_FITS,
         )
     return body
 
@@ -53,18 +53,18 @@ def fits_bytes(body: bytes) -> bytes:
 def _refuse_pages(body: bytes) -> None:
     start = body[:4096].lstrip(b"\xef\xbb\xbf \t\r\n\0").lower()
     if not start:
-        raise failed_download(FailedDownload.EMPTY, "the body is blank; expected a FITS file")
+        raise Finding("the body is blank; expected a FITS file", FailedDownload.EMPTY)
     if start.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
-        raise failed_download(FailedDownload.HTML_BODY, "the archive answered with a page of HTML, not FITS")
+        raise Finding("the archive answered with a page of HTML, not FITS", FailedDownload.HTML_BODY)
     if b"<votable" in start:
         status = b"an error" if b'value="error"' in start or b"value='error'" in start else b"no file"
-        raise failed_download(
-            FailedDownload.VOTABLE_ERROR, f"the archive answered with a VOTable that holds {status.decode()}"
+        raise Finding(
+            f"the archive answered with a VOTable that holds {status.decode()}", FailedDownload.VOTABLE_ERROR
         )
     if start.startswith((b"{", b"[")):
-        raise failed_download(FailedDownload.JSON_BODY, "the archive answered with JSON, not FITS")
+        raise Finding("the archive answered with JSON, not FITS", FailedDownload.JSON_BODY)
     if start.startswith((b"<?xml", b"<")):
-        raise failed_download(FailedDownload.NOT_FITS, "the archive answered with XML, not FITS")
+        raise Finding("the archive answered with XML, not FITS", FailedDownload.NOT_FITS)
 
 
 def _gunzip(body: bytes) -> bytes:
@@ -75,9 +75,9 @@ def _gunzip(body: bytes) -> bytes:
                 reader.feed(body[start : start + _STEP])
             unpacked = reader.finish()
         except FetchError as error:
-            raise failed_download(
-                _FAILURES.get(error.cause, FailedDownload.CORRUPT), f"the gzip is not whole: {error.detail}"
+            raise Finding(
+                f"the gzip is not whole: {error.detail}", _FAILURES.get(error.cause, FailedDownload.CORRUPT)
             ) from error
     if not unpacked:
-        raise failed_download(FailedDownload.EMPTY, "the gzip holds nothing; expected a FITS file")
+        raise Finding("the gzip holds nothing; expected a FITS file", FailedDownload.EMPTY)
     return unpacked

@@ -18,7 +18,7 @@ import numpy as np
 from sourcebook.errors import shorten
 from sourcebook.fits.bodies import fits_bytes
 from sourcebook.fits.dates import Moment, TimeCards, observation_time
-from sourcebook.fits.findings import Finding, for_a_person, nothing_for_us
+from sourcebook.fits.findings import Finding
 from sourcebook.fits.fitsfile import FitsFile, Floats, open_fits
 from sourcebook.fits.flux_units import flux_unit_note
 from sourcebook.fits.model import QuarantineCode, SpectrumOutcome, TerminalCode, Verdict, has_value
@@ -66,9 +66,7 @@ def check(
     except Finding as finding:
         ended = finding
     except Exception as error:  # noqa: BLE001 - a gap in this package must not end a worker that has others to do
-        ended = for_a_person(
-            QuarantineCode.OTHER, f"{UNEXPECTED} {type(error).__name__}: {shorten(str(error))}"
-        )
+        ended = Finding(f"{UNEXPECTED} {type(error).__name__}: {shorten(str(error))}")
     return Checked(replace(examination.verdict, outcome=ended.outcome, reason=ended.code, message=str(ended)))
 
 
@@ -120,9 +118,8 @@ class _Examination:
         try:
             reading = profile.read(file)
         except (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError) as error:
-            raise for_a_person(
-                QuarantineCode.OTHER,
-                f"{profile.id} cannot read the file: {type(error).__name__}: {shorten(str(error))}",
+            raise Finding(
+                f"{profile.id} cannot read the file: {type(error).__name__}: {shorten(str(error))}"
             ) from error
         if sign := sign_of_insertion(body, parts):
             reading.doubts.append(sign)
@@ -160,8 +157,8 @@ class _Examination:
         _refuse_what_holds_nothing(reading)
         scale = metres_per(reading.wavelength_unit)
         if scale is AxisUnit.NOT_OPTICAL:
-            raise nothing_for_us(
-                TerminalCode.NOT_OPTICAL, f"the axis is in {reading.wavelength_unit}, which is no wavelength"
+            raise Finding(
+                f"the axis is in {reading.wavelength_unit}, which is no wavelength", TerminalCode.NOT_OPTICAL
             )
         stored = [] if isinstance(scale, AxisUnit) else [order.wavelength * scale for order in reading.orders]
         self._note_range(stored)
@@ -264,14 +261,14 @@ def _checksum_verdict(sums: list[Sums]) -> tuple[str, Finding | None]:
     """
     bad = next((index for index, found in enumerate(sums) if found.data is False), None)
     if bad is not None:
-        return "mismatch", for_a_person(
-            QuarantineCode.CHECKSUM_MISMATCH, f"DATASUM of HDU {bad} does not hold: its data were changed"
+        return "mismatch", Finding(
+            f"DATASUM of HDU {bad} does not hold: its data were changed", QuarantineCode.CHECKSUM_MISMATCH
         )
     bad = next((index for index, found in enumerate(sums) if found.damage), None)
     if bad is not None:
-        return "mismatch", for_a_person(
-            QuarantineCode.CHECKSUM_MISMATCH,
+        return "mismatch", Finding(
             f"CHECKSUM of HDU {bad} fails and its header looks damaged, not edited",
+            QuarantineCode.CHECKSUM_MISMATCH,
         )
     if any(found.whole is False for found in sums):
         return "header edited", None
@@ -306,27 +303,27 @@ def _selection_inputs(file: FitsFile, name: str) -> dict[str, str]:
 def _no_profile(file: FitsFile) -> Finding:
     """Return what a file is that no rule of the table matches."""
     if not any(True for _ in file.images()) and not any(True for _ in file.tables()):
-        return nothing_for_us(TerminalCode.NO_DATA, "no HDU holds data")
+        return Finding("no HDU holds data", TerminalCode.NO_DATA)
     axes = [(part.header.text("CTYPE1") or "").upper() for part in file.images()]
     radio = ("FREQ", "VRAD", "VELO", "VOPT", "FELO", "ENER", "STOKES")
     units = {part.header.text("CUNIT1") for part in file.images()}
     if any(kind.startswith(radio) for kind in axes) or _says_not_optical(units):
-        return nothing_for_us(TerminalCode.NOT_OPTICAL, f"the axis is {shorten(sorted(axes))}: no wavelength")
+        return Finding(f"the axis is {shorten(sorted(axes))}: no wavelength", TerminalCode.NOT_OPTICAL)
     if any(is_celestial(part.header) for part in file.images()):
-        return nothing_for_us(TerminalCode.SKY_IMAGE, "an image of the sky, no spectrum")
+        return Finding("an image of the sky, no spectrum", TerminalCode.SKY_IMAGE)
     for part in file.tables():
         spectral = {
             name: column.unit for name, column in part.columns.items() if name.startswith(("FREQ", "V"))
         }
         if _says_not_optical(set(spectral.values())):
-            return nothing_for_us(
-                TerminalCode.NOT_OPTICAL, f"a table of {shorten(spectral)}: frequencies or velocities"
+            return Finding(
+                f"a table of {shorten(spectral)}: frequencies or velocities", TerminalCode.NOT_OPTICAL
             )
     columns = [", ".join(part.columns) for part in file.tables()]
-    return for_a_person(
-        QuarantineCode.UNKNOWN_PROFILE,
+    return Finding(
         f"no profile knows this file: axes {file.primary.axes}, CTYPE1 {shorten(axes)}, "
         f"columns {shorten(columns)}",
+        QuarantineCode.UNKNOWN_PROFILE,
     )
 
 
@@ -337,15 +334,14 @@ def _says_not_optical(units: set[str | None]) -> bool:
 def _refuse_what_holds_nothing(reading: Reading) -> None:
     samples = sum(len(order.flux) for order in reading.orders)
     if not samples:
-        raise nothing_for_us(TerminalCode.NO_DATA, "the spectrum has no samples")
+        raise Finding("the spectrum has no samples", TerminalCode.NO_DATA)
     if samples > MOST_SAMPLES_IN_ALL or len(reading.orders) > MOST_ORDERS:
-        raise for_a_person(
-            QuarantineCode.OTHER,
+        raise Finding(
             f"{samples} samples in {len(reading.orders)} orders; "
-            f"expected at most {MOST_SAMPLES_IN_ALL} in {MOST_ORDERS}",
+            f"expected at most {MOST_SAMPLES_IN_ALL} in {MOST_ORDERS}"
         )
     if not any(np.isfinite(order.flux).any() for order in reading.orders):
-        raise nothing_for_us(TerminalCode.ALL_NAN, f"none of {samples} samples has a flux")
+        raise Finding(f"none of {samples} samples has a flux", TerminalCode.ALL_NAN)
 
 
 def _refuse_what_lacks_something(reading: Reading, profile: Profile, moment: Moment | None) -> None:
@@ -362,12 +358,12 @@ def _refuse_what_lacks_something(reading: Reading, profile: Profile, moment: Mom
             lacks.append(f"a date that can be read without a guess ({shorten(value)})")
     if lacks:
         values = np.concatenate([order.wavelength for order in reading.orders])
-        raise for_a_person(
-            QuarantineCode.MISSING_CRITICAL_METADATA,
+        raise Finding(
             f"missing: {', '.join(lacks)}; wavelengths from {np.nanmin(values):g} to {np.nanmax(values):g} "
             f"{reading.wavelength_unit or 'of no unit'}. "
             "A reviewer who knows them can say wavelength_unit, date, object, instrument or flux_unit, "
             "and name in accept_missing what need not be there",
+            QuarantineCode.MISSING_CRITICAL_METADATA,
         )
 
 
@@ -383,34 +379,28 @@ def _refuse_what_makes_no_sense(
     """
     for order, wavelength in zip(reading.orders, stored, strict=True):
         if len(wavelength) < 2:
-            raise for_a_person(QuarantineCode.OTHER, f"order {order.number} has {len(wavelength)} sample")
+            raise Finding(f"order {order.number} has {len(wavelength)} sample")
         if not np.isfinite(wavelength).all() or not (wavelength > 0).all():
-            raise for_a_person(
-                QuarantineCode.OTHER, f"order {order.number} has wavelengths that are no numbers"
-            )
+            raise Finding(f"order {order.number} has wavelengths that are no numbers")
         steps = np.diff(wavelength)
         if not ((steps > 0).all() or (steps < 0).all()):
-            raise for_a_person(
-                QuarantineCode.OTHER, f"the wavelengths of order {order.number} go back and forth"
-            )
+            raise Finding(f"the wavelengths of order {order.number} go back and forth")
     magnitudes = np.abs(np.concatenate([order.flux[np.isfinite(order.flux)] for order in reading.orders]))
     magnitudes = magnitudes[magnitudes > 0]
     if not magnitudes.size:
-        raise for_a_person(QuarantineCode.OTHER, "every flux is 0")
+        raise Finding("every flux is 0")
     if not (magnitudes.min() >= _LEAST_FLUX and magnitudes.max() <= _LARGEST_FLUX):
-        raise for_a_person(
-            QuarantineCode.OTHER,
-            f"fluxes from {magnitudes.min():g} to {magnitudes.max():g}: the data are damaged, or no flux",
+        raise Finding(
+            f"fluxes from {magnitudes.min():g} to {magnitudes.max():g}: the data are damaged, or no flux"
         )
     if reading.doubts:
-        raise for_a_person(QuarantineCode.OTHER, "; ".join(reading.doubts))
+        raise Finding("; ".join(reading.doubts))
     if limits is not None and not is_plausible(stored, limits):
         inside = share_inside(stored, limits)
-        raise for_a_person(
-            QuarantineCode.OTHER,
+        raise Finding(
             f"in {reading.wavelength_unit} only {inside:.0%} of the wavelengths lie where "
             f"{reading.instrument or 'any instrument'} sees, {limits[0] * 1e9:g} to {limits[1] * 1e9:g} nm: "
-            "does the unit lie? A reviewer can say wavelength_unit",
+            "does the unit lie? A reviewer can say wavelength_unit"
         )
 
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from sourcebook.errors import SourcebookError
 from sourcebook.fits.model import FailedDownload, QuarantineCode, SpectrumOutcome, TerminalCode
+
+_OUTCOMES: Final = {
+    QuarantineCode: SpectrumOutcome.QUARANTINED,
+    TerminalCode: SpectrumOutcome.TERMINAL_INVALID,
+    FailedDownload: SpectrumOutcome.NOT_A_SPECTRUM_FILE,
+}
 
 
 class Finding(SourcebookError):
@@ -12,26 +20,13 @@ class Finding(SourcebookError):
     Never leaves `sourcebook.fits.check`, which makes a `Verdict` of it.
 
     Attributes:
-        outcome: what becomes of the file.
+        outcome: what becomes of the file, by the kind of the code.
         code: the reason's code.
     """
 
-    def __init__(self, outcome: SpectrumOutcome, code: str, message: str) -> None:
-        self.outcome = outcome
-        self.code = code
+    def __init__(
+        self, message: str, code: QuarantineCode | TerminalCode | FailedDownload = QuarantineCode.OTHER
+    ) -> None:
+        self.code = code.value
+        self.outcome = _OUTCOMES[type(code)]
         super().__init__(message)
-
-
-def failed_download(code: FailedDownload, message: str) -> Finding:
-    """Return the finding that what came is not the file, or not all of it."""
-    return Finding(SpectrumOutcome.NOT_A_SPECTRUM_FILE, code.value, message)
-
-
-def nothing_for_us(code: TerminalCode, message: str) -> Finding:
-    """Return the finding that the file is whole and holds no spectrum for the catalogue."""
-    return Finding(SpectrumOutcome.TERMINAL_INVALID, code.value, message)
-
-
-def for_a_person(code: QuarantineCode, message: str) -> Finding:
-    """Return the finding that only a person can decide."""
-    return Finding(SpectrumOutcome.QUARANTINED, code.value, message)

@@ -17,8 +17,8 @@ from astropy.io import fits
 from numpy.typing import NDArray
 
 from sourcebook.errors import shorten
-from sourcebook.fits.findings import failed_download, for_a_person
-from sourcebook.fits.model import FailedDownload, QuarantineCode, has_value
+from sourcebook.fits.findings import Finding
+from sourcebook.fits.model import FailedDownload, has_value
 from sourcebook.fits.structure import Extent, Form
 
 Floats = NDArray[np.float64]
@@ -125,14 +125,11 @@ class Part:
             Finding: if there are more of them than a spectrum has, or they cannot be read.
         """
         if math.prod(self.axes) > MOST_SAMPLES:
-            raise for_a_person(
-                QuarantineCode.OTHER,
-                f"HDU {self.index} has {math.prod(self.axes)} pixels; expected at most {MOST_SAMPLES}",
+            raise Finding(
+                f"HDU {self.index} has {math.prod(self.axes)} pixels; expected at most {MOST_SAMPLES}"
             )
         if self.header.number("BSCALE") == 0:
-            raise for_a_person(
-                QuarantineCode.OTHER, f"BSCALE of HDU {self.index} is 0: no pixel keeps its value"
-            )
+            raise Finding(f"BSCALE of HDU {self.index} is 0: no pixel keeps its value")
         with _damage_reported():
             return np.asarray(self.hdu.data).astype(np.float64).reshape(self.axes)
 
@@ -194,16 +191,12 @@ class Column:
             return None
         count = self.form.repeat * self.part.rows
         if count > MOST_SAMPLES:
-            raise for_a_person(
-                QuarantineCode.OTHER,
+            raise Finding(
                 f"column {self.number} of HDU {self.part.index} has {count} values; "
-                f"expected at most {MOST_SAMPLES}",
+                f"expected at most {MOST_SAMPLES}"
             )
         if self.part.header.number(f"TSCAL{self.number}") == 0:
-            raise for_a_person(
-                QuarantineCode.OTHER,
-                f"TSCAL{self.number} of HDU {self.part.index} is 0: no cell keeps its value",
-            )
+            raise Finding(f"TSCAL{self.number} of HDU {self.part.index} is 0: no cell keeps its value")
         with _damage_reported():
             values = np.asarray(self.part.hdu.data.field(self.number - 1)).astype(np.float64)
         null = self.part.header.number(f"TNULL{self.number}")
@@ -294,10 +287,7 @@ def open_fits(body: bytes, parts: tuple[Extent, ...]) -> FitsFile:
         )
         hdus = list(opened)
     if len(hdus) != len(parts):
-        raise for_a_person(
-            QuarantineCode.OTHER,
-            f"{len(parts)} HDUs are there and {len(hdus)} can be read: the file is damaged",
-        )
+        raise Finding(f"{len(parts)} HDUs are there and {len(hdus)} can be read: the file is damaged")
     return FitsFile(
         tuple(
             Part(index, Header(hdu.header), hdu, extent)
@@ -314,6 +304,6 @@ def _damage_reported() -> Iterator[None]:
         try:
             yield
         except Exception as error:  # damaged bytes raise anything in astropy; it is reported
-            raise failed_download(
-                FailedDownload.CORRUPT, f"the FITS is damaged: {type(error).__name__}: {shorten(str(error))}"
+            raise Finding(
+                f"the FITS is damaged: {type(error).__name__}: {shorten(str(error))}", FailedDownload.CORRUPT
             ) from error

@@ -18,9 +18,9 @@ import numpy as np
 from sourcebook.errors import shorten
 from sourcebook.fits.axes import ambiguous, linear_axis, multispec, power_of_ten, wat_text, wat_units
 from sourcebook.fits.dates import TimeCards, mjd_of, read_mjd
-from sourcebook.fits.findings import for_a_person
+from sourcebook.fits.findings import Finding
 from sourcebook.fits.fitsfile import ERROR_IMAGES, WAVELENGTH_IMAGES, Column, FitsFile, Floats, Header, Part
-from sourcebook.fits.model import QuarantineCode, has_value
+from sourcebook.fits.model import has_value
 from sourcebook.fits.plausible import ANY_INSTRUMENT, is_plausible, only_unit
 from sourcebook.fits.reading import Order, Reading
 from sourcebook.fits.wavelength_units import AxisUnit, metres_per, unit_within
@@ -984,7 +984,7 @@ _IN_UTC: Final = re.compile(r"\b(?:UTC?|GMT|universal)\b", re.IGNORECASE)
 def _refuse_too_many_orders(count: int) -> None:
     """Raise a Finding before an object is made for each order, if there are more than a spectrum has."""
     if count > MOST_ORDERS:
-        raise for_a_person(QuarantineCode.OTHER, f"{count} orders; expected at most {MOST_ORDERS}")
+        raise Finding(f"{count} orders; expected at most {MOST_ORDERS}")
 
 
 def _folded(name: str) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sourcebook.errors import shorten
-from sourcebook.fits.findings import failed_download, for_a_person
+from sourcebook.fits.findings import Finding
 from sourcebook.fits.model import FailedDownload, QuarantineCode
 
 BLOCK: Final = 2880
@@ -118,17 +118,15 @@ def extents(body: bytes) -> tuple[Extent, ...]:
     offset, taken = 0, 0
     while offset < len(body) and (not found or body.startswith(_EXTENSION, offset)):
         if len(found) == MOST_HDUS:
-            raise for_a_person(
-                QuarantineCode.OTHER, f"more than {MOST_HDUS} HDUs; a spectrum has a few: look at the file"
-            )
+            raise Finding(f"more than {MOST_HDUS} HDUs; a spectrum has a few: look at the file")
         found.append(_extent(body, offset, len(found), MOST_CARDS - taken))
         offset, taken = found[-1].end, taken + len(found[-1].cards)
     rest = body[offset:].strip(b" \0\r\n")
     if rest:
-        raise failed_download(
-            FailedDownload.CORRUPT,
+        raise Finding(
             f"{len(rest)} bytes follow HDU {len(found) - 1} and are no extension: they start with "
             f"{shorten(rest[:16])}",
+            FailedDownload.CORRUPT,
         )
     return tuple(found)
 
@@ -202,15 +200,15 @@ def _extent(body: bytes, start: int, index: int, most_cards: int) -> Extent:
     data_start = start + _padded((len(cards) + 1) * CARD)
     values = _values(cards)
     if index == 0 and values.get(b"SIMPLE", b"")[:1] != b"T":
-        raise failed_download(
-            FailedDownload.NOT_FITS, "SIMPLE is not T: the file says itself that it is not standard FITS"
+        raise Finding(
+            "SIMPLE is not T: the file says itself that it is not standard FITS", FailedDownload.NOT_FITS
         )
     lengths = _lengths(values, index)
     data_end = data_start + _data_bytes(values, lengths, index)
     if data_end > len(body):
         written = str(data_end) if data_end < 10**18 else "beyond all files"
-        raise failed_download(
-            FailedDownload.TRUNCATED, f"HDU {index} should end at byte {written}; the file has {len(body)}"
+        raise Finding(
+            f"HDU {index} should end at byte {written}; the file has {len(body)}", FailedDownload.TRUNCATED
         )
     end = min(data_start + _padded(data_end - data_start), len(body))
     return Extent(start, data_start, data_end, end, cards, lengths, _columns(values, lengths, index))
@@ -228,18 +226,12 @@ def _cards(body: bytes, start: int, index: int, most: int) -> tuple[bytes, ...]:
         cards.append(card)
         continued += card.startswith(b"CONTINUE")
         if continued > MOST_CONTINUE:
-            raise for_a_person(
-                QuarantineCode.OTHER,
-                f"the header of HDU {index} has more than {MOST_CONTINUE} cards CONTINUE: look at the file",
+            raise Finding(
+                f"the header of HDU {index} has more than {MOST_CONTINUE} cards CONTINUE: look at the file"
             )
     if len(cards) > most:
-        raise for_a_person(
-            QuarantineCode.OTHER,
-            f"more than {MOST_CARDS} cards up to the header of HDU {index}: look at the file",
-        )
-    raise failed_download(
-        FailedDownload.TRUNCATED, f"the header of HDU {index} has no END; the file is cut short"
-    )
+        raise Finding(f"more than {MOST_CARDS} cards up to the header of HDU {index}: look at the file")
+    raise Finding(f"the header of HDU {index} has no END; the file is cut short", FailedDownload.TRUNCATED)
 
 
 def _lengths(values: Mapping[bytes, bytes], index: int) -> tuple[int, ...]:
@@ -263,9 +255,9 @@ def _data_bytes(values: Mapping[bytes, bytes], lengths: tuple[int, ...], index: 
     if not lengths:
         return 0
     if values.get(b"GROUPS", b"")[:1] == b"T" and index == 0:
-        raise for_a_person(
-            QuarantineCode.UNKNOWN_PROFILE,
+        raise Finding(
             "GROUPS is T: random groups, a form of radio interferometers, hold no spectrum that is known",
+            QuarantineCode.UNKNOWN_PROFILE,
         )
     if groups != 1:
         raise _nonsense(index, "GCOUNT", groups, "1")
@@ -281,16 +273,12 @@ def _columns(values: Mapping[bytes, bytes], lengths: tuple[int, ...], index: int
         raise _nonsense(index, "NAXIS", len(lengths), "2, with BITPIX 8, of a table")
     width, rows = lengths
     if rows > MOST_ROWS:
-        raise for_a_person(
-            QuarantineCode.OTHER,
-            f"HDU {index} has {rows} rows; expected at most {MOST_ROWS}: look at the file",
-        )
+        raise Finding(f"HDU {index} has {rows} rows; expected at most {MOST_ROWS}: look at the file")
     count = _integer(values, b"TFIELDS", index)
     if kind == "TABLE":
         if rows > MOST_TEXT_ROWS:
-            raise for_a_person(
-                QuarantineCode.OTHER,
-                f"HDU {index} has {rows} rows of text; expected at most {MOST_TEXT_ROWS}: look at the file",
+            raise Finding(
+                f"HDU {index} has {rows} rows of text; expected at most {MOST_TEXT_ROWS}: look at the file"
             )
         return tuple(_text_column(values, number, width, index) for number in range(1, count + 1))
     forms = [_binary_column(values, number, index) for number in range(1, count + 1)]
@@ -331,9 +319,7 @@ def _text_column(values: Mapping[bytes, bytes], number: int, width: int, index: 
 
 
 def _nonsense(index: int, keyword: str, value: object, expected: str) -> Exception:
-    return failed_download(
-        FailedDownload.CORRUPT, f"HDU {index}: {keyword} is {shorten(value)}; expected {expected}"
-    )
+    return Finding(f"HDU {index}: {keyword} is {shorten(value)}; expected {expected}", FailedDownload.CORRUPT)
 
 
 def _integer(values: Mapping[bytes, bytes], keyword: bytes, index: int, *, default: int | None = None) -> int:
