@@ -302,7 +302,7 @@ def _selection_inputs(file: FitsFile, name: str) -> dict[str, str]:
 
 def _no_profile(file: FitsFile) -> Finding:
     """Return what a file is that no rule of the table matches."""
-    if not any(True for _ in file.images()) and not any(True for _ in file.tables()):
+    if not file.images() and not file.tables():
         return Finding("no HDU holds data", TerminalCode.NO_DATA)
     axes = [(part.header.text("CTYPE1") or "").upper() for part in file.images()]
     radio = ("FREQ", "VRAD", "VELO", "VOPT", "FELO", "ENER", "STOKES")

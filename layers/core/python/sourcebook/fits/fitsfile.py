@@ -98,13 +98,29 @@ class Part:
     Attributes:
         index: its place in the file.
         header: its cards.
+        primary: those of the first HDU.
         extent: where it lies, and the sizes that its header gives.
     """
 
     index: int
     header: Header
+    primary: Header
     hdu: Any
     extent: Extent
+
+    def text(self, *keywords: str) -> str | None:
+        """Return the first value that says something, looked for here and then in the primary header."""
+        texts = [header.text(keyword) for keyword in keywords for header in (self.header, self.primary)]
+        return next((text for text in texts if has_value(text)), next((text for text in texts if text), None))
+
+    def comment(self, keyword: str) -> str:
+        """Return the first comment of a card, looked for in the same places."""
+        return self.header.comment(keyword) or self.primary.comment(keyword)
+
+    def number(self, *keywords: str) -> float | None:
+        """Return the first number, looked for in the same places."""
+        found = (header.number(keyword) for keyword in keywords for header in (self.header, self.primary))
+        return next((number for number in found if number is not None), None)
 
     @property
     def name(self) -> str:
@@ -237,35 +253,18 @@ class FitsFile:
         """Return the first HDU with one of some names."""
         return next((part for part in self.parts if part.name in names), None)
 
-    def images(self) -> Iterator[Part]:
-        """Yield the HDUs that hold pixels."""
-        return (part for part in self.parts if part.axes)
+    def images(self) -> list[Part]:
+        """Return the HDUs that hold pixels."""
+        return [part for part in self.parts if part.axes]
 
-    def tables(self) -> Iterator[Part]:
-        """Yield the HDUs that hold columns."""
-        return (part for part in self.parts if part.columns)
-
-    def text(self, *keywords: str, at: Part | None = None) -> str | None:
-        """Return the first value that says something, looked for in `at` and then in the primary header."""
-        headers = [part.header for part in (at, self.primary) if part is not None]
-        texts = [header.text(keyword) for keyword in keywords for header in headers]
-        return next((text for text in texts if has_value(text)), next((text for text in texts if text), None))
+    def tables(self) -> list[Part]:
+        """Return the HDUs that hold columns."""
+        return [part for part in self.parts if part.columns]
 
     def anywhere(self, *keywords: str) -> str | None:
         """Return the first value that stands in any header, for the record of a file that nobody can read."""
         found = (part.header.text(keyword) for keyword in keywords for part in self.parts)
         return next((text for text in found if text), None)
-
-    def comment(self, keyword: str, at: Part | None = None) -> str:
-        """Return the first comment of a card, looked for in the same places."""
-        headers = [part.header for part in (at, self.primary) if part is not None]
-        return next((comment for header in headers if (comment := header.comment(keyword))), "")
-
-    def number(self, *keywords: str, at: Part | None = None) -> float | None:
-        """Return the first number, looked for in the same places."""
-        headers = [part.header for part in (at, self.primary) if part is not None]
-        found = (header.number(keyword) for keyword in keywords for header in headers)
-        return next((number for number in found if number is not None), None)
 
 
 def open_fits(body: bytes, parts: tuple[Extent, ...]) -> FitsFile:
@@ -288,11 +287,10 @@ def open_fits(body: bytes, parts: tuple[Extent, ...]) -> FitsFile:
         hdus = list(opened)
     if len(hdus) != len(parts):
         raise Finding(f"{len(parts)} HDUs are there and {len(hdus)} can be read: the file is damaged")
+    headers = [Header(hdu.header) for hdu in hdus]
+    numbered = enumerate(zip(headers, hdus, parts, strict=True))
     return FitsFile(
-        tuple(
-            Part(index, Header(hdu.header), hdu, extent)
-            for index, (hdu, extent) in enumerate(zip(hdus, parts, strict=True))
-        )
+        tuple(Part(index, header, headers[0], hdu, extent) for index, (header, hdu, extent) in numbered)
     )
 
 

@@ -95,18 +95,15 @@ def _read_eso(file: FitsFile) -> Reading:
         wavelength_unit=wave.unit,
         flux_unit=flux.unit,
         medium=("air" if "obs.atmos" in wave.ucd else "vacuum") if wave.ucd else None,
-        frame=file.text("SPECSYS", at=part),
+        frame=part.text("SPECSYS"),
     )
-    _say_who_and_when(reading, file, part)
-    for keyword in ("RA", "DEC", "MJD-OBS", "MJD-END", "WAVELMIN", "WAVELMAX"):
-        if file.number(keyword, at=part) is None:
-            reading.missing.append(keyword)
-    for name in ("SPECSYS", "CHECKSUM", "DATASUM"):
-        if not file.text(name, at=part):
-            reading.missing.append(name)
+    _say_who_and_when(reading, part)
+    numbers = ("RA", "DEC", "MJD-OBS", "MJD-END", "WAVELMIN", "WAVELMAX")
+    reading.missing += [keyword for keyword in numbers if part.number(keyword) is None]
+    reading.missing += [keyword for keyword in ("SPECSYS", "CHECKSUM", "DATASUM") if not part.text(keyword)]
     if flux.unit is None:
         reading.missing.append(f"TUNIT{flux.number}")
-    _hold_against_eso_limits(reading, file, part)
+    _hold_against_eso_limits(reading, part)
     return reading
 
 
@@ -144,10 +141,10 @@ def _eso_error(part: Part, flux: Column) -> Column | None:
     return same[0] if same else None
 
 
-def _hold_against_eso_limits(reading: Reading, file: FitsFile, part: Part) -> None:
+def _hold_against_eso_limits(reading: Reading, part: Part) -> None:
     """ESO repeats in the primary header, in nm, where the wavelengths lie: a unit that lies shows there."""
     scale = metres_per(reading.wavelength_unit)
-    elements = file.number("NELEM", at=part)
+    elements = part.number("NELEM")
     samples = len(reading.orders[0].wavelength)
     if elements is not None and elements != samples:
         reading.doubts.append(f"NELEM says {elements:g} samples; the columns have {samples}")
@@ -155,7 +152,7 @@ def _hold_against_eso_limits(reading: Reading, file: FitsFile, part: Part) -> No
         return
     values = reading.orders[0].wavelength
     for keyword, stored in (("WAVELMIN", np.nanmin(values)), ("WAVELMAX", np.nanmax(values))):
-        limit = file.number(keyword, at=part)
+        limit = part.number(keyword)
         if limit is not None and abs(float(stored) * scale - limit * 1e-9) > 1e-3 * abs(limit) * 1e-9:
             reading.doubts.append(
                 f"{keyword} says {limit:g} nm; the wavelengths reach {float(stored):g} "
@@ -180,9 +177,7 @@ def _read_bess(file: FitsFile) -> Reading:
     part = file.primary
     header = part.header
     reading = _linear(file, part)
-    _say_who_and_when(
-        reading, file, part, objects=("OBJNAME", "OBJECT"), instruments=("BSS_INST", "INSTRUME")
-    )
+    _say_who_and_when(reading, part, objects=("OBJNAME", "OBJECT"), instruments=("BSS_INST", "INSTRUME"))
     if header.number("EXPTIME") is None:
         reading.missing.append("EXPTIME")
     asked, applied = header.number("BSS_RQVH"), header.number("BSS_VHEL")
@@ -221,12 +216,10 @@ def _read_iue(file: FitsFile) -> Reading:
         orders=orders,
         wavelength_unit=part.columns["WAVELENGTH"].unit,
         flux_unit=part.columns["FLUX"].unit,
-        frame=file.text("SPECSYS", at=part),
+        frame=part.text("SPECSYS"),
     )
-    _say_who_and_when(
-        reading, file, part, objects=("LTARGET", "STARGET", "OBJECT"), dates=("LDATEOBS", "SDATEOBS")
-    )
-    reading.instrument = " ".join(["IUE", *([camera] if (camera := file.text("CAMERA")) else [])])
+    _say_who_and_when(reading, part, objects=("LTARGET", "STARGET", "OBJECT"), dates=("LDATEOBS", "SDATEOBS"))
+    reading.instrument = f"IUE {file.primary.header.text('CAMERA') or ''}".strip()
     reading.notes.append("the quality flags of IUE are not applied")
     return reading
 
@@ -235,19 +228,19 @@ def _read_iue(file: FitsFile) -> Reading:
 
 
 def _is_x1d(file: FitsFile) -> bool:
-    return has_value(file.text("TARGNAME")) and any(True for _ in _x1d_tables(file))
+    return has_value(file.primary.header.text("TARGNAME")) and bool(_x1d_tables(file))
 
 
-def _x1d_tables(file: FitsFile) -> Iterable[Part]:
-    return (
+def _x1d_tables(file: FitsFile) -> list[Part]:
+    return [
         part
         for part in file.tables()
         if part.name in {"SCI", "EXTRACT1D"} and {"WAVELENGTH", "FLUX"} <= part.columns.keys()
-    )
+    ]
 
 
 def _read_x1d(file: FitsFile) -> Reading:
-    parts = list(_x1d_tables(file))
+    parts = _x1d_tables(file)
     sources = {part.header.text("SOURCEID") or "" for part in parts}
     if len(sources) > 1:
         raise ambiguous(f"spectra of {len(sources)} sources; which is meant, the file does not say")
@@ -262,9 +255,9 @@ def _read_x1d(file: FitsFile) -> Reading:
         orders=orders,
         wavelength_unit=part.columns["WAVELENGTH"].unit,
         flux_unit=part.columns["FLUX"].unit,
-        frame=file.text("SPECSYS", at=part),
+        frame=part.text("SPECSYS"),
     )
-    _say_who_and_when(reading, file, part, objects=("TARGNAME",), dates=("DATE-OBS", "TDATEOBS", "DATE-BEG"))
+    _say_who_and_when(reading, part, objects=("TARGNAME",), dates=("DATE-OBS", "TDATEOBS", "DATE-BEG"))
     return reading
 
 
@@ -320,19 +313,18 @@ def _read_sdss(file: FitsFile) -> Reading:
     if file.primary.header.get("VACUUM") is False:
         reading.medium = None
         reading.doubts.append("VACUUM is F; spectra of SDSS and LAMOST are in vacuum wavelengths")
-    if file.text("HELIO_RV", at=at):
+    if at.text("HELIO_RV"):
         reading.frame = "HELIOCEN"
-    plate = file.text("PLATEID", "PLATE", "PLANID", at=at)
-    day, fibre = file.text("MJD", "LMJD", at=at), file.text("FIBERID", "FIBER", at=at)
+    plate = at.text("PLATEID", "PLATE", "PLANID")
+    day, fibre = at.text("MJD", "LMJD"), at.text("FIBERID", "FIBER")
     _say_who_and_when(
         reading,
-        file,
         at,
         # In a file of its own, NAME is the plate's.
         objects=("OBJNAME", "OBJECT") if part else ("OBJNAME", "OBJECT", "NAME"),
         dates=("DATE-OBS", "MJD"),
     )
-    if not file.text("TIMESYS", at=at) and "SDSS" in (file.text("TELESCOP", at=at) or "").upper():
+    if not at.text("TIMESYS") and "SDSS" in (at.text("TELESCOP") or "").upper():
         reading.time_cards = replace(reading.time_cards, scale="TAI")  # so the keywords' comments say
     if reading.object_name is None and plate and day and fibre:
         reading.object_name = f"{plate}-{day}-{fibre}"
@@ -350,12 +342,10 @@ def _sdss_table(part: Part) -> Reading:
     if exponents.ndim != 1:
         raise ambiguous("LOGLAM should have one number in each row")
     unit = part.columns["FLUX"].unit
+    variance = part.columns.get("IVAR")
+    error = None if variance is None else _of_inverse_variance(_like(variance, exponents))
     reading = Reading(
-        orders=[
-            Order(
-                1, power_of_ten(exponents), _like(part.columns["FLUX"], exponents), _inverse(part, exponents)
-            )
-        ],
+        orders=[Order(1, power_of_ten(exponents), _like(part.columns["FLUX"], exponents), error)],
         wavelength_unit="Angstrom",
         flux_unit=unit or FLUX_SDSS,
         medium="vacuum",
@@ -380,7 +370,7 @@ def _sdss_image(file: FitsFile) -> Reading:
     wavelength = power_of_ten(exponents)
     unit = wat_units(header) or _axis_unit(header)
     reading = Reading(
-        orders=[Order(1, wavelength, rows[0], _sdss_error(file, rows))],
+        orders=[Order(1, wavelength, rows[0], _sdss_error(header, rows))],
         wavelength_unit=unit or "Angstrom",
         flux_unit=header.text("BUNIT"),
         medium="vacuum",
@@ -404,17 +394,12 @@ def _is_lamost(header: Header) -> bool:
     return (header.text("TELESCOP") or "").upper() == "LAMOST"
 
 
-def _sdss_error(file: FitsFile, rows: Floats) -> Floats | None:
+def _sdss_error(header: Header, rows: Floats) -> Floats | None:
     """LAMOST's second row is an inverse variance; SDSS says in ARRAYn which row is the error."""
-    header = file.primary.header
     if _is_lamost(header) and len(rows) > 1:
         return _of_inverse_variance(rows[1])
     named = [number for number in range(len(rows)) if header.text(f"ARRAY{number + 1}") == "ERROR"]
     return np.asarray(rows[named[0]], dtype=np.float64) if named else None
-
-
-def _inverse(part: Part, like: Floats) -> Floats | None:
-    return _of_inverse_variance(_like(part.columns["IVAR"], like)) if "IVAR" in part.columns else None
 
 
 def _of_inverse_variance(values: Floats) -> Floats:
@@ -535,7 +520,7 @@ def _iraf_reading(file: FitsFile, orders: list[Order]) -> Reading:
             reading.doubts.append(f"{both}: which is right?")
         else:
             reading.notes.append(f"{both} and holds")
-    _say_who_and_when(reading, file, file.image)
+    _say_who_and_when(reading, file.image)
     return reading
 
 
@@ -654,9 +639,9 @@ def _read_image_extensions(file: FitsFile) -> Reading:
         ],
         wavelength_unit=wave.header.text("BUNIT", "XUNITS"),
         flux_unit=part.header.text("BUNIT"),
-        frame=file.text("SPECSYS"),
+        frame=file.primary.header.text("SPECSYS"),
     )
-    _say_who_and_when(reading, file, part)
+    _say_who_and_when(reading, part)
     if reading.wavelength_unit is None and (unit := wat_units(wave.header)):
         reading.notes.append(
             f"WAT1 says {unit!r}, of another solution than the pixels of WAVELENGTH, which say no unit"
@@ -691,7 +676,7 @@ def _read_three_rows(file: FitsFile) -> Reading:
         frame=header.text("SPECSYS"),
         notes=notes,
     )
-    _say_who_and_when(reading, file, part)
+    _say_who_and_when(reading, part)
     return reading
 
 
@@ -717,12 +702,12 @@ def _is_generic_table(file: FitsFile) -> bool:
 
 def _tables_with(file: FitsFile, *columns: tuple[str, ...]) -> list[Part]:
     """Return the tables that have one column, at least, of each of some groups of names."""
-    return [part for part in file.tables() if all(_first(part, names) for names in columns)]
+    return [part for part in file.tables() if all(_columns(part, names) for names in columns)]
 
 
 def _read_generic_table(file: FitsFile) -> Reading:
     part = _only_table(_tables_with(file, _WAVE_COLUMNS, _FLUX_COLUMNS))
-    reading, flux = _named_columns(file, part, _FLUX_COLUMNS)
+    reading, flux = _named_columns(part, _FLUX_COLUMNS)
     if flux.unit is None:
         reading.missing.append(f"TUNIT{flux.number} (flux)")
     return reading
@@ -734,26 +719,19 @@ def _only_table(parts: list[Part]) -> Part:
     return parts[0]
 
 
-def _named_columns(file: FitsFile, part: Part, fluxes: tuple[str, ...]) -> tuple[Reading, Column]:
+def _named_columns(part: Part, fluxes: tuple[str, ...]) -> tuple[Reading, Column]:
     """Return what a table with a column of wavelengths and one of fluxes says, and the latter."""
-    wave = _only([part.columns[name] for name in _WAVE_COLUMNS if name in part.columns], "wavelength")
-    flux = _flux(part, fluxes)
-    wavelengths = _array(wave)
-    if wavelengths.ndim == 2 and len(wavelengths) != 1:
-        raise ambiguous(f"a table of {len(wavelengths)} rows of vectors")
+    wave = _only(_columns(part, _WAVE_COLUMNS), "wavelength")
+    flux = _only(_columns(part, fluxes), "flux")
     reading = Reading(
         orders=[_vectors(wave, flux, _first(part, _ERROR_NAMES))],
         wavelength_unit=wave.unit,
         flux_unit=flux.unit,
         medium=next((medium for name, medium in _MEDIA.items() if name in part.columns), None),
-        frame=file.text("SPECSYS", at=part),
+        frame=part.text("SPECSYS"),
     )
-    _say_who_and_when(reading, file, part)
+    _say_who_and_when(reading, part)
     return reading, flux
-
-
-def _flux(part: Part, names: tuple[str, ...]) -> Column:
-    return _only([part.columns[name] for name in names if name in part.columns], "flux")
 
 
 # --- A table of SPEC over LAMBDA: the instrument decides the unit where the column has none ---
@@ -767,7 +745,7 @@ def _is_spec_table(file: FitsFile) -> bool:
 
 def _read_spec_table(file: FitsFile) -> Reading:
     part = _only_table(_tables_with(file, _WAVE_COLUMNS, _SPEC_COLUMNS))
-    reading, _ = _named_columns(file, part, _SPEC_COLUMNS)
+    reading, _ = _named_columns(part, _SPEC_COLUMNS)
     if reading.wavelength_unit is None:
         unit = only_unit(reading.instrument, reading.orders[0].wavelength)
         if unit is not None:
@@ -812,10 +790,8 @@ def _read_flux_table(file: FitsFile) -> Reading:
         raise ambiguous(f"the table has an axis of its own ({shorten(own[0])}) beside the primary header's")
     if len(part.columns) < len(part.extent.columns):
         raise ambiguous("a column of the table has no name, or one that is there twice")
-    flux = _flux(part, _FLUX_COLUMNS)
-    values = _array(flux)
-    if values.ndim == 2 and len(values) != 1:
-        raise ambiguous(f"a table of {len(values)} rows of vectors")
+    flux = _only(_columns(part, _FLUX_COLUMNS), "flux")
+    values = _vector(flux)
     error = _first(part, _ERROR_NAMES)
     errors = None if error is None else _like(error, values).ravel()
     reading = Reading(
@@ -823,13 +799,13 @@ def _read_flux_table(file: FitsFile) -> Reading:
         wavelength_unit=_axis_unit(header),
         flux_unit=flux.unit or header.text("BUNIT"),
         medium=_medium_of(header),
-        frame=file.text("SPECSYS"),
+        frame=header.text("SPECSYS"),
         notes=["the fluxes are in a table, their axis is in the primary header"],
     )
-    _say_who_and_when(reading, file, part)
+    _say_who_and_when(reading, part)
     _weigh_units(reading, header)
     for keyword in ("NELEM", "NPOINTS", "NPIX"):
-        count = file.number(keyword, at=part)
+        count = part.number(keyword)
         if count is not None and count != values.size:
             reading.doubts.append(f"{keyword} says {count:g} samples; the table has {values.size}")
     return reading
@@ -850,7 +826,7 @@ def _is_wcs_1d(file: FitsFile) -> bool:
 def _read_wcs_1d(file: FitsFile) -> Reading:
     reading = _linear(file, file.image)
     reading.medium = _medium_of(file.image.header)
-    _say_who_and_when(reading, file, file.image)
+    _say_who_and_when(reading, file.image)
     return reading
 
 
@@ -875,42 +851,41 @@ def _medium_of(header: Header) -> str | None:
 
 def _say_who_and_when(
     reading: Reading,
-    file: FitsFile,
     part: Part,
     *,
     objects: tuple[str, ...] = ("OBJECT", "OBJNAME"),
     dates: tuple[str, ...] = ("DATE-OBS", "MJD-OBS"),
     instruments: tuple[str, ...] = ("INSTRUME",),
 ) -> None:
-    reading.object_name = file.text(*objects, at=part)
-    reading.observed_at = file.text(*dates, at=part)
-    reading.time_cards = _time_cards(file, part, dates)
-    reading.telescope = file.text("TELESCOP", at=part)
-    reading.instrument = file.text(*instruments, at=part) or file.text("TELESCOP", at=part)
-    _weigh_medium(reading, file, part)
+    reading.object_name = part.text(*objects)
+    reading.observed_at = part.text(*dates)
+    reading.time_cards = _time_cards(part, dates)
+    reading.telescope = part.text("TELESCOP")
+    reading.instrument = part.text(*instruments) or part.text("TELESCOP")
+    _weigh_medium(reading, part)
     _weigh_units(reading, part.header)
     twice = [keyword for keyword in _SAID_ONCE if part.header.contradicts_itself(keyword)]
     if twice:
         reading.doubts.append(f"{', '.join(twice)} stands there more than once, with different values")
-    days = file.number("MJD-OBS", at=part)
+    days = part.number("MJD-OBS")
     if days is not None and read_mjd(days) is None:
         reading.notes.append(f"MJD-OBS {days!r} is no date of an observation and was not used")
-    target = file.text("ESO OBS TARG NAME")
+    target = part.primary.text("ESO OBS TARG NAME")
     if target and reading.object_name and _folded(target) != _folded(reading.object_name):
         reading.notes.append(f"OBJECT is {reading.object_name!r}; ESO OBS TARG NAME is {target!r}")
-    if not has_value(reading.object_name) and (target := file.text("SCITARG", "TARGET", at=part)):
+    if not has_value(reading.object_name) and (target := part.text("SCITARG", "TARGET")):
         reading.notes.append(f"no object is named; SCITARG or TARGET says {target!r}")
 
 
-def _weigh_medium(reading: Reading, file: FitsFile, part: Part) -> None:
+def _weigh_medium(reading: Reading, part: Part) -> None:
     """Take from the cards whether wavelengths are in air or in vacuum; doubt what contradicts itself."""
     found = {} if reading.medium is None else {"the profile": reading.medium}
     if (by_name := _medium_of(part.header)) and "the profile" not in found:
         found["CTYPE1"] = by_name
-    medium = (file.text("AIRORVAC", "AIR_VAC", "AIRVAC", at=part) or "").casefold()
+    medium = (part.text("AIRORVAC", "AIR_VAC", "AIRVAC") or "").casefold()
     if medium.startswith(("air", "vac")):
         found["AIRORVAC"] = "air" if medium.startswith("air") else "vacuum"
-    vacuum_cards = (header.get("VACUUM") for header in (part.header, file.primary.header))
+    vacuum_cards = (header.get("VACUUM") for header in (part.header, part.primary))
     in_vacuum = next((value for value in vacuum_cards if isinstance(value, bool)), None)
     if in_vacuum is not None:
         found["VACUUM"] = "vacuum" if in_vacuum else "air"
@@ -943,39 +918,33 @@ _LOCAL_TIMES: Final = ("LT", "LTIME", "LOCTIME", "LOCALTIM", "LT-OBS", "LOCAL-T"
 _ZONES: Final = ("TIMEZONE", "TIMEZON", "UTOFFSET", "TZ", "ZONE")
 
 
-def _time_cards(file: FitsFile, part: Part, dates: tuple[str, ...]) -> TimeCards:
+def _time_cards(part: Part, dates: tuple[str, ...]) -> TimeCards:
     """Return what a file says of its time besides the date that is taken, the first of `dates` it has."""
-    taken = next((keyword for keyword in dates if file.text(keyword, at=part)), dates[0])
-    comment = file.comment(taken, part)
-    zones = ((keyword, file.number(keyword, at=part)) for keyword in _ZONES)
-    scale = file.text("TIMESYS", at=part)
+    taken = next((keyword for keyword in dates if part.text(keyword)), dates[0])
+    comment = part.comment(taken)
+    zones = ((keyword, part.number(keyword)) for keyword in _ZONES)
+    scale = part.text("TIMESYS")
     scale = scale if has_value(scale) else None
     return TimeCards(
         scale=scale or "UTC",
         days=tuple(
             (keyword, mjd_of(keyword, days))
             for keyword in _DAYS
-            if keyword != taken and (days := file.number(keyword, at=part)) is not None
+            if keyword != taken and (days := part.number(keyword)) is not None
         ),
-        dates=tuple(
-            (keyword, text)
-            for keyword in _DATES
-            if keyword != taken and (text := file.text(keyword, at=part)) is not None
-        ),
-        times=tuple(
-            (keyword, text)
-            for keyword in _TIMES
-            if (text := file.text(keyword, at=part)) is not None
-            and "local" not in file.comment(keyword, part).casefold()
-        ),
-        local_times=tuple(
-            (keyword, text) for keyword in _LOCAL_TIMES if (text := file.text(keyword, at=part)) is not None
-        ),
+        dates=_texts(part, [keyword for keyword in _DATES if keyword != taken]),
+        times=_texts(part, [word for word in _TIMES if "local" not in part.comment(word).casefold()]),
+        local_times=_texts(part, _LOCAL_TIMES),
         zone=next(((keyword, hours) for keyword, hours in zones if hours), None),
-        exposure=file.number("EXPTIME", "EXPOSURE", at=part),
+        exposure=part.number("EXPTIME", "EXPOSURE"),
         comment=comment,
         says_utc=scale is not None or _IN_UTC.search(comment) is not None,
     )
+
+
+def _texts(part: Part, keywords: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return those of some cards that say something, each with its keyword."""
+    return tuple((keyword, text) for keyword in keywords if (text := part.text(keyword)) is not None)
 
 
 _IN_UTC: Final = re.compile(r"\b(?:UTC?|GMT|universal)\b", re.IGNORECASE)
@@ -1011,8 +980,12 @@ def _only(found: list[Column], what: str) -> Column:
     return found[0]
 
 
+def _columns(part: Part, names: tuple[str, ...]) -> list[Column]:
+    return [part.columns[name] for name in names if name in part.columns]
+
+
 def _first(part: Part, names: tuple[str, ...]) -> Column | None:
-    return next((part.columns[name] for name in names if name in part.columns), None)
+    return next(iter(_columns(part, names)), None)
 
 
 def _part(file: FitsFile, *names: str) -> Part:
@@ -1026,6 +999,14 @@ def _array(column: Column) -> Floats:
     values = column.values
     if values is None or values.size == 0:
         raise ambiguous(f"column {column.number} of HDU {column.part.index} holds no numbers")
+    return values
+
+
+def _vector(column: Column) -> Floats:
+    """Return a column's numbers: one in each row, or all of them in one row."""
+    values = _array(column)
+    if values.ndim == 2 and len(values) != 1:
+        raise ambiguous(f"a table of {len(values)} rows of vectors")
     return values
 
 
@@ -1043,7 +1024,7 @@ def _like(column: Column, other: Floats) -> Floats:
 
 
 def _vectors(wave: Column, flux: Column, error: Column | None) -> Order:
-    wavelength = _array(wave)
+    wavelength = _vector(wave)
     errors = None if error is None else _like(error, wavelength).ravel()
     return Order(1, wavelength.ravel(), _like(flux, wavelength).ravel(), errors)
 
