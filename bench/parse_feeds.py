@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 import feedparser
 
 from bench.figures import Figure, save
-from sourcebook.feeds.parse import NotAFeed, ParsedFeed, parse_feed
+from sourcebook.feeds.model import NotAFeed, ParsedFeed
+from sourcebook.feeds.parse import parse_feed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

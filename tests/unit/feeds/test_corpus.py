@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook.feeds.marks import marks_of
 from sourcebook.feeds.model import ParsedFeed
-from sourcebook.feeds.parse import entry_identity, identify, parse_feed
+from sourcebook.feeds.parse import parse_feed
 
 _ROOT = Path(__file__).parents[3]
 _FEEDS = Path(os.environ.get("SOURCEBOOK_SHARED", _ROOT.parent / "shared")) / "data" / "feeds"
@@ -31,7 +32,8 @@ def test_every_real_feed_is_read_without_the_fallback(feeds: dict[str, ParsedFee
 def test_every_entry_of_a_real_feed_can_be_stored(feeds: dict[str, ParsedFeed]) -> None:
     for name, feed in feeds.items():
         for entry in feed.entries:
-            assert entry_identity(entry), name
+            (mark,) = marks_of([entry])
+            assert mark.identity, name
             assert entry.title, name
             assert all(
                 moment is None or moment.tzinfo is not None for moment in (entry.published, entry.updated)
@@ -41,6 +43,6 @@ def test_every_entry_of_a_real_feed_can_be_stored(feeds: dict[str, ParsedFeed]) 
 
 def test_entries_of_a_real_feed_do_not_fall_together(feeds: dict[str, ParsedFeed]) -> None:
     for name, feed in feeds.items():
-        identities = [identity.primary for identity in identify(feed.entries)]
+        identities = [mark.identity for mark in marks_of(feed.entries)]
         distinct = {(entry.id, entry.address, entry.title) for entry in feed.entries}
         assert len(set(identities)) == len(distinct), name

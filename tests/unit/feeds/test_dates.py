@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sourcebook.feeds._dates import weigh_date
+from sourcebook.feeds.dates import weigh_date
 from sourcebook.feeds.model import DateOrder
 
 

@@ -7,8 +7,10 @@ from typing import Literal
 
 import pytest
 
+from sourcebook.feeds.marks import marks_of
 from sourcebook.feeds.model import Cause, NotAFeed, ParsedFeed
-from sourcebook.feeds.parse import content_fingerprint, parse_feed, text_of
+from sourcebook.feeds.parse import parse_feed
+from sourcebook.feeds.text import text_of
 from tests.unit.feeds.documents import URL, entry_of, rss
 
 Mode = Literal["fast", "reference"]
@@ -31,7 +33,7 @@ def _bounded(body: bytes, mode: Mode = "fast", seconds: float = 2.0) -> ParsedFe
         assert isinstance(parsed, ParsedFeed)
         for entry in parsed.entries[:20]:
             text_of(entry.summary)
-            content_fingerprint(entry)
+            marks_of([entry])
     except NotAFeed as refusal:
         parsed = refusal.cause
     assert time.process_time() - started < seconds

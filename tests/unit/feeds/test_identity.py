@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from sourcebook.feeds.marks import marks_of
 from sourcebook.feeds.model import FeedEntry
-from sourcebook.feeds.parse import content_fingerprint, entry_identity, identify
 
 ENTRY = FeedEntry(
     link="https://news.example/1",
@@ -17,53 +17,63 @@ ENTRY = FeedEntry(
 )
 
 
+def identity_of(entry: FeedEntry) -> str:
+    (mark,) = marks_of([entry])
+    return mark.identity
+
+
+def content_of(entry: FeedEntry) -> str:
+    (mark,) = marks_of([entry])
+    return mark.content
+
+
 def test_the_ladder_goes_from_guid_to_link_to_title_and_content() -> None:
-    assert entry_identity(ENTRY) == "id:n-1"
-    assert entry_identity(ENTRY._replace(id="")) == "link:https://news.example/1"
-    assert entry_identity(ENTRY._replace(id="", link="")).startswith("content:")
+    assert identity_of(ENTRY) == "id:n-1"
+    assert identity_of(ENTRY._replace(id="")) == "link:https://news.example/1"
+    assert identity_of(ENTRY._replace(id="", link="")).startswith("content:")
 
 
 def test_the_enclosure_identifies_an_item_without_link() -> None:
     entry = ENTRY._replace(id="", link="", enclosure="https://news.example/1.mp3")
 
-    assert entry_identity(entry) == "link:https://news.example/1.mp3"
+    assert identity_of(entry) == "link:https://news.example/1.mp3"
 
 
 def test_an_item_listed_twice_is_one() -> None:
-    first, second = identify([ENTRY, ENTRY])
+    first, second = marks_of([ENTRY, ENTRY])
 
-    assert first.primary == second.primary == "id:n-1"
+    assert first.identity == second.identity == "id:n-1"
 
 
 def test_shared_guids_and_links_fall_to_title_and_content() -> None:
     entries = [ENTRY._replace(id="same", link="https://news.example/", title=title) for title in ("a", "b")]
 
-    first, second = identify(entries)
+    first, second = marks_of(entries)
 
-    assert first.primary != second.primary
-    assert first.primary.startswith("content:")
+    assert first.identity != second.identity
+    assert first.identity.startswith("content:")
 
 
 def test_a_shared_link_is_no_alias() -> None:
     entries = [ENTRY._replace(id=guid, link="https://news.example/", title=guid) for guid in ("a", "b")]
 
-    assert [identity.primary for identity in identify(entries)] == ["id:a", "id:b"]
-    assert not any(alias.startswith("link:") for identity in identify(entries) for alias in identity.aliases)
+    assert [mark.identity for mark in marks_of(entries)] == ["id:a", "id:b"]
+    assert not any(alias.startswith("link:") for mark in marks_of(entries) for alias in mark.aliases)
 
 
 def test_a_shared_guid_is_found_again_when_only_one_item_is_left() -> None:
     entries = [ENTRY._replace(id="same", link=f"https://news.example/{n}", title=f"t{n}") for n in range(3)]
 
-    stored = {identity.primary for identity in identify(entries)}
-    (later,) = identify(entries[:1])
+    stored = {mark.identity for mark in marks_of(entries)}
+    (later,) = marks_of(entries[:1])
 
-    assert stored & {later.primary, *later.aliases}
+    assert stored & {later.identity, *later.aliases}
 
 
 def test_short_texts_identify_nothing() -> None:
-    (identity,) = identify([ENTRY])
+    (mark,) = marks_of([ENTRY])
 
-    assert identity.aliases == ("link:https://news.example/1",)
+    assert mark.aliases == ("link:https://news.example/1",)
 
 
 def test_the_fingerprint_ignores_dates_markup_and_campaigns() -> None:
@@ -73,7 +83,7 @@ def test_the_fingerprint_ignores_dates_markup_and_campaigns() -> None:
         summary='<p class="x">The  ferry is late.</p><img src="/pixel?7">',
     )
 
-    assert content_fingerprint(polled) == content_fingerprint(ENTRY)
+    assert content_of(polled) == content_of(ENTRY)
 
 
 @pytest.mark.parametrize(
@@ -91,23 +101,23 @@ def test_the_fingerprint_ignores_dates_markup_and_campaigns() -> None:
 )
 def test_the_fingerprint_sees_no_times_of_day_and_no_ages(age: str) -> None:
     now, later = (ENTRY._replace(summary=f"The ferry is late. {words} Delays last.") for words in (age, ""))
-    assert content_fingerprint(now) == content_fingerprint(later)
+    assert content_of(now) == content_of(later)
 
 
 @pytest.mark.parametrize("words", ["In favor 7 dead", "Chicago: 7 dead", "A ratio of 7:1", "ago 7"])
 def test_the_fingerprint_sees_other_numbers(words: str) -> None:
     before, after = (ENTRY._replace(summary=text) for text in (words, words.replace("7", "5")))
-    assert content_fingerprint(before) != content_fingerprint(after)
+    assert content_of(before) != content_of(after)
 
 
 def test_the_fingerprint_is_the_same_with_and_without_empty_parts() -> None:
     title, text = (ENTRY._replace(summary="", content=content) for content in ("", "  "))
-    assert content_fingerprint(title) == content_fingerprint(text)
+    assert content_of(title) == content_of(text)
 
 
 def test_the_fingerprint_sees_title_text_and_content() -> None:
     fingerprints = {
-        content_fingerprint(entry)
+        content_of(entry)
         for entry in (
             ENTRY,
             ENTRY._replace(title="Ferry off"),

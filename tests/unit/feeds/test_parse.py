@@ -9,7 +9,8 @@ from typing import Literal
 import pytest
 
 from sourcebook.feeds.model import Cause, FeedHints, NotAFeed
-from sourcebook.feeds.parse import describe, parse_feed, text_of
+from sourcebook.feeds.parse import describe, parse_feed
+from sourcebook.feeds.text import text_of
 from tests.unit.feeds.documents import URL, atom, both_ways, entries_of, entry_of, rss
 
 WHEN = datetime(2026, 11, 27, 21, 56, tzinfo=UTC)

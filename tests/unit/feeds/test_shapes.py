@@ -9,8 +9,9 @@ from typing import Literal
 
 import pytest
 
+from sourcebook.feeds.marks import marks_of
 from sourcebook.feeds.model import MOST_ENTRIES, Cause, NotAFeed
-from sourcebook.feeds.parse import content_fingerprint, identify, parse_feed
+from sourcebook.feeds.parse import parse_feed
 from tests.unit.feeds.documents import URL, atom, entries_of, entry_of, rss
 
 ITEM = "<title>t</title><link>https://news.example/1</link><guid>1</guid>"
@@ -135,7 +136,7 @@ def test_one_guid_on_ten_items_is_ten_articles() -> None:
         *(f"<title>t{n}</title><link>https://news.example/{n}</link><guid>same</guid>" for n in range(10))
     )
 
-    assert len({identity.primary for identity in identify(entries_of(body))}) == 10
+    assert len({mark.identity for mark in marks_of(entries_of(body))}) == 10
 
 
 def test_a_guid_made_of_the_headlines_slug_is_one_article_after_an_edit() -> None:
@@ -149,17 +150,17 @@ def test_a_guid_made_of_the_headlines_slug_is_one_article_after_an_edit() -> Non
     )
     moved = rss(f"<title>Ferry off</title><guid>https://news.example/ferry-off</guid>{stamp}{text}")
 
-    (first,), (second,), (third,) = (identify(entries_of(body)) for body in (before, after, moved))
+    (first,), (second,), (third,) = (marks_of(entries_of(body)) for body in (before, after, moved))
 
-    names = {first.primary, *first.aliases}
-    assert names & {second.primary, *second.aliases}
-    assert names & {third.primary, *third.aliases}
+    names = {first.identity, *first.aliases}
+    assert names & {second.identity, *second.aliases}
+    assert names & {third.identity, *third.aliases}
 
 
 def test_without_a_guid_the_link_is_the_identity() -> None:
-    (identity,) = identify(entries_of(rss("<title>t</title><link>https://news.example/1</link>")))
+    (mark,) = marks_of(entries_of(rss("<title>t</title><link>https://news.example/1</link>")))
 
-    assert identity.primary == "link:https://news.example/1"
+    assert mark.identity == "link:https://news.example/1"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +192,7 @@ def test_items_without_a_name_of_their_own_are_entries_all_the_same(items: tuple
 
     assert len(parsed.entries) == len(items)
     assert parsed.skipped == ()
-    assert len({identity.primary for identity in identify(parsed.entries)}) == len(items)
+    assert len({mark.identity for mark in marks_of(parsed.entries)}) == len(items)
 
 
 def test_the_same_item_twice_is_one() -> None:
@@ -200,8 +201,8 @@ def test_the_same_item_twice_is_one() -> None:
         "<title>a</title><description>x</description>",
         "<title>a</title><link>https://news.example/1</link><pubDate>1 Nov 2023 08:00:00 GMT</pubDate>",
     ):
-        identities = identify(entries_of(rss(item, item)))
-        assert len({identity.primary for identity in identities}) == 1
+        marks = marks_of(entries_of(rss(item, item)))
+        assert len({mark.identity for mark in marks}) == 1
 
 
 def test_the_identity_of_an_item_without_a_name_does_not_hang_on_the_others() -> None:
@@ -210,9 +211,9 @@ def test_the_identity_of_an_item_without_a_name_does_not_hang_on_the_others() ->
         for day in (1, 2)
     )
 
-    (alone,) = identify(entries_of(rss(item)))
+    (alone,) = marks_of(entries_of(rss(item)))
 
-    assert alone in identify(entries_of(rss(other, item)))
+    assert alone in marks_of(entries_of(rss(other, item)))
 
 
 def test_an_item_with_nothing_to_read_is_skipped_and_the_feed_kept() -> None:
@@ -282,14 +283,14 @@ def test_every_item_that_is_left_out_is_counted() -> None:
 def test_content_that_carries_the_time_of_day_is_no_update(one: str, other: str) -> None:
     before, after = (entry_of(rss(f"{ITEM}<description>{text}</description>")) for text in (one, other))
 
-    assert content_fingerprint(before) == content_fingerprint(after)
+    assert marks_of([before])[0].content == marks_of([after])[0].content
 
 
 def test_an_edit_is_an_update() -> None:
     texts = ("5 people were rescued", "7 people were rescued")
     before, after = (entry_of(rss(f"{ITEM}<description>{text}</description>")) for text in texts)
 
-    assert content_fingerprint(before) != content_fingerprint(after)
+    assert marks_of([before])[0].content != marks_of([after])[0].content
 
 
 @pytest.mark.parametrize("mode", ["fast", "reference"])

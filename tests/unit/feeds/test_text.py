@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.feeds._text import _between_plain_tags, _tag_by_tag, author_name, text_of
+from sourcebook.feeds.text import _between_plain_tags, _tag_by_tag, author_name, text_of
 
 PIECES = (
     "<", ">", "</", "<p>", "<b>", "</b>", "<script>", "</script>", "<!--", "-->", "<br/>", "<a b=c>", " ",

@@ -17,8 +17,8 @@ from sourcebook.feeds._document import MAX_DEPTH, too_deep
 from sourcebook.feeds._entries import add_entry, is_address, read_date, resolve
 from sourcebook.feeds._hints import DocumentHints
 from sourcebook.feeds._mend import CUT_OFF, TEXT_BEHIND, mend
-from sourcebook.feeds._text import clean, plain_title, unescape, without_cdata
 from sourcebook.feeds.model import MOST_ITEMS, Cause, Draft, NotAFeed
+from sourcebook.feeds.text import clean, plain_title, unescape, without_cdata
 
 if TYPE_CHECKING:
     from collections.abc import Callable

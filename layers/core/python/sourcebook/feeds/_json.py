@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sourcebook.feeds._document import MAX_TAGS, Document, too_many_elements
 from sourcebook.feeds._entries import add_entry, read_date, resolve
 from sourcebook.feeds._hints import DocumentHints
 from sourcebook.feeds.model import Cause, Draft, NotAFeed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+from sourcebook.feeds.text import text_member
 
 
 def read_json(read: Document, url: str) -> Draft:
@@ -109,22 +104,6 @@ def _add(draft: Draft, position: int, item: dict[str, object], base: str) -> Non
         language=text_member(item, "language") or None,
         enclosure=resolve(enclosure, base),
     )
-
-
-def text_member(mapping: Mapping[str, object], key: str) -> str:
-    """Return a member as text that can be stored: numbers as they are written, since ids often are numbers.
-
-    "" if there is none, or it is neither text nor number.
-    """
-    value = mapping.get(key)
-    if isinstance(value, bool):
-        return ""
-    if isinstance(value, int | float):
-        return str(value)
-    if not isinstance(value, str):
-        return ""
-    # Only unprintable characters can be unstorable, and printable text is recognized quickly.
-    return value.strip() if value.isprintable() else _UNSTORABLE.sub("", value).strip()
 
 
 def _objects(mapping: dict[str, object], key: str) -> list[dict[str, object]]:

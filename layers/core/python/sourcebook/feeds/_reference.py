@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from feedparser.api import LooseFeedParser, StrictFeedParser
 
-from sourcebook.feeds._dates import DateReading, weigh_date
 from sourcebook.feeds._document import check_tags
 from sourcebook.feeds._entries import add_entry, is_address, resolve, tell_of_date
 from sourcebook.feeds._hints import DocumentHints
-from sourcebook.feeds._text import clean, plain_title, unescape, without_cdata
+from sourcebook.feeds.dates import DateReading, weigh_date
 from sourcebook.feeds.model import Cause, Draft, FeedHints, NotAFeed
+from sourcebook.feeds.text import clean, plain_title, unescape, without_cdata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

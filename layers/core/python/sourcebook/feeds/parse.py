@@ -9,44 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from sourcebook.feeds._dates import weigh_date
 from sourcebook.feeds._document import Document, read_document
-from sourcebook.feeds._entries import (
-    EntryFingerprint,
-    EntryIdentity,
-    content_fingerprint,
-    entry_identity,
-    fingerprints,
-    identify,
-)
 from sourcebook.feeds._expat import DamagedXml, read_with_expat
-from sourcebook.feeds._json import read_json, text_member
-from sourcebook.feeds._text import author_name, once_encoded, plain_title, shorten_text, text_of
+from sourcebook.feeds._json import read_json
+from sourcebook.feeds.marks import marks_of
 from sourcebook.feeds.model import Cause, Draft, NotAFeed, ParsedFeed, ParserName
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-__all__ = [
-    "Cause",
-    "EntryFingerprint",
-    "EntryIdentity",
-    "NotAFeed",
-    "ParsedFeed",
-    "author_name",
-    "content_fingerprint",
-    "describe",
-    "entry_identity",
-    "fingerprints",
-    "identify",
-    "once_encoded",
-    "parse_feed",
-    "plain_title",
-    "shorten_text",
-    "text_member",
-    "text_of",
-    "weigh_date",
-]
 
 
 def parse_feed(
@@ -141,9 +111,8 @@ def describe(parsed: ParsedFeed | NotAFeed, file: Path | str) -> dict[str, Any]:
             "link": None,
             "entries": [],
         }
-    identities = identify(parsed.entries)
     entries = []
-    for entry, identity in zip(parsed.entries, identities, strict=True):
+    for entry, mark in zip(parsed.entries, marks_of(parsed.entries), strict=True):
         moment = entry.published or entry.updated
         entries.append(
             {
@@ -152,7 +121,7 @@ def describe(parsed: ParsedFeed | NotAFeed, file: Path | str) -> dict[str, Any]:
                 "published": int(moment.timestamp()) if moment else None,
                 "id": entry.id or None,
                 "summary": entry.summary or None,
-                "identity": identity.primary,
+                "identity": mark.identity,
                 "headline": entry.title,
             }
         )

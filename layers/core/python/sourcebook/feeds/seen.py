@@ -58,12 +58,14 @@ class EntryMark:
         content: what changes when it is edited.
         aliases: other identities under which an earlier document may have held it, the best first.
         published: when it says it was published, or None.
+        text: the plain text of its summary, from which identity and content were made.
     """
 
     identity: str
     content: str
     aliases: tuple[str, ...] = ()
     published: datetime | None = None
+    text: str = ""
 
 
 class Recognized(NamedTuple):

@@ -24,16 +24,9 @@ from sourcebook.feeds.fetching import (
     validator_state,
     validators_for,
 )
+from sourcebook.feeds.marks import marks_of
 from sourcebook.feeds.model import FeedEntry, NotAFeed, ParsedFeed
-from sourcebook.feeds.parse import (
-    EntryFingerprint,
-    author_name,
-    fingerprints,
-    once_encoded,
-    parse_feed,
-    plain_title,
-    shorten_text,
-)
+from sourcebook.feeds.parse import parse_feed
 from sourcebook.feeds.sampling import ParserSample
 from sourcebook.feeds.schedule import (
     ALL_NEW_AT_LEAST,
@@ -46,6 +39,7 @@ from sourcebook.feeds.schedule import (
 )
 from sourcebook.feeds.seen import EntryMark, Freshness, SeenComparison, SeenEntries
 from sourcebook.feeds.settings import FeedSettings
+from sourcebook.feeds.text import author_name, once_encoded, plain_title, shorten_text
 from sourcebook.http.client import HttpClient
 from sourcebook.http.errors import FetchError
 from sourcebook.http.response import HttpResponse, error_for
@@ -199,12 +193,10 @@ class FeedAdapter:
         """Store the entries of a document that changed."""
         now = self.clock()
         seen = recall(self.table, source)
-        prints, compared = read_entries(feed, now, seen)
+        marks, compared = read_entries(feed, now, seen)
         candidates = [
-            _Candidate(
-                entry, fingerprint.text, known.article_id, known.first_seen, known.freshness is Freshness.NEW
-            )
-            for entry, fingerprint, known in zip(feed.entries, prints, compared.entries, strict=True)
+            _Candidate(entry, mark.text, known.article_id, known.first_seen, known.freshness is Freshness.NEW)
+            for entry, mark, known in zip(feed.entries, marks, compared.entries, strict=True)
             if known.freshness is not Freshness.KNOWN
         ]
         articles, rejected = self._articles(source, feed, candidates, now)
@@ -256,16 +248,10 @@ class FeedAdapter:
 
 def read_entries(
     feed: ParsedFeed, now: datetime, seen: SeenEntries
-) -> tuple[list[EntryFingerprint], SeenComparison]:
+) -> tuple[list[EntryMark], SeenComparison]:
     """Return what distinguishes the entries of a document, and which of them are new or edited."""
-    prints = fingerprints(feed.entries)
-    marks = [
-        EntryMark(
-            fingerprint.identity.primary, fingerprint.content, fingerprint.identity.aliases, entry.published
-        )
-        for entry, fingerprint in zip(feed.entries, prints, strict=True)
-    ]
-    return prints, seen.compare(marks, now)
+    marks = marks_of(feed.entries)
+    return marks, seen.compare(marks, now)
 
 
 def incoming_article(

@@ -20,15 +20,9 @@ from sourcebook.articles.ingest import Outcome
 from sourcebook.articles.model import TEXT_LIMIT, IncomingArticle, parse_incoming
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Retryable, Terminal, shorten
-from sourcebook.feeds.parse import (
-    once_encoded,
-    plain_title,
-    shorten_text,
-    text_member,
-    text_of,
-    weigh_date,
-)
+from sourcebook.feeds.dates import weigh_date
 from sourcebook.feeds.seen import EntryMark, Freshness, article_id_of
+from sourcebook.feeds.text import once_encoded, plain_title, shorten_text, text_member, text_of
 from sourcebook.http.client import HttpClient
 from sourcebook.http.errors import FetchCause, FetchError, Severity, fetch_error
 from sourcebook.http.response import error_for

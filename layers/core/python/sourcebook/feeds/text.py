@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import html
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _INLINE = frozenset({
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
@@ -46,6 +50,7 @@ _CP1252 = {
 _LEADING = re.compile("[\xc2-\xf4]")
 """What the first byte of a character of UTF-8 is read as."""
 _FROM_CP1252 = {ord(character): code for code, character in _CP1252.items()}
+_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 _MARKUP_PER_TEXT = 20
 _LONGEST_TITLE = 20_000
 
@@ -213,3 +218,19 @@ def shorten_text(text: str, limit: int) -> str:
         return text
     cut = text.rfind(" ", 0, limit + 1)
     return text[: cut if cut > limit // 2 else limit].rstrip()
+
+
+def text_member(mapping: Mapping[str, object], key: str) -> str:
+    """Return a member as text that can be stored: numbers as they are written, since ids often are numbers.
+
+    "" if there is none, or it is neither text nor number.
+    """
+    value = mapping.get(key)
+    if isinstance(value, bool):
+        return ""
+    if isinstance(value, int | float):
+        return str(value)
+    if not isinstance(value, str):
+        return ""
+    # Only unprintable characters can be unstorable, and printable text is recognized quickly.
+    return value.strip() if value.isprintable() else _UNSTORABLE.sub("", value).strip()
