@@ -38,7 +38,7 @@ def patterns(directory: Path) -> Iterator[dict[str, Any]]:
     """Yield the pattern of each file that is a feed of at least three entries with a time."""
     for path in sorted(directory.iterdir()):
         try:
-            feed = parse_feed(path.read_bytes(), url="https://feed.example/", content_type=None)
+            feed = parse_feed(path.read_bytes(), url="https://feed.example/")
         except NotAFeed:
             continue
         moments = [moment for entry in feed.entries if (moment := entry.published or entry.updated)]

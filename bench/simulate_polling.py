@@ -43,7 +43,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
@@ -53,7 +53,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from sourcebook.feeds.schedule import ALL_NEW_AT_LEAST, Rhythm, ServerHints, next_fetch
+from sourcebook.feeds.hints import FeedHints
+from sourcebook.feeds.schedule import ALL_NEW_AT_LEAST, Rhythm, next_fetch
+from sourcebook.records.source import Source
 
 START = datetime(2026, 11, 23, tzinfo=UTC)  # a Monday
 HOUR = 3600.0
@@ -64,7 +66,6 @@ SPAN = 2.3
 PATTERNS = Path(__file__).with_name("publishing.json")
 LENGTHS = {3: 3, 5: 2, 7: 3, 10: 55, 12: 5, 15: 19, 20: 19, 25: 13, 30: 14, 40: 7, 50: 5, 100: 4}
 """Entries in a document: how many of 149 real feeds hold about so many. For `--hard`."""
-NO_HINTS = ServerHints()
 
 Wait: TypeAlias = Callable[[list[float], float, int, bool], float]
 """Says how many seconds to wait after a poll that found these new entries (by their time of publication), at
@@ -145,39 +146,35 @@ def original() -> Wait:
     return wait
 
 
-@dataclass(slots=True)
-class Polled:
-    """What the schedule knows of a feed, as the table would keep it."""
-
-    interval_minutes: int
-    created_at: datetime = START
-    last_success_at: datetime | None = None
-    last_entries: int = 0
-
-
 def ours(longest: int, seed: int) -> Wait:
     generator = random.Random(seed)  # noqa: S311 - repeatable on purpose
-    source = Polled(longest)
+    source = Source(
+        source_id="simulated",
+        url="https://simulated.example/feed",
+        interval_minutes=longest,
+        created_at=START,
+        next_fetch_time=START,
+    )
     rhythm = Rhythm()
 
     def wait(new: list[float], now: float, document: int, all_new: bool) -> float:
-        nonlocal rhythm
+        nonlocal rhythm, source
         moment = START + timedelta(seconds=now)
         published = [START + timedelta(seconds=seconds) for seconds in new]
         rhythm = rhythm.after(published, moment, source.last_success_at)
         due = next_fetch(
             source,
             rhythm,
-            NO_HINTS,
+            FeedHints(),
             moment,
             all_new=all_new,
             fresh=len(new),
             document=document if new else None,
             jitter=generator.random(),
         ).due
-        source.last_success_at = moment
-        if new:
-            source.last_entries = document
+        source = replace(
+            source, last_success_at=moment, last_entries=document if new else source.last_entries
+        )
         return (due - moment).total_seconds()
 
     return wait

@@ -274,7 +274,7 @@ def test_a_search_is_followed_as_atom_and_as_json_feed(world: World) -> None:
         answer = world.answer(path, q="ferry", limit=100)
         assert answer["statusCode"] == 200
         assert answer["headers"]["content-type"].startswith(kind)
-        feed = parse_feed(answer["body"].encode(), url=f"https://api.example{path}", content_type=kind)
+        feed = parse_feed(answer["body"].encode(), url=f"https://api.example{path}")
         assert len(feed.entries) == 7
         assert {entry.link for entry in feed.entries} == {
             item["source_attribution"]["harbor-ledger"]["url"]

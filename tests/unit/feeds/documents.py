@@ -32,7 +32,7 @@ def atom(*entries: str, feed: str = "", attributes: str = "") -> bytes:
     ).encode()
 
 
-def entries_of(body: bytes, url: str = URL) -> tuple[FeedEntry, ...]:
+def entries_of(body: bytes, url: str = URL) -> list[FeedEntry]:
     """Return the entries of a document."""
     return parse_feed(body, url=url).entries
 

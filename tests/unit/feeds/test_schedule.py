@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sourcebook.feeds.hints import FeedHints
 from sourcebook.feeds.schedule import (
     BURST,
     DEVIATIONS,
     QUIET,
     Rhythm,
-    ServerHints,
     explain,
-    learned_hints,
+    minutes_asked_for,
     next_fetch,
-    skip_state,
 )
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.records.source import Source, publications_by_hour
@@ -31,8 +30,8 @@ def source(**state: Any) -> Source:
     return Source.of_item({**state_item(spec, now="2026-11-01T12:00:00Z"), **known, **state})
 
 
-def minutes(rate: float, *, hints: ServerHints | None = None, all_new: bool = False, **state: Any) -> float:
-    decision = next_fetch(source(**state), Rhythm(rate), hints or ServerHints(), NOON, all_new=all_new)
+def minutes(rate: float, *, hints: FeedHints | None = None, all_new: bool = False, **state: Any) -> float:
+    decision = next_fetch(source(**state), Rhythm(rate), hints or FeedHints(), NOON, all_new=all_new)
     return (decision.due - NOON) / timedelta(minutes=1)
 
 
@@ -58,17 +57,17 @@ def test_a_document_full_of_new_entries_halves_the_interval() -> None:
 
 
 def test_what_the_server_asks_for_is_a_lower_bound_within_the_range() -> None:
-    hourly = ServerHints(at_least=timedelta(hours=1))
+    hourly = FeedHints(minutes=60)
     assert minutes(300, hints=hourly) == 15
     assert minutes(300, hints=hourly, interval_minutes=240) == 60
-    assert minutes(1, hints=ServerHints(at_least=timedelta(minutes=2))) == 15
+    assert minutes(1, hints=FeedHints(minutes=2)) == 15
 
 
 def test_hours_that_the_server_skips_are_slept_through_as_far_as_the_range_allows() -> None:
-    siesta = ServerHints(skip_hours=frozenset({12, 13}))
+    siesta = FeedHints(skip={"hours": [12, 13]})
     assert minutes(300, hints=siesta, interval_minutes=240) == 120
     assert minutes(300, hints=siesta) == 15
-    assert minutes(300, hints=ServerHints(skip_days=frozenset({4})), interval_minutes=1440) == 720
+    assert minutes(300, hints=FeedHints(skip={"days": [4]}), interval_minutes=1440) == 720
 
 
 def test_a_busy_hour_is_polled_more_often_than_a_quiet_one() -> None:
@@ -76,9 +75,9 @@ def test_a_busy_hour_is_polled_more_often_than_a_quiet_one() -> None:
     for day in range(7):
         histogram[day * 24 + 12] = 30
     busy = Rhythm(10, bytes(histogram), entries=50)
-    at_noon = next_fetch(source(), busy, ServerHints(), NOON).due - NOON
+    at_noon = next_fetch(source(), busy, FeedHints(), NOON).due - NOON
     evening = NOON + timedelta(hours=8)
-    assert at_noon < timedelta(minutes=5) < next_fetch(source(), busy, ServerHints(), evening).due - evening
+    assert at_noon < timedelta(minutes=5) < next_fetch(source(), busy, FeedHints(), evening).due - evening
 
 
 def test_a_busy_hour_that_is_about_to_come_is_not_slept_through() -> None:
@@ -87,7 +86,7 @@ def test_a_busy_hour_that_is_about_to_come_is_not_slept_through() -> None:
         histogram[day * 24 + 13] = 200
     rhythm = Rhythm(10, bytes(histogram), entries=50)
     almost_one = datetime(2026, 11, 27, 12, 55, tzinfo=UTC)
-    wait = next_fetch(source(), rhythm, ServerHints(), almost_one).due - almost_one
+    wait = next_fetch(source(), rhythm, FeedHints(), almost_one).due - almost_one
     assert timedelta(minutes=5) < wait < timedelta(minutes=8)
 
 
@@ -141,7 +140,7 @@ def test_any_history_gives_an_interval_within_the_range(
     assert rhythm.rate >= 0
     assert len(rhythm.histogram) == 168
     decision = next_fetch(
-        source(interval_minutes=longest), rhythm, ServerHints(), NOON, all_new=all_new, jitter=jitter
+        source(interval_minutes=longest), rhythm, FeedHints(), NOON, all_new=all_new, jitter=jitter
     )
     assert timedelta(minutes=1) <= decision.due - NOON <= timedelta(minutes=longest)
 
@@ -154,18 +153,13 @@ def test_a_rhythm_survives_being_kept() -> None:
 
 
 def test_the_longest_wish_of_an_answer_counts() -> None:
-    wishes: dict[str, Any] = {"ttl": 30, "period": 60, "max_age": 600, "expires": None, "now": NOON}
-    assert learned_hints(**wishes) == 60
-    assert learned_hints(**{**wishes, "max_age": 7200}) == 120
+    assert minutes_asked_for(60, 600, None, NOON) == 60
+    assert minutes_asked_for(60, 7200, None, NOON) == 120
     later = NOON + timedelta(hours=5)
-    assert learned_hints(ttl=None, period=None, max_age=None, expires=later, now=NOON) == 300
-    assert learned_hints(ttl=None, period=None, max_age=60, expires=later, now=NOON) == 1
-    assert learned_hints(ttl=None, period=None, max_age=None, expires=None, now=NOON) == 0
-
-
-def test_nothing_to_skip_is_not_kept() -> None:
-    assert skip_state((), ()) is None
-    assert skip_state((1, 2), ()) == {"hours": [1, 2]}
+    assert minutes_asked_for(0, None, later, NOON) == 300
+    assert minutes_asked_for(0, 60, later, NOON) == 1
+    assert minutes_asked_for(0, None, None, NOON) == 0
+    assert minutes_asked_for(500_000, None, None, NOON) == 7 * 24 * 60
 
 
 @pytest.mark.parametrize(
@@ -196,8 +190,8 @@ def test_a_short_document_is_read_before_it_can_fill_with_what_nobody_has_seen()
 
 
 def test_the_length_of_this_document_counts_before_that_of_the_last_one() -> None:
-    shorter = next_fetch(source(last_entries=100), Rhythm(20), ServerHints(), NOON, document=10)
-    longer = next_fetch(source(last_entries=10), Rhythm(20), ServerHints(), NOON, document=100)
+    shorter = next_fetch(source(last_entries=100), Rhythm(20), FeedHints(), NOON, document=10)
+    longer = next_fetch(source(last_entries=10), Rhythm(20), FeedHints(), NOON, document=100)
     assert shorter.due - NOON < timedelta(minutes=10) < longer.due - NOON
     assert "its document holds only 10 entries" in " ".join(shorter.reasons)
 
@@ -206,15 +200,15 @@ def test_a_new_feed_whose_document_spans_minutes_is_asked_sooner() -> None:
     published = [NOON - timedelta(minutes=n) for n in range(20)]
     rhythm = Rhythm().after(published, NOON, None)
     new = source(last_success_at=None)
-    assert next_fetch(new, rhythm, ServerHints(), NOON, document=20).due - NOON < timedelta(minutes=6)
-    assert next_fetch(new, Rhythm(1), ServerHints(), NOON, document=20).due - NOON == timedelta(minutes=15)
+    assert next_fetch(new, rhythm, FeedHints(), NOON, document=20).due - NOON < timedelta(minutes=6)
+    assert next_fetch(new, Rhythm(1), FeedHints(), NOON, document=20).due - NOON == timedelta(minutes=15)
 
 
 def test_a_first_document_without_dates_says_nothing_of_the_rate() -> None:
     seen = NOON.replace(microsecond=0)
     rhythm = Rhythm().after([seen] * 40, NOON + timedelta(milliseconds=300), None)
     assert (rhythm.rate, rhythm.lately, rhythm.entries) == (0, 0, 0)
-    assert next_fetch(source(last_success_at=None), rhythm, ServerHints(), NOON, document=40).due - NOON == (
+    assert next_fetch(source(last_success_at=None), rhythm, FeedHints(), NOON, document=40).due - NOON == (
         timedelta(minutes=15)
     )
 
@@ -228,7 +222,7 @@ def test_a_burst_is_followed_until_it_is_over() -> None:
     calm = rhythm.after([], now + timedelta(minutes=5), now)
     later = now + timedelta(minutes=5)
     assert calm.rate < 5
-    following = next_fetch(source(last_entries=15), calm, ServerHints(), later).due - later
+    following = next_fetch(source(last_entries=15), calm, FeedHints(), later).due - later
     assert following < timedelta(minutes=6)
     for _ in range(16):
         before, later = later, later + timedelta(minutes=15)
@@ -327,7 +321,7 @@ def test_entries_that_do_not_say_when_they_came_count_as_one_batch_until_polls_t
 def test_a_short_document_is_read_sooner_if_its_entries_come_together() -> None:
     def wait(together: float, document: int) -> timedelta:
         rhythm = Rhythm(4, together=together)
-        return next_fetch(source(), rhythm, ServerHints(), NOON, document=document).due - NOON
+        return next_fetch(source(), rhythm, FeedHints(), NOON, document=document).due - NOON
 
     assert wait(1, 10) > wait(3, 10) > wait(5, 10) > wait(10, 10) >= timedelta(minutes=1)
     assert wait(100, 10) == wait(10, 10), "a document holds no more of a batch than it has entries"
@@ -356,7 +350,7 @@ def test_quiet_hours_are_believed_by_half_and_for_an_hour() -> None:
     by_day = Rhythm(8, bytes(0 if 10 <= hour % 24 < 16 else 20 for hour in range(168)), entries=2_520)
 
     def wait(rhythm: Rhythm, **state: Any) -> timedelta:
-        return next_fetch(source(**state), rhythm, ServerHints(), NOON, document=10).due - NOON
+        return next_fetch(source(**state), rhythm, FeedHints(), NOON, document=10).due - NOON
 
     assert by_day.factor(NOON, weekly=False) < QUIET
     assert wait(by_day) / wait(always) == pytest.approx(1 / QUIET)

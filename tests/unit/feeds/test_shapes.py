@@ -41,7 +41,7 @@ def test_odd_dates_are_read(written: str, expected: datetime, mode: str) -> None
 def test_a_newline_before_the_declaration_is_no_complaint() -> None:
     parsed = parse_feed(b"\n\n" + rss(ITEM), url=URL)
 
-    assert (len(parsed.entries), parsed.warnings, parsed.parser) == (1, (), "expat")
+    assert (len(parsed.entries), parsed.warnings, parsed.parser) == (1, [], "expat")
 
 
 def test_a_few_bad_bytes_do_not_change_the_charset() -> None:
@@ -191,7 +191,7 @@ def test_items_without_a_name_of_their_own_are_entries_all_the_same(items: tuple
     parsed = parse_feed(rss(*items), url=URL)
 
     assert len(parsed.entries) == len(items)
-    assert parsed.skipped == ()
+    assert parsed.skipped == []
     assert len({mark.identity for mark in marks_of(parsed.entries)}) == len(items)
 
 
@@ -220,7 +220,7 @@ def test_an_item_with_nothing_to_read_is_skipped_and_the_feed_kept() -> None:
     parsed = parse_feed(rss("<pubDate>1 Nov 2023 08:00:00 GMT</pubDate>", ITEM), url=URL)
 
     assert [entry.id for entry in parsed.entries] == ["1"]
-    assert parsed.skipped == ((0, "it has neither a title nor a text"),)
+    assert parsed.skipped == [(0, "it has neither a title nor a text")]
 
 
 @pytest.mark.parametrize("extension", ["dcterms:issued", "dc:date", "dcterms:modified", "issued"])
@@ -246,7 +246,7 @@ def test_a_date_that_cannot_be_read_is_reported() -> None:
     parsed = parse_feed(rss("<title>a</title><guid>1</guid><pubDate>soon</pubDate>"), url=URL)
 
     assert parsed.entries[0].published is None
-    assert parsed.warnings == ("the date 'soon' of item 0 cannot be read",)
+    assert parsed.warnings == ["the date 'soon' of item 0 cannot be read"]
 
 
 def test_of_very_many_entries_the_newest_are_kept_and_the_others_counted() -> None:
@@ -258,9 +258,9 @@ def test_of_very_many_entries_the_newest_are_kept_and_the_others_counted() -> No
 
     assert [entry.id for entry in parsed.entries] == [str(n) for n in range(500, MOST_ENTRIES + 500)]
     assert parsed.left_out == {"over_the_limit": 500}
-    assert parsed.warnings == (
-        f"the document has {MOST_ENTRIES + 500} entries; the newest {MOST_ENTRIES} are read",
-    )
+    assert parsed.warnings == [
+        f"the document has {MOST_ENTRIES + 500} entries; the newest {MOST_ENTRIES} are read"
+    ]
 
 
 def test_every_item_that_is_left_out_is_counted() -> None:
@@ -368,7 +368,7 @@ def test_one_date_shows_the_order_of_the_others(
 
     assert (parsed.entries[0].published, parsed.warnings) == (
         datetime(2024, 16 - day, day, 8, tzinfo=UTC),
-        (),
+        [],
     )
 
 
@@ -431,7 +431,7 @@ def test_a_namespace_is_known_with_https_too() -> None:
 
 def test_a_json_feed_of_nothing_is_a_feed() -> None:
     body = b'{"version": "https://jsonfeed.org/version/1.1", "title": "T", "items": null}'
-    assert parse_feed(body, url=URL).entries == ()
+    assert parse_feed(body, url=URL).entries == []
 
 
 def test_an_author_of_json_may_be_a_name() -> None:
@@ -468,7 +468,7 @@ def test_a_feed_that_is_compressed_once_more_is_read() -> None:
     parsed = parse_feed(gzip.compress(rss(ITEM)), url=URL)
     assert (len(parsed.entries), parsed.warnings) == (
         1,
-        ("the body is compressed once more than its headers say",),
+        ["the body is compressed once more than its headers say"],
     )
 
 

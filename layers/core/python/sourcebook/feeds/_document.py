@@ -44,7 +44,6 @@ _PLAIN = re.compile(
     rb"\s*+(?:<\?xml\s[^>]{0,100}?(?:encoding\s*=\s*[\"']([A-Za-z0-9._:-]{1,40})[\"'][^>]{0,60})?\?>)?"
     rb"(?:\s++|<\?[^>]{0,300}\?>|<!--[^>]{0,500}-->)*+<(?:rss|feed|rdf:RDF)(?=[\s>])"
 )
-_HEADER_CHARSET = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
 _PROLOG = re.compile(r"(?:\s++|<\?.*?\?>|<!--.*?-->)*+", re.DOTALL)
 _ROOT = re.compile(r"<(?:[\w.-]{1,40}:)?([\w.-]{1,40})(?=[\s/>])")
 _FEED_START = re.compile(r"<\?xml\s|<(?:rss|feed|(?:\w{1,10}:)?RDF)(?=[\s>])", re.IGNORECASE)
@@ -91,21 +90,17 @@ class Document:
         return self.data
 
 
-def read_document(body: bytes, *, content_type: str | None = None, charset: str | None = None) -> Document:
+def read_document(body: bytes, charset: str | None) -> Document:
     """Return what a body is; raise NotAFeed for what no parser should see.
 
     Args:
         body: the bytes, decompressed.
-        content_type: the value of the header of that name; only its charset is used.
-        charset: the charset of the answer, when the caller has already taken it apart.
+        charset: the one that its headers state.
 
     Raises:
         NotAFeed: EMPTY, HTML_PAGE, CHALLENGED, NOT_A_FEED, TRUNCATED, ENTITIES_REFUSED or
             TOO_MANY_ELEMENTS.
     """
-    if charset is None and content_type:
-        match = _HEADER_CHARSET.search(content_type)
-        charset = match[1] if match else None
     warnings: list[str] = []
     if body.startswith(b"\x1f\x8b"):
         body = _unpacked(body, warnings)

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from sourcebook.errors import shorten
 from sourcebook.feeds.dates import DateReading, by_the_book, weigh_date
-from sourcebook.feeds.model import NOTHING_IN_IT, Draft, FeedEntry
+from sourcebook.feeds.model import NOTHING_IN_IT, FeedEntry, ParsedFeed
 from sourcebook.feeds.text import shorten_text, text_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def is_address(text: str) -> bool:
 
 
 def add_entry(
-    draft: Draft,
+    feed: ParsedFeed,
     position: int,
     *,
     link: str,
@@ -70,10 +70,10 @@ def add_entry(
     publisher: str | None = None,
     origin: str = "",
 ) -> None:
-    """Add one item to `draft`, or the reason why it is left out.
+    """Add one item to `feed`, or the reason why it is left out.
 
     Args:
-        draft: the feed being read.
+        feed: the one being read.
         position: place of the item in its document, from 0.
         link: its own link, absolute, "" when it has none; a permalink guid counts as one.
         title: its own title as plain text, "" when it has none.
@@ -91,7 +91,7 @@ def add_entry(
     """
     if len(title) > _MAX_TITLE:
         title = shorten_text(title, _MAX_TITLE)
-        draft.warn(f"the title of item {position} was cut to {_MAX_TITLE} characters")
+        feed.warn(f"the title of item {position} was cut to {_MAX_TITLE} characters")
     if not link and title:
         # The page of a podcast episode is often missing; an attachment to an untitled note is not its page.
         link = enclosure
@@ -101,9 +101,9 @@ def add_entry(
         if not title:
             title = _title_of_address(enclosure)
         if not title:
-            draft.skip(position, NOTHING_IN_IT)
+            feed.skip(position, NOTHING_IN_IT)
             return
-    draft.entries.append(
+    feed.entries.append(
         FeedEntry(
             link,
             title,
@@ -129,24 +129,24 @@ def _behind_redirect(link: str) -> str:
     return unquote(found[1]) if found else ""
 
 
-def read_date(draft: Draft, position: int, text: str) -> datetime | None:
+def read_date(feed: ParsedFeed, position: int, text: str) -> datetime | None:
     """Return a date of an item, None if it cannot be read; that, and any doubt about it, is reported."""
     moment = by_the_book(text)
     if moment is None and text:
-        reading = weigh_date(text, draft.date_order)
+        reading = weigh_date(text, feed.date_order)
         moment = reading.moment
-        tell_of_date(draft, position, text, reading)
+        tell_of_date(feed, position, text, reading)
     return moment
 
 
-def tell_of_date(draft: Draft, position: int, text: str, reading: DateReading) -> None:
+def tell_of_date(feed: ParsedFeed, position: int, text: str, reading: DateReading) -> None:
     """Note what a date of an item says about the others; warn if it could not be read, or is in doubt."""
-    draft.date_orders.add(reading.order)
+    feed.date_orders.add(reading.order)
     if reading.moment is None:
         because = f": {reading.doubt}" if reading.doubt else ""
-        draft.warn(f"the date {shorten(text)} of item {position} cannot be read{because}")
+        feed.warn(f"the date {shorten(text)} of item {position} cannot be read{because}")
     elif reading.doubt:
-        draft.warn(f"the date {shorten(text)} of item {position} is in doubt: {reading.doubt}")
+        feed.warn(f"the date {shorten(text)} of item {position} is in doubt: {reading.doubt}")
 
 
 def _title_of_address(address: str) -> str:

@@ -15,9 +15,9 @@ from xml.sax.saxutils import escape
 
 from sourcebook.feeds._document import MAX_DEPTH, too_deep
 from sourcebook.feeds._entries import add_entry, is_address, read_date, resolve
-from sourcebook.feeds._hints import DocumentHints
 from sourcebook.feeds._mend import CUT_OFF, TEXT_BEHIND, mend
-from sourcebook.feeds.model import MOST_ITEMS, Cause, Draft, NotAFeed
+from sourcebook.feeds.hints import read_hints
+from sourcebook.feeds.model import MOST_ITEMS, Cause, NotAFeed, ParsedFeed
 from sourcebook.feeds.text import clean, plain_title, unescape, without_cdata
 
 if TYPE_CHECKING:
@@ -99,15 +99,15 @@ class DamagedXml(Exception):
     """The document is not well-formed and no mend of ours helps.
 
     Attributes:
-        draft: what could be read before the damage.
+        feed: what could be read before the damage.
     """
 
-    def __init__(self, reason: str, draft: Draft) -> None:
-        self.draft = draft
+    def __init__(self, reason: str, feed: ParsedFeed) -> None:
+        self.feed = feed
         super().__init__(reason)
 
 
-def read_with_expat(document: Document, url: str) -> Draft:
+def read_with_expat(document: Document, url: str) -> ParsedFeed:
     """Parse a document with expat.
 
     Args:
@@ -116,41 +116,41 @@ def read_with_expat(document: Document, url: str) -> Draft:
         url: address of the feed, "" when unknown.
 
     Raises:
-        Damaged: it is not well-formed and must be read by the tolerant parser.
+        DamagedXml: it is not well-formed and must be read by the tolerant parser.
         NotAFeed: TOO_DEEP, or TRUNCATED when it ends before its first entry.
     """
-    draft, failure = _read(document, document.data, url)
+    feed, failure = _read(document, document.data, url)
     mends: list[str] = []
     if failure is not None and failure.code not in _TOLERABLE:
         refused = document.data
         # Bytes that are no UTF-8 are an error to expat; as text they have been replaced.
         mended = mend(document.text(), mends)
         if mended is not refused:
-            draft, failure = _read(document, mended, url)
-    draft.warnings[:0] = [*document.warnings, *mends]
+            feed, failure = _read(document, mended, url)
+    feed.warnings[:0] = [*document.warnings, *mends]
     if failure is None:
-        return draft
+        return feed
     if failure.code == TEXT_BEHIND:
-        draft.warnings.append("text after the document was ignored")
+        feed.warnings.append("text after the document was ignored")
     elif failure.code not in CUT_OFF:
-        raise DamagedXml(str(failure), draft)
-    elif draft.entries:
-        draft.cause = Cause.TRUNCATED
-        draft.warnings.append("the document ends in the middle; the entries before its end were kept")
+        raise DamagedXml(str(failure), feed)
+    elif feed.entries:
+        feed.cause = Cause.TRUNCATED
+        feed.warnings.append("the document ends in the middle; the entries before its end were kept")
     else:
         raise NotAFeed(
             Cause.TRUNCATED,
             "the document ends in the middle, before its first entry; it will be asked for again",
         )
-    return draft
+    return feed
 
 
-def _read(document: Document, data: bytes | str, url: str) -> tuple[Draft, expat.ExpatError | None]:
-    draft = Draft(date_order=document.date_order)
+def _read(document: Document, data: bytes | str, url: str) -> tuple[ParsedFeed, expat.ExpatError | None]:
+    feed = ParsedFeed("expat", date_order=document.date_order)
     # Most documents state no base at all; then none is looked for.
     has_base = b"xml:base" in data if isinstance(data, bytes) else "xml:base" in data
-    failure = _Reader(draft, url, has_base=has_base).read(data)
-    return draft, failure
+    failure = _Reader(feed, url, has_base=has_base).read(data)
+    return feed, failure
 
 
 class _Fields:
@@ -166,15 +166,14 @@ class _Fields:
 
 
 class _Reader:
-    """Reads one document into a draft."""
+    """Reads one document into a feed."""
 
-    def __init__(self, draft: Draft, url: str, *, has_base: bool) -> None:
-        self.draft = draft
+    def __init__(self, feed: ParsedFeed, url: str, *, has_base: bool) -> None:
+        self.feed = feed
         self.url = url
         self.has_base = has_base
         self.leaked_base = ""
         self.bases = 0
-        self.hints = DocumentHints()
         self.position = 0
         self.prefixes = dict(_PREFIXES)
         self.names = _COMMON_NAMES
@@ -196,7 +195,6 @@ class _Reader:
         finally:
             # Parser and handlers know each other: let go, so that no garbage waits for the collector.
             parser.StartElementHandler = parser.EndElementHandler = parser.CharacterDataHandler = None
-        self.draft.hints = self.hints.freeze()
         return failure
 
     def _handle(self, parser: expat.XMLParserType, data: bytes) -> Callable[[bool], None]:  # noqa: C901, PLR0915
@@ -234,7 +232,7 @@ class _Reader:
             nonlocal base, names
             self._declare(attrs)
             names = self.names
-            self.draft.language = attrs.get("xml:lang") or None
+            self.feed.language = attrs.get("xml:lang") or None
             base = attrs.get("xml:base", "")
             parser.StartElementHandler = start
             start(tag, attrs)
@@ -398,7 +396,7 @@ class _Reader:
     def _date(self, first: dict[str, Element], names: tuple[str, ...], position: int) -> datetime | None:
         """Return the first date under these names that can be read."""
         for name in names:
-            if name in first and (moment := read_date(self.draft, position, first[name][0])) is not None:
+            if name in first and (moment := read_date(self.feed, position, first[name][0])) is not None:
                 return moment
         return None
 
@@ -407,7 +405,7 @@ class _Reader:
         self.bases += 1
         if self.bases > _MOST_BASES:
             if self.bases == _MOST_BASES + 1:
-                self.draft.warn(f"the document states more than {_MOST_BASES} bases; the others are not read")
+                self.feed.warn(f"the document states more than {_MOST_BASES} bases; the others are not read")
             return around
         return resolve(stated, around)
 
@@ -457,27 +455,24 @@ class _Reader:
         return written or self._href(page) or self._href(other), self._href(enclosure)
 
     def _channel(self, channel: _Fields) -> None:
-        draft, hints = self.draft, self.hints
+        feed = self.feed
         field = channel.first.get
-        for _, attributes in channel.lists.get("link", ()):
-            if "rel" in attributes:
-                hints.link(attributes["rel"], self._absolute(self._href(attributes)))
-        draft.title = draft.title or _title(channel)
-        draft.link = draft.link or self._absolute(self._links(channel)[0])
-        draft.language = (
-            field("language", _NOTHING)[0] or channel.attributes.get("xml:lang") or draft.language
+        feed.title = feed.title or _title(channel)
+        feed.link = feed.link or self._absolute(self._links(channel)[0])
+        feed.language = field("language", _NOTHING)[0] or channel.attributes.get("xml:lang") or feed.language
+        feed.hints = read_hints(
+            ttl=field("ttl", _NOTHING)[0],
+            period=field("period", _NOTHING)[0],
+            frequency=field("frequency", _NOTHING)[0],
+            hours=[text for text, _ in channel.lists.get("hour", ())],
+            days=[text for text, _ in channel.lists.get("day", ())],
         )
-        hints.ttl = field("ttl", _NOTHING)[0]
-        hints.period = field("period", _NOTHING)[0]
-        hints.frequency = field("frequency", _NOTHING)[0]
-        hints.hours = [text for text, _ in channel.lists.get("hour", ())]
-        hints.days = [text for text, _ in channel.lists.get("day", ())]
 
     def _item(self, item: _Fields) -> None:
         position = self.position
         self.position += 1
         is_empty = not (item.first or item.lists)
-        if (is_empty or position >= MOST_ITEMS) and not self.draft.takes(position, is_empty=is_empty):
+        if (is_empty or position >= MOST_ITEMS) and not self.feed.takes(position, is_empty=is_empty):
             return
         field = item.first.get
         link, enclosure = self._links(item)
@@ -502,7 +497,7 @@ class _Reader:
         )
         source = field("source", _NOTHING)[0]
         add_entry(
-            self.draft,
+            self.feed,
             position,
             link=self._absolute(link),
             title=_title(item),

@@ -7,12 +7,11 @@ from typing import Any
 
 from sourcebook.feeds._document import MAX_TAGS, Document, too_many_elements
 from sourcebook.feeds._entries import add_entry, read_date, resolve
-from sourcebook.feeds._hints import DocumentHints
-from sourcebook.feeds.model import Cause, Draft, NotAFeed
+from sourcebook.feeds.model import Cause, NotAFeed, ParsedFeed
 from sourcebook.feeds.text import text_member
 
 
-def read_json(read: Document, url: str) -> Draft:
+def read_json(read: Document, url: str) -> ParsedFeed:
     """Read a JSON Feed.
 
     Raises:
@@ -48,37 +47,32 @@ def read_json(read: Document, url: str) -> Draft:
             Cause.NOT_A_FEED,
             "the body is JSON without a list of items; expected JSON Feed, so check the address",
         )
-    draft = Draft(warnings=[*read.warnings], date_order=read.date_order)
+    feed = ParsedFeed("json", warnings=[*read.warnings], date_order=read.date_order)
     if not named:
-        draft.warn("the JSON does not name its version of JSON Feed")
+        feed.warn("the JSON does not name its version of JSON Feed")
     base = text_member(document, "feed_url") or url
-    draft.title = " ".join(text_member(document, "title").split())
-    draft.link = resolve(text_member(document, "home_page_url"), base)
-    draft.language = text_member(document, "language") or None
-    hints = DocumentHints()
-    hints.link("self", text_member(document, "feed_url"))
-    for hub in _objects(document, "hubs"):
-        hints.link("hub", text_member(hub, "url"))
-    draft.hints = hints.freeze()
-    _add_all(draft, document["items"], base)
-    return draft
+    feed.title = " ".join(text_member(document, "title").split())
+    feed.link = resolve(text_member(document, "home_page_url"), base)
+    feed.language = text_member(document, "language") or None
+    _add_all(feed, document["items"], base)
+    return feed
 
 
-def _add_all(draft: Draft, items: list[Any], base: str) -> None:
+def _add_all(feed: ParsedFeed, items: list[Any], base: str) -> None:
     for position, item in enumerate(items):
-        if not draft.takes(position, is_empty=item == {}):
+        if not feed.takes(position, is_empty=item == {}):
             continue
         if isinstance(item, dict):
-            _add(draft, position, item, base)
+            _add(feed, position, item, base)
         else:
-            draft.skip(position, "it is no JSON object")
+            feed.skip(position, "it is no JSON object")
 
 
 def _too_deep() -> NotAFeed:
     return NotAFeed(Cause.TOO_DEEP, "the JSON nests too deep to be a feed; check the address")
 
 
-def _add(draft: Draft, position: int, item: dict[str, object], base: str) -> None:
+def _add(feed: ParsedFeed, position: int, item: dict[str, object], base: str) -> None:
     content = text_member(item, "content_html") or text_member(item, "content_text")
     enclosure = next(
         (address for part in _objects(item, "attachments") if (address := text_member(part, "url"))), ""
@@ -86,12 +80,12 @@ def _add(draft: Draft, position: int, item: dict[str, object], base: str) -> Non
     authors = _objects(item, "authors") or _objects({"author": [item.get("author")]}, "author")
     tags = item.get("tags")
     add_entry(
-        draft,
+        feed,
         position,
         link=resolve(text_member(item, "url") or text_member(item, "external_url"), base),
         title=" ".join(text_member(item, "title").split()),
-        published=read_date(draft, position, text_member(item, "date_published")),
-        updated=read_date(draft, position, text_member(item, "date_modified")),
+        published=read_date(feed, position, text_member(item, "date_published")),
+        updated=read_date(feed, position, text_member(item, "date_modified")),
         id=text_member(item, "id"),
         summary=text_member(item, "summary") or content,
         content=content,

@@ -14,9 +14,9 @@ from feedparser.api import LooseFeedParser, StrictFeedParser
 
 from sourcebook.feeds._document import check_tags
 from sourcebook.feeds._entries import add_entry, is_address, resolve, tell_of_date
-from sourcebook.feeds._hints import DocumentHints
 from sourcebook.feeds.dates import DateReading, weigh_date
-from sourcebook.feeds.model import Cause, Draft, FeedHints, NotAFeed
+from sourcebook.feeds.hints import read_hints
+from sourcebook.feeds.model import Cause, NotAFeed, ParsedFeed
 from sourcebook.feeds.text import clean, plain_title, unescape, without_cdata
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class _Loose(_Bounded, LooseFeedParser):  # type: ignore[misc]
     """feedparser over a parser of tag soup."""
 
 
-def read_with_feedparser(document: Document, url: str, damage: Exception | None = None) -> Draft:
+def read_with_feedparser(document: Document, url: str, damage: Exception | None = None) -> ParsedFeed:
     """Read a document with feedparser, its cost bounded.
 
     feedparser has no limits of its own, so length, number of tags and depth are checked first, and its
@@ -118,18 +118,28 @@ def read_with_feedparser(document: Document, url: str, damage: Exception | None 
             Cause.PARSE_FAILED,
             f"feedparser gave up on the document ({type(error).__name__}); ask the publisher to mend it",
         ) from error
-    draft = Draft(warnings=[*document.warnings], date_order=document.date_order)
+    stated = parsed.feeddata
+    feed = ParsedFeed(
+        "feedparser",
+        title=plain_title(_string(stated, "title")),
+        link=resolve(_string(stated, "link"), url),
+        language=_string(stated, "language") or None,
+        hints=read_hints(
+            ttl=_string(stated, "ttl"),
+            period=_string(stated, "sy_updateperiod"),
+            frequency=_string(stated, "sy_updatefrequency"),
+            hours=[_string(stated, "hour")] if "skiphours" in stated else (),
+            days=[_string(stated, "day")] if "skipdays" in stated else (),
+        ),
+        warnings=[*document.warnings],
+        date_order=document.date_order,
+    )
     if damage is not None:
-        draft.warn(f"not well-formed ({damage}); read by feedparser")
-    feed = parsed.feeddata
-    draft.title = plain_title(_string(feed, "title"))
-    draft.link = resolve(_string(feed, "link"), url)
-    draft.language = _string(feed, "language") or None
-    draft.hints = _hints(feed, url)
+        feed.warn(f"not well-formed ({damage}); read by feedparser")
     atom = str(parsed.version).startswith("atom")
     for position, (item, links) in enumerate(zip(parsed.entries, resolved.entries, strict=True)):
-        _add(draft, position, item, links, url, atom=atom)
-    return draft
+        _add(feed, position, item, links, url, atom=atom)
+    return feed
 
 
 def _parse(text: str, base: str, *, well_formed: bool) -> Any:  # noqa: ANN401 - feedparser has no types
@@ -163,7 +173,13 @@ def _string(mapping: Mapping[str, object], key: str) -> str:
 
 
 def _add(
-    draft: Draft, position: int, item: Mapping[str, Any], resolved: Mapping[str, Any], url: str, *, atom: bool
+    feed: ParsedFeed,
+    position: int,
+    item: Mapping[str, Any],
+    resolved: Mapping[str, Any],
+    url: str,
+    *,
+    atom: bool,
 ) -> None:
     guid = _string(item, "id")
     link = _string(resolved, "link")
@@ -181,12 +197,12 @@ def _add(
     title = _string(item, "title")
     literal = atom and (item.get("title_detail") or {}).get("type") == "text/plain"
     add_entry(
-        draft,
+        feed,
         position,
         link=resolve(link, url),
         title=" ".join(unescape(title).split()) if literal else plain_title(title),
-        published=_date(draft, position, item, "published"),
-        updated=_date(draft, position, item, "updated"),
+        published=_date(feed, position, item, "published"),
+        updated=_date(feed, position, item, "updated"),
         id=guid,
         summary=_string(item, "summary") or content,
         content=content,
@@ -199,14 +215,14 @@ def _add(
     )
 
 
-def _date(draft: Draft, position: int, item: Mapping[str, object], key: str) -> datetime | None:
+def _date(feed: ParsedFeed, position: int, item: Mapping[str, object], key: str) -> datetime | None:
     """Return a date by our own reading, else by feedparser's, which takes unknown zones for UTC."""
     text = _string(item, key)
-    reading = weigh_date(text, draft.date_order)
+    reading = weigh_date(text, feed.date_order)
     if reading == _UNREADABLE:
         reading = DateReading(_date_of_feedparser(item, key))
     if text:
-        tell_of_date(draft, position, text, reading)
+        tell_of_date(feed, position, text, reading)
     return reading.moment
 
 
@@ -216,15 +232,3 @@ def _date_of_feedparser(item: Mapping[str, object], key: str) -> datetime | None
         return datetime.fromtimestamp(timegm(parts), tz=UTC) if parts else None
     except (ValueError, OverflowError):
         return None
-
-
-def _hints(feed: Mapping[str, Any], url: str) -> FeedHints:
-    hints = DocumentHints()
-    for link in feed.get("links", ()):
-        hints.link(link.get("rel") or "", resolve(link.get("href") or "", url))
-    hints.ttl = _string(feed, "ttl")
-    hints.period = _string(feed, "sy_updateperiod")
-    hints.frequency = _string(feed, "sy_updatefrequency")
-    hints.hours = [_string(feed, "hour")] if "skiphours" in feed else []
-    hints.days = [_string(feed, "day")] if "skipdays" in feed else []
-    return hints.freeze()

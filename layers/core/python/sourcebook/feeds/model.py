@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sourcebook.errors import Terminal
+from sourcebook.feeds.hints import FeedHints
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
 MOST_ENTRIES = 2_000
@@ -24,18 +25,10 @@ OVER_THE_LIMIT = "over_the_limit"
 SKIPPED = "skipped"
 NOTHING_IN_IT = "it has neither a title nor a text"
 
-ParserName = Literal["expat", "feedparser", "json"]
+ParserName = Literal["expat", "feedparser", "json", ""]
 DateOrder = Literal["day", "month", "open", ""]
 """What stands first in a date in digits that ends in its year, if only that makes it a date; "open" if both
 do, and it is another date then; "" for all other dates."""
-
-_PERIOD_MINUTES = {
-    "hourly": 60,
-    "daily": 24 * 60,
-    "weekly": 7 * 24 * 60,
-    "monthly": 30 * 24 * 60,
-    "yearly": 365 * 24 * 60,
-}
 
 
 class Cause(StrEnum):
@@ -133,75 +126,26 @@ class FeedEntry(NamedTuple):
         return self.origin or self.link or self.enclosure
 
 
-@dataclass(frozen=True, slots=True)
-class FeedHints:
-    """What the publisher says about polling. Only statements, no policy.
-
-    Attributes:
-        ttl_minutes: RSS `ttl`.
-        skip_hours: RSS `skipHours`, hours of the day in UTC, 0 to 23, ascending.
-        skip_days: RSS `skipDays`, 0 is Monday, ascending.
-        update_period: `sy:updatePeriod` in lower case (hourly, daily, weekly, monthly, yearly).
-        update_frequency: `sy:updateFrequency`, updates in one period, 1 or more.
-        self_link: the feed's own address as it states it, "" when it does not.
-        hub_links: WebSub hubs.
-    """
-
-    ttl_minutes: int | None = None
-    skip_hours: tuple[int, ...] = ()
-    skip_days: tuple[int, ...] = ()
-    update_period: str | None = None
-    update_frequency: int | None = None
-    self_link: str = ""
-    hub_links: tuple[str, ...] = ()
-
-    @property
-    def interval_minutes(self) -> int | None:
-        """Minutes between updates by the syndication module (period ÷ frequency), None when not stated."""
-        minutes = _PERIOD_MINUTES.get(self.update_period or "")
-        if minutes is None:
-            return None
-        return max(1, minutes // max(1, self.update_frequency or 1))
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ParsedFeed:
-    """A feed that was read.
+    """A feed; the parsers fill it.
 
     Attributes:
+        parser: which parser read it, "" if none did.
         title: plain text, "" when the feed has none.
         link: address of the site, "" when the feed names none.
         language: language tag as given, or None.
         entries: in the feed's order.
         hints: what the publisher says about polling.
-        parser: which parser read it.
         warnings: what was mended or missing, one sentence each.
         skipped: items left out, with the reason; the first `MOST_SKIPPED` of them.
         left_out: how many items were left out besides those, by reason.
         cause: TRUNCATED when the body ended in the middle and the entries before that were kept.
-    """
-
-    title: str
-    link: str
-    language: str | None
-    entries: tuple[FeedEntry, ...]
-    hints: FeedHints
-    parser: ParserName
-    warnings: tuple[str, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    cause: Cause | None = None
-    left_out: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Draft:
-    """A feed while it is being read; the parsers fill it and `parse_feed` freezes it.
-
-    Attributes:
         date_order: what stands first in dates that end in their year, "" when that is not known.
         date_orders: what the dates of its items show of it.
     """
 
+    parser: ParserName = ""
     title: str = ""
     link: str = ""
     language: str | None = None
@@ -210,7 +154,7 @@ class Draft:
     warnings: list[str] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     cause: Cause | None = None
-    left_out: dict[str, int] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
     date_order: DateOrder = ""
     date_orders: set[DateOrder] = field(default_factory=set)
 
@@ -233,7 +177,7 @@ class Draft:
                 self.warnings.append(
                     f"the document has more than {MOST_ITEMS} items; the others are not read"
                 )
-            self.left_out[OVER_THE_LIMIT] = self.left_out.get(OVER_THE_LIMIT, 0) + 1
+            self.left_out[OVER_THE_LIMIT] += 1
             return False
         if is_empty:
             self.skip(position, NOTHING_IN_IT)
@@ -245,34 +189,15 @@ class Draft:
         if len(self.skipped) < MOST_SKIPPED:
             self.skipped.append(Skipped(position, reason))
         else:
-            self.left_out[SKIPPED] = self.left_out.get(SKIPPED, 0) + 1
+            self.left_out[SKIPPED] += 1
 
-    def freeze(self, parser: ParserName) -> ParsedFeed:
-        """Return the finished feed, with the newest `MOST_ENTRIES` of its entries."""
+    def keep_newest(self) -> None:
+        """Leave out all but the newest `MOST_ENTRIES`; an entry without a date counts as the oldest."""
         entries = self.entries
-        if len(entries) > MOST_ENTRIES:
-            over = len(entries) - MOST_ENTRIES
-            self.left_out[OVER_THE_LIMIT] = self.left_out.get(OVER_THE_LIMIT, 0) + over
-            self.warnings.append(
-                f"the document has {len(entries)} entries; the newest {MOST_ENTRIES} are read"
-            )
-            entries = _newest(entries, MOST_ENTRIES)
-        return ParsedFeed(
-            title=self.title,
-            link=self.link,
-            language=self.language,
-            entries=tuple(entries),
-            hints=self.hints,
-            parser=parser,
-            warnings=tuple(self.warnings),
-            skipped=tuple(self.skipped),
-            cause=self.cause,
-            left_out=self.left_out,
-        )
-
-
-def _newest(entries: list[FeedEntry], most: int) -> list[FeedEntry]:
-    """Return the newest entries in the order of the document; one without a date counts as the oldest."""
-    moments = [moment.timestamp() if (moment := e.published or e.updated) else 0.0 for e in entries]
-    newest = sorted(range(len(entries)), key=moments.__getitem__, reverse=True)[:most]
-    return [entries[n] for n in sorted(newest)]
+        if len(entries) <= MOST_ENTRIES:
+            return
+        self.left_out[OVER_THE_LIMIT] += len(entries) - MOST_ENTRIES
+        self.warnings.append(f"the document has {len(entries)} entries; the newest {MOST_ENTRIES} are read")
+        moments = [moment.timestamp() if (moment := e.published or e.updated) else 0.0 for e in entries]
+        newest = sorted(range(len(entries)), key=moments.__getitem__, reverse=True)[:MOST_ENTRIES]
+        self.entries = [entries[n] for n in sorted(newest)]

@@ -13,7 +13,7 @@ from sourcebook.feeds._document import Document, read_document
 from sourcebook.feeds._expat import DamagedXml, read_with_expat
 from sourcebook.feeds._json import read_json
 from sourcebook.feeds.marks import marks_of
-from sourcebook.feeds.model import Cause, Draft, NotAFeed, ParsedFeed, ParserName
+from sourcebook.feeds.model import Cause, NotAFeed, ParsedFeed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,6 @@ def parse_feed(
     body: bytes,
     *,
     url: str,
-    content_type: str | None = None,
     charset: str | None = None,
     mode: Literal["fast", "reference"] = "fast",
 ) -> ParsedFeed:
@@ -34,47 +33,47 @@ def parse_feed(
     Args:
         body: the bytes of the answer, decompressed.
         url: where it came from, to resolve relative addresses; "" when unknown.
-        content_type: the header of that name; only its charset is used, the format is recognized by the body.
-        charset: the charset of the answer, when the caller knows it apart from the header.
+        charset: the one that its headers state; the format is recognized by the body.
         mode: "reference" for feedparser alone (JSON Feed, which it does not read, is read all the same).
 
     Raises:
         NotAFeed: nothing could be read; its `cause` says why.
     """
-    document = read_document(body, content_type=content_type, charset=charset)
-    draft, parser = _read(document, url, mode)
-    shown = draft.date_orders & {"day", "month"}
-    if "open" in draft.date_orders and len(shown) == 1:
+    document = read_document(body, charset)
+    feed = _read(document, url, mode)
+    shown = feed.date_orders & {"day", "month"}
+    if "open" in feed.date_orders and len(shown) == 1:
         document.date_order = shown.pop()
-        draft, parser = _read(document, url, mode)
-    return draft.freeze(parser)
+        feed = _read(document, url, mode)
+    feed.keep_newest()
+    return feed
 
 
-def _read(document: Document, url: str, mode: Literal["fast", "reference"]) -> tuple[Draft, ParserName]:
+def _read(document: Document, url: str, mode: Literal["fast", "reference"]) -> ParsedFeed:
     if document.kind == "json":
-        return read_json(document, url), "json"
+        return read_json(document, url)
     if mode == "reference":
-        return _read_with_feedparser(document, url), "feedparser"
+        return _read_with_feedparser(document, url)
     try:
-        return read_with_expat(document, url), "expat"
+        return read_with_expat(document, url)
     except DamagedXml as damage:
         return _fall_back(document, url, damage)
 
 
-def _fall_back(document: Document, url: str, damage: DamagedXml) -> tuple[Draft, ParserName]:
+def _fall_back(document: Document, url: str, damage: DamagedXml) -> ParsedFeed:
     """Read a damaged document with feedparser; what was read before the damage is the last resort."""
-    draft = damage.draft
+    feed = damage.feed
     try:
-        return _read_with_feedparser(document, url, damage), "feedparser"
+        return _read_with_feedparser(document, url, damage)
     except NotAFeed as refusal:
-        if refusal.cause is Cause.TOO_DEEP or not draft.entries:
+        if refusal.cause is Cause.TOO_DEEP or not feed.entries:
             raise
-        draft.cause = Cause.PARSE_FAILED
-        draft.warnings.append(f"not well-formed ({damage}); only the entries before the damage could be read")
-        return draft, "expat"
+        feed.cause = Cause.PARSE_FAILED
+        feed.warnings.append(f"not well-formed ({damage}); only the entries before the damage could be read")
+        return feed
 
 
-def _read_with_feedparser(document: Document, url: str, damage: DamagedXml | None = None) -> Draft:
+def _read_with_feedparser(document: Document, url: str, damage: DamagedXml | None = None) -> ParsedFeed:
     # Here, because most processes meet no damaged document: feedparser is a tenth of the start of fetching.
     from sourcebook.feeds._reference import read_with_feedparser  # noqa: PLC0415
 
@@ -98,19 +97,10 @@ def describe(parsed: ParsedFeed | NotAFeed, file: Path | str) -> dict[str, Any]:
         ``identity`` (what distinguishes the entry) and ``headline`` (its title, or the one derived
         from its text).
     """
+    message = None
     if isinstance(parsed, NotAFeed):
-        return {
-            "file": str(file),
-            "parser": None,
-            "cause": parsed.cause.value,
-            "message": str(parsed),
-            "warnings": [],
-            "skipped": [],
-            "left_out": {},
-            "title": None,
-            "link": None,
-            "entries": [],
-        }
+        message = str(parsed)
+        parsed = ParsedFeed(cause=parsed.cause)
     entries = []
     for entry, mark in zip(parsed.entries, marks_of(parsed.entries), strict=True):
         moment = entry.published or entry.updated
@@ -127,12 +117,12 @@ def describe(parsed: ParsedFeed | NotAFeed, file: Path | str) -> dict[str, Any]:
         )
     return {
         "file": str(file),
-        "parser": parsed.parser,
+        "parser": parsed.parser or None,
         "cause": parsed.cause.value if parsed.cause else None,
-        "message": None,
-        "warnings": list(parsed.warnings),
+        "message": message,
+        "warnings": parsed.warnings,
         "skipped": [skipped._asdict() for skipped in parsed.skipped],
-        "left_out": dict(parsed.left_out),
+        "left_out": parsed.left_out,
         "title": parsed.title or None,
         "link": parsed.link or None,
         "entries": entries,

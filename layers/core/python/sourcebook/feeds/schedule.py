@@ -11,13 +11,14 @@ within that range.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final
 
 from sourcebook.clock import isoformat, to_utc
+from sourcebook.feeds.hints import FeedHints
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.records.source import Source, publications_by_hour
 from sourcebook.sources.registry import NEVER
@@ -142,48 +143,6 @@ class Rhythm:
         return (counts[hour % len(counts)] + _PRIOR) / (mean + _PRIOR)
 
 
-class Polled(Protocol):
-    """What the schedule needs to know of a feed; a `Source` is one."""
-
-    @property
-    def interval_minutes(self) -> int:
-        """Return the longest interval in minutes."""
-
-    @property
-    def created_at(self) -> datetime:
-        """When it was added."""
-
-    @property
-    def last_success_at(self) -> datetime | None:
-        """When it last answered, before the answer that is being judged."""
-
-    @property
-    def last_entries(self) -> int:
-        """Entries in its last document that differed from the one before; 0 if there was none."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerHints:
-    """What the server asks of those who poll it.
-
-    Attributes:
-        at_least: shortest interval that it wants (ttl, max-age, Expires, sy:updatePeriod).
-        skip_hours, skip_days: hours (UTC) and days (0 is Monday) in which it has nothing new.
-    """
-
-    at_least: timedelta = timedelta(0)
-    skip_hours: frozenset[int] = frozenset()
-    skip_days: frozenset[int] = frozenset()
-
-    @classmethod
-    def of(cls, hint_minutes: int, skip: Mapping[str, Sequence[int]] | None) -> ServerHints:
-        """Return what a source's state says of its server, by its attributes."""
-        skip = skip or {}
-        return cls(
-            timedelta(minutes=hint_minutes), frozenset(skip.get("hours", ())), frozenset(skip.get("days", ()))
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class NextFetch:
     """When a feed is due, and why, in sentences for a person."""
@@ -193,9 +152,9 @@ class NextFetch:
 
 
 def next_fetch(
-    source: Polled,
+    source: Source,
     rhythm: Rhythm,
-    hints: ServerHints,
+    hints: FeedHints,
     now: datetime,
     *,
     settings: FeedSettings = DEFAULTS,
@@ -207,7 +166,7 @@ def next_fetch(
     """Return when to fetch a feed that has just answered.
 
     Args:
-        source: the feed; its interval is the longest one.
+        source: the feed as it was before this fetch; its interval is the longest one.
         rhythm: what is known of its habits, this fetch included.
         hints: what its server asks for.
         now: the present time.
@@ -260,9 +219,10 @@ def next_fetch(
         reasons.append("every entry of the document was new, so some may have been missed: sooner")
     interval *= 1 + JITTER * (2 * jitter - 1)
     interval = min(max(interval, settings.shortest), longest)
-    if hints.at_least > interval:
-        interval = min(hints.at_least, longest)
-        reasons.append(f"its server asks for {_span(hints.at_least)} at least")
+    at_least = timedelta(minutes=hints.minutes)
+    if at_least > interval:
+        interval = min(at_least, longest)
+        reasons.append(f"its server asks for {_span(at_least)} at least")
     due = now + interval
     awake = _awake(due, hints, now + longest)
     if awake != due:
@@ -298,7 +258,7 @@ def explain(source: Source, now: datetime, *, settings: FeedSettings) -> list[st
     decision = next_fetch(
         before,
         Rhythm.of(source),
-        ServerHints.of(source.hint_minutes, source.skip),
+        FeedHints(source.hint_minutes, source.skip or {}),
         source.last_fetch_at,
         settings=settings,
     )
@@ -384,10 +344,11 @@ def _time_for(
     return longest
 
 
-def _awake(due: datetime, hints: ServerHints, latest: datetime) -> datetime:
+def _awake(due: datetime, hints: FeedHints, latest: datetime) -> datetime:
     """Return the first moment from `due` on, but no later than `latest`, that the server does not skip."""
     moment = due
-    while moment < latest and (moment.hour in hints.skip_hours or moment.weekday() in hints.skip_days):
+    hours, days = hints.skip.get("hours", ()), hints.skip.get("days", ())
+    while moment < latest and (moment.hour in hours or moment.weekday() in days):
         moment = moment.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
     return min(moment, max(latest, due))
 
@@ -458,25 +419,16 @@ def _span(span: timedelta) -> str:
     return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
 
 
-def learned_hints(
-    *, ttl: int | None, period: int | None, max_age: int | None, expires: datetime | None, now: datetime
-) -> int:
+def minutes_asked_for(by_document: int, max_age: int | None, expires: datetime | None, now: datetime) -> int:
     """Return the shortest interval that an answer asks for, in whole minutes; 0 if it asks for none.
 
     Args:
-        ttl: minutes, of RSS.
-        period: minutes between updates, of the syndication module.
+        by_document: minutes that the document itself asks for.
         max_age: seconds, of Cache-Control.
         expires: of the Expires header.
         now: time of the answer.
     """
-    wishes = [ttl or 0, period or 0, (max_age or 0) / 60]
+    wishes = [by_document, (max_age or 0) / 60]
     if expires is not None and max_age is None:
         wishes.append((expires - now) / timedelta(minutes=1))
     return max(0, min(math.ceil(max(wishes)), 7 * 24 * 60))
-
-
-def skip_state(hours: Sequence[int], days: Sequence[int]) -> Mapping[str, list[int]] | None:
-    """Return the form in which a source's state keeps the hours and days to skip; None if there are none."""
-    skip = {"hours": list(hours), "days": list(days)}
-    return {name: values for name, values in skip.items() if values} or None

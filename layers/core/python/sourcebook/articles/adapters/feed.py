@@ -24,6 +24,7 @@ from sourcebook.feeds.fetching import (
     validator_state,
     validators_for,
 )
+from sourcebook.feeds.hints import FeedHints
 from sourcebook.feeds.marks import marks_of
 from sourcebook.feeds.model import FeedEntry, NotAFeed, ParsedFeed
 from sourcebook.feeds.parse import parse_feed
@@ -32,10 +33,8 @@ from sourcebook.feeds.schedule import (
     ALL_NEW_AT_LEAST,
     DEFAULTS,
     Rhythm,
-    ServerHints,
-    learned_hints,
+    minutes_asked_for,
     next_fetch,
-    skip_state,
 )
 from sourcebook.feeds.seen import EntryMark, Freshness, SeenComparison, SeenEntries
 from sourcebook.feeds.settings import FeedSettings
@@ -100,7 +99,7 @@ class FeedAdapter:
                 return PollResult.of_failure(error_for(response))
         except FetchError as error:
             return PollResult.of_failure(error)
-        hints = {"hint_minutes": self._hint_minutes(source, response, None, now)}
+        hints = {"hint_minutes": _hint_minutes(source, response, None, now)}
         if response.not_modified:
             state = validator_state(source, response) | hints
             return self._unchanged(source, response, "not_modified", state, now)
@@ -109,13 +108,7 @@ class FeedAdapter:
         if body_hash == source.body_hash:
             state |= address_state(source, response) | hints
             return self._unchanged(source, response, "same_body", state, now)
-        read = partial(
-            parse_feed,
-            response.body,
-            url=response.url,
-            content_type=response.content_type,
-            charset=response.charset,
-        )
+        read = partial(parse_feed, response.body, url=response.url, charset=response.charset)
         try:
             feed = await read_document(partial(read, mode=self.settings.parser), len(response.body))
         except NotAFeed as error:
@@ -155,7 +148,9 @@ class FeedAdapter:
         fresh: int = 0,
         document: int | None = None,
     ) -> datetime:
-        hints = ServerHints.of(state.get("hint_minutes", source.hint_minutes), state.get("skip", source.skip))
+        hints = FeedHints(
+            state.get("hint_minutes", source.hint_minutes), state.get("skip", source.skip) or {}
+        )
         decision = next_fetch(
             source,
             rhythm,
@@ -168,24 +163,6 @@ class FeedAdapter:
             jitter=self.random(),
         )
         return decision.due
-
-    def _hint_minutes(
-        self, source: Source, response: HttpResponse, feed: ParsedFeed | None, now: datetime
-    ) -> int:
-        """Return the shortest interval that the server asks for; the document's own is remembered."""
-        by_header = learned_hints(
-            ttl=None, period=None, max_age=response.max_age, expires=response.expires, now=now
-        )
-        if feed is None:
-            return max(by_header, source.hint_minutes if source.body_hash else 0)
-        by_document = learned_hints(
-            ttl=feed.hints.ttl_minutes,
-            period=feed.hints.interval_minutes,
-            max_age=None,
-            expires=None,
-            now=now,
-        )
-        return max(by_header, by_document)
 
     def _take_in(
         self, source: Source, response: HttpResponse, feed: ParsedFeed, state: Mapping[str, object]
@@ -210,8 +187,8 @@ class FeedAdapter:
             **title_state(source, feed.title),
             **rhythm.to_state(),
             **address_state(source, response),
-            "hint_minutes": self._hint_minutes(source, response, feed, now),
-            "skip": skip_state(feed.hints.skip_hours, feed.hints.skip_days),
+            "hint_minutes": _hint_minutes(source, response, feed, now),
+            "skip": feed.hints.skip or None,
         }
         all_new = len(news) == len({known.article_id for known in compared.entries}) >= ALL_NEW_AT_LEAST
         return PollResult(
@@ -226,7 +203,7 @@ class FeedAdapter:
             updated=taken.count(Outcome.UPDATED),
             rejected=(*_skipped(source, feed), *rejected, *taken.refused),
             dropped=feed.left_out,
-            warnings=feed.warnings,
+            warnings=tuple(feed.warnings),
             state=_stored(state),
             next_fetch=self._next(
                 source, rhythm, state, now, all_new=all_new, fresh=len(news), document=len(feed.entries)
@@ -244,6 +221,13 @@ class FeedAdapter:
             except InvalidInput as error:
                 rejected.append(Rejected(source.source_id, candidate.article_id, str(error)))
         return articles, rejected
+
+
+def _hint_minutes(source: Source, response: HttpResponse, feed: ParsedFeed | None, now: datetime) -> int:
+    """Return the shortest interval that the server asks for; the document's own is remembered."""
+    remembered = source.hint_minutes if source.body_hash else 0
+    by_document = remembered if feed is None else feed.hints.minutes
+    return minutes_asked_for(by_document, response.max_age, response.expires, now)
 
 
 def read_entries(
