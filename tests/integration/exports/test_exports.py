@@ -25,7 +25,7 @@ from sourcebook.clock import isoformat, parse_iso
 from sourcebook.errors import InvalidInput
 from sourcebook.exports.datasets import ARTICLES, OBSERVATIONS
 from sourcebook.exports.days import Exporter
-from sourcebook.exports.manifest import FileFormat, file_key
+from sourcebook.exports.manifest import File, FileFormat
 from sourcebook.exports.messages import ExportDays
 from sourcebook.observations.raw_read import RawReader
 from sourcebook.records.article import Article
@@ -265,7 +265,7 @@ def test_the_api_lists_exports_and_gives_their_files(
     assert len(set(names)) == len(names)
     answer = ask("/exports/{export_id}/files/{name}", export_id=export_id, name=names[1])
     assert answer["statusCode"] == 302
-    wanted = file_key(ARTICLES.name, date(2026, 1, 6), FileFormat.PARQUET)
+    wanted = File(ARTICLES.name, date(2026, 1, 6), FileFormat.PARQUET).key
     assert wanted.replace("=", "%3D") in answer["headers"]["location"]
     for wrong in ("articles-2026-01-09.parquet", "manifests/2026-01-05_2026-01-09.json", "../x"):
         refused = ask("/exports/{export_id}/files/{name}", export_id=export_id, name=wrong)

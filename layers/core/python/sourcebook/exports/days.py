@@ -10,7 +10,8 @@ import gzip
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from io import BytesIO
@@ -19,11 +20,12 @@ from typing import Final
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.exports.datasets import DATASETS, Dataset, Row
-from sourcebook.exports.manifest import File, FileFormat, Manifest, file_key, manifest_key
+from sourcebook.exports.manifest import File, FileFormat, files_of, manifest_key
 from sourcebook.exports.messages import ExportDays, Exported
 from sourcebook.exports.period import Period
 from sourcebook.parquet import ParquetFile
 from sourcebook.records.article import RETENTION
+from sourcebook.records.base import View
 from sourcebook.table.client import Table
 
 SECONDS: Final = 30.0
@@ -33,12 +35,6 @@ _CONTENT_TYPES: Final[Mapping[FileFormat, str]] = {
     FileFormat.PARQUET: "application/vnd.apache.parquet",
     FileFormat.NDJSON: "application/gzip",
 }
-
-
-@dataclass(slots=True)
-class _Counts:
-    rows: int
-    kept: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +56,11 @@ class Exporter:
         """
         period = Period.of(request.since, request.until)
         pieces = [(one, part) for one in DATASETS for part in period.parts(one.days_at_once)]
-        counts = _Counts(request.rows, request.kept)
+        rows, kept = request.rows, request.kept
         number, ends = request.next, self.monotonic() + self.seconds
         while number < len(pieces):
-            self._write(*pieces[number], counts)
+            written, left = self._write(*pieces[number])
+            rows, kept = rows + written, kept + left
             number += 1
             if self.monotonic() > ends:
                 break
@@ -75,19 +72,21 @@ class Exporter:
             period.until.isoformat(),
             number,
             len(pieces) + 1,
-            counts.rows,
-            counts.kept,
+            rows,
+            kept,
             done=number > len(pieces),
         )
 
-    def _write(self, dataset: Dataset, part: Period, counts: _Counts) -> None:
+    def _write(self, dataset: Dataset, part: Period) -> tuple[int, int]:
+        """Write the files of a piece; return how many records they have, and how many files were left."""
+        written = kept = 0
         for day, rows in dataset.rows(self.table, part):
             count, bodies = _written(dataset, rows)
-            counts.rows += count
+            written += count
             for form, body in bodies.items():
-                key = file_key(dataset.name, day, form)
+                key = File(dataset.name, day, form).key
                 if dataset.expires and self._has_more(key, day, count):
-                    counts.kept += 1
+                    kept += 1
                     continue
                 about = {
                     "rows": str(count),
@@ -95,6 +94,7 @@ class Exporter:
                     "sha256": hashlib.sha256(body).hexdigest(),
                 }
                 self.objects.write(key, body, _CONTENT_TYPES[form], metadata=about)
+        return written, kept
 
     def _has_more(self, key: str, day: date, count: int) -> bool:
         """Whether the file that is there has what the table has not any more: records of that day expire."""
@@ -104,17 +104,42 @@ class Exporter:
 
     def _conclude(self, period: Period) -> None:
         """Write the manifest, last of all: whoever finds it finds every file of it."""
-        manifest = Manifest(period, isoformat(self.clock()), tuple(self._files(period)))
-        body = json.dumps(manifest.written(), ensure_ascii=False, indent=1).encode()
+        files: list[View] = []
+        records: Counter[str] = Counter()
+        for file in files_of(period):
+            about = self.objects.state(file.key)[1]
+            rows = int(about["rows"])
+            files.append(
+                {
+                    "name": file.name,
+                    "dataset": file.dataset,
+                    "format": file.form.value,
+                    "day": file.day.isoformat(),
+                    "rows": rows,
+                    "bytes": int(about["bytes"]),
+                    "sha256": about["sha256"],
+                    "key": file.key,
+                }
+            )
+            if file.form is FileFormat.PARQUET:  # each record is in a file of either form
+                records[file.dataset] += rows
+        manifest = {
+            "export_id": period.name,
+            "since": period.since.isoformat(),
+            "until": period.until.isoformat(),
+            "made_at": isoformat(self.clock()),
+            "datasets": [
+                {
+                    "name": dataset.name,
+                    "rows": records[dataset.name],
+                    "columns": [{"name": one.name, "kind": one.kind.value} for one in dataset.columns],
+                }
+                for dataset in DATASETS
+            ],
+            "files": files,
+        }
+        body = json.dumps(manifest, ensure_ascii=False, indent=1).encode()
         self.objects.write(manifest_key(period), body, "application/json")
-
-    def _files(self, period: Period) -> Iterator[File]:
-        for dataset in DATASETS:
-            for form in FileFormat:
-                for day in period.days():
-                    about = self.objects.state(file_key(dataset.name, day, form))[1]
-                    rows, size = int(about["rows"]), int(about["bytes"])
-                    yield File(dataset.name, form, day, rows, size, about["sha256"])
 
 
 def _written(dataset: Dataset, rows: Iterable[Row]) -> tuple[int, dict[FileFormat, bytes]]:

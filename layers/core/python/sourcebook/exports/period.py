@@ -12,8 +12,6 @@ from sourcebook.errors import InvalidInput
 
 LONGEST: Final = 366
 DAY: Final = r"\d{4}-\d{2}-\d{2}"
-_NAME: Final = re.compile(rf"({DAY})_({DAY})", re.ASCII)
-_EXPECTED: Final = "a day such as 2026-11-01"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +41,9 @@ class Period:
     @classmethod
     def named(cls, name: str) -> Period | None:
         """Return the period of a name, None if it is none."""
-        found = _NAME.fullmatch(name)
+        since, _, until = name.partition("_")
         try:
-            return cls.of(*found.groups()) if found else None
+            return cls.of(since, until)
         except InvalidInput:
             return None
 
@@ -74,4 +72,4 @@ def _day(name: str, text: str) -> date:
             return date.fromisoformat(text)
     except ValueError:
         pass
-    raise InvalidInput(name, text, _EXPECTED)
+    raise InvalidInput(name, text, "a day such as 2026-11-01")

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from sourcebook.bucket.objects import Objects, SignedLink
-from sourcebook.exports.manifest import LARGEST, MANIFESTS, manifest_key, names
+from sourcebook.exports.manifest import LARGEST, MANIFESTS, files_of, manifest_key
 from sourcebook.exports.period import Period
 
 
@@ -34,7 +34,7 @@ class ExportReader:
 
     def link(self, period: Period, name: str) -> SignedLink | None:
         """Return a link to a file of a period, None if it has no such file."""
-        key = dict(names(period)).get(name)
+        key = next((file.key for file in files_of(period) if file.name == name), None)
         if key is None or manifest_key(period) not in self.objects.etags(manifest_key(period)):
             return None
         return self.objects.signed_link(key, name)
