@@ -164,7 +164,7 @@ def fill(table: Table) -> None:
     )
     assert established.nova_id is not None
     KNOWN["nova_id"] = established.nova_id
-    StartedRuns(table).remember(RUN, "initialize_nova", correlation_id="c")
+    StartedRuns(table).start(lambda *_: "arn", "initialize_nova", {}, RUN, correlation_id="c")
     table.put(
         {
             **keys.quarantined(CASE),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -89,11 +90,6 @@ class EndedExecution:
     cause: str = ""
     outcome: str = ""
 
-    @property
-    def name(self) -> str:
-        """The name of the execution."""
-        return self.arn.rpartition(":")[2]
-
     @classmethod
     def of_event(cls, event: Mapping[str, object]) -> EndedExecution:
         """Read an event "Step Functions Execution Status Change".
@@ -115,15 +111,7 @@ class EndedExecution:
             if not isinstance(milliseconds, int):
                 raise InvalidInput(f"detail.{name}", milliseconds, "milliseconds since 1970")
             times[name] = isoformat(datetime.fromtimestamp(milliseconds / 1000, UTC), "milliseconds")
-        return cls(
-            arn,
-            ExecutionEnd(status),
-            times["startDate"],
-            times["stopDate"],
-            error=str(detail.get("error") or ""),
-            cause=str(detail.get("cause") or ""),
-            outcome=_outcome(detail.get("output")),
-        )
+        return cls(arn, ExecutionEnd(status), times["startDate"], times["stopDate"], **_said(detail))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,30 +157,28 @@ class RunCloser:
         return None
 
     def _release(self, run: Item) -> None:
-        if "lock" not in run:
-            return
-        try:
-            self.table.delete(keys.lock(run["lock"]), Attr("job_run_id").eq(run["job_run_id"]))
-        except ConditionFailed:
-            return  # Another run has it by now, or nobody.
+        if "lock" in run:
+            with suppress(ConditionFailed):  # another run has it by now, or nobody
+                self.table.delete(keys.lock(run["lock"]), Attr("job_run_id").eq(run["job_run_id"]))
 
     def _record(self, ended: EndedExecution) -> str:
         """Record a run that was ended before its execution had done so."""
-        workflow = ended.arn.split(":")[-2].rpartition("-")[2]
-        given = ended.name.removeprefix(NAME_PREFIX)
-        job_run_id = given if given != ended.name else str(uuid.uuid5(_NAMESPACE, ended.arn))
+        *_, state_machine, name = ended.arn.split(":")
+        workflow = state_machine.rpartition("-")[2]
+        given = name.removeprefix(NAME_PREFIX)
+        job_run_id = given if given != name else str(uuid.uuid5(_NAMESPACE, ended.arn))
         run = JobRun(
             job_run_id=job_run_id,
             workflow_name=workflow,
             execution_arn=ended.arn,
-            correlation_id=ended.name,
+            correlation_id=name,
             subject="-",
             timestamp=ended.started_at,
             started_at=ended.started_at,
             created_at=ended.started_at,
             updated_at=isoformat(self.clock(), "milliseconds"),
         )
-        partition = keys.workflow_partition(workflow, ended.name)
+        partition = keys.workflow_partition(workflow, name)
         key = keys.job_run(partition, workflow, ended.started_at, job_run_id)
         by_id = keys.EligibilityKey(GSI1PK=keys.job_run_by_id(job_run_id), GSI1SK=ended.started_at)
         self.table.create(run.to_item(key, by_id) | _closing(ended))
@@ -257,14 +243,9 @@ class RunSweeper:
             raise StepFunctionsBusy(f"{arn}: Step Functions did not answer") from error
         if found["status"] not in set(ExecutionEnd):
             return None
+        stopped = isoformat(found["stopDate"], "milliseconds")
         return EndedExecution(
-            arn,
-            ExecutionEnd(found["status"]),
-            str(run["started_at"]),
-            isoformat(found["stopDate"], "milliseconds"),
-            error=found.get("error", ""),
-            cause=found.get("cause", ""),
-            outcome=_outcome(found.get("output")),
+            arn, ExecutionEnd(found["status"]), str(run["started_at"]), stopped, **_said(found)
         )
 
 
@@ -289,11 +270,16 @@ def _closing(ended: EndedExecution) -> dict[str, str]:
     return closing | {"error_type": ended.error or kind, "error_message": message}
 
 
-def _outcome(output: object) -> str:
-    """Return what the output of an execution says that it came to."""
+def _said(execution: Mapping[str, object]) -> dict[str, str]:
+    """Return what Step Functions says of an execution: its error, the cause, and its output's outcome."""
+    output = execution.get("output")
     try:
         found = json.loads(output) if isinstance(output, str) else None
     except ValueError:
-        return ""
+        found = None
     outcome = found.get("outcome") if isinstance(found, dict) else None
-    return outcome if isinstance(outcome, str) else ""
+    return {
+        "error": str(execution.get("error") or ""),
+        "cause": str(execution.get("cause") or ""),
+        "outcome": outcome if isinstance(outcome, str) else "",
+    }

@@ -29,21 +29,16 @@ class Held(Quarantine):
         super().__init__(message)
 
 
-def error_fingerprint(error: BaseException | str, kind: str | None = None) -> str:
+def error_fingerprint(error: BaseException | str, kind: str) -> str:
     """Return a text that is equal for equal errors, e.g. ``ArchiveUnavailable:3f9a01c2``.
 
-    The class, and a digest of the message without quoted values, ids and numbers.
-
-    Args:
-        error: the exception, or its message.
-        kind: the class, when `error` is a message.
+    It is the kind, and a digest of the message without quoted values, ids and numbers.
     """
-    name = kind or type(error).__name__
     shape = _CHANGING.sub("…", str(error))
-    return f"{name}:{hashlib.sha256(shape.encode()).hexdigest()[:8]}"
+    return f"{kind}:{hashlib.sha256(shape.encode()).hexdigest()[:8]}"
 
 
-def short_message(error: BaseException) -> str:
+def short_message(error: BaseException | str) -> str:
     """Return an error's message as it is recorded: one line of at most 300 characters."""
     return " ".join(str(error).split())[:MESSAGE_LIMIT]
 

@@ -18,11 +18,6 @@ NAME_PREFIX: Final = "run-"
 """An execution of this name and a UUID has a run of that id; statemachines/ has it from here."""
 
 
-def execution_name(job_run_id: str) -> str:
-    """Return the name of the execution whose run has this id."""
-    return f"{NAME_PREFIX}{job_run_id}"
-
-
 @dataclass(frozen=True, slots=True)
 class StartedRuns:
     """Records the runs that the API starts."""
@@ -45,16 +40,8 @@ class StartedRuns:
         """
         # State machines take fewer characters than the gateway writes.
         correlation_id = re.sub(r"[^A-Za-z0-9._:-]", "-", correlation_id)[:128] or job_run_id
-        self.remember(job_run_id, workflow, correlation_id=correlation_id)
-        try:
-            return start(workflow, {**payload, "correlation_id": correlation_id}, execution_name(job_run_id))
-        except BaseException:
-            self.forget(job_run_id)
-            raise
-
-    def remember(self, job_run_id: str, workflow: str, *, correlation_id: str) -> None:
-        """Note that a run of a workflow is about to be started."""
         now = self.clock()
+        key = keys.started_run(job_run_id)
         run = StartedRun(
             job_run_id=job_run_id,
             workflow_name=workflow,
@@ -62,8 +49,10 @@ class StartedRuns:
             correlation_id=correlation_id,
             ttl_timestamp=epoch_seconds(now + KEPT),
         )
-        self.table.put(run.to_item(keys.started_run(job_run_id)))
-
-    def forget(self, job_run_id: str) -> None:
-        """Delete that record, when the run could not be started."""
-        self.table.delete(keys.started_run(job_run_id))
+        self.table.put(run.to_item(key))
+        try:
+            execution_name = f"{NAME_PREFIX}{job_run_id}"
+            return start(workflow, {**payload, "correlation_id": correlation_id}, execution_name)
+        except BaseException:
+            self.table.delete(key)
+            raise

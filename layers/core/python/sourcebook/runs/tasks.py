@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias, TypeVar
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook.messages import HandledFailure, Message, SchemaRule, TaskResult
-from sourcebook.runs.errors import (
-    MESSAGE_LIMIT,
-    Held,
-    as_step_functions_knows,
-    error_fingerprint,
-    short_message,
-)
+from sourcebook.runs.errors import Held, as_step_functions_knows, error_fingerprint, short_message
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
@@ -101,7 +95,9 @@ class TaskRecorder:
         except Exception as error:
             self._fail(key, error, begun)
             raise as_step_functions_knows(error) from error
-        self._end(key, _outcome(result.handled_failure()), begun, result.log_fields())
+        failure = result.handled_failure()
+        outcome = {"status": "SUCCEEDED"} if failure is None else _failed(failure)
+        self._end(key, outcome, begun, result.log_fields())
         return result
 
     def _start(self, task: TaskRun) -> keys.Key:
@@ -127,21 +123,15 @@ class TaskRecorder:
         raise InvalidInput("run", task.task_name, f"fewer than {_TIES} attempts within a millisecond")
 
     def _fail(self, key: keys.Key, error: Exception, begun: float) -> None:
-        fingerprint = error_fingerprint(error)
-        values: dict[str, object] = {
-            "status": "FAILED",
-            "error_type": type(error).__name__,
-            "error_message": short_message(error),
-            "error_fingerprint": fingerprint,
-        }
+        values = _failed(HandledFailure(type(error).__name__, str(error)))
         if isinstance(error, Held):
             values["held"] = {"reason_code": error.reason_code, "context": error.context}
         level = self.logger.warning if isinstance(error, SourcebookError) else self.logger.error
         level(
             "task_failed",
             extra={
-                "error_class": type(error).__name__,
-                "error_fingerprint": fingerprint,
+                "error_class": values["error_type"],
+                "error_fingerprint": values["error_fingerprint"],
                 "reason": str(error),
             },
             exc_info=not isinstance(error, SourcebookError),
@@ -167,13 +157,11 @@ class TaskRecorder:
         self.logger.info("task_ended", extra={"outcome": values["status"], "duration_ms": duration, **answer})
 
 
-def _outcome(failure: HandledFailure | None) -> dict[str, object]:
-    """Return the attributes of the attempt of a task that has returned a result."""
-    if failure is None:
-        return {"status": "SUCCEEDED"}
+def _failed(failure: HandledFailure) -> dict[str, object]:
+    """Return the attributes of an attempt that has failed."""
     return {
         "status": "FAILED",
         "error_type": failure.error_type,
-        "error_message": " ".join(failure.message.split())[:MESSAGE_LIMIT],
+        "error_message": short_message(failure.message),
         "error_fingerprint": error_fingerprint(failure.message, failure.error_type),
     }
