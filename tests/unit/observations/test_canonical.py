@@ -14,7 +14,7 @@ NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 
 
 def candidate(source_id: str, priority: int, at: str, sequence: int = 1, *, stale: bool = False) -> Candidate:
-    return Candidate(source_id, priority, at, sequence, stale, Figure.of_item({}))
+    return Candidate(source_id, priority, stale, Figure.of_item({"last_seen_at": at, "sequence": sequence}))
 
 
 A = candidate("a", 1, "2026-01-01T00:00:00.000Z")

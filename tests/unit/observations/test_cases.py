@@ -513,7 +513,8 @@ def test_a_quotation_mark_that_is_not_closed_costs_its_row() -> None:
 
 def test_a_stale_first_source_is_passed_over_for_its_age() -> None:
     def candidate(source_id: str, priority: int, stale: bool) -> Candidate:
-        return Candidate(source_id, priority, "2026-01-01T00:00:00.000Z", 1, stale, Figure.of_item({}))
+        seen = {"last_seen_at": "2026-01-01T00:00:00.000Z", "sequence": 1}
+        return Candidate(source_id, priority, stale, Figure.of_item(seen))
 
     order = ranked([candidate("a", 1, True), candidate("b", 2, False), candidate("c", 3, False)])
     assert [c.source_id for c in order] == ["b", "c", "a"]

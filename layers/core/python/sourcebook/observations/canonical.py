@@ -22,7 +22,6 @@ from boto3.dynamodb.conditions import Attr, ConditionBase
 from sourcebook.clock import parse_iso
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.messages import field_names
-from sourcebook.observations.raw import RawStore
 from sourcebook.records.observation import SCHEMA_VERSION, Figure, Observation, Slot
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
@@ -59,18 +58,12 @@ class Candidate:
     """One source's figure in the running.
 
     Attributes:
-        source_id: of the source.
         priority: of the source, the lower wins.
-        scraped_at: when it was last seen.
-        sequence: order of arrival.
         stale: whether it is older than it may be.
-        item: the figure.
     """
 
     source_id: str
     priority: int
-    scraped_at: str
-    sequence: int
     stale: bool
     item: Figure
 
@@ -81,7 +74,7 @@ def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
     Priority, then the later scrape, then the later arrival; whatever is stale comes after all that is not.
     """
     last = sorted(candidates, key=lambda c: c.source_id)
-    last.sort(key=lambda c: (c.scraped_at, c.sequence), reverse=True)
+    last.sort(key=lambda c: c.item.age, reverse=True)
     return sorted(last, key=lambda c: (c.stale, c.priority))
 
 
@@ -99,7 +92,7 @@ def decided_by(order: Sequence[Candidate]) -> str:
         return "freshness"
     if first.priority != second.priority:
         return "priority"
-    return "scraped_at" if first.scraped_at != second.scraped_at else "sequence"
+    return "scraped_at" if first.item.last_seen_at != second.item.last_seen_at else "sequence"
 
 
 def candidates_of(latest: Item, now: datetime, max_age_days: int | None = None) -> list[Candidate]:
@@ -110,22 +103,13 @@ def candidates_of(latest: Item, now: datetime, max_age_days: int | None = None) 
         now: the present, by which a slot is stale.
         max_age_days: age from which a figure is stale, instead of what its source declares.
     """
-    slots = {source_id: Slot.of_item(slot) for source_id, slot in (latest.get("sources") or {}).items()}
-    return [
-        Candidate(
-            source_id=source_id,
-            priority=slot.priority,
-            scraped_at=slot.last_seen_at,
-            sequence=slot.sequence,
-            stale=_stale(slot.last_seen_at, now, max_age_days or slot.max_age_days),
-            item=slot,
-        )
-        for source_id, slot in slots.items()
-    ]
-
-
-def _stale(seen_at: str, now: datetime, max_age_days: int | None) -> bool:
-    return max_age_days is not None and now - parse_iso(seen_at) > timedelta(days=max_age_days)
+    found: list[Candidate] = []
+    for source_id, item in (latest.get("sources") or {}).items():
+        slot = Slot.of_item(item)
+        days = max_age_days or slot.max_age_days
+        stale = days is not None and now - parse_iso(slot.last_seen_at) > timedelta(days=days)
+        found.append(Candidate(source_id, slot.priority, stale, slot))
+    return found
 
 
 def slot_of(observation: Observation, source_priority: SourcePriority) -> Item:
@@ -156,17 +140,16 @@ class Canonical:
         Raises:
             InvalidInput: if a series is known with another kind.
         """
-        wanted = {(k["PK"], k["SK"]): (k, t) for t in targets for k in [keys.latest(t[1], t[2], t[0])]}
-        self._ensure_series({series for _, (_, (_, series, _)) in wanted.items()}, kinds)
-        found = self.table.batch_get([k for k, _ in wanted.values()], attributes=["entity_type"])
-        there = {(item["PK"], item["SK"]) for item in found}
-        missing = [(key, target) for place, (key, target) in wanted.items() if place not in there]
-        for bank in sorted({bank for _, (bank, _, _) in missing}):
+        wanted = {(bank, series, term): keys.latest(series, term, bank) for bank, series, term in targets}
+        self._ensure_series({series for _, series, _ in wanted}, kinds)
+        there = self.table.batch_get(wanted.values(), attributes=["entity_type"])
+        missing = sorted(wanted.keys() - {keys.read_latest(keys.key_of(item)) for item in there})
+        for bank in sorted({bank for bank, _, _ in missing}):
             about = {"entity_type": "ObservedBank", "schema_version": SCHEMA_VERSION, "bank_name": bank}
             self.table.create({**keys.observed_bank(bank), **about})
-        for key, _ in missing:
+        for target in missing:
             about = {"entity_type": "Latest", "schema_version": SCHEMA_VERSION}
-            self.table.create({**key, **about, "sources": {}})
+            self.table.create({**wanted[target], **about, "sources": {}})
 
     def _ensure_series(self, codes: Iterable[str], kinds: Mapping[str, tuple[str, str]]) -> None:
         known = {
@@ -191,12 +174,14 @@ class Canonical:
     ) -> None:
         """Put an observation into its source's slot unless a newer one is there."""
         bank, series, term = target
-        source_id = observation.source_id
+        place = f"sources.{observation.source_id}"
+        seen, sequence = Attr(f"{place}.last_seen_at"), Attr(f"{place}.sequence")
+        same_time = seen.eq(observation.last_seen_at) & sequence.lte(observation.sequence)
         with suppress(ConditionFailed):
             self.table.update(
                 keys.latest(series, term, bank),
-                assign={("sources", source_id): slot_of(observation, source_priority)},
-                condition=_not_newer(source_id, *observation.age),
+                assign={("sources", observation.source_id): slot_of(observation, source_priority)},
+                condition=Attr(place).not_exists() | seen.lt(observation.last_seen_at) | same_time,
             )
 
     def rebuild(self, target: tuple[str, str, str], source_ids: Iterable[str] | None = None) -> bool:
@@ -245,7 +230,8 @@ class Canonical:
     def newest(self, target: tuple[str, str, str]) -> dict[str, Observation]:
         """Return the newest observation of each source, as the raw layer has it."""
         newest: dict[str, Observation] = {}
-        for one in RawStore(self.table).of(*target):
+        for item in self.table.items_of(keys.observation_partition(*target), consistent=True):
+            one = Observation.of_item(item)
             known = newest.get(one.source_id)
             if known is None or one.age > known.age:
                 newest[one.source_id] = one
@@ -273,12 +259,3 @@ class Canonical:
             return False
         self.table.update(key, assign={path: should_be}, condition=unchanged)
         return True
-
-
-def _not_newer(source_id: str, seen_at: str, sequence: int) -> ConditionBase:
-    place = f"sources.{source_id}"
-    same_time = Attr(f"{place}.last_seen_at").eq(seen_at) & Attr(f"{place}.sequence").lte(sequence)
-    condition: ConditionBase = (
-        Attr(place).not_exists() | Attr(f"{place}.last_seen_at").lt(seen_at) | same_time
-    )
-    return condition

@@ -7,7 +7,6 @@ the last tie-breaker, has the order in which items were created.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -117,8 +116,3 @@ class RawStore:
         except ConditionFailed as found:
             return Observation.of_item(found.item) if found.item else None
         return Observation.of_item(item)
-
-    def of(self, bank: str, series: str, term: str) -> Iterator[Observation]:
-        """Yield every observation of a bank, a series and a term, oldest day first, read consistently."""
-        partition = keys.observation_partition(bank, series, term)
-        yield from map(Observation.of_item, self.table.items_of(partition, consistent=True))

@@ -51,7 +51,7 @@ class _Entry:
     """A place in the list: an observation, or where those of a target begin."""
 
     target: Target
-    sort_key: str
+    place: Position
     item: Observation | None
 
 
@@ -119,20 +119,18 @@ class RawReader(ObservationReader):
         priorities: dict[str, int | None] = {}
 
         def load(entries: list[_Entry]) -> list[View | None]:
-            chosen = [
-                entry.item if entry.item is not None and source_id in {None, entry.item.source_id} else None
-                for entry in entries
-            ]
-            self.learn(priorities, {item.source_id for item in chosen if item})
+            self.learn(priorities, {entry.item.source_id for entry in entries if entry.item})
             return [
-                observed_row(entry.target, item, priorities[item.source_id]) if item else None
-                for entry, item in zip(entries, chosen, strict=True)
+                observed_row(entry.target, entry.item, priorities[entry.item.source_id])
+                if entry.item
+                else None
+                for entry in entries
             ]
 
         return fill_page(
-            self._entries(wanted, (bank_name, term), days, place, limit),
+            self._entries(wanted, (bank_name, term, source_id), days, place, limit),
             listing=listing,
-            position=_position,
+            position=lambda entry: entry.place,
             load=load,
             limit=limit,
         )
@@ -140,43 +138,36 @@ class RawReader(ObservationReader):
     def _entries(
         self,
         series: list[str],
-        wanted: tuple[str | None, str | None],
+        wanted: tuple[str | None, str | None, str | None],
         days: tuple[str, str],
         place: Position | None,
         limit: int,
     ) -> Iterator[_Entry]:
-        """Yield the list after a place. A target is an entry too: many without a figure end a page."""
+        """Yield the list after a place, of a bank, a term and a source; of all where one of them is None.
+
+        A target is an entry too, and so is another source's figure: many of these end a page.
+        """
+        wanted_bank, wanted_term, wanted_source = wanted
         for code in series:
             if place and code < place[0]:
                 continue
-            for target in self._targets(code, wanted, place[1] if place and code == place[0] else _SMALLEST):
-                bank, _, term = target
-                key = keys.latest(code, term, bank)["SK"]
-                last = place[2] if place and (code, key) == place[:2] else ""
-                if not last:
-                    yield _Entry(target, _BEFORE_ALL, None)
-                begin = max(days[0], last)
-                if begin >= days[1]:
+            _, begin, last_given = place if place and code == place[0] else ("", _SMALLEST, "")
+            partition = KeyCondition("PK").eq(keys.latest_partition(code))
+            for latest in self.table.query_all(partition & KeyCondition("SK").between(begin, _LARGEST)):
+                target, sort_key = keys.read_latest(keys.key_of(latest)), latest["SK"]
+                if wanted_bank not in {None, target[0]} or wanted_term not in {None, target[2]}:
                     continue
-                condition = KeyCondition("PK").eq(
-                    keys.observation_partition(bank, code, term)
-                ) & KeyCondition("SK").between(begin, days[1])
+                last = last_given if sort_key == begin else ""
+                if not last:
+                    yield _Entry(target, (code, sort_key, _BEFORE_ALL), None)
+                first = max(days[0], last)
+                if first >= days[1]:
+                    continue
+                condition = KeyCondition("PK").eq(keys.observation_partition(*target))
+                condition &= KeyCondition("SK").between(first, days[1])
                 for item in self.table.query_all(condition, page_size=limit + 1):
                     # `between` includes both of its ends.
                     if last < item["SK"] < days[1]:
-                        yield _Entry(target, item["SK"], Observation.of_item(item))
-
-    def _targets(self, code: str, wanted: tuple[str | None, str | None], begin: str) -> Iterator[Target]:
-        bank, term = wanted
-        condition = KeyCondition("PK").eq(keys.latest_partition(code)) & KeyCondition("SK").between(
-            begin, _LARGEST
-        )
-        for item in self.table.query_all(condition):
-            target = keys.read_latest(keys.key_of(item))
-            if bank in {None, target[0]} and term in {None, target[2]}:
-                yield target
-
-
-def _position(entry: _Entry) -> Position:
-    bank, series, term = entry.target
-    return series, keys.latest(series, term, bank)["SK"], entry.sort_key
+                        found = Observation.of_item(item)
+                        is_wanted = wanted_source in {None, found.source_id}
+                        yield _Entry(target, (code, sort_key, item["SK"]), found if is_wanted else None)

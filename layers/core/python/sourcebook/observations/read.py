@@ -5,7 +5,7 @@ As in `sourcebook.articles.read`, nothing here needs pydantic.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby
@@ -176,12 +176,25 @@ class ObservationReader:
         for _, items in groupby(self.observations(target, begin, end), key=lambda one: one.observed_day):
             observations_of_day = list(items)
             self.learn(priorities, {one.source_id for one in observations_of_day})
-            order = ranked(_contenders(observations_of_day, priorities))
+            order = ranked(
+                Candidate(one.source_id, priority, stale=False, item=one)
+                for one in observations_of_day
+                if (priority := priorities[one.source_id]) is not None
+            )
             if not order:
                 continue
             if len(points) == MOST_POINTS:
                 return points, True
-            points.append(_point(order[0]))
+            best = order[0]
+            points.append(
+                {
+                    "observed_day": best.item.observed_day,
+                    "scraped_at": best.item.last_seen_at,
+                    **best.item.rates(),
+                    "source_id": best.source_id,
+                    "source_priority": best.priority,
+                }
+            )
         return points, False
 
     def learn(self, priorities: dict[str, int | None], source_ids: Iterable[str]) -> None:
@@ -282,7 +295,7 @@ def _latest_row(item: Item, now: datetime, max_age_days: int | None, bank_name: 
         "term": term_name(term),
         **best.item.as_read(),
         "observed_day": best.item.observed_day,
-        "scraped_at": best.scraped_at,
+        "scraped_at": best.item.last_seen_at,
         "source_id": best.source_id,
         "source_priority": best.priority,
         "stale": best.stale,
@@ -293,28 +306,11 @@ def _latest_row(item: Item, now: datetime, max_age_days: int | None, bank_name: 
                 "source_priority": candidate.priority,
                 "rate_pct": candidate.item.rate_pct,
                 "observed_day": candidate.item.observed_day,
-                "scraped_at": candidate.scraped_at,
+                "scraped_at": candidate.item.last_seen_at,
                 "stale": candidate.stale,
             }
             for candidate in order
         ],
-    }
-
-
-def _contenders(items: Iterable[Observation], priorities: Mapping[str, int | None]) -> Iterator[Candidate]:
-    for one in items:
-        priority = priorities[one.source_id]
-        if priority is not None:
-            yield Candidate(one.source_id, priority, *one.age, stale=False, item=one)
-
-
-def _point(best: Candidate) -> View:
-    return {
-        "observed_day": best.item.observed_day,
-        "scraped_at": best.scraped_at,
-        **best.item.rates(),
-        "source_id": best.source_id,
-        "source_priority": best.priority,
     }
 
 
