@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,8 +48,9 @@ def scrape(
     aws: bool,
 ) -> None:
     """Fetch the pages of figures now; with --export, write the observations into a file."""
-    from sourcebook.observations.export import canonical_rows, raw_rows, writer_for
-    from sourcebook.observations.read import ObservationReader
+    from sourcebook.observations.export import writer_for
+    from sourcebook.observations.raw_read import RawReader
+    from sourcebook.table.pages import all_items
 
     if every == bool(source_ids):
         raise InvalidInput("--all", every, "either --all or one or more --source ID")
@@ -59,8 +61,8 @@ def scrape(
     after = _wait(stack, before, timeout)
     failed = _show(after)
     if write is not None and file is not None:
-        reader = ObservationReader(stack.table)
-        rows = raw_rows(reader) if raw_all_sources else canonical_rows(reader)
+        reader = RawReader(stack.table)
+        rows = all_items(partial(reader.figures, limit=1_000) if raw_all_sources else reader.latest)
         say(f"{write(file, rows)} rows written to {file}")
     if failed:
         sys.exit(1)

@@ -21,6 +21,7 @@ from sourcebook.observations.rebuild import Rebuilder
 from sourcebook.observations.rebuild_messages import RebuildCanonical
 from sourcebook.observations.registry import ObservationSources
 from sourcebook.observations.terms import NO_TERM
+from sourcebook.observations.values import Rate
 from sourcebook.sources.model import SourceSpec, parse_spec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
@@ -68,7 +69,7 @@ def spec(source_id: str, priority: int | None = None, **options: Any) -> SourceS
 def observed(target: Target, rate: float, position: int = 1) -> Observed:
     bank, series, term = target
     figure = Decimal(str(rate))
-    return Observed(bank, series, KINDS[series][0], term, figure, figure, figure, str(rate), (), position)
+    return Observed(bank, series, term, Rate(figure, figure, figure, str(rate)), position)
 
 
 @dataclass

@@ -30,4 +30,4 @@ def parse(kind: str, page: str | bytes, charset: str | None = None, **options: A
 
 
 def figures(parsed: ParsedDocument) -> list[tuple[str, str, float]]:
-    return [(row.bank, row.term, float(row.rate_pct)) for row in parsed.rows]
+    return [(row.bank, row.term, float(row.rate.value)) for row in parsed.rows]

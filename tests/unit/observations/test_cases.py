@@ -133,7 +133,7 @@ def test_a_table_in_a_tab_that_a_click_opens_is_read() -> None:
 def test_what_a_rule_strikes_out_is_left_out_with_a_warning() -> None:
     page = row("<b class=old>9</b> 4.5", style="<style>.old{text-decoration:line-through}</style>")
     (found,) = parse("html_table", page).rows
-    assert (float(found.rate_pct), found.parse_warnings) == (4.5, ("struck_out",))
+    assert (float(found.rate.value), found.rate.warnings) == (4.5, ("struck_out",))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_banks_name_is_what_is_read_aloud(bank: str, name: str) -> None:
 
 def test_what_is_struck_out_is_left_out_and_said() -> None:
     (found,) = parse("html_table", row("<del>4.0</del> 4.5")).rows
-    assert (float(found.rate_pct), found.parse_warnings) == (4.5, ("struck_out",))
+    assert (float(found.rate.value), found.rate.warnings) == (4.5, ("struck_out",))
 
 
 def test_rows_that_a_cell_reaches_down_to_end_with_their_group() -> None:
@@ -289,7 +289,7 @@ def test_without_declared_limits_what_no_rate_is_is_dropped_and_what_is_rare_say
     rate: str, taken: bool
 ) -> None:
     parsed = parse("csv", f"Bank;Term;Rate\nA;6M;4.5\nB;6M;{rate}\n")
-    assert [r.parse_warnings for r in parsed.rows] == [()] + [("unusual",)] * taken
+    assert [r.rate.warnings for r in parsed.rows] == [()] + [("unusual",)] * taken
     assert parsed.reasons() == ({} if taken else {"value_out_of_range": 1})
 
 
@@ -484,7 +484,7 @@ def test_banks_are_columns_where_terms_are_rows() -> None:
 def test_a_range_in_two_places_is_one_figure() -> None:
     page = "Bank,Term,Rate,To\nA,6M,5.99%,6.49%\nB,6M,-0.5,-0.25\nC,6M,5,\nD,6M,n/a,6\n"
     parsed = parse("csv", page, value={"column": "Rate", "to": "To"})
-    ends = [(float(r.rate_min_pct or 0), float(r.rate_max_pct or 0)) for r in parsed.rows]
+    ends = [(float(r.rate.low or 0), float(r.rate.high or 0)) for r in parsed.rows]
     assert ends == [(5.99, 6.49), (-0.5, -0.25), (5.0, 5.0)]
     assert parsed.reasons() == {"not_a_number": 1}
 
@@ -541,7 +541,7 @@ def test_the_cases_of_the_workplace(case: str, declaration: str, expected: list[
         pytest.skip("the folder of cases is not beside this checkout")
     (declared,) = read_sources(Path(CASES / declaration / "src.yaml"))
     parsed = parse_document(declared, (CASES / case / "page.html").read_bytes())
-    assert [float(r.rate_pct) for r in parsed.rows] == expected
+    assert [float(r.rate.value) for r in parsed.rows] == expected
 
 
 @pytest.mark.parametrize(
@@ -605,7 +605,7 @@ def test_a_bare_figure_is_in_the_unit_of_its_heading(
 ) -> None:
     page = f"<table><tr><th>Bank<th>Term<th>{heading}<tr><td>A<td>6M<td>{cell}</table>"
     (found,) = parse("html_table", page, value=heading).rows
-    assert (float(found.rate_pct), found.parse_warnings) == (rate, warnings)
+    assert (float(found.rate.value), found.rate.warnings) == (rate, warnings)
     declared = {"value": heading, "unit": "percent"}
     if heading == "Rate (bp)" and cell == "45":
         assert figures(parse("html_table", page, **declared)) == [("A", "M0006", 45.0)]

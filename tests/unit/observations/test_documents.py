@@ -31,8 +31,8 @@ def test_a_table_is_read_as_a_browser_shows_it() -> None:
         ("Lúa Vàng", "M0012", 4.8),
         ("Đom Đóm Bank", "M0006", 5.0),
     ]
-    assert parsed.rows[1].raw_value == "4,8¹"
-    assert parsed.rows[1].parse_warnings == ("footnote",)
+    assert parsed.rows[1].rate.raw == "4,8¹"
+    assert parsed.rows[1].rate.warnings == ("footnote",)
     assert parsed.reasons() == {"repeated": 2, "section_heading": 1, "several_numbers": 1}
 
 
@@ -67,16 +67,16 @@ def test_json_numbers_are_exact_and_paths_reach_into_records() -> None:
         {"d": [{"b": {"n": "A"}, "t": 6, "r": 4.35}, {"b": {"n": "B"}, "t": "1Y", "r": "4.5 - 4.7"}]}
     )
     parsed = parse("json_api", page, records="d", bank="b.n", term="t", value="r")
-    assert [(str(r.rate_min_pct), str(r.rate_max_pct)) for r in parsed.rows] == [
+    assert [(str(r.rate.low), str(r.rate.high)) for r in parsed.rows] == [
         ("4.35", "4.35"),
         ("4.5", "4.7"),
     ]
-    assert parsed.rows[0].parse_warnings == ()
+    assert parsed.rows[0].rate.warnings == ()
 
 
 def test_a_fraction_of_three_decimals_in_json_is_no_thousand() -> None:
     parsed = parse("json_api", '[{"b":"A","t":6,"r":4.125}]', bank="b", term="t", value="r")
-    assert (str(parsed.rows[0].rate_pct), parsed.rows[0].parse_warnings) == ("4.125", ())
+    assert (str(parsed.rows[0].rate.value), parsed.rows[0].rate.warnings) == ("4.125", ())
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
@@ -193,7 +193,7 @@ def test_several_figures_of_one_record_have_series_and_terms_of_their_own() -> N
             {"column": 3, "series": "branch", "term": "6M"},
         ],
     )
-    assert [(r.series, r.term, str(r.rate_pct)) for r in parsed.rows] == [
+    assert [(r.series, r.term, str(r.rate.value)) for r in parsed.rows] == [
         ("online", "M0006", "4.5"),
         ("branch", "M0006", "4.2"),
     ]

@@ -199,8 +199,8 @@ def test_what_means_the_same_is_read_the_same(kind: str) -> None:
         parsed = read(kind, document)
         for row in parsed.rows if parsed else ():
             true = truth.get((row.bank, row.term))
-            assert true == row.rate_pct or row.parse_warnings, f"{number}: {row} is not {true} in {document}"
-            taken += true == row.rate_pct
+            assert true == row.rate.value or row.rate.warnings, f"{number}: {row} is not {true} in {document}"
+            taken += true == row.rate.value
         altogether += len(truth)
         assert parsed is None or len(parsed.rows) + len(parsed.dropped) >= len(truth), document
     assert taken > 0.98 * altogether
@@ -223,8 +223,8 @@ def test_what_is_broken_is_never_a_wrong_figure_of_a_right_place(kind: str) -> N
         for row in parsed.rows if parsed else ():
             true = truth.get((row.bank, row.term))
             rates = {rate for (bank, _), rate in truth.items() if bank == row.bank}
-            if true is not None and row.rate_pct in rates - {true}:
-                assert row.parse_warnings, f"{number}: {row} is not {true}: {piece!r} at {at} in {document}"
+            if true is not None and row.rate.value in rates - {true}:
+                assert row.rate.warnings, f"{number}: {row} is not {true}: {piece!r} at {at} in {document}"
 
 
 PIECES: Final = (

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from sourcebook.columns import ColumnKind, columns
 from sourcebook.csv_text import Cell, write_csv
 from sourcebook.errors import InvalidInput
-from sourcebook.observations.raw_read import RawReader
-from sourcebook.observations.read import ObservationReader
-from sourcebook.records.base import View
-from sourcebook.table.pages import all_items
 
 OBSERVED: Final = columns(
     bank_name=ColumnKind.TEXT,
@@ -37,19 +32,6 @@ COLUMNS: Final = tuple(column.name for column in OBSERVED)
 """Their names; `parse_warnings` are joined by spaces in CSV."""
 
 Row = Mapping[str, object]
-
-_PAGE: Final = 1_000
-
-
-def canonical_rows(reader: ObservationReader) -> Iterator[View]:
-    """Yield one row for each bank, series and term: the figure that counts."""
-    for row in all_items(reader.latest):
-        yield {name: row.get(name) for name in COLUMNS}
-
-
-def raw_rows(reader: ObservationReader) -> Iterator[View]:
-    """Yield every observation of every source, also of sources that are registered no more."""
-    return all_items(partial(RawReader(reader.table, reader.clock).figures, limit=_PAGE))
 
 
 def writer_for(path: Path) -> Callable[[Path, Iterable[Row]], int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sourcebook.observations.terms import months_of
+from sourcebook.observations.values import Rate
 from sourcebook.records.base import View
 
 
@@ -17,23 +18,14 @@ class Observed:
     Attributes:
         bank: its name, spaces collapsed.
         series: code of the series.
-        kind: ``deposit`` or ``loan``.
         term: code of the term, see `sourcebook.observations.terms.Term`.
-        rate_min_pct, rate_max_pct, rate_pct: in percent.
-        raw_value: what stood there.
-        parse_warnings: codes of `sourcebook.observations.values.Warn`.
         position: of the record in the document, from 1.
     """
 
     bank: str
     series: str
-    kind: str
     term: str
-    rate_min_pct: Decimal | None
-    rate_max_pct: Decimal | None
-    rate_pct: Decimal
-    raw_value: str
-    parse_warnings: tuple[str, ...] = ()
+    rate: Rate
     position: int = 0
 
     @property
@@ -47,11 +39,11 @@ class Observed:
             "bank": self.bank,
             "series": self.series,
             "term_months": months_of(self.term),
-            "rate_min_pct": number(self.rate_min_pct),
-            "rate_max_pct": number(self.rate_max_pct),
-            "rate_pct": number(self.rate_pct),
-            "raw_value": self.raw_value,
-            "parse_warnings": list(self.parse_warnings),
+            "rate_min_pct": number(self.rate.low),
+            "rate_max_pct": number(self.rate.high),
+            "rate_pct": number(self.rate.value),
+            "raw_value": self.rate.raw,
+            "parse_warnings": list(self.rate.warnings),
         }
 
 

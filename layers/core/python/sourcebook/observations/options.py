@@ -49,10 +49,9 @@ def _zone(name: str) -> str:
 
 def _term(text: str) -> str:
     try:
-        parse_term(text)
+        return parse_term(text).code
     except UnreadableValue as error:
         raise ValueError(f"a term such as 6M, 1Y or 2W ({error.detail})") from error
-    return text
 
 
 def _text_key(value: object) -> object:
@@ -124,7 +123,7 @@ class ValueRef(FieldRef):
         to: the place of the upper end, where the record has a range in two places.
         bank: name of the bank, where each has a column of its own.
         series: code of the series it belongs to, when the record does not say.
-        term: its term, when the record does not say.
+        term: code of its term, when the record does not say.
     """
 
     to: FieldRef | None = None

@@ -81,11 +81,11 @@ class RawStore:
             first_seen_at=scrape.scraped_at,
             last_seen_at=scrape.scraped_at,
             sequence=sequence,
-            rate_pct=number(row.rate_pct),
-            rate_min_pct=number(row.rate_min_pct),
-            rate_max_pct=number(row.rate_max_pct),
-            raw_value=row.raw_value,
-            parse_warnings=row.parse_warnings or None,
+            rate_pct=number(row.rate.value),
+            rate_min_pct=number(row.rate.low),
+            rate_max_pct=number(row.rate.high),
+            raw_value=row.rate.raw,
+            parse_warnings=row.rate.warnings or None,
             snapshot=scrape.snapshot or None,
         )
         key = keys.observation(*row.key, scrape.day, scrape.source_id)

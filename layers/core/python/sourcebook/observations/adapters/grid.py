@@ -8,14 +8,7 @@ from datetime import date
 from typing import Final
 
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause, layout_changed
-from sourcebook.observations.adapters.records import (
-    Cell,
-    FieldColumn,
-    declared_columns,
-    heading_key,
-    observe,
-    unmarked,
-)
+from sourcebook.observations.adapters.records import Cell, heading_key, observe, unmarked
 from sourcebook.observations.days import read_days
 from sourcebook.observations.model import Heading, ParsedDocument
 from sourcebook.observations.options import FieldRef, ObservationOptions, ValueRef
@@ -138,10 +131,10 @@ class Grid:
             if number >= max(widest, len(self.headings)):
                 raise layout_changed(f"{name}: no column {where.column}", f"{widest} columns")
 
-    def _columns(self, options: ObservationOptions) -> tuple[list[FieldColumn], list[Heading]]:
+    def _columns(self, options: ObservationOptions) -> tuple[list[ValueRef], list[Heading]]:
         """Return the columns of figures, declared or under terms, and the headings of those not read."""
         taken = self._taken(options)
-        columns = declared_columns(options)
+        columns = list(options.values)
         rest: list[Heading] = []
         for number, texts in enumerate(self.headings):
             if number in taken:
@@ -150,7 +143,7 @@ class Grid:
             if options.term_columns:
                 found = _term_among(texts, options, self.language)
             if isinstance(found, str):
-                columns.append(FieldColumn(ValueRef(column=number + 1), found))
+                columns.append(ValueRef.model_construct(column=number + 1, term=found))
             elif texts and found:
                 rest.append(Heading(number + 1, texts[0], found.reason.value, found.detail))
             elif texts:

@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -23,7 +22,7 @@ from sourcebook.observations.adapters.document import (
     refuse_page,
 )
 from sourcebook.observations.adapters.markup import check_markup
-from sourcebook.observations.adapters.records import Cell, declared_columns, observe
+from sourcebook.observations.adapters.records import Cell, observe
 from sourcebook.observations.headings import words_of_name
 from sourcebook.observations.model import Dropped, ParsedDocument
 from sourcebook.observations.options import FieldRef, JsonApiOptions, climbing
@@ -79,13 +78,7 @@ class _JsonRecord:
     def find(self, column: str) -> Any:  # noqa: ANN401 - JSON
         """Return what a field gives: a JMESPath expression, with ``^`` before it for each step up."""
         path, ups = climbing(column)
-        value = self.parents[ups - 1] if ups else self.value
-        return _compiled(path).search(value)
-
-
-@lru_cache(maxsize=256)
-def _compiled(path: str) -> Any:  # noqa: ANN401 - jmespath's own
-    return jmespath.compile(path)
+        return jmespath.search(path, self.parents[ups - 1] if ups else self.value)
 
 
 def read(document: Text, options: JsonApiOptions, today: date | None) -> ParsedDocument:
@@ -121,7 +114,7 @@ def read(document: Text, options: JsonApiOptions, today: date | None) -> ParsedD
     return observe(
         found,
         options,
-        declared_columns(options),
+        options.values,
         notes=document.notes,
         language=options.language,
         dropped=dropped,
@@ -162,7 +155,7 @@ def _records(content: Any, options: JsonApiOptions) -> tuple[list[_JsonRecord], 
         lists = 0
         for record in found:
             try:
-                members = _compiled(step).search(record.value)
+                members = jmespath.search(step, record.value)
             except JMESPathError as error:
                 if number == 0:
                     raise layout_changed(

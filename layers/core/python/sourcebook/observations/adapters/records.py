@@ -67,14 +67,6 @@ class SourceRecord(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class FieldColumn:
-    """A column of figures."""
-
-    where: ValueRef
-    term: str | None
-
-
 _BARE_UNITS: Final[dict[str, TermUnit]] = {"D": "days", "W": "weeks", "M": "months", "Y": "years"}
 
 Over = Callable[[FieldRef], str]
@@ -84,7 +76,7 @@ Over = Callable[[FieldRef], str]
 def observe(
     records: Sequence[SourceRecord],
     options: ObservationOptions,
-    columns: Sequence[FieldColumn],
+    columns: Sequence[ValueRef],
     *,
     notes: tuple[str, ...],
     language: str | None,
@@ -139,9 +131,7 @@ def observe(
                 problem = (
                     f"{found.bank}, {found.series} and its term stand in the document before; that counts"
                 )
-                parsed.dropped.append(
-                    Dropped(found.position, Reason.REPEATED.value, problem, found.raw_value)
-                )
+                parsed.dropped.append(Dropped(found.position, Reason.REPEATED.value, problem, found.rate.raw))
     parsed.rows.sort(key=lambda row: row.position)
     _check(parsed)
     if earlier:
@@ -196,13 +186,13 @@ def _may_be_fractions(
     parsed: ParsedDocument, options: ObservationOptions, headings: Sequence[RateHeading]
 ) -> bool:
     """Return whether figures that nothing calls per cent are as small as 0.045 for 4.5 %."""
-    rates = [row.rate_pct for row in parsed.rows]
+    rates = [row.rate.value for row in parsed.rows]
     return (
         options.unit is None
         and not any(heading.unit for heading in headings)
         and len(rates) >= _FRACTIONS_AT_LEAST
         and all(0 < rate < _FRACTIONS_BELOW for rate in rates)
-        and not any(set(row.raw_value) & set("%‰‱٪") for row in parsed.rows)
+        and not any(set(row.rate.raw) & set("%‰‱٪") for row in parsed.rows)
     )
 
 
@@ -210,12 +200,12 @@ class _FigureReader:
     """Reads the figures of the records of one document."""
 
     def __init__(
-        self, options: ObservationOptions, columns: Sequence[FieldColumn], over: Over, language: str | None
+        self, options: ObservationOptions, columns: Sequence[ValueRef], over: Over, language: str | None
     ) -> None:
         self.options = options
         self.columns = columns
         self.language = language
-        self.headings = [rate_heading(over(column.where), language) for column in columns]
+        self.headings = [rate_heading(over(column), language) for column in columns]
         self.bare_term: TermUnit | None = options.bare_term
         if self.bare_term is None:
             found = term_units(over(options.term), language) if options.term else frozenset()
@@ -232,7 +222,7 @@ class _FigureReader:
             try:
                 yield self._figure(record, bank, series, column, heading)
             except UnreadableValue as error:
-                raw = _written(record, column.where)
+                raw = _written(record, column)
                 yield Dropped(record.position, error.reason.value, error.detail, raw)
 
     def _figure(
@@ -240,33 +230,22 @@ class _FigureReader:
         record: SourceRecord,
         bank: str,
         series: SeriesDeclaration | None,
-        column: FieldColumn,
+        column: ValueRef,
         heading: RateHeading,
     ) -> Observed:
-        cell = record.cell(column.where)
+        cell = record.cell(column)
         if cell is None:
             raise UnreadableValue(Reason.NO_VALUE, "the record has no figure there")
-        chosen = self.options.declared(column.where.series) if column.where.series else series
+        chosen = self.options.declared(column.series) if column.series else series
         if chosen is None:
             raise UnreadableValue(Reason.NO_SERIES, "the record does not say its series")
         term = self._term(record, column, chosen)
         rate = self._rate(record, column, cell, heading)
-        return Observed(
-            bank=column.where.bank or bank,
-            series=chosen.code,
-            kind=chosen.kind,
-            term=term,
-            rate_min_pct=rate.low,
-            rate_max_pct=rate.high,
-            rate_pct=rate.value,
-            raw_value=rate.raw,
-            parse_warnings=rate.warnings,
-            position=record.position,
-        )
+        return Observed(column.bank or bank, chosen.code, term, rate, record.position)
 
-    def _rate(self, record: SourceRecord, column: FieldColumn, cell: Cell, heading: RateHeading) -> Rate:
+    def _rate(self, record: SourceRecord, column: ValueRef, cell: Cell, heading: RateHeading) -> Rate:
         options = self.options
-        text, upper = cell.text, column.where.to and record.cell(column.where.to)
+        text, upper = cell.text, column.to and record.cell(column.to)
         if upper and upper.text.strip() and upper.text != text:
             text = f"{text} - {upper.text}"
         rate = parse_rate(
@@ -312,7 +291,7 @@ class _FigureReader:
         known = ", ".join(series.code for series in options.series)
         raise UnreadableValue(Reason.UNKNOWN_SERIES, f"is none of the declared series {known}", text)
 
-    def _term(self, record: SourceRecord, column: FieldColumn, series: SeriesDeclaration) -> str:
+    def _term(self, record: SourceRecord, column: ValueRef, series: SeriesDeclaration) -> str:
         if series.kind == "loan":
             if column.term is not None:
                 raise UnreadableValue(
@@ -330,15 +309,8 @@ class _FigureReader:
 
 
 def _text(record: SourceRecord, where: FieldRef) -> str:
-    if where.const is not None:
-        return where.const
     cell = record.cell(where)
     return "" if cell is None else cell.text
-
-
-def declared_columns(options: ObservationOptions) -> list[FieldColumn]:
-    """Return the columns of figures that the declaration names."""
-    return [FieldColumn(v, parse_term(v.term).code if v.term is not None else None) for v in options.values]
 
 
 def unmarked(text: str) -> str:
@@ -357,7 +329,7 @@ def heading_key(text: str) -> str:
 
 def _check(parsed: ParsedDocument) -> None:
     odd = [d.raw for d in parsed.dropped if d.reason == Reason.VALUE_OUT_OF_RANGE.value]
-    odd += [row.raw_value for row in parsed.rows if Warn.IMPLAUSIBLE.value in row.parse_warnings]
+    odd += [row.rate.raw for row in parsed.rows if Warn.IMPLAUSIBLE.value in row.rate.warnings]
     count = sum(d.reason == Reason.VALUE_OUT_OF_RANGE.value for d in parsed.dropped) + len(parsed.rows)
     if len(odd) > 1 and len(odd) * 2 > count:
         raise BadDocument(
