@@ -128,8 +128,8 @@ def _rate(old: Item, new: Item) -> Happening | None:
         "observed_day": second.item.observed_day,
         "source_id": second.source_id,
     }
-    rates = f"{first.item.rate_pct}|{second.item.rate_pct}|{second.scraped_at}"
-    return Happening(RATE, f"{bank}|{series}|{term}|{rates}", second.scraped_at, facts)
+    rates = f"{first.item.rate_pct}|{second.item.rate_pct}|{second.item.last_seen_at}"
+    return Happening(RATE, f"{bank}|{series}|{term}|{rates}", second.item.last_seen_at, facts)
 
 
 def _standing(item: Item) -> Candidate | None:

@@ -163,10 +163,10 @@ class RawReader(ObservationReader):
                 first = max(days[0], last)
                 if first >= days[1]:
                     continue
-                condition = KeyCondition("PK").eq(keys.observation_partition(*target))
-                condition &= KeyCondition("SK").between(first, days[1])
-                for item in self.table.query_all(condition, page_size=limit + 1):
-                    # `between` includes both of its ends.
+                # Both ends are included.
+                between = KeyCondition("SK").between(first, days[1])
+                observed = KeyCondition("PK").eq(keys.observation_partition(*target))
+                for item in self.table.query_all(observed & between, page_size=limit + 1):
                     if last < item["SK"] < days[1]:
                         found = Observation.of_item(item)
                         is_wanted = wanted_source in {None, found.source_id}
