@@ -29,7 +29,6 @@ from sourcebook.http.client import HttpClient
 from sourcebook.loop import OneLoop
 from sourcebook.observations.kinds import KINDS as OBSERVATION_KINDS
 from sourcebook.settings import required
-from sourcebook.sources.deferred import DeferredAdapter
 from sourcebook.sources.limits import limit_memory
 from sourcebook.sources.notice import Notice
 from sourcebook.sources.poll import Poller, RoundReport, SourceAdapter
@@ -104,9 +103,9 @@ async def fetch(
         intake = Intake(store, announcer, message.correlation_id, bus)
         adapters: dict[str, SourceAdapter] = {
             "feed": FeedAdapter(http, table, intake, settings=feed_settings, sample=sample),
-            "tiingo": DeferredAdapter(lambda: news_api("tiingo", http, intake)),
-            "finnhub": DeferredAdapter(lambda: news_api("finnhub", http, intake)),
-            **dict.fromkeys(OBSERVATION_KINDS, DeferredAdapter(lambda: observations(http))),
+            "tiingo": on_demand(lambda: news_api("tiingo", http, intake)),
+            "finnhub": on_demand(lambda: news_api("finnhub", http, intake)),
+            **dict.fromkeys(OBSERVATION_KINDS, on_demand(lambda: observations(http))),
         }
         poller = Poller(
             SourceRegistry(table),

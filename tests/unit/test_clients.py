@@ -1,4 +1,4 @@
-"""A client that is made with its first call."""
+"""What is made when it is first asked for."""
 
 from __future__ import annotations
 
@@ -52,3 +52,13 @@ def test_what_fails_to_be_made_is_tried_again() -> None:
         except OSError:
             outcomes.append(None)
     assert outcomes == [None, 2]
+
+
+def test_one_that_is_made_on_demand_may_ask_for_another_one() -> None:
+    inner = on_demand(Client)
+
+    def outer() -> Client:
+        assert inner.call(1) == 1
+        return Client()
+
+    assert on_demand(outer).call(2) == 2

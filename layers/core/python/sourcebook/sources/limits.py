@@ -20,7 +20,6 @@ import threading
 import time
 import traceback
 import weakref
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -171,40 +170,23 @@ class Room:
 
     def __init__(self, most: int) -> None:
         self._most = self._free = most
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._first = asyncio.Lock()
+        self._freed = asyncio.Event()
 
     @asynccontextmanager
     async def hold(self, size: int) -> AsyncIterator[None]:
         """Reserve room for so many bytes while the block runs; what is larger than all of it reserves all."""
         size = min(size, self._most)
-        if self._waiting or size > self._free:
-            turn = asyncio.get_running_loop().create_future()
-            waiting = (size, turn)
-            self._waiting.append(waiting)
-            try:
-                await turn
-            except BaseException:
-                if waiting in self._waiting:
-                    self._waiting.remove(waiting)
-                    self._release(0)
-                else:  # its turn had come
-                    self._release(size)
-                raise
-        else:
+        async with self._first:  # the others wait behind whoever came first, however little they need
+            while size > self._free:
+                self._freed.clear()
+                await self._freed.wait()
             self._free -= size
         try:
             yield
         finally:
-            self._release(size)
-
-    def _release(self, size: int) -> None:
-        self._free += size
-        while self._waiting and self._waiting[0][0] <= self._free:
-            needed, turn = self._waiting.popleft()
-            self._free -= needed
-            if turn.done():  # cancelled, and about to find that it is no longer waiting
-                continue
-            turn.set_result(None)
+            self._free += size
+            self._freed.set()
 
 
 _rooms: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Room] = weakref.WeakKeyDictionary()
