@@ -48,4 +48,4 @@ def test_a_success_forgets_the_failures() -> None:
 @given(st.lists(st.integers(0, 2_000), max_size=12).map(sorted))
 def test_its_state_survives_being_kept(seconds: list[int]) -> None:
     breaker = after_failures(*seconds)
-    assert CircuitBreaker.from_state(breaker.to_state()) == breaker
+    assert CircuitBreaker.of_json(breaker.to_state() or {}) == breaker

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
+from sourcebook.clock import Clock, epoch_seconds, utc_now
+from sourcebook.messages import Json, Message
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
@@ -35,10 +36,13 @@ class DailyQuota:
         than are granted, however many runs there are at once.
         """
         now = self.clock()
-        for calls in _attempts(wanted, self._left(source_id, now, limit)):
+        key = keys.source_quota(source_id, f"{now:%Y-%m-%d}")
+        item = self.table.get(key, consistent=True)
+        calls = min(wanted, limit - (item["calls"] if item else 0))
+        while calls > 0:
             try:
                 self.table.update(
-                    keys.source_quota(source_id, f"{now:%Y-%m-%d}"),
+                    key,
                     assign={
                         "entity_type": "Quota",
                         "schema_version": SCHEMA_VERSION,
@@ -48,27 +52,14 @@ class DailyQuota:
                     condition=Attr("calls").not_exists() | Attr("calls").lte(limit - calls),
                 )
             except ConditionFailed:
-                continue
-            return calls
+                calls //= 2  # others have taken some meanwhile
+            else:
+                return calls
         return 0
-
-    def _left(self, source_id: str, now: datetime, limit: int) -> int:
-        item = self.table.get(keys.source_quota(source_id, f"{now:%Y-%m-%d}"), consistent=True)
-        return limit - (item["calls"] if item else 0)
-
-
-def _attempts(wanted: int, left: int) -> list[int]:
-    """Return the amounts to try: what is wanted, or what is left, and less if others take some meanwhile."""
-    amount = min(wanted, left)
-    tries: list[int] = []
-    while amount > 0:
-        tries.append(amount)
-        amount //= 2
-    return tries
 
 
 @dataclass(frozen=True, slots=True)
-class CircuitBreaker:
+class CircuitBreaker(Message):
     """Closed while calls succeed; open after five failures in 300 s; then one call probes.
 
     A value: every change gives a new one, which is kept with the source's state.
@@ -79,7 +70,7 @@ class CircuitBreaker:
 
     def allows(self, now: datetime) -> bool:
         """Whether calls may be made: always when closed, and to probe when it was open long enough."""
-        return self.opened_at is None or now >= self.opened_at + OPEN_FOR
+        return self.closes_at is None or now >= self.closes_at
 
     def is_probing(self, now: datetime) -> bool:
         """Whether only one call may be made, to see if the provider is back."""
@@ -101,20 +92,6 @@ class CircuitBreaker:
         """Return the breaker after a call that succeeded."""
         return CircuitBreaker()
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any] | None) -> CircuitBreaker:
-        """Read the breaker from a source's state."""
-        if not state:
-            return cls()
-        opened = state.get("opened_at")
-        return cls(
-            tuple(parse_iso(moment) for moment in state.get("failures", ())),
-            parse_iso(opened) if opened else None,
-        )
-
-    def to_state(self) -> dict[str, object] | None:
+    def to_state(self) -> Mapping[str, Json] | None:
         """Return the form that a source's state keeps; None when there is nothing to remember."""
-        if not self.failures and self.opened_at is None:
-            return None
-        state: dict[str, object] = {"failures": [isoformat(moment) for moment in self.failures]}
-        return state | ({"opened_at": isoformat(self.opened_at)} if self.opened_at else {})
+        return None if self == CircuitBreaker() else self.to_json()

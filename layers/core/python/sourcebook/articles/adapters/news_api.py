@@ -148,7 +148,7 @@ class NewsApiAdapter:
             Retryable: if the table or the topic could not take what was found.
         """
         now = self.clock()
-        circuit = CircuitBreaker.from_state(source.circuit)
+        circuit = CircuitBreaker.of_json(source.circuit or {})
         if not circuit.allows(now):
             return PollResult(
                 PollVerdict.FAILED,
