@@ -30,10 +30,9 @@ from sourcebook.loop import OneLoop
 from sourcebook.observations.kinds import KINDS as OBSERVATION_KINDS
 from sourcebook.settings import required
 from sourcebook.sources.limits import limit_memory
-from sourcebook.sources.notice import Notice
 from sourcebook.sources.poll import Poller, RoundReport, SourceAdapter
 from sourcebook.sources.registry import SourceRegistry
-from sourcebook.sources.report import log_round, measure_process, measure_round
+from sourcebook.sources.report import log_round, measure_process, measure_round, notify_of_disabled
 from sourcebook.table.client import CONNECTIONS, Table, aws_config
 
 if TYPE_CHECKING:
@@ -49,9 +48,7 @@ announcer = Announcer(
     on_demand(lambda: with_direct_calls(boto3.client("sns", config=aws_config()))),
     required("ARTICLE_TOPIC_ARN"),
 )
-notice = Notice(
-    on_demand(lambda: boto3.client("sns", config=aws_config())), os.environ.get("ALARM_TOPIC_ARN", "")
-)
+alarms = on_demand(lambda: boto3.client("sns", config=aws_config()))
 bus = EventBus(
     on_demand(lambda: with_direct_calls(boto3.client("events", config=aws_config()))),
     required("EVENT_BUS_NAME"),
@@ -116,10 +113,10 @@ async def fetch(
         return await poller.run(message.sources, receive_count=receive_count)
 
 
-def notify_of_disabled(report: RoundReport) -> None:
+def notify(report: RoundReport) -> None:
     """Notify the operator of sources that the round has disabled; a failure to do so is only logged."""
     try:
-        notice.send(report)
+        notify_of_disabled(report, alarms, os.environ.get("ALARM_TOPIC_ARN", ""))
     except (BotoCoreError, ClientError):
         logger.exception("notice_not_sent")
 
@@ -142,7 +139,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         log_round(report, logger)
         measure_round(report, metrics)
         measure_process(metrics, connections=CONNECTIONS)
-        notify_of_disabled(report)
+        notify(report)
         if report.failures:
             failed.append(record["messageId"])
         report_agreement(sample.compare(), logger, metrics)

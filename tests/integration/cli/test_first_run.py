@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sourcebook.sources.poll import PollResult, PollVerdict, Rejected, history_item
+from sourcebook.sources.poll import Poll, PollResult, PollVerdict, Rejected, history_item
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook_cli.first_run import WatchedSources, watch
 from tests.unit.api.stored import put_source
@@ -28,7 +28,7 @@ def test_entries_that_were_refused_are_shown_with_their_reasons(
     source = registry.get_many(["harbor-ledger"])["harbor-ledger"]
     refused = Rejected(source.source_id, "a3", "headline: '' is not valid")
     result = PollResult(PollVerdict.CHANGED, "ok", entries=2, created=1, rejected=(refused,))
-    table.put(history_item(source, result, datetime(2026, 11, 27, 22, tzinfo=UTC), 5))
+    table.put(history_item(Poll(source, result, 5), datetime(2026, 11, 27, 22, tzinfo=UTC)))
     stack: Any = SimpleNamespace(table=table, registry=registry)
     counts = watch(stack, WatchedSources({"harbor-ledger": 0, "meridian-wire": 0}), 5)
     assert counts.fetched == 2

@@ -16,7 +16,7 @@ from sourcebook.feeds.manage import MOST_IMPORTED, AlreadyRegistered, FeedManage
 from sourcebook.feeds.opml import source_id_for
 from sourcebook.records.source import Source
 from sourcebook.sources.model import parse_spec
-from sourcebook.sources.poll import Poller, PollResult, PollVerdict
+from sourcebook.sources.poll import Poll, Poller, PollResult, PollVerdict
 from sourcebook.sources.registry import NEVER, SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -231,7 +231,8 @@ def test_a_poll_that_was_under_way_does_not_enable_what_a_person_has_disabled(
     source = registry.get(ID)
     assert source is not None
     manager.change(ID, {"enabled": False})
-    committed = Poller(registry, {}, registry.clock).commit(source, PollResult(PollVerdict.CHANGED, "ok"), 5)
+    poll = Poll(source, PollResult(PollVerdict.CHANGED, "ok"), 5)
+    committed = Poller(registry, {}, registry.clock).commit(poll)
     assert committed is False
     assert state(table)["next_fetch_time"] == NEVER
 

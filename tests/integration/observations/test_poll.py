@@ -20,7 +20,7 @@ from sourcebook.observations.adapters.poll import ObservationAdapter
 from sourcebook.observations.read import ObservationReader
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec, parse_spec
-from sourcebook.sources.poll import Poller, PollReport, PollResult, PollVerdict
+from sourcebook.sources.poll import Poll, Poller, PollResult, PollVerdict
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table.codec import Item
 from sourcebook.table.keys import Key
@@ -101,7 +101,7 @@ class Scene:
         assert report.committed
         return report.result
 
-    async def _poll(self, source: Source) -> PollReport:
+    async def _poll(self, source: Source) -> Poll:
         async with HttpClient(LOOPBACK) as http:
             adapter = ObservationAdapter(
                 http, self.table, Objects(self.s3, BUCKET), lambda: self.now, workers=1

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sourcebook.clock import isoformat
 from sourcebook.sources.dispatch import DispatchCounts, Dispatcher
-from sourcebook.sources.poll import Poller, PollResult, PollVerdict
+from sourcebook.sources.poll import Poll, Poller, PollResult, PollVerdict
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import QueryPage, Table
@@ -181,7 +181,7 @@ def test_sources_that_stand_in_shards_of_before_are_found_and_move_with_their_ne
     registry = SourceRegistry(dispatch.table, lambda: NOW)
     poller = Poller(registry, {}, lambda: NOW)
     for source in registry.get_many(names).values():
-        assert poller.commit(source, PollResult(PollVerdict.UNCHANGED, "not_modified"), 1)
+        assert poller.commit(Poll(source, PollResult(PollVerdict.UNCHANGED, "not_modified"), 1))
     items = [dispatch.table.get(keys.source(name)) or {} for name in names]
     assert [keys.shard_in(item["GSI1PK"]) for item in items] == [shards.of(item["PK"]) for item in items]
 

@@ -23,7 +23,7 @@ from sourcebook.http.client import HttpClient
 from sourcebook.http.policy import HttpPolicy
 from sourcebook.sources.dispatch import DispatchCounts, Dispatcher
 from sourcebook.sources.model import SourceSpec
-from sourcebook.sources.poll import Poller, RoundReport
+from sourcebook.sources.poll import Poll, Poller, PollResult, PollVerdict, RoundReport
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -180,10 +180,8 @@ def test_of_two_runs_of_one_message_only_one_moves_the_source_on(stack: Stack, s
     source = stack.registry.get(spec.source_id)
     assert source is not None
     poller = Poller(stack.registry, {}, lambda: stack.now)
-    from sourcebook.sources.poll import PollResult, PollVerdict
-
-    unchanged = PollResult(PollVerdict.UNCHANGED, "not_modified")
-    assert [poller.commit(source, unchanged, 1), poller.commit(source, unchanged, 1)] == [True, False]
+    unchanged = Poll(source, PollResult(PollVerdict.UNCHANGED, "not_modified"), 1)
+    assert [poller.commit(unchanged), poller.commit(unchanged)] == [True, False]
     after = stack.registry.get(spec.source_id)
     assert after is not None
     assert after.fetch_count == 1

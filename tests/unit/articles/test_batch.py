@@ -4,15 +4,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sourcebook.articles.batch import Run, batch_key, ingestion_batch
-from sourcebook.sources.poll import PollReport, PollResult, PollVerdict, Rejected, RoundReport
+from sourcebook.sources.poll import Poll, PollResult, PollVerdict, Rejected, RoundReport
 from sourcebook.table import keys
+from tests.polled import polled
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 RUN = Run("batch-1", "request-1", NOON, NOON + timedelta(seconds=2.5))
 
 
-def poll(source: str, verdict: PollVerdict = PollVerdict.CHANGED, **result: Any) -> PollReport:
-    return PollReport(source, source, PollResult(verdict, "ok", **result), 100, True)
+def poll(source: str, verdict: PollVerdict = PollVerdict.CHANGED, **result: Any) -> Poll:
+    return polled(source, PollResult(verdict, "ok", **result), kind=source)
 
 
 def test_a_run_is_recorded_with_how_often_sources_reported_the_same() -> None:

@@ -28,9 +28,10 @@ from sourcebook.http.response import error_for
 from sourcebook.novae.resolvers.ads import Ads
 from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable
 from sourcebook.sources.model import parse_spec
-from sourcebook.sources.poll import PollReport, PollResult, PollVerdict, Rejected, RoundReport
+from sourcebook.sources.poll import PollResult, PollVerdict, Rejected, RoundReport
 from sourcebook.sources.report import log_round
 from sourcebook.sources.secrets import Secrets
+from tests.polled import polled
 from tests.unit.http.servers import Exchange, quick, serve
 from tests.unit.security.memory import Kept
 
@@ -112,8 +113,7 @@ def test_hostile_text_in_an_error_stays_one_printable_line_of_json(where: str) -
     reason = REASONS[where]()
     result = PollResult(PollVerdict.FAILED, "some", reason, rejected=(Rejected("ledger", "1", reason),))
     written = Written()
-    polled = PollReport("ledger", "feed", result, duration_ms=1, committed=True)
-    log_round(RoundReport([polled], [], [], []), written.logger)
+    log_round(RoundReport([polled("ledger", result)], [], [], []), written.logger)
     assert [line["message"] for line in written.lines] == [
         "source_failed",
         "entry_rejected",
@@ -187,8 +187,8 @@ async def test_no_failure_of_a_request_shows_the_key_that_was_sent(
         except FetchError as error:
             failure = error
     result = PollResult(PollVerdict.FAILED, failure.cause, str(failure))
-    polled = PollReport("ledger", "tiingo", result, duration_ms=1, committed=True)
-    log_round(RoundReport([polled], [], [], [("ledger", failure)]), written.logger)
+    poll = polled("ledger", result, kind="tiingo")
+    log_round(RoundReport([poll], [], [], [("ledger", failure)]), written.logger)
     assert [line["message"] for line in written.lines] == ["source_failed", "poll_failed", "round_finished"]
     assert SECRET not in written.text
     assert SECRET not in repr(failure)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import boto3
 from botocore.stub import ANY, Stubber
 
-from sourcebook.sources.notice import Notice
-from sourcebook.sources.poll import PollReport, PollResult, PollVerdict, RoundReport
+from sourcebook.sources.poll import Poll, PollResult, PollVerdict, RoundReport
+from sourcebook.sources.report import notify_of_disabled
+from tests.polled import polled
 
 TOPIC = "arn:aws:sns:us-east-1:000000000000:alarms"
 
 
-def poll(source_id: str, message: str, *, disabled: bool = True) -> PollReport:
+def poll(source_id: str, message: str, *, disabled: bool = True) -> Poll:
     result = PollResult(PollVerdict.BROKEN, "not_found", message)
-    return PollReport(source_id, "feed", result, duration_ms=1, committed=True, disabled=disabled)
+    return polled(source_id, result, disabled=disabled)
 
 
 def client() -> Any:
@@ -31,7 +32,7 @@ def test_one_message_names_all_that_a_round_has_disabled_and_why() -> None:
     with Stubber(sns) as stub:
         stub.add_response("publish", {"MessageId": "1"}, {"TopicArn": TOPIC, "Subject": ANY, "Message": ANY})
         polls = [poll("a", "HTTP 404\nnot found"), poll("b", "x" * 900), poll("c", "fine", disabled=False)]
-        assert Notice(sns, TOPIC).send(RoundReport(polls, [], [], [])) == 2
+        notify_of_disabled(RoundReport(polls, [], [], []), sns, TOPIC)
         stub.assert_no_pending_responses()
     assert published["Subject"] == "Sourcebook: 2 sources disabled by errors"
     lines = published["Message"].splitlines()
@@ -42,6 +43,6 @@ def test_one_message_names_all_that_a_round_has_disabled_and_why() -> None:
 
 
 def test_no_notice_is_sent_without_disabled_sources_or_without_a_topic() -> None:
-    nothing = cast("Any", None)
-    assert Notice(nothing, TOPIC).send(RoundReport([poll("a", "x", disabled=False)], [], [], [])) == 0
-    assert Notice(nothing, "").send(RoundReport([poll("a", "x")], [], [], [])) == 1
+    with Stubber(sns := client()):  # it refuses whatever is asked
+        notify_of_disabled(RoundReport([poll("a", "x", disabled=False)], [], [], []), sns, TOPIC)
+        notify_of_disabled(RoundReport([poll("a", "x")], [], [], []), sns, "")

@@ -8,7 +8,7 @@ import pytest
 from sourcebook.errors import InvalidInput
 from sourcebook.records.source import Health, Source
 from sourcebook.sources.model import parse_spec, state_item
-from sourcebook.sources.poll import PollResult, PollVerdict, history_item, state_changes
+from sourcebook.sources.poll import Poll, PollResult, PollVerdict, history_item, state_changes
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 OK = PollResult(PollVerdict.CHANGED, "ok", http_status=200, entries=10, created=7, merged=2)
@@ -112,7 +112,7 @@ def test_unchanged_polls_are_counted_from_the_first_one() -> None:
 
 
 def test_the_history_of_a_poll_is_kept_under_the_due_time_it_was_made_for() -> None:
-    item = history_item(source(), OK, NOON + timedelta(seconds=3), 1200)
+    item = history_item(Poll(source(), OK, 1200), NOON + timedelta(seconds=3))
     assert item["SK"] == "FETCH#2026-11-27T12:00:00Z"
     assert item["ttl_timestamp"] == int((NOON + timedelta(days=30, seconds=3)).timestamp())
 

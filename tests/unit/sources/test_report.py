@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from aws_lambda_powertools import Logger, Metrics
 
-from sourcebook.sources.poll import PollReport, PollResult, PollVerdict, Rejected, RoundReport
+from sourcebook.sources.poll import Poll, PollResult, PollVerdict, Rejected, RoundReport
 from sourcebook.sources.report import log_round, measure_process, measure_round
+from tests.polled import polled
 
 
-def poll(source_id: str, kind: str, *, fresh: int, created: int, merged: int) -> PollReport:
+def poll(source_id: str, kind: str, *, fresh: int, created: int, merged: int) -> Poll:
     result = PollResult(PollVerdict.CHANGED, "ok", fresh=fresh, created=created, merged=merged)
-    return PollReport(source_id, kind, result, duration_ms=1, committed=True)
+    return polled(source_id, result, kind=kind)
 
 
 def written(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -50,18 +51,10 @@ def test_fetched_and_merged_are_counted_over_all_sources_and_for_each(
     }
 
 
-def feed(source_id: str, verdict: PollVerdict, minutes: float | None = None, **found: Any) -> PollReport:
+def feed(source_id: str, verdict: PollVerdict, minutes: float | None = None, **found: Any) -> Poll:
     interval = timedelta(minutes=minutes) if minutes else None
     result = PollResult(verdict, "some cause", **found)
-    return PollReport(
-        source_id,
-        "feed",
-        result,
-        duration_ms=400,
-        committed=True,
-        interval=interval,
-        articles_per_fetch=2.5,
-    )
+    return polled(source_id, result, duration_ms=400, interval=interval)
 
 
 ROUND = RoundReport(

@@ -10,7 +10,7 @@ from typing import Final
 
 from sourcebook.clock import epoch_seconds, isoformat
 from sourcebook.records.batch import CollisionMetrics, IngestionBatch
-from sourcebook.sources.poll import PollReport, PollVerdict, RoundReport
+from sourcebook.sources.poll import Poll, PollVerdict, RoundReport
 from sourcebook.table import keys
 
 _KEPT: Final = timedelta(days=90)
@@ -27,7 +27,7 @@ class Run:
     completed: datetime
 
 
-def collision_rate(polls: Iterable[PollReport]) -> float | None:
+def collision_rate(polls: Iterable[Poll]) -> float | None:
     """Return the share of fetched articles that another source had reported already; None if none."""
     totals: Counter[str] = Counter()
     for poll in polls:

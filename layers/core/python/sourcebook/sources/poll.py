@@ -158,48 +158,45 @@ class SourceAdapter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PollReport:
-    """One source's poll as it ended: what is logged and measured.
+class Poll:
+    """One source's poll.
 
     Attributes:
-        committed: False if another delivery of the message had moved the source on in the meantime.
-        interval: until the next poll, as far as the adapter has a say in it.
-        articles_per_fetch: articles that a fetch of the source has brought on average, this one included.
+        source: as it was before.
         crash: what the adapter raised; None if it ended as it should.
-        disabled: whether it is not polled from now on, but probed now and then.
-    """
-
-    source_id: str
-    kind: str
-    result: PollResult
-    duration_ms: int
-    committed: bool
-    interval: timedelta | None = None
-    articles_per_fetch: float = 0.0
-    crash: BaseException | None = None
-    disabled: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Polled:
-    """A poll that is not committed yet.
-
-    Attributes:
         charged: what was charged before the poll began; empty where nothing was.
-        crash: what the adapter raised.
+        committed: whether it is recorded. It is not if another delivery of the message had moved the source
+            on in the meantime.
+        interval: until the next poll, as far as the adapter has a say in it.
+        disabled: whether the source is not polled from now on, but probed now and then.
     """
 
     source: Source
     result: PollResult
     duration_ms: int
-    charged: Item = field(default_factory=dict)
     crash: BaseException | None = None
+    charged: Item = field(default_factory=dict)
+    committed: bool = False
+    interval: timedelta | None = None
+    disabled: bool = False
+
+    @property
+    def source_id(self) -> str:
+        """The id of the source."""
+        return self.source.source_id
 
     @property
     def is_quiet(self) -> bool:
         """Whether it leaves no history: nothing changed, and nothing was left out."""
         result = self.result
         return result.verdict in _QUIET and not result.rejected and not result.dropped
+
+    @property
+    def articles_per_fetch(self) -> float:
+        """How many articles a fetch of the source has brought on average, this one included."""
+        articles = self.source.articles + self.result.created + self.result.merged
+        fetches = self.source.fetch_count + (self.result.verdict is not PollVerdict.DEFERRED)
+        return articles_per_fetch(articles, fetches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +210,7 @@ class RoundReport:
         failures: sources whose poll met a failure of ours, with the error. They are still due.
     """
 
-    polls: list[PollReport]
+    polls: list[Poll]
     moved_on: list[str]
     postponed: list[str]
     failures: list[tuple[str, Exception]]
@@ -288,7 +285,7 @@ class Poller:
         slots = asyncio.Semaphore(self.parallel)
         of_host = {source.host: asyncio.Semaphore(self.parallel_of_host) for source in sources}
         again: list[Source] = []
-        quiet: list[_Polled] = []
+        quiet: list[Poll] = []
         flushes: list[asyncio.Task[None]] = []
         ended = asyncio.Event()
 
@@ -305,15 +302,15 @@ class Poller:
                     report.postponed.append(source.source_id)
                     return
                 try:
-                    polled = await self._poll(source, hosts, watch)
-                    if polled.result.cause == OUT_OF_MEMORY:
+                    poll = await self._poll(source, hosts, watch)
+                    if poll.result.cause == OUT_OF_MEMORY:
                         again.append(source)
-                    elif polled.is_quiet:
-                        quiet.append(polled)
+                    elif poll.is_quiet:
+                        quiet.append(poll)
                         if len(quiet) == 1:
                             flushes.append(asyncio.create_task(flush_soon()))
                     else:
-                        report.polls.append(await asyncio.to_thread(self._commit_or_charge, polled))
+                        report.polls.append(await asyncio.to_thread(self._commit_or_blame, poll))
                 except Exception as error:  # noqa: BLE001 - one source's failure never harms the others; it is reported
                     report.failures.append((source.source_id, _kept(error)))
 
@@ -335,16 +332,16 @@ class Poller:
                 report.moved_on.append(source.source_id)
                 return
             try:
-                polled = await self._poll(source, hosts, watch)
+                poll = await self._poll(source, hosts, watch)
             except Exception:
                 await asyncio.to_thread(self._discharge, source, charged)
                 raise
-            polled = replace(polled, charged=charged)
-            report.polls.append(await asyncio.to_thread(self._commit_or_charge, polled))
+            poll = replace(poll, charged=charged)
+            report.polls.append(await asyncio.to_thread(self._commit_or_blame, poll))
         except Exception as error:  # noqa: BLE001 - as above
             report.failures.append((source.source_id, _kept(error)))
 
-    async def _poll(self, source: Source, hosts: dict[str, datetime], watch: limits.Watch) -> _Polled:
+    async def _poll(self, source: Source, hosts: dict[str, datetime], watch: limits.Watch) -> Poll:
         """Poll a source; what its adapter raises is its failure.
 
         Raises:
@@ -366,29 +363,21 @@ class Poller:
             result, crash = await _guarded(adapter, source, seconds, watch)
         if result.cause in _HOST_IS_BUSY and result.retry_after:
             hosts[source.host] = schedule.believed(result.retry_after, self.clock())
-        return _Polled(source, result, round((time.monotonic() - started) * 1000), crash=crash)
+        return Poll(source, result, round((time.monotonic() - started) * 1000), crash)
 
-    def _reported(self, polled: _Polled, *, committed: bool) -> PollReport:
-        source, result = polled.source, polled.result
-        interval = result.next_fetch - self.clock() if result.next_fetch else None
-        articles = source.created_total + source.merged_total + result.created + result.merged
-        fetches = source.fetch_count + (result.verdict is not PollVerdict.DEFERRED)
-        return PollReport(
-            source.source_id,
-            source.kind,
-            result,
-            polled.duration_ms,
-            committed,
-            interval,
-            articles_per_fetch(articles, fetches),
-            polled.crash,
-            disabled=committed
+    def _ended(self, poll: Poll, *, committed: bool) -> Poll:
+        """Return a poll with what came of it."""
+        source, result = poll.source, poll.result
+        disabled = (
+            committed
             and source.enabled
             and result.verdict in _MAY_DISABLE
-            and state_changes(source, result, self.clock()).get("enabled") is False,
+            and state_changes(source, result, self.clock()).get("enabled") is False
         )
+        interval = result.next_fetch - self.clock() if result.next_fetch else None
+        return replace(poll, committed=committed, interval=interval, disabled=disabled)
 
-    def _commit_quiet(self, quiet: Sequence[_Polled], report: RoundReport) -> None:
+    def _commit_quiet(self, quiet: Sequence[Poll], report: RoundReport) -> None:
         """Commit the polls without news in one request: most of a round, most of the time.
 
         A source whose commit is lost is polled once more, which is harmless. So these wait for one another
@@ -396,48 +385,44 @@ class Poller:
         """
         now = self.clock()
         try:
-            outcomes = self.registry.table.update_many([_quiet_change(polled, now) for polled in quiet])
+            outcomes = self.registry.table.update_many([_quiet_change(poll, now) for poll in quiet])
         except Exception as error:  # noqa: BLE001 - the polls with news are committed already; it is reported
-            report.failures.extend((polled.source.source_id, error) for polled in quiet)
+            report.failures.extend((poll.source_id, error) for poll in quiet)
             return
-        for polled, outcome in zip(quiet, outcomes, strict=True):
+        for poll, outcome in zip(quiet, outcomes, strict=True):
             if isinstance(outcome, bool):
-                report.polls.append(self._reported(polled, committed=outcome))
+                report.polls.append(self._ended(poll, committed=outcome))
             else:
-                report.failures.append((polled.source.source_id, outcome))
+                report.failures.append((poll.source_id, outcome))
 
-    def _commit_or_charge(self, polled: _Polled) -> PollReport:
+    def _commit_or_blame(self, poll: Poll) -> Poll:
         """Record a poll. If the table refuses what there is to record, that is the source's failure."""
         try:
-            committed = self._commit(polled)
+            committed = self.commit(poll)
         except _OURS:
             raise
         except Exception as error:  # noqa: BLE001 - it is reported; a source that is never moved on is polled for ever
             message = f"the table refused what was found ({type(error).__name__}); see the log"
-            polled = replace(
-                polled, result=PollResult(PollVerdict.BROKEN, "not_storable", message), crash=_kept(error)
-            )
-            committed = self._commit(polled)
-        return self._reported(polled, committed=committed)
+            result = PollResult(PollVerdict.BROKEN, "not_storable", message)
+            poll = replace(poll, result=result, crash=_kept(error))
+            committed = self.commit(poll)
+        return self._ended(poll, committed=committed)
 
-    def commit(self, source: Source, result: PollResult, duration_ms: int) -> bool:
+    def commit(self, poll: Poll) -> bool:
         """Record a poll: its history if it brought news or failed, and last the source's state.
 
         Returns:
             False if the source had moved on already; then nothing of the state was changed.
         """
-        return self._commit(_Polled(source, result, duration_ms))
-
-    def _commit(self, polled: _Polled) -> bool:
-        source, result, charged = polled.source, polled.result, polled.charged
+        source, result, charged = poll.source, poll.result, poll.charged
         now = self.clock()
-        if charged and polled.is_quiet:
+        if charged and poll.is_quiet:
             self.registry.table.delete(_history_key(source))
         elif charged:
-            self.registry.table.put(history_item(source, result, now, polled.duration_ms))
-        elif not polled.is_quiet:
+            self.registry.table.put(history_item(poll, now))
+        elif not poll.is_quiet:
             # Created, not overwritten: a repeated poll finds little that is new and must not hide the first.
-            self.registry.table.create(history_item(source, result, now, polled.duration_ms))
+            self.registry.table.create(history_item(poll, now))
         changes = {**_uncharged(source, charged), **state_changes(source, result, now)}
         increments = {} if result.verdict is PollVerdict.DEFERRED else {"fetch_count": 1}
         if result.verdict is PollVerdict.UNCHANGED:
@@ -457,7 +442,7 @@ class Poller:
         changes = state_changes(source, result, now)
         if not self._change(source, changes, {}, {}):
             return None
-        self.registry.table.create(history_item(source, result, now, 0))
+        self.registry.table.create(history_item(Poll(source, result, 0), now))
         return changes
 
     def _discharge(self, source: Source, charged: Item) -> None:
@@ -536,8 +521,8 @@ def _history_key(source: Source) -> Key:
     return keys.source_fetch(source.source_id, isoformat(source.next_fetch_time))
 
 
-def _quiet_change(polled: _Polled, now: datetime) -> Change:
-    source, result = polled.source, polled.result
+def _quiet_change(poll: Poll, now: datetime) -> Change:
+    source, result = poll.source, poll.result
     counts: dict[str, int] = {}
     if result.verdict is PollVerdict.UNCHANGED:
         # Not increments: the due time has been another one whenever a poll was counted.
@@ -600,13 +585,14 @@ def _due_or_probed(source: Source, moment: datetime, *, enabled: bool) -> Item:
     return {"next_fetch_time": stamp, **index}
 
 
-def history_item(source: Source, result: PollResult, now: datetime, duration_ms: int) -> Item:
+def history_item(poll: Poll, now: datetime) -> Item:
     """Return the item of one fetch that changed something or failed.
 
     Its key is the due time that the fetch was made for, so that a repeated fetch is recorded once.
     """
+    result = poll.result
     fetch = Fetch(
-        source_id=source.source_id,
+        source_id=poll.source_id,
         fetched_at=isoformat(now, "milliseconds"),
         verdict=result.verdict.value,
         cause=result.cause,
@@ -620,7 +606,7 @@ def history_item(source: Source, result: PollResult, now: datetime, duration_ms:
         rejections=tuple(f"{r.article_id[:100]}: {r.reason[:200]}" for r in result.rejected[:10]) or None,
         dropped=dict(result.dropped) or None,
         warnings=tuple(warning[:200] for warning in result.warnings[:10]) or None,
-        duration_ms=duration_ms,
+        duration_ms=poll.duration_ms,
         ttl_timestamp=epoch_seconds(now + HISTORY_KEPT),
     )
-    return fetch.to_item(_history_key(source))
+    return fetch.to_item(_history_key(poll.source))

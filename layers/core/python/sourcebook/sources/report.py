@@ -1,4 +1,4 @@
-"""What a round of polling leaves in the log and in the metrics."""
+"""What a round of polling leaves in the log and in the metrics, and what its operator is told."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
+from sourcebook.errors import printable
 from sourcebook.records.source import SLOW_FETCH
-from sourcebook.sources.poll import PollReport, PollVerdict, RoundReport
+from sourcebook.sources.poll import Poll, PollVerdict, RoundReport
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger, Metrics
     from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import AmazonCloudWatchEMFProvider
+    from mypy_boto3_sns import SNSClient
 
 _TOTALS: Final = tuple(
     "SourcesPolled SourcesFailed EntriesSeen RowsDropped ScrapeAnomalies PollsCrashed "
     "ArticlesFetched ArticlesMerged".split()
 )
 _FAILURES: Final = frozenset({PollVerdict.FAILED, PollVerdict.BROKEN, PollVerdict.GONE})
+_RUNBOOK: Final = "docs/operations.md#disabled-sources"
 
 
 def log_round(report: RoundReport, logger: Logger) -> None:
     """Write one line for every source, and one for the round."""
     for poll in report.polls:
-        result = poll.result
+        source_id, result = poll.source_id, poll.result
         fields: dict[str, str | float | None] = {
-            "source_id": poll.source_id,
+            "source_id": source_id,
             "verdict": result.verdict.value,
             "cause": result.cause,
             "http_status": result.http_status,
@@ -41,7 +44,7 @@ def log_round(report: RoundReport, logger: Logger) -> None:
             "duration_ms": poll.duration_ms,
             "committed": poll.committed,
         }
-        if poll.kind == "feed":
+        if poll.source.kind == "feed":
             # By feed in the log only: a metric for each would cost more than the feeds.
             fields |= {
                 "velocity_articles_per_hour": result.state.get("rate"),
@@ -58,20 +61,20 @@ def log_round(report: RoundReport, logger: Logger) -> None:
             logger.warning(
                 "slow_fetch_detected",
                 extra={
-                    "source_id": poll.source_id,
+                    "source_id": source_id,
                     "duration_ms": round(result.fetch_seconds * 1000),
                     "threshold_ms": round(SLOW_FETCH * 1000),
                 },
             )
         if result.dropped:
-            logger.info("rows_dropped", extra={"source_id": poll.source_id, **result.dropped})
+            logger.info("rows_dropped", extra={"source_id": source_id, **result.dropped})
         if result.anomaly:
-            logger.warning("scrape_anomaly", extra={"source_id": poll.source_id, "reason": result.anomaly})
+            logger.warning("scrape_anomaly", extra={"source_id": source_id, "reason": result.anomaly})
         if result.warnings:
-            doubt = {"source_id": poll.source_id, "reasons": result.warnings[:10]}
+            doubt = {"source_id": source_id, "reasons": result.warnings[:10]}
             logger.info("document_in_doubt", extra=doubt)
         for rejected in result.rejected[:10]:
-            logger.warning("entry_rejected", extra={"source_id": poll.source_id, "reason": rejected.reason})
+            logger.warning("entry_rejected", extra={"source_id": source_id, "reason": rejected.reason})
     for source_id, error in report.failures:
         logger.error(
             "poll_failed",
@@ -86,6 +89,26 @@ def log_round(report: RoundReport, logger: Logger) -> None:
             "postponed": len(report.postponed),
             "failed": len(report.failures),
         },
+    )
+
+
+def notify_of_disabled(report: RoundReport, topic: SNSClient, topic_arn: str) -> None:
+    """Publish one message of the sources that a round has disabled, if it has and if there is a topic.
+
+    Raises:
+        botocore.exceptions.ClientError: if the topic does not take it.
+    """
+    disabled = [poll for poll in report.polls if poll.disabled]
+    if not disabled or not topic_arn:
+        return
+    lines = [
+        f"{poll.source_id}: {printable(poll.result.message or poll.result.cause)[:200]}" for poll in disabled
+    ]
+    advice = f"Each is probed every week and comes back by itself. Runbook: {_RUNBOOK}"
+    topic.publish(
+        TopicArn=topic_arn,
+        Subject=f"Sourcebook: {len(disabled)} source{'s' * (len(disabled) > 1)} disabled by errors",
+        Message="\n".join([*lines, "", advice]),
     )
 
 
@@ -105,11 +128,11 @@ def measure_round(report: RoundReport, metrics: Metrics) -> None:
         totals["ArticlesMerged"] += result.merged
     for name in _TOTALS:
         metrics.add_metric(name, "Count", totals[name])
-    _measure_feeds([poll for poll in report.polls if poll.kind == "feed"], metrics)
+    _measure_feeds([poll for poll in report.polls if poll.source.kind == "feed"], metrics)
     _measure_sources(report, EphemeralMetrics())
 
 
-def _measure_feeds(polls: Sequence[PollReport], metrics: Metrics) -> None:
+def _measure_feeds(polls: Sequence[Poll], metrics: Metrics) -> None:
     """Measure the feeds of a round under the names of the design that they come from (docs/feeds.md).
 
     What it has as a gauge for each feed is one metric here with a value of each feed, so that CloudWatch
@@ -156,7 +179,8 @@ def _measure_sources(report: RoundReport, metrics: AmazonCloudWatchEMFProvider) 
     for poll in report.polls:
         if not poll.result.fresh:
             continue
-        totals = by_source.setdefault("feed" if poll.kind == "feed" else poll.source_id, Counter())
+        source = "feed" if poll.source.kind == "feed" else poll.source_id
+        totals = by_source.setdefault(source, Counter())
         totals["ArticlesFetched"] += poll.result.fresh
         totals["ArticlesStored"] += poll.result.created
         totals["ArticlesMerged"] += poll.result.merged
