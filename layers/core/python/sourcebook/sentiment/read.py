@@ -6,20 +6,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from boto3.dynamodb.conditions import Key as KeyCondition
-
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import SourcebookError
 from sourcebook.records.base import View
 from sourcebook.records.subject import SentimentBucket, SentimentCacheEntry, Subject
 from sourcebook.sentiment.cache import TTL, CacheCounters, CacheHealth, SentimentCache, is_stale, sentiment_of
 from sourcebook.sentiment.rollups import Ledger
-from sourcebook.sentiment.subjects import TOOL_ID, SubjectRegistry
+from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, floor_day, floor_hour, floor_second
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page
+from sourcebook.table.pages import Listing, Page, eligible_position, fill_page, walk_eligible
 
 BUCKETS: Final = ("hour", "day")
 _PERIOD_OF: Final = {hours: period for period, hours in PERIODS.items()}
@@ -51,21 +49,6 @@ class SentimentReader:
         """
         listing = Listing.of("tools", {})
         partitions = [keys.ACTIVE_SUBJECTS, keys.RETIRED_SUBJECTS]
-        start: Item | None = None
-        if cursor is not None:
-            partition, tool_id = _position(listing, cursor, partitions)
-            partitions = partitions[partitions.index(partition) :]
-            start = {**keys.subject(tool_id), "GSI1PK": partition, "GSI1SK": tool_id}
-        entries = (
-            item
-            for n, partition in enumerate(partitions)
-            for item in self.table.query_all(
-                KeyCondition("GSI1PK").eq(partition),
-                index=keys.ELIGIBILITY_INDEX,
-                start=start if n == 0 else None,
-                page_size=limit + 2,
-            )
-        )
 
         def load(found: list[Item]) -> list[Subject | None]:
             wanted = [keys.key_of(item) for item in found]
@@ -73,9 +56,9 @@ class SentimentReader:
             return [by_key.get(item["PK"]) for item in found]
 
         return fill_page(
-            entries,
+            walk_eligible(self.table, partitions, listing, cursor, page_size=limit + 1),
             listing=listing,
-            position=lambda item: (item["GSI1PK"], item["GSI1SK"]),
+            position=eligible_position,
             load=load,
             limit=limit,
         )
@@ -185,10 +168,3 @@ def _answer(entry: SentimentCacheEntry, hours: int, now: datetime, *, is_cached:
         "is_cached": is_cached,
         "cached_at": isoformat(datetime.fromtimestamp(entry.last_updated_ts, UTC)),
     }
-
-
-def _position(listing: Listing, cursor: str, partitions: list[str]) -> Position:
-    position = listing.position(cursor, parts=2)
-    if position[0] not in partitions or not TOOL_ID.fullmatch(position[1]):
-        raise bad_cursor(cursor)
-    return position

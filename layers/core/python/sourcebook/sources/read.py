@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
-from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.records.base import View
@@ -15,7 +13,7 @@ from sourcebook.records.source import Fetch, Health, Source
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page, walk_shards
+from sourcebook.table.pages import Listing, Page, bad_cursor, eligible_position, fill_page, walk_eligible
 
 FEED: Final = "feed"
 """Kind of the sources that are read here."""
@@ -24,7 +22,6 @@ HEALTHS: Final = tuple(health.value for health in Health)
 
 _POSITION_LIMIT: Final = 200
 _ID_LIMIT: Final = 63
-_POLLED, _DISABLED = "polled", "disabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,30 +78,8 @@ class FeedReader:
         cursor: str | None,
     ) -> Page[View]:
         kind, health = wanted
-        names = [_DISABLED] if health == "disabled" else [_POLLED] if health else [_POLLED, _DISABLED]
-        after = ""
-        if cursor is not None:
-            name, after = listing.position(cursor, parts=2)
-            if name not in names or len(after) > _POSITION_LIMIT:
-                raise bad_cursor(cursor)
-            names = names[names.index(name) :]
-
-        def entries(name: str, after: str) -> Iterator[Item]:
-            beyond = KeyCondition("GSI1SK").gt(after) if after else None
-            if name == _POLLED:
-                return walk_shards(
-                    self.table,
-                    "GSI1PK",
-                    keys.DUE_SOURCES,
-                    beyond,
-                    index=keys.ELIGIBILITY_INDEX,
-                    sort_key="GSI1SK",
-                    page_size=limit + 1,
-                )
-            condition: ConditionBase = KeyCondition("GSI1PK").eq(keys.DISABLED_SOURCES)
-            if beyond is not None:
-                condition = condition & beyond
-            return self.table.query_all(condition, index=keys.ELIGIBILITY_INDEX, page_size=limit + 1)
+        polled = [] if health == Health.DISABLED else [keys.DUE_SOURCES]
+        disabled = [] if polled and health else [keys.DISABLED_SOURCES]
 
         def load(entries: list[Item]) -> list[View | None]:
             chosen = [keys.source(entry["source_id"]) for entry in entries if kind in {None, entry["kind"]}]
@@ -113,12 +88,9 @@ class FeedReader:
             return [feed if feed and health in {None, feed["health"]} else None for feed in feeds]
 
         return fill_page(
-            chain(entries(names[0], after), *(entries(name, "") for name in names[1:])),
+            walk_eligible(self.table, polled + disabled, listing, cursor, page_size=limit + 1),
             listing=listing,
-            position=lambda entry: (
-                _POLLED if entry["GSI1PK"] == keys.DUE_SOURCES else _DISABLED,
-                entry["GSI1SK"],
-            ),
+            position=eligible_position,
             load=load,
             limit=limit,
         )

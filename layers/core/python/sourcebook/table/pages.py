@@ -21,6 +21,7 @@ from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.errors import InvalidInput
+from sourcebook.table import keys
 from sourcebook.table.client import CONNECTIONS, Table
 from sourcebook.table.codec import Item
 
@@ -44,6 +45,7 @@ _PLAIN: Final = 2
 """Parts of the position (timestamp, PK)."""
 _PART_LIMIT: Final = 2_048
 """Bytes of a partition key, the longest part that a position can have."""
+_SORT_KEY_LIMIT: Final = 1_024
 _EXPECTED: Final = "the next_cursor of the page before, unchanged, with the same filters"
 
 EntryT = TypeVar("EntryT")
@@ -245,7 +247,7 @@ def walk_shards(
     sort_key: str = "timestamp",
     page_size: int,
 ) -> Iterator[Item]:
-    """Yield the items that have a value of `keys.SHARDED`, from all its shards, in the index's order.
+    """Yield the items that have a value of an index, from all its shards, in the index's order.
 
     Args:
         table: where they are.
@@ -256,7 +258,7 @@ def walk_shards(
         sort_key: of the index.
         page_size: items that are probably wanted.
     """
-    shards = list(table.shards.read(value))
+    shards = list(table.shards.read(value)) if keys.is_sharded(attribute, value) else [value]
     size = _share_of(page_size, len(shards))
     walks = [
         table.query_all(in_partition(attribute, shard, bounds), index=index, page_size=size)
@@ -265,6 +267,41 @@ def walk_shards(
     if len(walks) == 1:
         return walks[0]
     return heapq.merge(*_begun(walks), key=lambda item: str(item[sort_key]))
+
+
+def walk_eligible(
+    table: Table, partitions: Sequence[str], listing: Listing, cursor: str | None, *, page_size: int
+) -> Iterator[Item]:
+    """Yield what partitions of EligibilityIndex have, one after another, after the place of a cursor.
+
+    A position of such a list is (partition, sort key), see `eligible_position`.
+
+    Raises:
+        InvalidInput: if the cursor does not hold one of these partitions.
+    """
+    beyond: ConditionBase | None = None
+    if cursor is not None:
+        partition, after = listing.position(cursor, parts=2)
+        if partition not in partitions or len(after.encode()) > _SORT_KEY_LIMIT:
+            raise bad_cursor(cursor)
+        partitions = partitions[partitions.index(partition) :]
+        beyond = KeyCondition("GSI1SK").gt(after)
+    for partition in partitions:
+        yield from walk_shards(
+            table,
+            "GSI1PK",
+            partition,
+            beyond,
+            index=keys.ELIGIBILITY_INDEX,
+            sort_key="GSI1SK",
+            page_size=page_size,
+        )
+        beyond = None
+
+
+def eligible_position(item: Item) -> Position:
+    """Return the place of an item in a list of partitions of EligibilityIndex."""
+    return item["GSI1PK"], item["GSI1SK"]
 
 
 def _share_of(page_size: int, shards: int) -> int:
