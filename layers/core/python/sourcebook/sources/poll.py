@@ -542,7 +542,7 @@ def state_changes(source: Source, result: PollResult, now: datetime) -> Item:
         return {"last_cause": result.cause, **_due_or_probed(source, next_time, enabled=source.enabled)}
     changes: Item = {"last_fetch_at": stamp, "last_cause": result.cause, **result.state}
     if result.verdict in {PollVerdict.CHANGED, PollVerdict.UNCHANGED}:
-        next_time = result.next_fetch or schedule.after_success(source, now)
+        next_time = result.next_fetch or now + timedelta(minutes=source.interval_minutes)
         if result.retry_after is not None:
             next_time = max(next_time, schedule.believed(result.retry_after, now))
         changes |= {"enabled": True} if not source.enabled else {}  # a disabled source that is back

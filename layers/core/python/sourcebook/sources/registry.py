@@ -22,6 +22,7 @@ NEVER: Final = "9999-12-31T23:59:59Z"
 
 One that errors have disabled has the time of its next probe instead, and comes back by itself.
 """
+_ENABLED: Final = Attr("enabled").eq(True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,14 @@ class SourceRegistry:
         if existing is None:
             return True
         changed = {name: value for name, value in declared(spec).items() if existing.get(name) != value}
+        read_anew = bool(changed.keys() & {"url", "options"})
+        if read_anew:
+            changed |= {"etag": None, "last_modified": None, "body_hash": None, "observed_day": None}
+        if read_anew or "enabled" in changed:
+            when = self._at_once(spec.source_id) if spec.enabled else _never(spec.source_id)
+            changed |= {"consecutive_errors": 0, **when}
         if changed:
-            self._change(spec, changed)
+            self.table.update(keys.source(spec.source_id), assign=changed, condition=Attr("PK").exists())
         return False
 
     def add(self, spec: SourceSpec) -> Source | None:
@@ -70,16 +77,6 @@ class SourceRegistry:
             self.table.delete(keys.source_seen(spec.source_id))
         return existing
 
-    def _change(self, spec: SourceSpec, changed: Item) -> None:
-        now = isoformat(self.clock())
-        read_anew = bool(changed.keys() & {"url", "options"})
-        if read_anew:
-            changed |= {"etag": None, "last_modified": None, "body_hash": None, "observed_day": None}
-        if read_anew or "enabled" in changed:
-            when = _at_once(spec.source_id, now) if spec.enabled else _never(spec.source_id)
-            changed |= {"consecutive_errors": 0, **when}
-        self.table.update(keys.source(spec.source_id), assign=changed, condition=Attr("PK").exists())
-
     def get(self, source_id: str) -> Source | None:
         """Return a source, or None if it is not registered."""
         return _source(self.table.get(keys.source(source_id)))
@@ -90,21 +87,8 @@ class SourceRegistry:
         return {source.source_id: source for source in map(_source, items) if source}
 
     def make_due(self, source_id: str) -> Source | None:
-        """Set an enabled source due now and return it; None if it is unknown or disabled.
-
-        Returns:
-            The source, or None if there is none with this id that is enabled.
-        """
-        now = isoformat(self.clock())
-        try:
-            item = self.table.update(
-                keys.source(source_id),
-                assign={"next_fetch_time": now, **keys.due(source_id, now)},
-                condition=Attr("enabled").eq(True),
-            )
-        except ConditionFailed:
-            return None
-        return _source(item)
+        """Set an enabled source due now and return it; None if it is unknown or disabled."""
+        return self._assign(source_id, self._at_once(source_id), also=_ENABLED)
 
     def change(
         self,
@@ -128,8 +112,7 @@ class SourceRegistry:
             The source afterwards, or None if there is no such source.
         """
         if enabled is not None:
-            now = isoformat(self.clock())
-            when = _at_once(source_id, now) | {"consecutive_errors": 0} if enabled else _never(source_id)
+            when = self._at_once(source_id) | {"consecutive_errors": 0} if enabled else _never(source_id)
             # One that errors have disabled is switched off too: from then on it is not probed.
             differs = Attr("enabled").eq(False) if enabled else Attr("next_fetch_time").ne(NEVER)
             switched = {**(changes or {}), "enabled": enabled, **when}
@@ -137,8 +120,8 @@ class SourceRegistry:
             if source is not None:
                 return source
         if at_once and enabled is not False:
-            due = {**(changes or {}), **_at_once(source_id, isoformat(self.clock()))}
-            source = self._assign(source_id, due, kind, Attr("enabled").eq(True))
+            due = {**(changes or {}), **self._at_once(source_id)}
+            source = self._assign(source_id, due, kind, _ENABLED)
             if source is not None:
                 return source
         if changes:
@@ -147,14 +130,10 @@ class SourceRegistry:
         return source if source and kind in {None, source.kind} else None
 
     def _assign(
-        self, source_id: str, values: Item, kind: str | None, also: ConditionBase | None = None
+        self, source_id: str, values: Item, kind: str | None = None, also: ConditionBase | None = None
     ) -> Source | None:
         """Change a source that is there, of this kind and in that state; None if it is not."""
-        condition: ConditionBase = Attr("PK").exists()
-        if kind is not None:
-            condition = condition & Attr("kind").eq(kind)
-        if also is not None:
-            condition = condition & also
+        condition = _there(kind) if also is None else _there(kind) & also
         try:
             item = self.table.update(keys.source(source_id), assign=dict(values), condition=condition)
         except ConditionFailed:
@@ -174,23 +153,20 @@ class SourceRegistry:
             False if there is no such source. What an earlier deletion may have left goes all the same.
         """
         key = keys.source(source_id)
-        condition: ConditionBase = Attr("PK").exists()
-        if kind is not None:
-            condition = condition & Attr("kind").eq(kind)
         found = True
         try:
-            self.table.delete(key, condition)
+            self.table.delete(key, _there(kind))
         except ConditionFailed as failure:
             if failure.item is not None:
                 return False
             found = False
-        start: Item | None = None
-        while True:
-            partition = Key("PK").eq(key["PK"])
-            page = self.table.query(partition, start=start, attributes=("PK", "SK"), consistent=True)
-            self.table.delete_many([keys.key_of(item) for item in page.items])
-            if (start := page.next_key) is None:
-                return found
+        rest = self.table.query_all(Key("PK").eq(key["PK"]), attributes=("PK", "SK"), consistent=True)
+        self.table.delete_many([keys.key_of(item) for item in rest])
+        return found
+
+    def _at_once(self, source_id: str) -> Item:
+        now = isoformat(self.clock())
+        return {"next_fetch_time": now, **keys.due(source_id, now)}
 
     def list_ids(self) -> Iterator[str]:
         """Yield the ids of all sources: first those polled, then the disabled ones."""
@@ -203,8 +179,10 @@ def source_entries(table: Table) -> Iterator[Item]:
         yield from table.query_all(Key("GSI1PK").eq(partition), index=keys.ELIGIBILITY_INDEX)
 
 
-def _at_once(source_id: str, now: str) -> Item:
-    return {"next_fetch_time": now, **keys.due(source_id, now)}
+def _there(kind: str | None) -> ConditionBase:
+    """Return the condition that a source is there, and of this kind unless that is None."""
+    there = Attr("PK").exists()
+    return there if kind is None else there & Attr("kind").eq(kind)
 
 
 def _never(source_id: str) -> Item:

@@ -1,4 +1,4 @@
-"""The time of a source's next fetch: after its interval while it answers, with backoff while it does not."""
+"""The time of the next fetch of a source that fails: with backoff, and never sooner than its server asks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ LONGEST_PATIENCE: Final = timedelta(days=1)
 DISABLE_AFTER: Final = 10
 """Errors in a row of the kind that does not mend itself, after which a source is disabled."""
 PROBE_EVERY: Final = timedelta(days=7)
-
-
-def after_success(source: Source, now: datetime) -> datetime:
-    """Return when to fetch a source again that has just answered."""
-    return now + timedelta(minutes=source.interval_minutes)
 
 
 def after_failure(source: Source, now: datetime, retry_after: datetime | None = None) -> datetime:
