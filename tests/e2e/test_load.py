@@ -25,9 +25,9 @@ from boto3.dynamodb.conditions import Key
 from sourcebook.clock import utc_now
 from sourcebook.records.article import status_of
 from sourcebook.sentiment.cache import SentimentCache
-from sourcebook.sentiment.rollups import Ledger
+from sourcebook.sentiment.rollups import SETTLE, Ledger
 from sourcebook.sentiment.subjects import SubjectRegistry
-from sourcebook.sentiment.windows import PERIODS, floor_second
+from sourcebook.sentiment.windows import PERIODS, SECOND, floor
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
 from sourcebook.table.codec import decode_item
@@ -155,8 +155,9 @@ def check_rollups(table: Table, publishers: Publishers) -> None:
     """Article → mention → roll-up → cache: each story about the subject is counted once."""
     tool_id = publishers.subject.tool_id
     # What the refresh does, without leaving marks to settle: nobody is between a mark and a mention any more.
-    ledger = Ledger.open(table, tool_id, floor_second(utc_now()))
-    ledger.settle(mark_lifetime=timedelta(0))
+    ledger = Ledger.open(table, tool_id, floor(utc_now(), SECOND))
+    ledger.now += SETTLE
+    ledger.settle()
     cache = SentimentCache(table)
     for period in PERIODS:
         cache.put(cache.compute(ledger, period))

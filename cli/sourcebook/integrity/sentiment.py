@@ -22,8 +22,7 @@ from sourcebook.sentiment.windows import (
     HOURS_AT_MOST,
     PERIODS,
     day_name,
-    floor_day,
-    floor_hour,
+    floor,
     hour_name,
     hour_of,
     hour_start,
@@ -72,8 +71,8 @@ class RollupsAgreeWithMentions(Check):
 
     def _subject(self, subject: Item) -> Iterator[IntegrityFinding]:
         tool_id = subject["tool_id"]
-        first_hour = floor_hour(_kept(self.clock())) + HOUR
-        first_day = day_name(floor_day(first_hour - HOUR) + DAY)
+        first_hour = floor(_kept(self.clock()), HOUR) + HOUR
+        first_day = day_name(floor(first_hour - HOUR, DAY) + DAY)
         hours = _rows(self.table, tool_id, keys.HOUR_PREFIX)
         days = _rows(self.table, tool_id, keys.DAY_PREFIX)
         counted, by_day = self._count(tool_id, first_hour)

@@ -35,7 +35,7 @@ class SeriesParameters(Parameters):
     """How far back a series goes, and how wide its buckets are."""
 
     hours: Annotated[int, number(1, HOURS_AT_MOST)] = Field(HOURS_DEFAULT, description="How far back.")
-    bucket: Annotated[str, one_of(BUCKETS)] = Field(BUCKETS[0], description="Width of a bucket.")
+    bucket: Annotated[str, one_of(tuple(BUCKETS))] = Field("hour", description="Width of a bucket.")
 
 
 def make(dependencies: Dependencies) -> SentimentReader:

@@ -13,9 +13,9 @@ from sourcebook.clock import Clock, epoch_seconds, utc_now
 from sourcebook.errors import InvalidInput, SourcebookError, Terminal
 from sourcebook.messages import TaskRequest, TaskResult
 from sourcebook.records.subject import CacheMetadata, SentimentCacheEntry
-from sourcebook.sentiment import SCHEMA_VERSION
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sentiment.rollups import Counts, Ledger
-from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, floor_hour, floor_second, hour_name
+from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, SECOND, floor, hour_name
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 
@@ -80,10 +80,7 @@ def sentiment_of(
         id=f"{tool_id}:{period}" if period else None,
         tool_id=tool_id,
         period=period,
-        total_mentions=counts.total,
-        positive_count=counts.positive,
-        negative_count=counts.negative,
-        neutral_count=counts.neutral,
+        **counts.numbers(),
         positive_percentage=positive,
         negative_percentage=negative,
         neutral_percentage=neutral,
@@ -231,7 +228,7 @@ class CacheCounters:
                 assign={
                     "entity_type": "CacheCounters",
                     "schema_version": SCHEMA_VERSION,
-                    "ttl_timestamp": epoch_seconds(floor_hour(now) + _COUNTERS_KEPT),
+                    "ttl_timestamp": epoch_seconds(floor(now, HOUR) + _COUNTERS_KEPT),
                 },
                 increment=self._waiting,
             )
@@ -274,7 +271,7 @@ class CacheHealth:
 
     def refreshed(self, tools: list[str], *, entries: int, duration_ms: int) -> None:
         """Record a refresh that succeeded."""
-        now = epoch_seconds(floor_second(self.clock()))
+        now = epoch_seconds(floor(self.clock(), SECOND))
         made = replace(
             self.read(),
             last_refresh_ts=now,

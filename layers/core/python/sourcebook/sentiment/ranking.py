@@ -9,7 +9,7 @@ from typing import Any, Final
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.sentiment.rollups import Ledger
 from sourcebook.sentiment.subjects import SubjectRegistry
-from sourcebook.sentiment.windows import HOUR, HOURS_AT_MOST, floor_second
+from sourcebook.sentiment.windows import HOUR, HOURS_AT_MOST, SECOND, floor
 from sourcebook.table.client import Table
 
 ORDERS: Final = ("mentions", "change")
@@ -33,7 +33,7 @@ class SubjectRanking:
         went, and those without mentions in one of the two windows last. `left_out` says whether there are
         more active subjects than the first 200 by id, which are the ones that are ranked.
         """
-        now = floor_second(self.clock())
+        now = floor(self.clock(), SECOND)
         begin, before = now - hours * HOUR, now - 2 * hours * HOUR
         registry = SubjectRegistry(self.table)
         ids = list(islice(registry.list_ids(), SUBJECTS_AT_MOST + 1))

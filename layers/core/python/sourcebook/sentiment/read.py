@@ -13,13 +13,13 @@ from sourcebook.records.subject import SentimentBucket, SentimentCacheEntry, Sub
 from sourcebook.sentiment.cache import TTL, CacheCounters, CacheHealth, SentimentCache, is_stale, sentiment_of
 from sourcebook.sentiment.rollups import Ledger
 from sourcebook.sentiment.subjects import SubjectRegistry
-from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, floor_day, floor_hour, floor_second
+from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, SECOND, floor, pieces
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 from sourcebook.table.pages import Listing, Page, eligible_position, fill_page, walk_eligible
 
-BUCKETS: Final = ("hour", "day")
+BUCKETS: Final = {"hour": HOUR, "day": DAY}
 _PERIOD_OF: Final = {hours: period for period, hours in PERIODS.items()}
 
 
@@ -83,7 +83,7 @@ class SentimentReader:
         try:
             if cached is None and not self._exists(tool_id):
                 return None
-            ledger = Ledger.open(self.table, tool_id, floor_second(now), hours=hours)
+            ledger = Ledger.open(self.table, tool_id, floor(now, SECOND), hours=hours)
             stored = self.cache.put(self.cache.compute(ledger, period))
         except SourcebookError:
             self.counters.miss(error=True)
@@ -104,22 +104,14 @@ class SentimentReader:
         """
         if not self._exists(tool_id):
             return None
-        now = floor_second(self.clock())
-        begin = now - hours * HOUR
+        now = floor(self.clock(), SECOND)
+        length = BUCKETS[bucket]
+        begin, end = floor(now - hours * HOUR, length), floor(now, length) + length
         ledger = Ledger.open(self.table, tool_id, now, hours=hours)
-        counted = (
-            ledger.hours_between(floor_hour(begin), floor_hour(now) + HOUR)
-            if bucket == "hour"
-            else ledger.days_between(floor_day(begin), floor_day(now) + DAY)
-        )
+        counted = ((start, ledger.window(start, stop)) for start, stop in pieces(begin, end, length))
         return [
             SentimentBucket(
-                start=isoformat(start),
-                total_mentions=counts.total,
-                positive_count=counts.positive,
-                negative_count=counts.negative,
-                neutral_count=counts.neutral,
-                average_sentiment=counts.average,
+                start=isoformat(start), average_sentiment=counts.average, **counts.numbers()
             ).shown()
             for start, counts in counted
         ]
@@ -145,7 +137,7 @@ class SentimentReader:
         return {"status": status, **found.shown()}
 
     def _computed(self, tool_id: str, hours: int) -> View:
-        now = floor_second(self.clock())
+        now = floor(self.clock(), SECOND)
         start = now - hours * HOUR
         counts = Ledger.open(self.table, tool_id, now, hours=hours).window(start, now)
         return {

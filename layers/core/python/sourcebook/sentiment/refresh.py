@@ -13,7 +13,7 @@ from sourcebook.errors import InvalidInput, Retryable, SourcebookError
 from sourcebook.sentiment.cache import CacheCounters, CacheHealth, SentimentCache
 from sourcebook.sentiment.rollups import Ledger
 from sourcebook.sentiment.subjects import TOOL_ID, SubjectRegistry
-from sourcebook.sentiment.windows import PERIODS, floor_second
+from sourcebook.sentiment.windows import PERIODS, SECOND, floor
 from sourcebook.table.client import Table
 
 _TIME_TO_END: Final = 15.0
@@ -89,7 +89,7 @@ class Refresher:
         if self.seconds_left() < _TIME_TO_END:
             return None
         try:
-            ledger = Ledger.open(self.table, tool_id, floor_second(self.clock()))
+            ledger = Ledger.open(self.table, tool_id, floor(self.clock(), SECOND))
             hours = ledger.settle()
             for period in PERIODS:
                 cache.put(cache.compute(ledger, period))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -20,14 +21,15 @@ from boto3.dynamodb.conditions import Attr, ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
-from sourcebook.sentiment import SCHEMA_VERSION
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sentiment.windows import (
     DAY,
     HOUR,
     HOURS_AT_MOST,
     MINUTE,
+    SECOND,
     day_name,
-    floor_day,
+    floor,
     hour_name,
     hour_start,
     pieces,
@@ -42,7 +44,6 @@ KEPT: Final = timedelta(hours=HOURS_AT_MOST) + 2 * DAY
 """How long roll-ups are kept: the longest window reaches them, an article is kept no longer."""
 
 _MILLIONTH: Final = 1_000_000
-_ONE_SECOND: Final = timedelta(seconds=1)
 _MARKS_REMEMBERED: Final = 20_000
 
 
@@ -68,6 +69,15 @@ class Counts:
     def average(self) -> float:
         """Mean polarity, -1.0 to 1.0; 0.0 where there is none."""
         return round(self.polarity / _MILLIONTH / self.total, 6) if self.total else 0.0
+
+    def numbers(self) -> dict[str, int]:
+        """Return how many mentions there are, in all and of each sentiment, as records name them."""
+        return {
+            "total_mentions": self.total,
+            "positive_count": self.positive,
+            "neutral_count": self.neutral,
+            "negative_count": self.negative,
+        }
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(
@@ -214,7 +224,7 @@ class Ledger:
             TableBusy: if the table is not able to answer now.
         """
         ledger = cls(table, tool_id, now)
-        ledger._read(floor_day(now - hours * HOUR))
+        ledger._read(floor(now - hours * HOUR, DAY))
         return ledger
 
     def window(self, start: datetime, end: datetime) -> Counts:
@@ -227,44 +237,35 @@ class Ledger:
                 total = sum((self._within_hour(*piece) for piece in pieces(first, stop, HOUR)), total)
         return total
 
-    def settle(self, *, mark_lifetime: timedelta = SETTLE) -> int:
+    def settle(self) -> int:
         """Write the roll-ups that were counted again and remove the marks that are settled.
 
         Returns:
             How many hours were counted again.
         """
-        ttl = epoch_seconds
         hours = [
-            self._item(
-                keys.hour_rollup(self.tool_id, hour), "HourRollup", counts.total, ttl(hour_start(hour) + KEPT)
-            )
+            self._item(keys.hour_rollup(self.tool_id, hour), "HourRollup", counts.total, hour)
             | {"minutes": counts.write()}
             for hour, counts in self._counted.items()
         ]
         days = [
             self._item(
-                keys.day_rollup(self.tool_id, day),
-                "DayRollup",
-                self._days.get(day, NONE),
-                ttl(hour_start(f"{day}T00") + KEPT),
+                keys.day_rollup(self.tool_id, day), "DayRollup", self._days.get(day, NONE), f"{day}T00"
             )
             for day in dict.fromkeys(hour[:10] for hour in self._counted)
         ]
         self.table.put_many(hours)
         self.table.put_many(days)
         for mark in self._marks:
-            if parse_iso(mark["marked_at"]) + mark_lifetime <= self.now:
-                self._remove(mark)
+            if parse_iso(mark["marked_at"]) + SETTLE <= self.now:
+                with suppress(ConditionFailed):  # it was made anew, or is gone
+                    self.table.delete(keys.key_of(mark), Attr("token").eq(mark["token"]))
         return len(self._counted)
 
     def _read(self, since: datetime) -> None:
         # The days, then the marks: neighbours in the order of the sort key.
         first = keys.day_rollup(self.tool_id, day_name(since))
-        last = keys.dirty_hour(self.tool_id, "~")
-        rows = self.table.query_all(
-            KeyCondition("PK").eq(first["PK"]) & KeyCondition("SK").between(first["SK"], last["SK"])
-        )
-        for row in rows:
+        for row in self._rows(first, keys.dirty_hour(self.tool_id, "~")):
             if row["SK"].startswith(keys.DAY_PREFIX):
                 self._days[row["SK"].removeprefix(keys.DAY_PREFIX)] = Counts.stored_in(row)
             else:
@@ -297,55 +298,39 @@ class Ledger:
             total += counts
         return total
 
-    def hours_between(self, start: datetime, end: datetime) -> Iterator[tuple[datetime, Counts]]:
-        """Yield each hour of [start, end), both whole hours, with its counts."""
-        for first, _ in pieces(start, end, HOUR):
-            hour = self._hours_of(day_name(first)).get(hour_name(first))
-            yield first, hour.total if hour else NONE
-
-    def days_between(self, start: datetime, end: datetime) -> Iterator[tuple[datetime, Counts]]:
-        """Yield each day of [start, end), both whole days, with its counts."""
-        for first, _ in pieces(start, end, DAY):
-            yield first, self._days.get(day_name(first), NONE)
-
     def _hours_of(self, day: str) -> dict[str, HourCounts]:
         if day not in self._hours:
             counted = {hour: counts for hour, counts in self._counted.items() if hour[:10] == day}
             stored: dict[str, HourCounts] = {}
             if day in self._days:
                 first, last = (keys.hour_rollup(self.tool_id, f"{day}T{hour}") for hour in ("00", "23"))
-                rows = self.table.query_all(
-                    KeyCondition("PK").eq(first["PK"]) & KeyCondition("SK").between(first["SK"], last["SK"])
-                )
                 stored = {
-                    row["SK"].removeprefix(keys.HOUR_PREFIX): HourCounts.read(row["minutes"]) for row in rows
+                    row["SK"].removeprefix(keys.HOUR_PREFIX): HourCounts.read(row["minutes"])
+                    for row in self._rows(first, last)
                 }
             self._hours[day] = stored | counted
         return self._hours[day]
 
     def _mentions(self, start: datetime, end: datetime) -> Iterator[Item]:
-        within = KeyCondition("timestamp").between(isoformat(start), isoformat(end - _ONE_SECOND))
+        within = KeyCondition("timestamp").between(isoformat(start), isoformat(end - SECOND))
         return mentions_of(self.table, self.tool_id, within)
 
-    def _item(self, key: keys.Key, kind: str, counts: Counts, ttl: int) -> Item:
+    def _rows(self, first: keys.Key, last: keys.Key) -> Iterator[Item]:
+        """Yield the subject's own items from one key to another, both included."""
+        return self.table.query_all(
+            KeyCondition("PK").eq(first["PK"]) & KeyCondition("SK").between(first["SK"], last["SK"])
+        )
+
+    def _item(self, key: keys.Key, kind: str, counts: Counts, first_hour: str) -> Item:
         return {
             **key,
             "entity_type": kind,
             "schema_version": SCHEMA_VERSION,
             "tool_id": self.tool_id,
-            "total_mentions": counts.total,
-            "positive_count": counts.positive,
-            "neutral_count": counts.neutral,
-            "negative_count": counts.negative,
+            **counts.numbers(),
             "polarity_millionths": counts.polarity,
-            "ttl_timestamp": ttl,
+            "ttl_timestamp": epoch_seconds(hour_start(first_hour) + KEPT),
         }
-
-    def _remove(self, mark: Item) -> None:
-        try:
-            self.table.delete(keys.key_of(mark), Attr("token").eq(mark["token"]))
-        except ConditionFailed:
-            return  # it was made anew, or is gone
 
 
 def mentions_of(table: Table, tool_id: str, within: ConditionBase) -> Iterator[Item]:

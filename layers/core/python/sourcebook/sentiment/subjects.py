@@ -20,7 +20,7 @@ from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.messages import field_names
 from sourcebook.records.subject import Subject
-from sourcebook.sentiment import SCHEMA_VERSION
+from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.windows import hour_of
 from sourcebook.table import keys

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from sourcebook.clock import to_utc
 
+SECOND: Final = timedelta(seconds=1)
 MINUTE: Final = timedelta(minutes=1)
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
@@ -16,26 +17,12 @@ PERIODS: Final = {"HOUR_1": 1, "HOUR_24": 24, "DAY_7": 168, "DAY_30": 720}
 """Hours of each period whose sentiment is computed ahead."""
 HOURS_AT_MOST: Final = max(PERIODS.values())
 """The longest window: as long as an article is kept."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def floor_second(moment: datetime) -> datetime:
-    """Return the whole second that a moment lies in; timestamps of mentions are whole seconds."""
-    return to_utc(moment).replace(microsecond=0)
-
-
-def floor_minute(moment: datetime) -> datetime:
-    """Return the beginning of the minute that a moment lies in."""
-    return floor_second(moment).replace(second=0)
-
-
-def floor_hour(moment: datetime) -> datetime:
-    """Return the beginning of the hour that a moment lies in."""
-    return floor_minute(moment).replace(minute=0)
-
-
-def floor_day(moment: datetime) -> datetime:
-    """Return the beginning of the day that a moment lies in."""
-    return floor_hour(moment).replace(hour=0)
+def floor(moment: datetime, length: timedelta) -> datetime:
+    """Return the beginning of the second, minute, hour or day, as `length` says, that a moment lies in."""
+    return to_utc(moment) - (to_utc(moment) - _EPOCH) % length
 
 
 def hour_name(moment: datetime) -> str:
@@ -60,8 +47,7 @@ def hour_start(name: str) -> datetime:
 
 def pieces(start: datetime, end: datetime, length: timedelta) -> Iterator[tuple[datetime, datetime]]:
     """Cut [start, end) at the whole minutes, hours or days in between, as `length` says."""
-    floor = {MINUTE: floor_minute, HOUR: floor_hour, DAY: floor_day}[length]
     while start < end:
-        stop = min(end, floor(start) + length)
+        stop = min(end, floor(start, length) + length)
         yield start, stop
         start = stop
