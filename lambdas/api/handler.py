@@ -17,7 +17,7 @@ from botocore.config import Config
 
 from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
-from sourcebook.api.parts import Dependencies, PartServices
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api, failure
 from sourcebook.api.tokens import TokenStore
 from sourcebook.settings import required
@@ -46,6 +46,7 @@ def start(workflow: str, payload: Mapping[str, Any], name: str) -> str:
     return starter()(workflow, payload, name)
 
 
+@cache
 def objects() -> Objects:
     """Return the bucket, for the first spectrum or light curve."""
     from sourcebook.bucket.objects import Objects
@@ -61,7 +62,7 @@ def api() -> Api:
     """Return what answers; it is made when the function starts."""
     client = boto3.client("dynamodb", config=config)
     table = Table(required("TABLE_NAME"), client, shards=Shards.from_environment())
-    dependencies = Dependencies(
+    services = Services(
         table=table,
         start=start,
         workflows=tuple(required("WORKFLOWS").split(",")),
@@ -71,7 +72,7 @@ def api() -> Api:
     return Api(
         access=AccessControl(TokenStore(table), public_read=required("PUBLIC_READ") == "true"),
         idempotent_requests=IdempotentRequests(table),
-        parts=PartServices(dependencies),
+        services=services,
         addresses=os.environ.get("API_ADDRESSES", "https://{domain}"),
     )
 

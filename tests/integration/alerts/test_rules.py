@@ -15,7 +15,7 @@ from sourcebook.alerts.deliveries import DeliveryStore
 from sourcebook.alerts.rules import RuleStore
 from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
-from sourcebook.api.parts import Dependencies, PartServices
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.client import Client, Forbidden, Invalid, NotFound
@@ -45,7 +45,7 @@ def client(table: Table, topic: str) -> Iterator[Client]:
     from datetime import timedelta
 
     SubjectRegistry(table).register([Subject("AAPL", "Apple", "company", ticker="AAPL")])
-    dependencies = Dependencies(
+    services = Services(
         table=table,
         start=NOTHING,
         workflows=(),
@@ -55,7 +55,7 @@ def client(table: Table, topic: str) -> Iterator[Client]:
     api = Api(
         AccessControl(TokenStore(table), public_read=True),
         IdempotentRequests(table),
-        PartServices(dependencies),
+        services,
     )
     token = TokenStore(table).create("a test", ["write"], timedelta(days=1))[1]
     with served(through_gateway(api)) as server, Client(server.url, token) as made:

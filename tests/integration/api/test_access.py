@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +98,7 @@ def test_no_operation_is_reached_by_who_may_not(table: Table, operation: Operati
     # Nothing of the API is there: whoever passes the door falls into the void behind it.
     nothing: Any = None
     keeper = AccessControl(TokenStore(table), public_read=False)
-    api = Api(keeper, nothing, defaultdict(lambda: None), lambda: "0")
+    api = Api(keeper, nothing, nothing, lambda: "0")
     gateway = Gateway()
 
     def answered(prefix: str) -> dict[str, Any]:
@@ -150,7 +149,7 @@ def test_a_refusal_says_what_to_do_and_nothing_of_the_token(
 ) -> None:
     nothing: Any = None
     keeper = AccessControl(TokenStore(table), public_read=True, clock=lambda: NOW)
-    api = Api(keeper, nothing, defaultdict(lambda: None), lambda: "0")
+    api = Api(keeper, nothing, nothing, lambda: "0")
     for name in (*REFUSED, "nobody", "read"):
         answer = api.answer({"routeKey": "POST /feeds", "headers": callers[name]}, Silent())
         assert answer["headers"]["www-authenticate"].startswith("Bearer realm=")

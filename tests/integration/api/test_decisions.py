@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
+from sourcebook.api import decisions
 from sourcebook.api.access import AccessControl
-from sourcebook.api.decisions import DecisionsApi
 from sourcebook.api.idempotency import IdempotentRequests
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
-from sourcebook.articles.decisions.events import EventDecisions
-from sourcebook.articles.decisions.model import DecisionReader
 from sourcebook.articles.ingest import ArticleStore
 from sourcebook.table.client import Table
 from tests.incoming import incoming
@@ -26,10 +25,9 @@ WHY = {"decided_by": "Ada", "reason": "One recall."}
 @pytest.fixture
 def world(table: Table) -> World:
     quiet: Any = SimpleNamespace(announce=lambda _keys, _correlation: 0)
-    part = DecisionsApi(DecisionReader(table), EventDecisions(table), lambda: quiet)
-    api = Api(
-        AccessControl(TokenStore(table), public_read=False), IdempotentRequests(table), {"decisions": part}
-    )
+    services = Services(table=table, start=quiet, workflows=(), objects=quiet, environ={})
+    services.made[decisions._announcer] = quiet
+    api = Api(AccessControl(TokenStore(table), public_read=False), IdempotentRequests(table), services)
     return World(api, table, None, "")  # type: ignore[arg-type]
 
 

@@ -23,10 +23,10 @@ from moto import mock_aws
 from schemathesis.checks import negative_data_rejection
 
 from sourcebook.api.access import AccessControl
-from sourcebook.api.feeds import FeedsApi
+from sourcebook.api.feeds import manager
 from sourcebook.api.idempotency import IdempotentRequests
 from sourcebook.api.openapi import description
-from sourcebook.api.parts import Dependencies, PartServices, operations
+from sourcebook.api.parts import Services, operations
 from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES
 from sourcebook.api.tokens import TokenStore
@@ -40,7 +40,6 @@ from sourcebook.novae.store import NovaStore
 from sourcebook.records.quarantine import PENDING
 from sourcebook.runs.started import StartedRuns
 from sourcebook.sentiment.subjects import SubjectRegistry, parse_subjects
-from sourcebook.sources.read import FeedReader
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.uploads.desk import UploadDesk
@@ -113,12 +112,9 @@ def served() -> Iterator[None]:
         storage.create_bucket(Bucket="sourcebook-data")
         objects = Objects(storage, "sourcebook-data")
         start = Started()
-        dependencies = Dependencies(
-            table=table, start=start, workflows=NAMES, objects=lambda: objects, environ={}
-        )
-        parts = PartServices(dependencies)
-        parts["feeds"] = FeedsApi(FeedReader(table), FeedManager(table, parallel=1))
-        api = Api(AccessControl(TokenStore(table), public_read=False), IdempotentRequests(table), parts)
+        services = Services(table=table, start=start, workflows=NAMES, objects=lambda: objects, environ={})
+        services.made[manager] = FeedManager(table, parallel=1)
+        api = Api(AccessControl(TokenStore(table), public_read=False), IdempotentRequests(table), services)
         spectra = Spectra(api, table, objects, KNOWN["nova_id"])
         objects.write("quarantine/spectra/x/primary.fits", made.bess(), "application/fits")
         wanted = NewUpload.read({"donor": "Ada", "files": [UPLOADED]})

@@ -22,7 +22,7 @@ from astropy.table import Table as AstropyTable
 from botocore.config import Config
 
 from sourcebook.api.access import AccessControl
-from sourcebook.api.products import ProductsApi
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.bucket.objects import Objects
@@ -32,9 +32,6 @@ from sourcebook.lightcurves.parse import parse_upload
 from sourcebook.lightcurves.units import read_flux_unit
 from sourcebook.lightcurves.written import as_aavso, as_csv, as_votable
 from sourcebook.novae.establish import NovaEstablisher
-from sourcebook.novae.product_read import ProductReader
-from sourcebook.novae.read import NovaReader
-from sourcebook.novae.reference_read import ReferenceReader
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import NovaStore
 from sourcebook.records.spectrum import AcquisitionStatus, Eligibility, ValidationStatus
@@ -71,12 +68,10 @@ def client(table: Table) -> Client:
         "V1324 Sco", Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.72458, -32.62236, "No*")
     )
     assert nova.nova_id is not None
-    products = ProductsApi(NovaReader(table), ProductReader(table, lambda: objects), ReferenceReader(table))
     nothing: Any = None
+    services = Services(table=table, start=nothing, workflows=(), objects=lambda: objects, environ={})
     access = AccessControl(TokenStore(table), public_read=False)
-    return Client(
-        Api(access, nothing, {"products": products, "downloads": products}), table, objects, nova.nova_id
-    )
+    return Client(Api(access, nothing, services), table, objects, nova.nova_id)
 
 
 def ask(client: Client, route: str, query: str = "", **path: str) -> dict[str, Any]:

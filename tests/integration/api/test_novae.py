@@ -12,22 +12,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sourcebook.api.access import AccessControl
-from sourcebook.api.novae import CatalogApi
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES, SCHEMAS
 from sourcebook.api.tokens import TokenStore
-from sourcebook.api.workflows import WorkflowsApi
 from sourcebook.novae.establish import NovaEstablisher
-from sourcebook.novae.listing import NovaList
-from sourcebook.novae.read import NovaReader
 from sourcebook.novae.resolvers.identity import Identity
-from sourcebook.novae.review import ReviewDesk
 from sourcebook.novae.store import NovaStore
 from sourcebook.records.base import shown_names
 from sourcebook.records.nova import Nova
 from sourcebook.records.run import JobRun
-from sourcebook.runs.read import RunReader
-from sourcebook.runs.started import StartedRuns
 
 if TYPE_CHECKING:
     from sourcebook.table.client import Table
@@ -79,13 +73,12 @@ class Client:
 @pytest.fixture
 def client(table: Table) -> Client:
     started = Started()
-    workflows = WorkflowsApi(started, StartedRuns(table), ("initialize_nova",))
-    catalog = CatalogApi(
-        NovaReader(table), NovaList(table), RunReader(table), ReviewDesk(table, started), workflows
-    )
     nothing: Any = None
+    services = Services(
+        table=table, start=started, workflows=("initialize_nova",), objects=nothing, environ={}
+    )
     access = AccessControl(TokenStore(table), public_read=False)
-    return Client(Api(access, nothing, {"novae": catalog}), started)
+    return Client(Api(access, nothing, services), started)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from astropy.coordinates import SkyCoord
 
 from sourcebook.api.access import AccessControl
-from sourcebook.api.parts import Dependencies, PartServices
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.bucket.objects import Objects
@@ -78,12 +78,12 @@ def served(table: Table, aws: None) -> Iterator[Served]:
     upload = UploadObject(s3_key="raw/photometry/1/upload.csv", etag=read.etag, byte_length=read.byte_length)
     TableRebuilder(store, objects).rebuild(RebuildTable(nova_id=nova_id, file_id=read.file_id, upload=upload))
     nothing: Any = None
-    dependencies = Dependencies(table=table, start=nothing, workflows=(), objects=lambda: objects, environ={})
+    services = Services(table=table, start=nothing, workflows=(), objects=lambda: objects, environ={})
     gateway = Gateway()
     with make_server("127.0.0.1", 0, gateway, handler_class=_Silent) as server:
         url = f"http://127.0.0.1:{server.server_port}"
         access = AccessControl(TokenStore(table), public_read=True)
-        api = Api(access, nothing, PartServices(dependencies), addresses=url)
+        api = Api(access, nothing, services, addresses=url)
         gateway.answer = lambda event: api.answer(event, Quiet())
         Client(api, table, objects, nova_id).valid_spectrum(made.eso())
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})

@@ -16,7 +16,7 @@ import jsonschema_rs
 import pytest
 
 from sourcebook.api.access import AccessControl
-from sourcebook.api.products import ProductsApi
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api
 from sourcebook.api.schemas import EXAMPLES, SCHEMAS
 from sourcebook.api.tokens import TokenStore
@@ -26,9 +26,6 @@ from sourcebook.fits.check import check
 from sourcebook.lightcurves.series import POINT_FIELDS, NotASeries
 from sourcebook.novae.establish import NovaEstablisher
 from sourcebook.novae.model import photometry_id_for
-from sourcebook.novae.product_read import ProductReader
-from sourcebook.novae.read import NovaReader
-from sourcebook.novae.reference_read import ReferenceReader
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import NovaStore
 from sourcebook.photometry.messages import RebuildTable, UploadObject, UploadValid
@@ -149,10 +146,10 @@ def client(table: Table) -> Client:
         "V1324 Sco", Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.72458, -32.62236, "No*")
     )
     assert made_.nova_id is not None
-    products = ProductsApi(NovaReader(table), ProductReader(table, lambda: objects), ReferenceReader(table))
     nothing: Any = None
+    services = Services(table=table, start=nothing, workflows=(), objects=lambda: objects, environ={})
     access = AccessControl(TokenStore(table), public_read=False)
-    return Client(Api(access, nothing, {"products": products}), table, objects, made_.nova_id)
+    return Client(Api(access, nothing, services), table, objects, made_.nova_id)
 
 
 def conforms(body: Any, schema: str) -> None:

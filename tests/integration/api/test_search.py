@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 
 from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
-from sourcebook.api.parts import Dependencies, PartServices
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.articles.normalize import dedup_key, normalize_headline
@@ -54,13 +54,13 @@ class World:
 
     def anew(self) -> Api:
         """An API that has nothing open yet, as another process has."""
-        dependencies = Dependencies(
+        services = Services(
             table=self.table, start=NOTHING, workflows=(), objects=lambda: self.objects, environ={}
         )
         self.api = Api(
             AccessControl(TokenStore(self.table), public_read=True),
             IdempotentRequests(self.table),
-            PartServices(dependencies),
+            services,
         )
         return self.api
 

@@ -16,6 +16,7 @@ from botocore.config import Config
 
 from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.bucket.objects import Objects
@@ -24,7 +25,6 @@ from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import NovaStore
 from sourcebook.novae.whereabouts import find_product
 from sourcebook.table import keys
-from sourcebook.uploads.desk import UploadDesk
 from tests.integration.api.test_products import Quiet
 from tests.unit.fits import made
 
@@ -89,9 +89,9 @@ def world(table: Table) -> World:
         return f"arn:aws:states:us-east-1:1:execution:{workflow}:{name}"
 
     objects = Objects(s3, bucket)
-    uploads = UploadDesk(table, objects, start)
+    services = Services(table=table, start=start, workflows=(), objects=lambda: objects, environ={})
     access = AccessControl(TokenStore(table), public_read=False)
-    api = Api(access, IdempotentRequests(table), {"uploads": uploads})
+    api = Api(access, IdempotentRequests(table), services)
     return World(api, table, objects, nova.nova_id, started)
 
 

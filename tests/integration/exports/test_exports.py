@@ -16,7 +16,7 @@ import pytest
 
 from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
-from sourcebook.api.parts import Dependencies, PartServices
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.articles.read import ArticleFilter, ArticleReader
@@ -244,11 +244,11 @@ def test_the_api_lists_exports_and_gives_their_files(
         event = {"routeKey": f"GET {route}", "rawPath": "", "pathParameters": path, "headers": {}}
         return api.answer(event | {"requestContext": {"domainName": "api.example"}}, Quiet())
 
-    dependencies = Dependencies(table=table, start=NOTHING, workflows=(), objects=lambda: objects, environ={})
+    services = Services(table=table, start=NOTHING, workflows=(), objects=lambda: objects, environ={})
     api = Api(
         AccessControl(TokenStore(table), public_read=True),
         IdempotentRequests(table),
-        PartServices(dependencies),
+        services,
     )
     assert json.loads(ask("/exports")["body"])["items"] == []
     export_id = "2026-01-05_2026-01-09"

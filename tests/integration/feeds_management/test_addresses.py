@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from sourcebook.api import feeds as api_feeds
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.errors import InvalidInput
 from sourcebook.sources.registry import SourceRegistry
@@ -41,10 +41,8 @@ class Local:
         self.port = urlsplit(endpoint).port
         environ = {"HTTP_ALLOWED_NETWORKS": NETWORKS, "AWS_ENDPOINT_URL": endpoint}
         nothing = cast("Any", None)
-        dependencies = Dependencies(
-            table=table, start=nothing, workflows=(), objects=nothing, environ=environ
-        )
-        self.api = api_feeds.make(dependencies)
+        services = Services(table=table, start=nothing, workflows=(), objects=nothing, environ=environ)
+        self.api = services
 
     def addresses(self) -> set[str]:
         registry = SourceRegistry(self.table)
@@ -64,7 +62,7 @@ class Local:
         return ""
 
     def by_import(self, url: str) -> str:
-        report = self.api.manager.import_opml(opml(url))
+        report = self.api.once(api_feeds.manager).import_opml(opml(url))
         return " ".join(problem.message for problem in report.problems)
 
     def by_command(self, url: str) -> str:

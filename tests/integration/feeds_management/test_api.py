@@ -14,15 +14,13 @@ import pytest
 
 from sourcebook.api import feeds as managed
 from sourcebook.api.access import AccessControl
-from sourcebook.api.feeds import FeedsApi
-from sourcebook.api.parts import routes
+from sourcebook.api.parts import Services, routes
 from sourcebook.api.routes import Api
 from sourcebook.feeds.manage import FeedManager
 from sourcebook.feeds.opml import parse_opml, source_id_for
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.records.base import shown_names
 from sourcebook.records.source import Source
-from sourcebook.sources.read import FeedReader
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 
@@ -82,8 +80,19 @@ def client_of_api(table: Table) -> Client:
     manager = FeedManager(
         table, parallel=1, policy=lambda: FeedSettings().http_policy(allowed_networks="127.0.0.0/8")
     )
-    feeds = FeedsApi(FeedReader(table), manager)
-    return Client(Api(AccessControl(nothing, public_read=False), nothing, {"feeds": feeds}))
+    return Client(Api(AccessControl(nothing, public_read=False), nothing, over(table, manager)))
+
+
+def over(table: Table, manager: FeedManager) -> Services:
+    nothing = cast("Any", None)
+    return Services(
+        table=table,
+        start=nothing,
+        workflows=(),
+        objects=nothing,
+        environ={},
+        made={managed.manager: manager},
+    )
 
 
 @pytest.fixture
@@ -176,8 +185,8 @@ def test_a_feeds_schedule_is_explained_by_the_settings_of_the_deployment(
     polled = {"fetch_count": 9, "last_success_at": "2026-11-27T12:00:00Z", "rate": Decimal(30)}
     table.update(keys.source(ID), assign={**polled, "last_fetch_at": "2026-11-27T12:00:00Z"})
     deployed = FeedSettings(target_articles_per_fetch=2, max_refresh_interval_minutes=30)
-    managed = FeedsApi(FeedReader(table), FeedManager(table, settings=deployed))
-    here = Client(dataclasses.replace(client_of_api.api, parts={"feeds": managed}))
+    services = over(table, FeedManager(table, settings=deployed))
+    here = Client(dataclasses.replace(client_of_api.api, services=services))
     status, _, explained = here("GET /feeds/{feed_id}/schedule", feed_id=ID)
     assert status == 200
     assert "2 more are expected within 4 minutes" in " ".join(explained["reasons"])

@@ -40,7 +40,7 @@ class Client:
             request = Request.of(event)
             operation = OPERATIONS[path]
             request.only(*operation.parameters)
-            response = operation.handle(self.world.reader, request)
+            response = operation.handle(self.world.services, request)
         except (InvalidInput, NotFound) as error:
             response = problem(error, "c")
         return response.status, json.loads(

@@ -146,7 +146,7 @@ def test_a_source_that_was_removed_has_no_priority(world: World) -> None:
 def test_csv_has_each_sources_figure_by_day(world: World) -> None:
     operation = next(one for one in operations.OPERATIONS if one.path == "/observations")
     request = Request(operation.route, query={"bank_name": "Bến Xuân", "limit": "100"})
-    answer = operation.handle(RawReader(world.table), request)
+    answer = operation.handle(world.services, request)
     text = str(written(answer, Representation.CSV, operation, request).body)
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     figures = {

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import boto3
 
+from sourcebook.api.parts import Services
 from sourcebook.clock import isoformat
 from sourcebook.observations.adapters.poll import ObservationAdapter
 from sourcebook.observations.canonical import Canonical, SourcePriority
@@ -88,6 +89,13 @@ class World:
     @property
     def sources(self) -> ObservationSources:
         return ObservationSources(SourceRegistry(self.table))
+
+    @property
+    def services(self) -> Services:
+        nothing: Any = None
+        return Services(
+            table=self.table, start=nothing, workflows=(), objects=nothing, environ={}, clock=lambda: NOW
+        )
 
     @property
     def reader(self) -> ObservationReader:

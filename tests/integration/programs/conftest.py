@@ -13,18 +13,13 @@ import pytest
 
 from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
-from sourcebook.api.overviews import OverviewsApi
-from sourcebook.api.parts import Dependencies, PartServices
+from sourcebook.api.parts import Services
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
 from sourcebook.articles.read import SENTIMENTS
 from sourcebook.bucket.objects import Objects
-from sourcebook.observations.read import ObservationReader
 from sourcebook.search.days import Days
 from sourcebook.search.index import Indexer
-from sourcebook.sentiment.ranking import SubjectRanking
-from sourcebook.sentiment.read import SentimentReader
-from sourcebook.sources.read import FeedReader
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.pages import walk_shards
@@ -81,19 +76,15 @@ def api_over(world: Healthy, objects: Objects) -> Api:
         started[name] = payload
         return f"arn:aws:states:us-east-1:123456789012:execution:{workflow}:{name}"
 
-    dependencies = Dependencies(
+    services = Services(
         table=table,
         start=start,
         workflows=("initialize_nova", "refresh_sources"),
         objects=lambda: objects,
         environ={},
+        clock=world.clock,
     )
-    parts = PartServices(dependencies)
-    parts["sentiment"] = SentimentReader.of(table, world.clock)
-    parts["overviews"] = OverviewsApi(
-        FeedReader(table), SubjectRanking(table, world.clock), ObservationReader(table, world.clock)
-    )
-    return Api(AccessControl(TokenStore(table), public_read=True), IdempotentRequests(table), parts)
+    return Api(AccessControl(TokenStore(table), public_read=True), IdempotentRequests(table), services)
 
 
 class _Log:

@@ -11,7 +11,7 @@ import pytest
 
 from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
-from sourcebook.api.parts import Dependencies, PartServices, match, methods, operations
+from sourcebook.api.parts import Services, match, methods, operations
 from sourcebook.api.requests import SIGNED, UNROUTED, UNROUTED_SIGNED, address_of
 from sourcebook.api.routes import Api
 from sourcebook.api.tokens import TokenStore
@@ -43,11 +43,11 @@ def table() -> MemoryTable:
 
 @pytest.fixture
 def api(table: MemoryTable) -> Api:
-    dependencies = Dependencies(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ={})
+    services = Services(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ={})
     return Api(
         AccessControl(TokenStore(table), public_read=True),
         IdempotentRequests(table),
-        PartServices(dependencies),
+        services,
     )
 
 
@@ -88,7 +88,7 @@ def test_head_checks_what_the_read_checks(api: Api) -> None:
     assert (missing["statusCode"], missing["body"]) == (404, "")
     assert ask(api, "HEAD", "/articles", query="limit=0")["statusCode"] == 400
     closed = Api(
-        AccessControl(TokenStore(MemoryTable()), public_read=False), api.idempotent_requests, api.parts
+        AccessControl(TokenStore(MemoryTable()), public_read=False), api.idempotent_requests, api.services
     )
     assert ask(closed, "HEAD", "/articles")["statusCode"] == 401
     assert ask(closed, "HEAD", "/articles", signed=True)["statusCode"] == 200
@@ -183,7 +183,7 @@ def test_the_templates_are_matched_as_the_gateway_matches_them() -> None:
 
 def test_an_error_of_ours_names_its_correlation_id(api: Api) -> None:
     log = Log()
-    broken = Api(api.access, api.idempotent_requests, {})
+    broken = Api(api.access, api.idempotent_requests, NOTHING)
     answer = broken.answer({"routeKey": "GET /feeds", "requestContext": {"requestId": "r-9"}}, log)
     assert (answer["statusCode"], json.loads(answer["body"])["correlation_id"]) == (500, "r-9")
     assert log.errors[0]["correlation_id"] == "r-9"

@@ -9,27 +9,27 @@ from typing import Any
 
 import pytest
 
-from sourcebook.api.parts import PARTS, Dependencies, PartServices, find, load, operations, routes
+from sourcebook.api import feeds
+from sourcebook.api.parts import PARTS, Services, find, operations, routes
 from sourcebook.errors import InvalidInput
-from sourcebook.table.client import Table
 
 NOTHING: Any = None
 
 
-def dependencies(table: Table = NOTHING, **environ: str) -> Dependencies:
-    return Dependencies(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ=environ)
+def services(**environ: str) -> Services:
+    return Services(table=NOTHING, start=NOTHING, workflows=(), objects=NOTHING, environ=environ)
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_the_operations_of_a_part_are_found_below_its_paths(name: str) -> None:
-    declared = load(name).OPERATIONS
-    assert [find(operation.route) for operation in declared] == [(operation, name) for operation in declared]
-    assert len(routes(name)) == len(declared)
+    declared = list(routes(name).values())
+    assert declared
+    assert [find(operation.route) for operation in declared] == declared
 
 
 def test_every_path_of_a_part_has_operations() -> None:
     for name, paths in PARTS.items():
-        declared = [operation.path for operation in load(name).OPERATIONS]
+        declared = [operation.path for operation in routes(name).values()]
         for path in paths:
             assert any(one == path or one.startswith(f"{path}/") for one in declared), path
 
@@ -55,7 +55,7 @@ def test_a_route_that_nobody_declared_is_not_found(route: str) -> None:
 def test_all_operations_are_those_of_the_parts_each_once() -> None:
     found = operations()
     assert len({operation.route for operation in found}) == len(found)
-    assert sum(len(load(name).OPERATIONS) for name in PARTS) == len(found)
+    assert sum(len(routes(name)) for name in PARTS) == len(found)
 
 
 def test_a_request_loads_its_own_part() -> None:
@@ -73,20 +73,15 @@ print(json.dumps([before, loaded(), "sourcebook.feeds" in sys.modules, "sourcebo
     assert json.loads(finished.stdout) == [[], ["sentiment"], False, False]
 
 
-def test_a_part_is_made_once() -> None:
-    parts = PartServices(dependencies())
-    assert parts["sentiment"] is parts["sentiment"]
-    assert set(parts) == {"sentiment"}
-
-
-@pytest.mark.parametrize("name", PARTS)
-def test_every_part_can_be_made(name: str) -> None:
-    assert PartServices(dependencies())[name] is not None
+def test_what_lasts_longer_than_a_request_is_made_once() -> None:
+    here = services()
+    assert here.once(feeds.manager) is here.once(feeds.manager)
+    assert set(here.made) == {feeds.manager}
 
 
 def test_a_wrong_setting_is_not_the_fault_of_who_asks() -> None:
-    parts = PartServices(dependencies(FEEDS_PARSER="slow"))
+    here = services(FEEDS_PARSER="slow")
     with pytest.raises(RuntimeError, match="FEEDS_PARSER") as raised:
-        parts["feeds"]
+        here.once(feeds.manager)
     assert isinstance(raised.value.__cause__, InvalidInput)
-    assert "feeds" not in parts
+    assert not here.made

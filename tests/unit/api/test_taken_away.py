@@ -18,7 +18,7 @@ from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
 from sourcebook.api.openapi import description
 from sourcebook.api.operations import Operation
-from sourcebook.api.parts import Dependencies, PartServices, operations
+from sourcebook.api.parts import Services, operations
 from sourcebook.api.representations import Representation, accepted, by_suffix, columns, written
 from sourcebook.api.requests import SIGNED, Request
 from sourcebook.api.responses import Response
@@ -50,11 +50,11 @@ def api() -> Api:
             article_item(key(number), START - timedelta(minutes=number))
             | {"headline": f'=1+{number}, "Nguyễn"\nand so on', "score": -0.25},
         )
-    dependencies = Dependencies(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ={})
+    services = Services(table=table, start=NOTHING, workflows=(), objects=NOTHING, environ={})
     return Api(
         AccessControl(TokenStore(table), public_read=True),
         IdempotentRequests(table),
-        PartServices(dependencies),
+        services,
     )
 
 

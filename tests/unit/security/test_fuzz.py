@@ -7,7 +7,6 @@ as cases.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -212,7 +211,7 @@ def closed_api() -> Api:
     """An API that lets nobody in but to what is open."""
     nothing: Any = Nothing()
     access = AccessControl(TokenStore(Kept(), lambda: NOW), public_read=False)
-    return Api(access, nothing, defaultdict(Nothing))
+    return Api(access, nothing, nothing)
 
 
 @given(EVENTS)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, create_model
@@ -14,11 +12,10 @@ from sourcebook.alerts.rules import RuleStore, checked
 from sourcebook.alerts.webhook import webhook_policy
 from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import PageParameters
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import ALERT
 from sourcebook.api.responses import Response, listed
-from sourcebook.http.policy import HttpPolicy
 from sourcebook.inputs import Input, OneOf, text
 from sourcebook.records.alert import FIELDS, KINDS, AlertRule, FieldSpec
 from sourcebook.records.base import View
@@ -26,70 +23,50 @@ from sourcebook.search.read import SubjectNames
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table.pages import Listing, Page, bad_cursor
 
-
-@dataclass(frozen=True, slots=True)
-class AlertsApi:
-    """The services that these operations use.
-
-    Attributes:
-        policy: what webhooks are asked by.
-        subscribe: asks an address whether it wants mails.
-    """
-
-    rules: RuleStore
-    deliveries: DeliveryStore
-    subjects: SubjectNames
-    policy: HttpPolicy
-    subscribe: Callable[[str], None]
+if TYPE_CHECKING:
+    from sourcebook.alerts.mail import Mailer
+    from sourcebook.http.policy import HttpPolicy
 
 
-def make(dependencies: Dependencies) -> AlertsApi:
-    """Return what these operations use; raises `InvalidInput` if a network of the deployment is wrong."""
-
-    def subscribe(address: str) -> None:
-        import boto3  # noqa: PLC0415 - a rule with a mail address is rare
-
-        from sourcebook.alerts.mail import Mailer  # noqa: PLC0415
-        from sourcebook.table.client import aws_config  # noqa: PLC0415
-
-        Mailer(boto3.client("sns", config=aws_config()), dependencies.environ["ALERT_TOPIC_ARN"]).subscribe(
-            address
-        )
-
-    return AlertsApi(
-        RuleStore(dependencies.table),
-        DeliveryStore(dependencies.table),
-        SubjectNames(SubjectRegistry(dependencies.table)),
-        webhook_policy(dependencies.environ),
-        subscribe,
-    )
+def _policy(services: Services) -> HttpPolicy:
+    return webhook_policy(services.environ)
 
 
-def _list_alerts(alerts: AlertsApi, request: Request) -> Response:
-    rules = [_for_readers(rule) for rule in alerts.rules.all()]
+def _mailer(services: Services) -> Mailer:
+    import boto3  # noqa: PLC0415 - a rule with a mail address is rare
+
+    from sourcebook.alerts.mail import Mailer  # noqa: PLC0415
+    from sourcebook.table.client import aws_config  # noqa: PLC0415
+
+    return Mailer(boto3.client("sns", config=aws_config()), services.environ["ALERT_TOPIC_ARN"])
+
+
+def _list_alerts(services: Services, request: Request) -> Response:
+    rules = [_for_readers(rule) for rule in RuleStore(services.table).all()]
     return listed(_page(rules, "alert_id", "alerts", request))
 
 
-def _create_alert(alerts: AlertsApi, request: Request) -> Response:
+def _create_alert(services: Services, request: Request) -> Response:
     values = NewAlert.read(request.json()).given()
-    rule = checked(values, alerts.policy, alerts.subjects)
+    subjects = SubjectNames(SubjectRegistry(services.table))
+    rule = checked(values, services.once(_policy), subjects)
     if rule.mail:
-        alerts.subscribe(rule.mail)
-    made = alerts.rules.add(rule)
+        services.once(_mailer).subscribe(rule.mail)
+    made = RuleStore(services.table).add(rule)
     answer = {**made.shown(), "secret": made.secret}
     return Response(answer, 201, headers={"location": f"/alerts/{made.alert_id}"})
 
 
-def _remove_alert(alerts: AlertsApi, request: Request) -> Response:
-    alert_id = request.path.get("alert_id", "")
-    if not alerts.rules.remove(alert_id):
+def _remove_alert(services: Services, request: Request) -> Response:
+    alert_id = ALERT.name(request)
+    if not RuleStore(services.table).remove(alert_id):
         raise ALERT.missing(alert_id)
     return Response({"alert_id": alert_id, "deleted": True})
 
 
-def _list_deliveries(alerts: AlertsApi, request: Request) -> Response:
-    rule = _rule(alerts, request)
-    rows = [one.shown() for one in alerts.deliveries.log(rule.alert_id)]
+def _list_deliveries(services: Services, request: Request) -> Response:
+    rule = ALERT.of(request, RuleStore(services.table).get)
+    rows = [one.shown() for one in DeliveryStore(services.table).log(rule.alert_id)]
     return listed(_page(rows, "event_id", f"deliveries of {rule.alert_id}", request))
 
 
@@ -116,11 +93,6 @@ def _page(rows: list[View], key: str, name: str, request: Request) -> Page[View]
     end = first + asked.limit
     found = rows[first:end]
     return Page(found, listing.cursor((str(found[-1][key]),)) if end < len(rows) else None)
-
-
-def _rule(alerts: AlertsApi, request: Request) -> AlertRule:
-    alert_id = request.path.get("alert_id", "")
-    return ALERT.found(alerts.rules.get(alert_id), alert_id)
 
 
 def _field(spec: FieldSpec) -> tuple[Any, Any]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
 from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Moment, PageParameters, Text, one_of, several
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import ARTICLE, EVENT
 from sourcebook.api.responses import Response, listed
@@ -93,81 +90,62 @@ class ArticleParameters(PageParameters):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ArticlesApi:
-    """What these operations read from.
+def _search(services: Services) -> ArticleSearch:
+    """Return what answers the questions that the table's indexes do not."""
+    from sourcebook.search.days import Days  # noqa: PLC0415 - most lists need no search
+    from sourcebook.search.read import ArticleSearch, OpenDays, SubjectNames  # noqa: PLC0415
 
-    Attributes:
-        search: returns what searches; made for the first question that the table's indexes do not answer.
-    """
-
-    articles: ArticleReader
-    events: EventReader
-    search: Callable[[], ArticleSearch]
+    days = OpenDays(Days(services.objects()))
+    return ArticleSearch(services.table, days, SubjectNames(SubjectRegistry(services.table)))
 
 
-def make(dependencies: Dependencies) -> ArticlesApi:
-    """Return what these operations use."""
-
-    @cache
-    def search() -> ArticleSearch:
-        from sourcebook.search.days import Days  # noqa: PLC0415 - most lists need no search
-        from sourcebook.search.read import ArticleSearch, OpenDays, SubjectNames  # noqa: PLC0415
-
-        days = OpenDays(Days(dependencies.objects()))
-        return ArticleSearch(dependencies.table, days, SubjectNames(SubjectRegistry(dependencies.table)))
-
-    return ArticlesApi(ArticleReader(dependencies.table), EventReader(dependencies.table), search)
+def _list_articles(services: Services, request: Request) -> Response:
+    return listed(_page(services, request))
 
 
-def _list_articles(api: ArticlesApi, request: Request) -> Response:
-    return listed(_page(api, request))
-
-
-def _follow_atom(api: ArticlesApi, request: Request) -> Response:
+def _follow_atom(services: Services, request: Request) -> Response:
     from sourcebook.api.follow import atom  # noqa: PLC0415 - only readers of feeds need it
 
-    return atom(_page(api, request), request)
+    return atom(_page(services, request), request)
 
 
-def _follow_json(api: ArticlesApi, request: Request) -> Response:
+def _follow_json(services: Services, request: Request) -> Response:
     from sourcebook.api.follow import json_feed  # noqa: PLC0415 - as above
 
-    return json_feed(_page(api, request), request)
+    return json_feed(_page(services, request), request)
 
 
-def _page(api: ArticlesApi, request: Request) -> Page[AnyArticle]:
+def _page(services: Services, request: Request) -> Page[AnyArticle]:
     """Return a page of the articles that are asked for: from the table's indexes, or by search."""
     asked = ArticleParameters.of(request)
     wanted, limit, cursor = asked.filter(), asked.limit, asked.cursor
     is_waiting = wanted.status in {"pending", "error"}
     is_indexed = not wanted.needs_search and (is_waiting or not wanted.sources)
     if asked.q is None and asked.order == NEWEST and is_indexed:
-        return api.articles.page(wanted, limit=limit, cursor=cursor)
+        return ArticleReader(services.table).page(wanted, limit=limit, cursor=cursor)
     if is_waiting:
         raise InvalidInput(
             "status", wanted.status, "analyzed, or no status: only analyzed articles are searched"
         )
-    search = api.search()
+    search = services.once(_search)
     query = parse(asked.q, search.clock()) if asked.q is not None else Query()
     return search.page(query, wanted, order=asked.order, limit=limit, cursor=cursor)
 
 
-def _get_article(api: ArticlesApi, request: Request) -> Response:
-    key = request.path.get("key", "")
-    article = api.articles.get(key)
+def _get_article(services: Services, request: Request) -> Response:
+    key = ARTICLE.name(request)
+    article = ArticleReader(services.table).get(key)
     if article is None:
         raise ARTICLE.missing(key)
     return Response(article.shown())
 
 
-def _list_events(api: ArticlesApi, request: Request) -> Response:
-    return listed(api.events.page(**dict(PageParameters.of(request))))
+def _list_events(services: Services, request: Request) -> Response:
+    return listed(EventReader(services.table).page(**dict(PageParameters.of(request))))
 
 
-def _get_event(api: ArticlesApi, request: Request) -> Response:
-    event_id = request.path.get("event_id", "")
-    return Response(EVENT.found(api.events.get(event_id), event_id).shown())
+def _get_event(services: Services, request: Request) -> Response:
+    return Response(EVENT.of(request, EventReader(services.table).get).shown())
 
 
 OPERATIONS: Final = of_topic(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import ConfigDict, Field
 
 from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import PageParameters
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import Resource
 from sourcebook.api.responses import Conflict, NotFound, Response, listed
@@ -101,84 +99,57 @@ INPUTS: Final[Mapping[str, type[_Decided]]] = {
     DecisionAction.UNDO.value: Undo,
 }
 """The input of each decision, by its name."""
-_DECISION: Final = Resource("decision", f"There are {', '.join(INPUTS)}.")
+_DECISION: Final = Resource("decision", "action", f"There are {', '.join(INPUTS)}.")
 
 
 class DecisionParameters(PageParameters):
     """Which decisions are asked for."""
 
-    EXAMPLE: ClassVar[str] = "3b6fbc0e4a1d4e0f9b8a7c6d5e4f3a2b"
-
     about: Annotated[str, matching(DIGEST, 32)] | None = Field(
-        None, description="Only those about this article or event.", examples=[EXAMPLE]
+        None, description="Only those about this article or event.", examples=[_A]
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionsApi:
-    """The services that these operations use.
+def _announcer(services: Services) -> Announcer:
+    import boto3  # noqa: PLC0415 - as below
 
-    Attributes:
-        announcer: returns what asks for analysis; its client is made with the first decision.
-    """
+    from sourcebook.articles.announce import Announcer  # noqa: PLC0415 - few requests announce
+    from sourcebook.table.client import aws_config  # noqa: PLC0415 - as above
 
-    reader: DecisionReader
-    events: EventDecisions
-    announcer: Callable[[], Announcer]
-
-    def articles(self, correlation_id: str) -> ArticleDecisions:
-        """Return what decides on articles."""
-
-        def announce(dedup_keys: Iterable[str]) -> None:
-            self.announcer().announce(dedup_keys, correlation_id)
-
-        return ArticleDecisions(self.reader.table, announce)
+    return Announcer(boto3.client("sns", config=aws_config()), services.environ["ARTICLE_TOPIC_ARN"])
 
 
-def make(dependencies: Dependencies) -> DecisionsApi:
-    """Return what these operations use."""
-
-    @cache
-    def announcer() -> Announcer:
-        import boto3  # noqa: PLC0415 - as below
-
-        from sourcebook.articles.announce import Announcer  # noqa: PLC0415 - few requests announce
-        from sourcebook.table.client import aws_config  # noqa: PLC0415 - as above
-
-        return Announcer(boto3.client("sns", config=aws_config()), dependencies.environ["ARTICLE_TOPIC_ARN"])
-
-    return DecisionsApi(DecisionReader(dependencies.table), EventDecisions(dependencies.table), announcer)
+def _list_decisions(services: Services, request: Request) -> Response:
+    return listed(DecisionReader(services.table).page(**dict(DecisionParameters.of(request))))
 
 
-def _list_decisions(decisions: DecisionsApi, request: Request) -> Response:
-    return listed(decisions.reader.page(**dict(DecisionParameters.of(request))))
-
-
-def _decide(decisions: DecisionsApi, request: Request) -> Response:
-    action = request.path.get("action", "")
-    asked = _DECISION.found(INPUTS.get(action), action).read(request.json())
+def _decide(services: Services, request: Request) -> Response:
+    asked = _DECISION.of(request, INPUTS.get).read(request.json())
     by = DecidedBy(decided_by=asked.decided_by, reason=asked.reason, token=request.id, caller=request.caller)
     try:
-        return Response(_decided(decisions, asked, by, request.correlation_id).shown())
+        return Response(_decided(services, asked, by, request.correlation_id).shown())
     except NotThere as error:
         raise NotFound(str(error)) from error
     except DoesNotFit as error:
         raise Conflict(str(error), error.field) from error
 
 
-def _decided(decisions: DecisionsApi, asked: _Decided, by: DecidedBy, correlation_id: str) -> Decision:
-    articles = decisions.articles(correlation_id)
+def _decided(services: Services, asked: _Decided, by: DecidedBy, correlation_id: str) -> Decision:
+    def announce(dedup_keys: Iterable[str]) -> None:
+        services.once(_announcer).announce(dedup_keys, correlation_id)
+
+    articles, events = ArticleDecisions(services.table, announce), EventDecisions(services.table)
     match asked:
         case JoinArticles():
             return articles.join(asked.article_id, asked.other_id, by)
         case SplitArticle():
             return articles.split(asked.article_id, asked.source, by)
         case TakeOut():
-            return decisions.events.take_out(asked.article_id, by)
+            return events.take_out(asked.article_id, by)
         case MergeEvents():
-            return decisions.events.merge(asked.event_id, asked.other_id, by)
+            return events.merge(asked.event_id, asked.other_id, by)
         case Undo():
-            return undo(asked.decision_id, by, articles, decisions.events, decisions.reader)
+            return undo(asked.decision_id, by, articles, events, DecisionReader(services.table))
     raise AssertionError(asked)
 
 

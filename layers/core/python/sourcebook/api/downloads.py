@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Final, TypeVar
+from functools import partial
+from typing import Final
 
 from sourcebook.api import products
 from sourcebook.api.operations import Operation, of_topic
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import CASE
 from sourcebook.api.responses import Conflict, NotFound, Response, redirect
 from sourcebook.novae.product_read import NothingToPlot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-make = products.make
+from sourcebook.novae.read import NovaReader
 
 LARGEST_FILE: Final = 4_000_000
 """Bytes of a file that fit into an answer of Lambda, also where it cannot be compressed."""
@@ -23,42 +21,29 @@ LARGEST_FILE: Final = 4_000_000
 LARGEST_HELD: Final = 3_000_000
 """Bytes of a quarantined file that fit into an answer as base64."""
 
-T = TypeVar("T")
-
 _ALL_POINTS: Final = 10_000_000
 _CSV_TYPE: Final = "text/csv; charset=utf-8; header=present"
 
 
-def _spectrum_as_csv(api: products.ProductsApi, request: Request) -> Response:
-    nova_id, product_id = products.nova_of(api, request), request.path.get("data_product_id", "")
-    text = _found(lambda: api.products.spectrum_csv(nova_id, product_id), nova_id, product_id)
-    return _file(text, _CSV_TYPE, f"{product_id}.csv")
+def _spectrum_as_csv(services: Services, request: Request) -> Response:
+    text = products.product_of(services, request, products.reader(services).spectrum_csv)
+    return _file(text, _CSV_TYPE, f"{request.path['data_product_id']}.csv")
 
 
-def _held_file(api: products.ProductsApi, request: Request) -> Response:
-    quarantine_id = request.path.get("quarantine_id", "")
+def _held_file(services: Services, request: Request) -> Response:
+    reader = products.reader(services)
     try:
-        file = CASE.found(api.products.held_file(quarantine_id, LARGEST_HELD), quarantine_id)
+        file = CASE.of(request, lambda quarantine_id: reader.held_file(quarantine_id, LARGEST_HELD))
     except NothingToPlot as error:
         raise NotFound(str(error)) from error
     return Response(
         {
-            "quarantine_id": quarantine_id,
+            "quarantine_id": CASE.name(request),
             "byte_length": file.whole,
             "is_whole": file.whole == len(file.body),
             "content": base64.b64encode(file.body).decode(),
         }
     )
-
-
-def _found(read: Callable[[], T | None], nova_id: str, product_id: str) -> T:
-    try:
-        found = read()
-    except NothingToPlot as error:
-        raise NotFound(str(error)) from error
-    if found is None:
-        raise products.no_product(nova_id, product_id)
-    return found
 
 
 def _file(text: str, content_type: str, name: str) -> Response:
@@ -95,13 +80,13 @@ def _curve_file(
 ) -> Operation:
     """Return the operation that gives a light curve as a file of a format."""
 
-    def handle(api: products.ProductsApi, request: Request) -> Response:
+    def handle(services: Services, request: Request) -> Response:
         from sourcebook.lightcurves.written import FORMATS  # noqa: PLC0415 - seldom needed
 
-        nova_id = products.nova_of(api, request)
-        nova = api.novae.get(nova_id) or {}
+        nova_id = products.nova_of(services, request)
+        nova = NovaReader(services.table).get(nova_id) or {}
         asked = products.CurveParameters.of(request)
-        found = products.points_of(api, request, nova_id, asked, most=_ALL_POINTS)
+        found = products.points_of(services, request, nova_id, asked, most=_ALL_POINTS)
         text = FORMATS[suffix](found["items"], str(nova.get("primary_name") or nova_id))
         return _file(text, media_type, f"{request.path['nova_id']}{saved_as or suffix}")
 
@@ -121,10 +106,9 @@ def _curve_file(
 def _spectrum_link(suffix: str, name: str, summary: str, description: str, *, original: bool) -> Operation:
     """Return the operation that leads to a file of a spectrum."""
 
-    def handle(api: products.ProductsApi, request: Request) -> Response:
-        nova_id, product_id = products.nova_of(api, request), request.path.get("data_product_id", "")
-        link = _found(lambda: api.products.link(nova_id, product_id, original=original), nova_id, product_id)
-        return redirect(link)
+    def handle(services: Services, request: Request) -> Response:
+        link = partial(products.reader(services).link, original=original)
+        return redirect(products.product_of(services, request, link))
 
     return Operation(
         route=f"GET {_SPECTRUM}{suffix}",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Parameters, one_of
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import EXPORT
 from sourcebook.api.responses import NotFound, Response, redirect, unpaged
-from sourcebook.clients import on_demand
 from sourcebook.errors import shorten
 from sourcebook.exports.period import Period
 from sourcebook.exports.read import ExportReader
@@ -30,12 +30,7 @@ class FileParameters(Parameters):
     )
 
 
-def make(dependencies: Dependencies) -> ExportReader:
-    """Return what these operations read from."""
-    return ExportReader(on_demand(dependencies.objects))
-
-
-def _list_exports(exports: ExportReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
+def _list_exports(services: Services, request: Request) -> Response:  # noqa: ARG001 - as every operation
     return unpaged(
         [
             {
@@ -44,21 +39,23 @@ def _list_exports(exports: ExportReader, request: Request) -> Response:  # noqa:
                 "until": period.until.isoformat(),
                 "manifest": f"/exports/{period.name}",
             }
-            for period in exports.periods()
+            for period in ExportReader(services.objects()).periods()
         ]
     )
 
 
-def _get_export(exports: ExportReader, request: Request) -> Response:
-    name = request.path.get("export_id", "")
-    period = Period.named(name)
-    return Response(EXPORT.found(exports.manifest(period) if period else None, name))
+def _get_export(services: Services, request: Request) -> Response:
+    def manifest(name: str) -> Mapping[str, object] | None:
+        period = Period.named(name)
+        return ExportReader(services.objects()).manifest(period) if period else None
+
+    return Response(EXPORT.of(request, manifest))
 
 
-def _get_file(exports: ExportReader, request: Request) -> Response:
-    export_id, name = request.path.get("export_id", ""), request.path.get("name", "")
+def _get_file(services: Services, request: Request) -> Response:
+    export_id, name = EXPORT.name(request), request.path.get("name", "")
     period = Period.named(export_id)
-    link = exports.link(period, name) if period else None
+    link = ExportReader(services.objects()).link(period, name) if period else None
     if link is None:
         raise NotFound(
             f"The export {shorten(export_id)} has no file {shorten(name)}. GET /exports/{{export_id}} lists "

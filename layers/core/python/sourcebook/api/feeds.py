@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
 from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import PageParameters, Parameters, one_of
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import FEED
 from sourcebook.api.responses import Conflict, Response, listed
@@ -48,98 +48,81 @@ class OpmlParameters(Parameters):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FeedsApi:
-    """The services that these operations use."""
-
-    reader: FeedReader
-    manager: FeedManager
-
-
-def make(dependencies: Dependencies) -> FeedsApi:
-    """Return what these operations use.
-
-    Raises:
-        InvalidInput: if a setting of feeds is wrong.
-    """
-    settings = FeedSettings.from_environment(dependencies.environ)
+def manager(services: Services) -> FeedManager:
+    """Return what changes feeds; raise InvalidInput if a setting of feeds is wrong."""
+    settings = FeedSettings.from_environment(services.environ)
 
     def policy() -> HttpPolicy:
         return settings.http_policy(
-            contact=dependencies.environ.get("HTTP_CONTACT", ""),
-            allowed_networks=dependencies.environ.get("HTTP_ALLOWED_NETWORKS", ""),
+            contact=services.environ.get("HTTP_CONTACT", ""),
+            allowed_networks=services.environ.get("HTTP_ALLOWED_NETWORKS", ""),
         )
 
-    return FeedsApi(
-        FeedReader(dependencies.table), FeedManager(dependencies.table, settings=settings, policy=policy)
-    )
+    return FeedManager(services.table, settings=settings, policy=policy)
 
 
-def _list_feeds(feeds: FeedsApi, request: Request) -> Response:
-    return listed(feeds.reader.page(**dict(FeedParameters.of(request))))
+def _list_feeds(services: Services, request: Request) -> Response:
+    return listed(FeedReader(services.table).page(**dict(FeedParameters.of(request))))
 
 
-def _get_feed(feeds: FeedsApi, request: Request) -> Response:
-    feed_id = request.path.get("feed_id", "")
-    return Response(FEED.found(feeds.reader.get(feed_id), feed_id))
+def _get_feed(services: Services, request: Request) -> Response:
+    return Response(FEED.of(request, FeedReader(services.table).get))
 
 
-def _get_feed_history(feeds: FeedsApi, request: Request) -> Response:
-    feed_id = request.path.get("feed_id", "")
-    page = feeds.reader.history(feed_id, **dict(PageParameters.of(request)))
-    return listed(FEED.found(page, feed_id))
+def _get_feed_history(services: Services, request: Request) -> Response:
+    asked = dict(PageParameters.of(request))
+    page = FEED.of(request, lambda feed_id: FeedReader(services.table).history(feed_id, **asked))
+    return listed(page)
 
 
-def _add_feed(feeds: FeedsApi, request: Request) -> Response:
+def _add_feed(services: Services, request: Request) -> Response:
     asked = NewFeed.read(request.json()).given()
     name, found = "", dict[str, object]()
     if site := asked.pop("site", None):
-        discovery = _discovered(feeds, site)
+        discovery = _discovered(services, site)
         asked["url"] = discovery.feed.url
         name = discovery.feed.title
         found = {"found": {"how": discovery.how, "others": list(discovery.others)}}
-    added = _add(feeds, asked, name)
+    added = _add(services, asked, name)
     headers = {"location": f"/feeds/{added.feed_id}"}
     answer = {**added.feed.shown(), **found, "created": added.new}
     return Response(answer, 201 if added.new else 200, headers=headers)
 
 
-def _change_feed(feeds: FeedsApi, request: Request) -> Response:
-    feed_id = request.path.get("feed_id", "")
+def _change_feed(services: Services, request: Request) -> Response:
     try:
-        feed = feeds.manager.change(feed_id, request.json())
+        feed = FEED.of(request, lambda feed_id: services.once(manager).change(feed_id, request.json()))
     except AlreadyRegistered as error:
         raise Conflict(str(error), error.field) from error
-    return Response(FEED.found(feed, feed_id).shown())
+    return Response(feed.shown())
 
 
-def _remove_feed(feeds: FeedsApi, request: Request) -> Response:
-    feed_id = request.path.get("feed_id", "")
-    if not feeds.manager.remove(feed_id):
+def _remove_feed(services: Services, request: Request) -> Response:
+    feed_id = FEED.name(request)
+    if not services.once(manager).remove(feed_id):
         raise FEED.missing(feed_id)
     return Response({"feed_id": feed_id, "deleted": True})
 
 
-def _explain_schedule(feeds: FeedsApi, request: Request) -> Response:
+def _explain_schedule(services: Services, request: Request) -> Response:
     from sourcebook.feeds.schedule import explain  # noqa: PLC0415 - pydantic
 
-    feed_id = request.path.get("feed_id", "")
-    source = FEED.found(feeds.manager.source(feed_id), feed_id)
-    settings = feeds.manager.settings
+    feeds = services.once(manager)
+    source = FEED.of(request, feeds.source)
     return Response(
         {
-            "feed_id": feed_id,
+            "feed_id": source.source_id,
             "next_fetch_time": isoformat(source.next_fetch_time),
-            "reasons": explain(source, feeds.manager.clock(), settings=settings),
-            "settings": asdict(settings),
+            "reasons": explain(source, feeds.clock(), settings=feeds.settings),
+            "settings": asdict(feeds.settings),
         }
     )
 
 
-def _import_feeds(feeds: FeedsApi, request: Request) -> Response:
+def _import_feeds(services: Services, request: Request) -> Response:
     if not request.body.strip():
         raise InvalidInput("body", request.body, "an OPML document")
-    report = feeds.manager.import_opml(request.body)
+    report = services.once(manager).import_opml(request.body)
     problems = [{"line": problem.line, "message": problem.message} for problem in report.problems]
     return Response(
         {
@@ -152,8 +135,8 @@ def _import_feeds(feeds: FeedsApi, request: Request) -> Response:
     )
 
 
-def _export_feeds(feeds: FeedsApi, request: Request) -> Response:
-    text = feeds.manager.export_opml(version=OpmlParameters.of(request).version)
+def _export_feeds(services: Services, request: Request) -> Response:
+    text = services.once(manager).export_opml(version=OpmlParameters.of(request).version)
     if len(text.encode()) > LARGEST_EXPORT:
         raise Conflict(
             "The list of feeds is too large for one answer. `sourcebook feeds export` writes it to a file.",
@@ -163,14 +146,14 @@ def _export_feeds(feeds: FeedsApi, request: Request) -> Response:
     return Response(text, content_type=OPML_TYPE, headers=headers)
 
 
-def _add(feeds: FeedsApi, values: dict[str, object], name: str) -> Added:
+def _add(services: Services, values: dict[str, object], name: str) -> Added:
     try:
-        return feeds.manager.add(values, name=name)
+        return services.once(manager).add(values, name=name)
     except AlreadyRegistered as error:
         raise Conflict(str(error), error.field) from error
 
 
-def _discovered(feeds: FeedsApi, site: str) -> Discovery:
+def _discovered(services: Services, site: str) -> Discovery:
     """Find the feed of a site.
 
     Raises:
@@ -183,7 +166,7 @@ def _discovered(feeds: FeedsApi, site: str) -> Discovery:
     from sourcebook.http.errors import FetchError  # noqa: PLC0415
 
     async def search() -> Discovery:
-        async with HttpClient(feeds.manager.http_policy()) as http:
+        async with HttpClient(services.once(manager).http_policy()) as http:
             return await discover(http, site)
 
     try:

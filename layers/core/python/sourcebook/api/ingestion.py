@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
 from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Parameters, number, one_of
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.queues import DeadLetters
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response, unpaged
@@ -37,37 +36,27 @@ class SourceOverviewParameters(PastParameters):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class IngestionApi:
-    """What these operations read from."""
-
-    ingestion: IngestionOverview
-    dead_letters: DeadLetters
-
-
-def make(dependencies: Dependencies) -> IngestionApi:
-    """Return what these operations read from; raise InvalidInput if the queues are not well declared."""
-    dead_letters = DeadLetters.from_environment(on_demand(_queues), dependencies.environ)
-    return IngestionApi(IngestionOverview(dependencies.table), dead_letters)
-
-
 def _queues() -> SQSClient:
     import boto3  # noqa: PLC0415 - seldom needed
 
     return boto3.client("sqs", config=aws_config())
 
 
-def _list_source_overviews(api: IngestionApi, request: Request) -> Response:
+def _dead_letters(services: Services) -> DeadLetters:
+    return DeadLetters.from_environment(on_demand(_queues), services.environ)
+
+
+def _list_source_overviews(services: Services, request: Request) -> Response:
     asked = SourceOverviewParameters.of(request)
-    return Response(api.ingestion.sources(asked.hours, asked.order))
+    return Response(IngestionOverview(services.table).sources(asked.hours, asked.order))
 
 
-def _list_batches(api: IngestionApi, request: Request) -> Response:
-    return Response(api.ingestion.batches(PastParameters.of(request).hours))
+def _list_batches(services: Services, request: Request) -> Response:
+    return Response(IngestionOverview(services.table).batches(PastParameters.of(request).hours))
 
 
-def _list_dead_letters(api: IngestionApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    return unpaged(api.dead_letters.waiting())
+def _list_dead_letters(services: Services, request: Request) -> Response:  # noqa: ARG001 - as every operation
+    return unpaged(services.once(_dead_letters).waiting())
 
 
 OPERATIONS: Final = of_topic(

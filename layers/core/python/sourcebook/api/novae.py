@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import ConfigDict, Field, create_model
 
 from sourcebook.api.operations import Body, Operation, of_topic
 from sourcebook.api.parameters import Day, PageParameters, YesOrNo, degrees, number, one_of
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import CASE, NOVA, RUN
 from sourcebook.api.responses import Conflict, Response, listed
-from sourcebook.api.workflows import CandidateName, WorkflowsApi
-from sourcebook.api.workflows import make as make_workflows
+from sourcebook.api.workflows import CandidateName, started
 from sourcebook.errors import InvalidInput
 from sourcebook.inputs import Input, NovaId, OneOf, expected, matching, text
 from sourcebook.novae.coordinates import Position
@@ -158,29 +156,7 @@ class ReviewerDecision(Input):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogApi:
-    """The services that these operations use."""
-
-    novae: NovaReader
-    list: NovaList
-    runs: RunReader
-    desk: ReviewDesk
-    workflows: WorkflowsApi
-
-
-def make(dependencies: Dependencies) -> CatalogApi:
-    """Return what these operations use."""
-    return CatalogApi(
-        NovaReader(dependencies.table),
-        NovaList(dependencies.table),
-        RunReader(dependencies.table),
-        ReviewDesk(dependencies.table, dependencies.start),
-        make_workflows(dependencies),
-    )
-
-
-def _find_novae(catalog: CatalogApi, request: Request) -> Response:
+def _find_novae(services: Services, request: Request) -> Response:
     given = set(request.query)
     if len([ways for ways in (_BY_NAME, _BY_PLACE, _BY_FILTERS) if ways & given]) > 1:
         raise InvalidInput(
@@ -188,54 +164,52 @@ def _find_novae(catalog: CatalogApi, request: Request) -> Response:
         )
     asked = NovaParameters.of(request)
     if asked.name is not None:
-        return Response(catalog.novae.by_name(asked.name))
+        return Response(NovaReader(services.table).by_name(asked.name))
     if _BY_PLACE & given:
-        return Response(catalog.novae.near(*asked.place()))
-    return listed(catalog.list.page(asked.wanted(), limit=asked.limit, cursor=asked.cursor))
+        return Response(NovaReader(services.table).near(*asked.place()))
+    return listed(NovaList(services.table).page(asked.wanted(), limit=asked.limit, cursor=asked.cursor))
 
 
 def _yes(word: str | None) -> bool | None:
     return None if word is None else word == "true"
 
 
-def _get_nova(catalog: CatalogApi, request: Request) -> Response:
-    return Response(_nova(catalog, request))
+def _get_nova(services: Services, request: Request) -> Response:
+    return Response(NOVA.of(request, NovaReader(services.table).get))
 
 
-def _list_nova_runs(catalog: CatalogApi, request: Request) -> Response:
-    nova_id = _nova(catalog, request)["nova_id"]
-    return listed(catalog.runs.of_nova(nova_id, **dict(PageParameters.of(request))))
+def _list_nova_runs(services: Services, request: Request) -> Response:
+    nova_id = NOVA.of(request, NovaReader(services.table).get)["nova_id"]
+    return listed(RunReader(services.table).of_nova(nova_id, **dict(PageParameters.of(request))))
 
 
-def _initialize_nova(catalog: CatalogApi, request: Request) -> Response:
-    return catalog.workflows.run("initialize_nova", NewNova.read(request.json()).given(), request)
+def _initialize_nova(services: Services, request: Request) -> Response:
+    return started(services, "initialize_nova", NewNova.read(request.json()).given(), request)
 
 
-def _list_runs(catalog: CatalogApi, request: Request) -> Response:
-    return listed(catalog.runs.page(**dict(RunParameters.of(request))))
+def _list_runs(services: Services, request: Request) -> Response:
+    return listed(RunReader(services.table).page(**dict(RunParameters.of(request))))
 
 
-def _get_run(catalog: CatalogApi, request: Request) -> Response:
-    job_run_id = request.path.get("job_run_id", "")
-    return Response(RUN.found(catalog.runs.get(job_run_id), job_run_id))
+def _get_run(services: Services, request: Request) -> Response:
+    return Response(RUN.of(request, RunReader(services.table).get))
 
 
-def _list_quarantine(catalog: CatalogApi, request: Request) -> Response:
+def _list_quarantine(services: Services, request: Request) -> Response:
     asked = CaseParameters.of(request)
-    reviewed = asked.review == "decided"
-    return listed(catalog.desk.page(reviewed=reviewed, limit=asked.limit, cursor=asked.cursor))
+    desk = ReviewDesk(services.table, services.start)
+    return listed(desk.page(reviewed=asked.review == "decided", limit=asked.limit, cursor=asked.cursor))
 
 
-def _get_quarantined(catalog: CatalogApi, request: Request) -> Response:
-    quarantine_id = request.path.get("quarantine_id", "")
-    return Response(CASE.found(catalog.desk.get(quarantine_id), quarantine_id))
+def _get_quarantined(services: Services, request: Request) -> Response:
+    return Response(CASE.of(request, ReviewDesk(services.table, services.start).get))
 
 
-def _review_quarantined(catalog: CatalogApi, request: Request) -> Response:
-    quarantine_id = request.path.get("quarantine_id", "")
+def _review_quarantined(services: Services, request: Request) -> Response:
+    quarantine_id = CASE.name(request)
     made = ReviewerDecision.read(request.json())
     try:
-        case = catalog.desk.review(
+        case = ReviewDesk(services.table, services.start).review(
             quarantine_id,
             made.decision,
             reviewer=made.reviewer,
@@ -247,11 +221,6 @@ def _review_quarantined(catalog: CatalogApi, request: Request) -> Response:
     except AlreadyReviewed as error:
         raise Conflict(str(error), error.field) from error
     return Response(CASE.found(case, quarantine_id))
-
-
-def _nova(catalog: CatalogApi, request: Request) -> dict[str, Any]:
-    nova_id = request.path.get("nova_id", "")
-    return NOVA.found(catalog.novae.get(nova_id), nova_id)
 
 
 _RUNS: Final = of_topic(

@@ -10,19 +10,19 @@ from pydantic import Field
 
 from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Cursor, Day, PageParameters, Parameters, Text, number
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import Resource
 from sourcebook.api.responses import Response, listed, unpaged
 from sourcebook.observations.raw_read import RawReader
-from sourcebook.observations.read import ObservationReader, Unknown
+from sourcebook.observations.read import Unknown
 
 SERIES: Final[Any] = Field(
     None, description="As `GET /series` has it; all series without it.", examples=["deposit_online"]
 )
 _NAMED: Final = {
-    "series_code": Resource("series", "GET /series lists them."),
-    "bank_name": Resource("bank", "GET /banks lists them."),
+    "series_code": Resource("series", "series_code", "GET /series lists them."),
+    "bank_name": Resource("bank", "bank_name", "GET /banks lists them."),
 }
 ONE_SERIES: Final[Any] = Field(description="As `GET /series` has it.", examples=["deposit_online"])
 
@@ -84,36 +84,36 @@ class ObservationParameters(PageParameters, FigureParameters):
     until: Day | None = Field(None, description="Last day, excluded.", examples=["2026-12-01"])
 
 
-def make(dependencies: Dependencies) -> RawReader:
-    """Return what these operations use."""
-    return RawReader(dependencies.table)
+def reader(services: Services) -> RawReader:
+    """Return what these operations read from."""
+    return RawReader(services.table, services.clock)
 
 
-def _get_latest(reader: ObservationReader, request: Request) -> Response:
+def _get_latest(services: Services, request: Request) -> Response:
     with known():
-        return listed(reader.latest(**dict(LatestParameters.of(request))))
+        return listed(reader(services).latest(**dict(LatestParameters.of(request))))
 
 
-def _get_history(reader: ObservationReader, request: Request) -> Response:
+def _get_history(services: Services, request: Request) -> Response:
     with known():
-        return Response(reader.history(**dict(HistoryParameters.of(request))))
+        return Response(reader(services).history(**dict(HistoryParameters.of(request))))
 
 
-def _list_observations(reader: RawReader, request: Request) -> Response:
+def _list_observations(services: Services, request: Request) -> Response:
     with known():
-        return listed(reader.figures(**dict(ObservationParameters.of(request))))
+        return listed(reader(services).figures(**dict(ObservationParameters.of(request))))
 
 
-def _list_banks(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    return unpaged(reader.banks())
+def _list_banks(services: Services, request: Request) -> Response:  # noqa: ARG001 - as every operation
+    return unpaged(reader(services).banks())
 
 
-def _list_series(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    return unpaged(reader.series())
+def _list_series(services: Services, request: Request) -> Response:  # noqa: ARG001 - as every operation
+    return unpaged(reader(services).series())
 
 
-def _get_meta(reader: ObservationReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    return Response(reader.meta())
+def _get_meta(services: Services, request: Request) -> Response:  # noqa: ARG001 - as every operation
+    return Response(reader(services).meta())
 
 
 @contextmanager

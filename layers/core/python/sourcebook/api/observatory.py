@@ -6,7 +6,6 @@ Errors of a query are in a VOTable with status 200, as both standards ask.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar
 
@@ -14,7 +13,7 @@ from pydantic import Field
 
 from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Parameters, Text, number
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
 from sourcebook.errors import InvalidInput
@@ -121,22 +120,7 @@ class SpectraParameters(Parameters):
     responseformat: Unused = Field(None, alias="RESPONSEFORMAT")
 
 
-@dataclass(frozen=True, slots=True)
-class ObservatoryApi:
-    """What these operations read from."""
-
-    novae: NovaReader
-    products: ProductReader
-
-
-def make(dependencies: Dependencies) -> ObservatoryApi:
-    """Return the part of the API that speaks the protocols of the Virtual Observatory."""
-    return ObservatoryApi(
-        NovaReader(dependencies.table), ProductReader(dependencies.table, dependencies.objects)
-    )
-
-
-def _cone_search(api: ObservatoryApi, request: Request) -> Response:
+def _cone_search(services: Services, request: Request) -> Response:
 
     def answer() -> str:
         asked = ConeParameters.of(request)
@@ -145,7 +129,7 @@ def _cone_search(api: ObservatoryApi, request: Request) -> Response:
         found: list[dict[str, Any]] = []
         overflow = False
         if radius > 0:
-            near = api.novae.near(position, radius)
+            near = NovaReader(services.table).near(position, radius)
             found = near["items"]
             overflow = near["left_out"] > 0 or asked.maxrec < len(found)
         rows = (
@@ -171,7 +155,7 @@ def _cone_search(api: ObservatoryApi, request: Request) -> Response:
     )
 
 
-def _spectral_access(api: ObservatoryApi, request: Request) -> Response:
+def _spectral_access(services: Services, request: Request) -> Response:
     base = request.address.removesuffix("/vo/ssa")
 
     def answer() -> str:
@@ -182,7 +166,8 @@ def _spectral_access(api: ObservatoryApi, request: Request) -> Response:
         most = min(asked.maxrec, _SPECTRA_AT_MOST)
         if asked.format.upper() != "METADATA":
             position = _position(_needed("POS", asked.pos))
-            rows = list(_spectra(api, api.novae.near(position, asked.size / 2)["items"], base))
+            novae = NovaReader(services.table).near(position, asked.size / 2)["items"]
+            rows = list(_spectra(services, novae, base))
         overflow = len(rows) > most
         infos = [
             Info("SERVICE_PROTOCOL", "1.1", "SSAP"),
@@ -201,9 +186,10 @@ def _spectral_access(api: ObservatoryApi, request: Request) -> Response:
     )
 
 
-def _spectra(api: ObservatoryApi, novae: list[dict[str, Any]], base: str) -> Iterator[Mapping[str, Cell]]:
+def _spectra(services: Services, novae: list[dict[str, Any]], base: str) -> Iterator[Mapping[str, Cell]]:
+    products = ProductReader(services.table, services.objects)
     for nova in novae:
-        for product in api.products.valid_spectra(nova["nova_id"]):
+        for product in products.valid_spectra(nova["nova_id"]):
             yield _spectrum(nova, product, base)
 
 

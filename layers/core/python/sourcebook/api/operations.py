@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
 
 if TYPE_CHECKING:
     from sourcebook.api.parameters import Parameters
+    from sourcebook.api.parts import Services
     from sourcebook.inputs import Input
 
 
@@ -57,7 +58,7 @@ class Operation:
         route: method and template of the path: the route key of API Gateway.
         name: the operation's id, unique.
         summary: one line without a full stop.
-        handle: answers a request; the first argument is the service of its part.
+        handle: answers a request.
         topic: what it belongs to; see `of_topic`.
         description: what else a caller should know, in Markdown's simplest forms.
         is_open: whether anybody may call it.
@@ -72,7 +73,7 @@ class Operation:
     route: str
     name: str
     summary: str
-    handle: Callable[[Any, Request], Response]
+    handle: Callable[[Services, Request], Response]
     topic: str = ""
     is_open: bool = False
     description: str = ""

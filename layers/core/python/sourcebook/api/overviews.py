@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import Field
 
-from sourcebook.api.observations import ONE_SERIES, SERIES, known
+from sourcebook.api.observations import ONE_SERIES, SERIES, known, reader
 from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import PageParameters, Parameters, Text, number, one_of
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response, listed, unpaged
 from sourcebook.observations.best import best_rates, moves
-from sourcebook.observations.read import ObservationReader
 from sourcebook.sentiment.ranking import HOURS_LIMIT, ORDERS, SubjectRanking
 from sourcebook.sources.read import HEALTHS, FeedReader
 
@@ -55,42 +53,24 @@ class MoveParameters(Parameters):
     days: Annotated[int, number(1, 366)] = Field(30, description="How long the period is.")
 
 
-@dataclass(frozen=True, slots=True)
-class OverviewsApi:
-    """What these operations read from."""
-
-    sources: FeedReader
-    subjects: SubjectRanking
-    rates: ObservationReader
+def _list_sources(services: Services, request: Request) -> Response:
+    return listed(FeedReader(services.table).sources(**dict(SourceParameters.of(request))))
 
 
-def make(dependencies: Dependencies) -> OverviewsApi:
-    """Return the part of the API that answers overviews from the table of a request."""
-    return OverviewsApi(
-        FeedReader(dependencies.table),
-        SubjectRanking(dependencies.table),
-        ObservationReader(dependencies.table),
-    )
-
-
-def _list_sources(api: OverviewsApi, request: Request) -> Response:
-    return listed(api.sources.sources(**dict(SourceParameters.of(request))))
-
-
-def _rank_subjects(api: OverviewsApi, request: Request) -> Response:
+def _rank_subjects(services: Services, request: Request) -> Response:
     asked = RankingParameters.of(request)
-    return Response(api.subjects.rank(asked.hours, asked.order))
+    return Response(SubjectRanking(services.table, services.clock).rank(asked.hours, asked.order))
 
 
-def _list_best_rates(api: OverviewsApi, request: Request) -> Response:
+def _list_best_rates(services: Services, request: Request) -> Response:
     with known():
-        return unpaged(best_rates(api.rates, series_code=BestRateParameters.of(request).series_code))
+        return unpaged(best_rates(reader(services), series_code=BestRateParameters.of(request).series_code))
 
 
-def _list_moves(api: OverviewsApi, request: Request) -> Response:
+def _list_moves(services: Services, request: Request) -> Response:
     asked = MoveParameters.of(request)
     with known():
-        return Response(moves(api.rates, series_code=asked.series_code, days=asked.days))
+        return Response(moves(reader(services), series_code=asked.series_code, days=asked.days))
 
 
 OPERATIONS: Final = of_topic(

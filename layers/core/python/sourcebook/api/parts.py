@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
+from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.table.client import Table
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from sourcebook.api.operations import Operation
     from sourcebook.bucket.objects import Objects
     from sourcebook.novae.review import Starter
+
+T = TypeVar("T")
 
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "service": ("/health", "/openapi.json", "/docs"),
@@ -55,14 +58,15 @@ _BY_PATH: Final = {path: name for name, paths in PARTS.items() for path in paths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dependencies:
-    """The dependencies of the services of all parts.
+class Services:
+    """What operations work with.
 
     Attributes:
         start: starts a workflow.
         workflows: names of the workflows that this stack has.
         objects: returns the bucket; its client is made when something is read from there.
         environ: the function's environment, where a part has settings of its own.
+        made: what `once` has made, by what makes it.
     """
 
     table: Table
@@ -70,59 +74,36 @@ class Dependencies:
     workflows: tuple[str, ...]
     objects: Callable[[], Objects]
     environ: Mapping[str, str]
+    clock: Clock = utc_now
+    made: dict[Callable[[Services], object], object] = field(default_factory=dict)
 
-
-class ApiPart(Protocol):
-    """The interface of a part's module."""
-
-    OPERATIONS: tuple[Operation, ...]
-
-    def make(self, dependencies: Dependencies) -> Any:  # noqa: ANN401 - each part uses services of its own
-        """Return the service of its operations; raises `InvalidInput` if a setting of it is wrong."""
-
-
-class PartServices(dict[str, object]):
-    """The service of each part by the part's name, made with the first request that needs it."""
-
-    def __init__(self, dependencies: Dependencies) -> None:
-        self._dependencies = dependencies
-        super().__init__()
-
-    def __missing__(self, name: str) -> object:
-        """Return the service of a part, made now.
+    def once(self, make: Callable[[Services], T]) -> T:
+        """Return what `make` makes of these services: the first request that needs it has it made.
 
         Raises:
-            RuntimeError: if a setting of the part is wrong.
+            RuntimeError: if `make` raises `InvalidInput`, because a setting is wrong.
         """
-        try:
-            made = self[name] = load(name).make(self._dependencies)
-        except InvalidInput as error:
-            # Who asks cannot mend it, so it must not become an answer of 400.
-            raise RuntimeError(f"the function's environment is wrong: {error}") from error
-        return made
-
-
-def load(name: str) -> ApiPart:
-    """Return a part's module."""
-    return cast("ApiPart", import_module(f"sourcebook.api.{name}"))
+        if make not in self.made:
+            try:
+                self.made[make] = make(self)
+            except InvalidInput as error:
+                # Who asks cannot mend it, so it must not become an answer of 400.
+                raise RuntimeError(f"the function's environment is wrong: {error}") from error
+        return cast("T", self.made[make])
 
 
 @cache
 def routes(name: str) -> Mapping[str, Operation]:
     """Return a part's operations by method and path."""
-    return {operation.route: operation for operation in load(name).OPERATIONS}
+    return {operation.route: operation for operation in import_module(f"sourcebook.api.{name}").OPERATIONS}
 
 
-def find(route: str) -> tuple[Operation, str] | None:
-    """Return the operation of a method and a path's template and the part that it is of, or None.
-
-    Loads that part, and no other.
-    """
+def find(route: str) -> Operation | None:
+    """Return the operation of a method and a path's template, or None. Loads its part, and no other."""
     path = route.partition(" ")[2]
     while path:
         if name := _BY_PATH.get(path):
-            operation = routes(name).get(route)
-            return None if operation is None else (operation, name)
+            return routes(name).get(route)
         path = path.rpartition("/")[0]
     return None
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Field
 
@@ -18,7 +18,7 @@ from sourcebook.api.parameters import (
     one_of,
     read_moment,
 )
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import NOVA
 from sourcebook.api.responses import NotFound, Response, listed
@@ -29,6 +29,8 @@ from sourcebook.novae.read import NovaReader
 from sourcebook.novae.reference_read import ROLES, ReferenceReader
 from sourcebook.records.product import ProductType
 from sourcebook.records.spectrum import ValidationStatus
+
+T = TypeVar("T")
 
 _BANDS_AT_MOST: Final = 30
 _POINTS: Final = 2_000
@@ -135,59 +137,39 @@ class ReferenceParameters(PageParameters):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ProductsApi:
-    """What these operations read from."""
-
-    novae: NovaReader
-    products: ProductReader
-    references: ReferenceReader
+def reader(services: Services) -> ProductReader:
+    """Return what reads data products."""
+    return ProductReader(services.table, services.objects)
 
 
-def make(dependencies: Dependencies) -> ProductsApi:
-    """Return what these operations use."""
-    return ProductsApi(
-        NovaReader(dependencies.table),
-        ProductReader(dependencies.table, dependencies.objects),
-        ReferenceReader(dependencies.table),
-    )
+def _list_products(services: Services, request: Request) -> Response:
+    return listed(reader(services).page(nova_of(services, request), **dict(ProductParameters.of(request))))
 
 
-def _list_products(api: ProductsApi, request: Request) -> Response:
-    return listed(api.products.page(nova_of(api, request), **dict(ProductParameters.of(request))))
+def _get_product(services: Services, request: Request) -> Response:
+    return Response(product_of(services, request, reader(services).get))
 
 
-def _get_product(api: ProductsApi, request: Request) -> Response:
-    nova_id, product_id = nova_of(api, request), request.path.get("data_product_id", "")
-    product = api.products.get(nova_id, product_id)
-    if product is None:
-        raise no_product(nova_id, product_id)
-    return Response(product)
+def _get_spectrum(services: Services, request: Request) -> Response:
+    def read(nova_id: str, product_id: str) -> dict[str, Any] | None:
+        return reader(services).spectrum(nova_id, product_id, SpectrumParameters.of(request).points)
+
+    return Response(product_of(services, request, read))
 
 
-def _get_spectrum(api: ProductsApi, request: Request) -> Response:
-    nova_id, product_id = nova_of(api, request), request.path.get("data_product_id", "")
-    try:
-        spectrum = api.products.spectrum(nova_id, product_id, SpectrumParameters.of(request).points)
-    except NothingToPlot as error:
-        raise NotFound(str(error)) from error
-    if spectrum is None:
-        raise no_product(nova_id, product_id)
-    return Response(spectrum)
-
-
-def _get_photometry(api: ProductsApi, request: Request) -> Response:
-    nova_id = nova_of(api, request)
+def _get_photometry(services: Services, request: Request) -> Response:
+    nova_id = nova_of(services, request)
     asked = PhotometryParameters.of(request)
-    return Response(points_of(api, request, nova_id, asked, most=asked.points))
+    return Response(points_of(services, request, nova_id, asked, most=asked.points))
 
 
-def _list_references(api: ProductsApi, request: Request) -> Response:
-    return listed(api.references.page(nova_of(api, request), **dict(ReferenceParameters.of(request))))
+def _list_references(services: Services, request: Request) -> Response:
+    nova_id = nova_of(services, request)
+    return listed(ReferenceReader(services.table).page(nova_id, **dict(ReferenceParameters.of(request))))
 
 
 def points_of(
-    api: ProductsApi, request: Request, nova_id: str, asked: CurveParameters, *, most: int
+    services: Services, request: Request, nova_id: str, asked: CurveParameters, *, most: int
 ) -> dict[str, Any]:
     """Return the points of a light curve that are asked for, thinned out to `most`.
 
@@ -196,7 +178,7 @@ def points_of(
     """
     if asked.since is not None and asked.until is not None and asked.since >= asked.until:
         raise InvalidInput("until", request.query["until"], "a moment after since")
-    return api.products.photometry(
+    return reader(services).photometry(
         nova_id,
         bands=asked.band,
         since=asked.since,
@@ -206,21 +188,31 @@ def points_of(
     )
 
 
-def nova_of(api: ProductsApi, request: Request) -> str:
+def nova_of(services: Services, request: Request) -> str:
     """Return the id of the nova that is asked about, or that it was merged into.
 
     Raises:
         NotFound: if there is none.
     """
-    nova_id = request.path.get("nova_id", "")
-    return NOVA.found(api.novae.leads_to(nova_id), nova_id)
+    return NOVA.of(request, NovaReader(services.table).leads_to)
 
 
-def no_product(nova_id: str, product_id: str) -> NotFound:
-    """Return the problem that a nova has no such product."""
-    return NotFound(
-        f"The nova has no data product {shorten(product_id)}. GET /novae/{nova_id}/products lists them."
-    )
+def product_of(services: Services, request: Request, read: Callable[[str, str], T | None]) -> T:
+    """Return what `read` finds of a nova's data product, which are those of the request's path.
+
+    Raises:
+        NotFound: if there is no such nova or product, or the product has nothing to plot.
+    """
+    nova_id, product_id = nova_of(services, request), request.path.get("data_product_id", "")
+    try:
+        product = read(nova_id, product_id)
+    except NothingToPlot as error:
+        raise NotFound(str(error)) from error
+    if product is None:
+        raise NotFound(
+            f"The nova has no data product {shorten(product_id)}. GET /novae/{nova_id}/products lists them."
+        )
+    return product
 
 
 OPERATIONS: Final = of_topic(

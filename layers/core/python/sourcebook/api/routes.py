@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from sourcebook.api.access import AccessControl
 from sourcebook.api.idempotency import IdempotentRequests
-from sourcebook.api.parts import find, match, methods
+from sourcebook.api.parts import Services, find, match, methods
 from sourcebook.api.representations import Representation, accepted, by_suffix, columns, written
 from sourcebook.api.requests import (
     SIGNED,
@@ -51,14 +51,14 @@ class Api:
     Attributes:
         access: decides who may call what.
         idempotent_requests: does a write that has a key once.
-        parts: the service of each part by its name; `sourcebook.api.parts.PartServices`.
+        services: what the operations work with.
         new_id: returns a UUID.
         addresses: how the deployment's addresses begin; see `sourcebook.api.requests.address_of`.
     """
 
     access: AccessControl
     idempotent_requests: IdempotentRequests
-    parts: Mapping[str, object]
+    services: Services
     new_id: Callable[[], str] = lambda: str(uuid.uuid4())
     addresses: str = "https://{domain}"
 
@@ -88,15 +88,15 @@ class Api:
         self, event: Mapping[str, object], correlation: str, about: dict[str, object]
     ) -> tuple[Response, str | None]:
         """Return the answer, and what the client has of it already; None where it can have nothing."""
-        found, suffix = find(route_of(event)[0]), Representation.JSON
-        if found is None:
+        operation, suffix = find(route_of(event)[0]), Representation.JSON
+        if operation is None:
             method, path = sent_to(event)
             template, variables, suffix = _matched(path)
-            found = find(f"{'GET' if method == 'HEAD' else method} {template}")
+            operation = find(f"{'GET' if method == 'HEAD' else method} {template}")
             taken_away = suffix is not Representation.JSON
             # The gateway's limits and permissions are by method: by another route nothing but a read is run.
             refused = method != "HEAD" and (not was_routed(event) or (taken_away and method != "GET"))
-            if found is None or refused:
+            if operation is None or refused:
                 allowed = ["GET", "HEAD", "OPTIONS"] if taken_away else methods(template)
                 if method == "OPTIONS":
                     return Response("", 204, headers={"allow": ", ".join(allowed)}), None
@@ -106,10 +106,9 @@ class Api:
             about["route"] = f"{method} {signed}{template}"
             event = {
                 **event,
-                "routeKey": f"{found[0].method} {signed}{template}",
+                "routeKey": f"{operation.method} {signed}{template}",
                 "pathParameters": variables,
             }
-        operation, part = found
         caller = self.access.admit(operation.access, event)
         about["caller"] = caller
         request = Request.of(
@@ -119,7 +118,7 @@ class Api:
         request.only(*operation.parameters)
 
         def handle(request: Request) -> Response:
-            return operation.handle(self.parts[part], request)
+            return operation.handle(self.services, request)
 
         if operation.changes:
             headers = event.get("headers")
@@ -154,5 +153,5 @@ def _matched(path: str) -> tuple[str, Mapping[str, str], Representation]:
 
 
 def _is_list(template: str) -> bool:
-    found = find(f"GET {template}")
-    return found is not None and bool(columns(found[0]))
+    operation = find(f"GET {template}")
+    return operation is not None and bool(columns(operation))

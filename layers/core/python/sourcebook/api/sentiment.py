@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import PageParameters, Parameters, number, one_of
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import SUBJECT
 from sourcebook.api.responses import Response, listed, unpaged
@@ -38,34 +38,35 @@ class SeriesParameters(Parameters):
     bucket: Annotated[str, one_of(tuple(BUCKETS))] = Field("hour", description="Width of a bucket.")
 
 
-def make(dependencies: Dependencies) -> SentimentReader:
-    """Return what these operations use."""
-    return SentimentReader.of(dependencies.table)
+def _reader(services: Services) -> SentimentReader:
+    """Return what reads sentiment; made once, since it adds up the hits of several requests."""
+    return SentimentReader.of(services.table, services.clock)
 
 
-def _list_tools(reader: SentimentReader, request: Request) -> Response:
-    return listed(reader.subjects(**dict(PageParameters.of(request))))
+def _list_tools(services: Services, request: Request) -> Response:
+    return listed(services.once(_reader).subjects(**dict(PageParameters.of(request))))
 
 
-def _get_sentiment(reader: SentimentReader, request: Request) -> Response:
+def _get_sentiment(services: Services, request: Request) -> Response:
     tool_id = _tool_id(request)
-    found = SUBJECT.found(reader.sentiment(tool_id, WindowParameters.of(request).hours), tool_id)
-    return Response(found, headers=_freshness(found, reader.clock()))
+    asked = WindowParameters.of(request)
+    found = SUBJECT.found(services.once(_reader).sentiment(tool_id, asked.hours), tool_id)
+    return Response(found, headers=_freshness(found, services.clock()))
 
 
-def _get_series(reader: SentimentReader, request: Request) -> Response:
+def _get_series(services: Services, request: Request) -> Response:
     tool_id = _tool_id(request)
     asked = SeriesParameters.of(request)
-    found = SUBJECT.found(reader.series(tool_id, asked.hours, asked.bucket), tool_id)
+    found = SUBJECT.found(services.once(_reader).series(tool_id, asked.hours, asked.bucket), tool_id)
     return unpaged(found, tool_id=tool_id, hours=asked.hours, bucket=asked.bucket)
 
 
-def _get_cache_health(reader: SentimentReader, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    return Response(reader.cache_health())
+def _get_cache_health(services: Services, request: Request) -> Response:  # noqa: ARG001 - as every operation
+    return Response(services.once(_reader).cache_health())
 
 
 def _tool_id(request: Request) -> str:
-    tool_id = request.path.get("tool_id", "")
+    tool_id = SUBJECT.name(request)
     if not TOOL_ID.fullmatch(tool_id):
         raise SUBJECT.missing(tool_id)
     return tool_id

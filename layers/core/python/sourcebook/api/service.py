@@ -3,47 +3,32 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from sourcebook.api.health import HealthCheck
 from sourcebook.api.operations import Operation, of_topic
-from sourcebook.api.parts import Dependencies, operations
+from sourcebook.api.parts import Services, operations
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceApi:
-    """The services that these operations use.
-
-    Attributes:
-        workflows: names of those that this stack has; each is described.
-    """
-
-    health: HealthCheck
-    workflows: tuple[str, ...]
+def _health(services: Services) -> HealthCheck:
+    return HealthCheck(services.table, version=services.environ.get("SOURCEBOOK_VERSION", ""))
 
 
-def make(dependencies: Dependencies) -> ServiceApi:
-    """Return what these operations use."""
-    health = HealthCheck(dependencies.table, version=dependencies.environ.get("SOURCEBOOK_VERSION", ""))
-    return ServiceApi(health, dependencies.workflows)
-
-
-def _get_health(api: ServiceApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
-    health = api.health.run()
+def _get_health(services: Services, request: Request) -> Response:  # noqa: ARG001 - as every operation
+    health = services.once(_health).run()
     return Response(health.answer, 200 if health.ok else 503, cause=health.cause)
 
 
-def _get_description(api: ServiceApi, request: Request) -> Response:
-    return Response(_description(api, request))
+def _get_description(services: Services, request: Request) -> Response:
+    return Response(_description(services, request))
 
 
-def _get_reference(api: ServiceApi, request: Request) -> Response:
+def _get_reference(services: Services, request: Request) -> Response:
     from sourcebook.api.reference import POLICY, page  # noqa: PLC0415 - only who asks waits for it
 
-    text = page(_description(api, request))
+    text = page(_description(services, request))
     return Response(
         text,
         content_type="text/html; charset=utf-8",
@@ -51,11 +36,11 @@ def _get_reference(api: ServiceApi, request: Request) -> Response:
     )
 
 
-def _description(api: ServiceApi, request: Request) -> dict[str, object]:
+def _description(services: Services, request: Request) -> dict[str, object]:
     from sourcebook.api.openapi import description  # noqa: PLC0415 - only who asks waits for it
 
     base = re.sub(r"/(openapi\.json|docs)$", "", request.address)
-    return description(operations(), names=api.workflows, base=base)
+    return description(operations(), names=services.workflows, base=base)
 
 
 OPERATIONS: Final = of_topic(

@@ -6,39 +6,37 @@ import re
 from typing import Final
 
 from sourcebook.api.operations import Body, Operation, of_topic
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import UPLOAD
 from sourcebook.api.responses import Response
-from sourcebook.clients import on_demand
 from sourcebook.schema import UUID
 from sourcebook.uploads.desk import UploadDesk
 from sourcebook.uploads.model import NewUpload
 
 
-def make(dependencies: Dependencies) -> UploadDesk:
-    """Return what these operations use."""
-    return UploadDesk(dependencies.table, on_demand(dependencies.objects), dependencies.start)
+def _desk(services: Services) -> UploadDesk:
+    return UploadDesk(services.table, services.objects(), services.start)
 
 
-def _open_upload(desk: UploadDesk, request: Request) -> Response:
-    upload = desk.open(request.id, NewUpload.read(request.json()), by=request.caller)
+def _open_upload(services: Services, request: Request) -> Response:
+    upload = _desk(services).open(request.id, NewUpload.read(request.json()), by=request.caller)
     return Response(upload, 201, headers={"location": f"/uploads/{request.id}"})
 
 
-def _complete_upload(desk: UploadDesk, request: Request) -> Response:
+def _complete_upload(services: Services, request: Request) -> Response:
     upload_id = _id(request)
-    report = desk.complete(upload_id, correlation_id=request.correlation_id)
+    report = _desk(services).complete(upload_id, correlation_id=request.correlation_id)
     return Response(UPLOAD.found(report, upload_id), 202, headers={"location": f"/uploads/{upload_id}"})
 
 
-def _get_upload(desk: UploadDesk, request: Request) -> Response:
+def _get_upload(services: Services, request: Request) -> Response:
     upload_id = _id(request)
-    return Response(UPLOAD.found(desk.report(upload_id), upload_id))
+    return Response(UPLOAD.found(_desk(services).report(upload_id), upload_id))
 
 
 def _id(request: Request) -> str:
-    upload_id = request.path.get("upload_id", "")
+    upload_id = UPLOAD.name(request)
     if not re.fullmatch(UUID, upload_id, re.ASCII):
         raise UPLOAD.missing(upload_id)
     return upload_id

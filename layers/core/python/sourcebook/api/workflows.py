@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import Field, StringConstraints
 
 import statemachines
 from sourcebook.api.operations import Body, Operation
-from sourcebook.api.parts import Dependencies
+from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import WORKFLOW
 from sourcebook.api.responses import Response, unpaged
 from sourcebook.inputs import Input, checked
 from sourcebook.novae.names import normalize_name
-from sourcebook.novae.review import Starter
 from sourcebook.records.nova import NAME_LIMIT
 from sourcebook.runs.started import StartedRuns
 
@@ -45,46 +43,27 @@ class _Inputs(Mapping[str, type[Input]]):
 INPUTS: Final[Mapping[str, type[Input]]] = _Inputs()
 
 
-@dataclass(frozen=True, slots=True)
-class WorkflowsApi:
-    """The services that these operations use.
+def started(services: Services, workflow: str, payload: Mapping[str, object], request: Request) -> Response:
+    """Start a workflow and answer with the run to watch.
 
-    Attributes:
-        start: starts an execution.
-        started: remembers it until it has a record of its own.
-        names: the workflows that this stack has.
+    Raises:
+        NotStarted: if Step Functions is not able to now.
     """
-
-    start: Starter
-    started: StartedRuns
-    names: tuple[str, ...]
-
-    def run(self, workflow: str, payload: Mapping[str, object], request: Request) -> Response:
-        """Start a workflow and answer with the run to watch.
-
-        Raises:
-            NotStarted: if Step Functions is not able to now.
-        """
-        job_run_id = request.id
-        arn = self.started.start(
-            self.start, workflow, payload, job_run_id, correlation_id=request.correlation_id
-        )
-        body = {
-            "job_run_id": job_run_id,
-            "workflow_name": workflow,
-            "status": "RUNNING",
-            "execution_arn": arn,
-            "watch": f"/job-runs/{job_run_id}",
-        }
-        return Response(body, 202, headers={"location": f"/job-runs/{job_run_id}"})
+    job_run_id = request.id
+    arn = StartedRuns(services.table).start(
+        services.start, workflow, payload, job_run_id, correlation_id=request.correlation_id
+    )
+    body = {
+        "job_run_id": job_run_id,
+        "workflow_name": workflow,
+        "status": "RUNNING",
+        "execution_arn": arn,
+        "watch": f"/job-runs/{job_run_id}",
+    }
+    return Response(body, 202, headers={"location": f"/job-runs/{job_run_id}"})
 
 
-def make(dependencies: Dependencies) -> WorkflowsApi:
-    """Return what these operations use."""
-    return WorkflowsApi(dependencies.start, StartedRuns(dependencies.table), dependencies.workflows)
-
-
-def _list_workflows(workflows: WorkflowsApi, request: Request) -> Response:  # noqa: ARG001 - as every operation
+def _list_workflows(services: Services, request: Request) -> Response:  # noqa: ARG001 - as every operation
     return unpaged(
         [
             {
@@ -92,17 +71,17 @@ def _list_workflows(workflows: WorkflowsApi, request: Request) -> Response:  # n
                 "input": INPUTS[name].json_schema(),
                 "start": f"/workflows/{name}/executions",
             }
-            for name in workflows.names
+            for name in services.workflows
             if name in INPUTS
         ]
     )
 
 
-def _start_workflow(workflows: WorkflowsApi, request: Request) -> Response:
-    name = request.path.get("name", "")
-    if name not in workflows.names or name not in INPUTS:
+def _start_workflow(services: Services, request: Request) -> Response:
+    name = WORKFLOW.name(request)
+    if name not in services.workflows or name not in INPUTS:
         raise WORKFLOW.missing(name)
-    return workflows.run(name, INPUTS[name].read(request.json()).given(), request)
+    return started(services, name, INPUTS[name].read(request.json()).given(), request)
 
 
 OPERATIONS: Final = (
