@@ -138,7 +138,6 @@ OPERATIONS: Final = of_topic(
     "Alerts",
     Operation(
         route="GET /alerts",
-        name="listAlerts",
         summary="The rules of alerts, the newest last",
         description="Fields that a kind does not have are null; those that were not given have what counts "
         "instead. No secret is shown again. Of a webhook only the server is shown and of a mail address the "
@@ -149,7 +148,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="POST /alerts",
-        name="createAlert",
         summary="Add an alert",
         description="From now on. `webhook` gets each event signed by the convention of Standard Webhooks, "
         "with the `secret` of the answer, which is shown this once; docs/alerts.md has what is sent. `mail` "
@@ -160,7 +158,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="DELETE /alerts/{alert_id}",
-        name="removeAlert",
         summary="Remove a rule",
         description="What it has not delivered yet is not delivered.",
         handle=_remove_alert,
@@ -168,7 +165,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /alerts/{alert_id}/deliveries",
-        name="listDeliveries",
         summary="What a rule has fired for, the newest first",
         description="For 40 days. `waiting_for` are the ways by which it has not been delivered yet.",
         handle=_list_deliveries,

@@ -103,13 +103,13 @@ def _list_articles(services: Services, request: Request) -> Response:
     return listed(_page(services, request))
 
 
-def _follow_atom(services: Services, request: Request) -> Response:
+def _follow_articles_atom(services: Services, request: Request) -> Response:
     from sourcebook.api.follow import atom  # noqa: PLC0415 - only readers of feeds need it
 
     return atom(_page(services, request), request)
 
 
-def _follow_json(services: Services, request: Request) -> Response:
+def _follow_articles_json(services: Services, request: Request) -> Response:
     from sourcebook.api.follow import json_feed  # noqa: PLC0415 - as above
 
     return json_feed(_page(services, request), request)
@@ -152,7 +152,6 @@ OPERATIONS: Final = of_topic(
     "Articles and events",
     Operation(
         route="GET /articles",
-        name="listArticles",
         summary="Articles, newest first, or those that fit a search",
         description="By `timestamp`. Every filter that is given must hold. An article that is analyzed "
         "while you page is neither given twice nor left out. With `q`, `source`, `subject`, `lang` or more "
@@ -163,28 +162,25 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /articles.atom",
-        name="followArticlesAtom",
         summary="The same as an Atom feed, for any reader of feeds",
         description="Subscribe to the address of a search. `link` with `rel=next` has the next page. A "
         "reader that sends no token can follow only where reading is open.",
-        handle=_follow_atom,
+        handle=_follow_articles_atom,
         query=ArticleParameters,
         answers={200: "AtomFeed"},
         media_type="application/atom+xml",
     ),
     Operation(
         route="GET /articles.json",
-        name="followArticlesJson",
         summary="The same as a JSON Feed",
         description="JSON Feed 1.1; `next_url` has the next page.",
-        handle=_follow_json,
+        handle=_follow_articles_json,
         query=ArticleParameters,
         answers={200: "JsonFeed"},
         media_type="application/feed+json",
     ),
     Operation(
         route="GET /articles/{key+}",
-        name="getArticle",
         summary="One article",
         description="The key is the article's `dedup_key`, 32 hexadecimal digits, with or without `dedup:` "
         "before it; or `<source>:<article id>`, the older format: a source's id and its own id of the "
@@ -196,7 +192,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /events",
-        name="listEvents",
         summary="Events, the one with the newest article first",
         description="An event is two or more articles about the same occurrence; docs/articles.md says when "
         "they do. One that grows between two pages moves to the front. `headline` is that of the earliest "
@@ -208,7 +203,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /events/{event_id}",
-        name="getEvent",
         summary="One event with its articles and ideas",
         description="All `members`, oldest first, and the latest 50 `ideas`, newest first, each with the "
         "`engine` that concluded it. `sources`, `sentiment` and `score` of a member are null once its "

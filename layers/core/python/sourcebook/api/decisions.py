@@ -157,7 +157,6 @@ OPERATIONS: Final = of_topic(
     "Decisions on articles and events",
     Operation(
         route="GET /decisions",
-        name="listDecisions",
         summary="What people have decided of articles and events",
         description="The newest first: who, when, why, and by which decision it was taken back. They are "
         "kept for a year.",
@@ -167,7 +166,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="POST /decisions/{action}",
-        name="decide",
         summary="Join or split articles, take one out of its event, merge events, or undo it",
         description="`join_articles`: the article `other_id` answers with the other one from then on, and "
         "what its sources say later goes there. `split_article`: the word of `source` gets an article of its "

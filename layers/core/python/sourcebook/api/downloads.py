@@ -25,12 +25,12 @@ _ALL_POINTS: Final = 10_000_000
 _CSV_TYPE: Final = "text/csv; charset=utf-8; header=present"
 
 
-def _spectrum_as_csv(services: Services, request: Request) -> Response:
+def _download_spectrum_csv(services: Services, request: Request) -> Response:
     text = products.product_of(services, request, products.reader(services).spectrum_csv)
     return _file(text, _CSV_TYPE, f"{request.path['data_product_id']}.csv")
 
 
-def _held_file(services: Services, request: Request) -> Response:
+def _get_held_file(services: Services, request: Request) -> Response:
     reader = products.reader(services)
     try:
         file = CASE.of(request, lambda quarantine_id: reader.held_file(quarantine_id, LARGEST_HELD))
@@ -90,9 +90,9 @@ def _curve_file(
         text = FORMATS[suffix](found["items"], str(nova.get("primary_name") or nova_id))
         return _file(text, media_type, f"{request.path['nova_id']}{saved_as or suffix}")
 
+    handle.__name__ = name
     return Operation(
         route=f"GET {_CURVE}{suffix}",
-        name=name,
         summary=summary,
         description=description,
         handle=handle,
@@ -110,9 +110,9 @@ def _spectrum_link(suffix: str, name: str, summary: str, description: str, *, or
         link = partial(products.reader(services).link, original=original)
         return redirect(products.product_of(services, request, link))
 
+    handle.__name__ = name
     return Operation(
         route=f"GET {_SPECTRUM}{suffix}",
-        name=name,
         summary=summary,
         description=f"{description}{_LINKED}",
         handle=handle,
@@ -125,21 +125,21 @@ _OF_NOVAE: Final = of_topic(
     "Novae",
     _curve_file(
         ".csv",
-        "downloadPhotometryCsv",
+        "download_photometry_csv",
         "The light curve of a nova as CSV",
         _WHOLE,
         media_type=_CSV_TYPE,
     ),
     _curve_file(
         ".vot",
-        "downloadPhotometryVotable",
+        "download_photometry_votable",
         "The light curve of a nova as a VOTable",
         f"Version 1.4, with units and UCDs. {_WHOLE}",
         media_type="application/x-votable+xml",
     ),
     _curve_file(
         ".aavso",
-        "downloadPhotometryAavso",
+        "download_photometry_aavso",
         "The light curve of a nova in AAVSO's extended format",
         "Magnitudes in AAVSO's filters at Julian Dates. What the format cannot hold is left out, and a "
         "comment in the file counts it. More than 4 MB are refused with 409.",
@@ -148,25 +148,24 @@ _OF_NOVAE: Final = of_topic(
     ),
     Operation(
         route=f"GET {_SPECTRUM}.csv",
-        name="downloadSpectrumCsv",
         summary="All samples of a spectrum as CSV",
         description="Wavelengths in metres; a flux without a value is `nan`. More than 4 MB are refused with "
         "409.",
-        handle=_spectrum_as_csv,
+        handle=_download_spectrum_csv,
         answers={200: "File"},
         more_problems=(409,),
         media_type="text/csv",
     ),
     _spectrum_link(
         ".ecsv",
-        "downloadSpectrumEcsv",
+        "download_spectrum_ecsv",
         "All samples of a spectrum as ECSV, with units and UCDs",
         "`astropy.table.Table.read` reads it.",
         original=False,
     ),
     _spectrum_link(
         ".fits",
-        "downloadSpectrumFits",
+        "download_spectrum_fits",
         "The original file of a spectrum, byte for byte",
         "As it came from its archive.",
         original=True,
@@ -176,11 +175,10 @@ _OF_CASES: Final = of_topic(
     "Quarantine",
     Operation(
         route="GET /quarantine/{quarantine_id}/file",
-        name="getHeldFile",
         summary="The file of a quarantined spectrum",
         description="In base64: the header says what the reviewer decides by, the samples can be drawn in "
         "any unit. Of a file of more than 3 MB the first 3 MB; `is_whole` says so.",
-        handle=_held_file,
+        handle=_get_held_file,
         answers={200: "HeldFile"},
     ),
 )

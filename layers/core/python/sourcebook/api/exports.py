@@ -52,7 +52,7 @@ def _get_export(services: Services, request: Request) -> Response:
     return Response(EXPORT.of(request, manifest))
 
 
-def _get_file(services: Services, request: Request) -> Response:
+def _download_exported_file(services: Services, request: Request) -> Response:
     export_id, name = EXPORT.name(request), request.path.get("name", "")
     period = Period.named(export_id)
     link = ExportReader(services.objects()).link(period, name) if period else None
@@ -68,7 +68,6 @@ OPERATIONS: Final = of_topic(
     "Exports",
     Operation(
         route="GET /exports",
-        name="listExports",
         summary="The periods that were exported",
         description="The newest first. `POST /workflows/export_period/executions` exports one.",
         handle=_list_exports,
@@ -76,7 +75,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /exports/{export_id}",
-        name="getExport",
         summary="What an export consists of",
         description="Its manifest: the columns of each dataset, and each file with its rows, bytes and "
         "SHA-256. `GET /exports/{export_id}/files/{name}` gives a file.",
@@ -85,11 +83,10 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /exports/{export_id}/files/{name}",
-        name="downloadExportedFile",
         summary="A file of an export",
         description="The answer is a redirect to a signed link that holds for 300 seconds; follow it without "
         "the token.",
-        handle=_get_file,
+        handle=_download_exported_file,
         query=FileParameters,
         answers={200: "SignedLink", 302: "SignedLink"},
         volatile=True,

@@ -69,7 +69,7 @@ def _get_feed(services: Services, request: Request) -> Response:
     return Response(FEED.of(request, FeedReader(services.table).get))
 
 
-def _get_feed_history(services: Services, request: Request) -> Response:
+def _list_fetches(services: Services, request: Request) -> Response:
     asked = dict(PageParameters.of(request))
     page = FEED.of(request, lambda feed_id: FeedReader(services.table).history(feed_id, **asked))
     return listed(page)
@@ -179,7 +179,6 @@ OPERATIONS: Final = of_topic(
     "Feeds",
     Operation(
         route="GET /feeds",
-        name="listFeeds",
         summary="Feeds, by the day on which they are due",
         description="Those that are polled, by the day in UTC on which they are due and then by `feed_id`; "
         "then the disabled ones by the time they are probed. A feed whose fetch moves it to another day "
@@ -191,27 +190,24 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /feeds/{feed_id}",
-        name="getFeed",
         summary="One feed",
         handle=_get_feed,
         answers={200: "Feed"},
     ),
     Operation(
         route="GET /feeds/{feed_id}/history",
-        name="listFetches",
         summary="What fetching a feed found",
         description="The fetches that changed something or failed, newest first, for 30 days; one that "
         "found nothing new is only counted in the feed's state. `due_at` is the due time that the fetch was "
         "made for and distinguishes fetches. `verdict` is `changed`, `failed` (it may mend itself), `broken` "
         "(it does not look like it; ten in a row disable the feed) or `gone` (the server says that it is "
         "gone for good). `rejections` has the first ten entries that could not be taken.",
-        handle=_get_feed_history,
+        handle=_list_fetches,
         query=PageParameters,
         answers={200: "FetchPage"},
     ),
     Operation(
         route="GET /feeds.opml",
-        name="exportFeeds",
         summary="All feeds as an OPML document",
         description="By id. 409 when the list is larger than an answer of 5.5 MB, some 20,000 feeds: "
         "`sourcebook feeds export` writes it to a file.",
@@ -223,7 +219,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="POST /feeds",
-        name="addFeed",
         summary="Add a feed, due at once",
         description="Give `url`, the feed's own address, which is registered without being asked; or "
         "`site`, a page, which is asked which feed it announces. 201 with `location`, or 200 when the feed "
@@ -237,7 +232,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="POST /feeds/import",
-        name="importFeeds",
         summary="Add the feeds of an OPML document",
         description="In UTF-8, at most 6 MB and 5,000 feeds. Feeds that are known are left as they are, so "
         "that importing again is harmless. `problems` has the outlines that were left out or taken in "
@@ -249,7 +243,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /feeds/{feed_id}/schedule",
-        name="explainSchedule",
         summary="Why a feed's next fetch is when it is",
         description="`reasons` are sentences for a person, by what is known of the feed's habits, what its "
         "server asks for, and the `settings` that this deployment polls with.",
@@ -259,7 +252,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="PATCH /feeds/{feed_id}",
-        name="changeFeed",
         summary="Enable, disable or change a feed",
         description="Changes what the body names, and nothing else. `enabled: false` stops a feed until "
         "somebody enables it; its `next_fetch_time` is then `9999-12-31T23:59:59Z`, where a feed that "
@@ -273,7 +265,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="DELETE /feeds/{feed_id}",
-        name="removeFeed",
         summary="Delete a feed with its history",
         description="Its articles stay until they expire.",
         handle=_remove_feed,

@@ -63,7 +63,6 @@ OPERATIONS: Final = of_topic(
     "Overviews",
     Operation(
         route="GET /overviews/sources",
-        name="listSourceOverviews",
         summary="What each source brought of late, how old it was, and how fast it answered",
         description="`mean_age_seconds` is from the publication of its articles to their fetching. `fetches` "
         "are those that changed something or failed; one of more than five seconds makes a source `slow`. "
@@ -76,7 +75,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /overviews/ingestion",
-        name="listBatches",
         summary="The runs of ingestion, and how often two sources reported the same",
         description="The counts are of all runs of the window; `items` are the newest hundred. A run over "
         "unchanged sources leaves no record. `collision_rate` is `collisions_detected` by "
@@ -88,7 +86,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /overviews/dead-letters",
-        name="listDeadLetters",
         summary="What failed for good and waits for a person",
         description="About how many messages wait in the dead-letter queue of each job, and the command that "
         "sends them back to work.",

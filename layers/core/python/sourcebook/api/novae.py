@@ -178,7 +178,7 @@ def _get_nova(services: Services, request: Request) -> Response:
     return Response(NOVA.of(request, NovaReader(services.table).get))
 
 
-def _list_nova_runs(services: Services, request: Request) -> Response:
+def _list_nova_job_runs(services: Services, request: Request) -> Response:
     nova_id = NOVA.of(request, NovaReader(services.table).get)["nova_id"]
     return listed(RunReader(services.table).of_nova(nova_id, **dict(PageParameters.of(request))))
 
@@ -187,11 +187,11 @@ def _initialize_nova(services: Services, request: Request) -> Response:
     return started(services, "initialize_nova", NewNova.read(request.json()).given(), request)
 
 
-def _list_runs(services: Services, request: Request) -> Response:
+def _list_job_runs(services: Services, request: Request) -> Response:
     return listed(RunReader(services.table).page(**dict(RunParameters.of(request))))
 
 
-def _get_run(services: Services, request: Request) -> Response:
+def _get_job_run(services: Services, request: Request) -> Response:
     return Response(RUN.of(request, RunReader(services.table).get))
 
 
@@ -201,11 +201,11 @@ def _list_quarantine(services: Services, request: Request) -> Response:
     return listed(desk.page(reviewed=asked.review == "decided", limit=asked.limit, cursor=asked.cursor))
 
 
-def _get_quarantined(services: Services, request: Request) -> Response:
+def _get_quarantine_case(services: Services, request: Request) -> Response:
     return Response(CASE.of(request, ReviewDesk(services.table, services.start).get))
 
 
-def _review_quarantined(services: Services, request: Request) -> Response:
+def _review_quarantine_case(services: Services, request: Request) -> Response:
     quarantine_id = CASE.name(request)
     made = ReviewerDecision.read(request.json())
     try:
@@ -227,21 +227,19 @@ _RUNS: Final = of_topic(
     "Workflows and their runs",
     Operation(
         route="GET /job-runs",
-        name="listJobRuns",
         summary="Executions of workflows, newest first",
         description="`lost` is true for a run that should have ended long ago: it was aborted. docs/runs.md "
         "says what the other fields mean.",
-        handle=_list_runs,
+        handle=_list_job_runs,
         query=RunParameters,
         answers={200: "JobRunPage"},
     ),
     Operation(
         route="GET /job-runs/{job_run_id}",
-        name="getJobRun",
         summary="One execution with its attempts",
         description="`attempts` are in the order in which they began, at most 1,000; `attempts_left_out` "
         "says whether there are more.",
-        handle=_get_run,
+        handle=_get_job_run,
         answers={200: "JobRun"},
     ),
 )
@@ -249,7 +247,6 @@ _NOVAE: Final = of_topic(
     "Novae",
     Operation(
         route="GET /novae",
-        name="findNovae",
         summary="Novae by name, by place, or all of them",
         description="Give `name`; or `ra` and `dec` with or without `radius`; or neither, and get the list "
         "of all novae by their primary names, which the other parameters narrow. By name the answer has "
@@ -262,7 +259,6 @@ _NOVAE: Final = of_topic(
     ),
     Operation(
         route="POST /novae",
-        name="initializeNova",
         summary="Make a name a nova",
         description="Starts `initialize_nova`, as `POST /workflows/initialize_nova/executions` does, and "
         "answers with the run to watch. Running it again for a name changes nothing that is right.",
@@ -272,7 +268,6 @@ _NOVAE: Final = of_topic(
     ),
     Operation(
         route="GET /novae/{nova_id}",
-        name="getNova",
         summary="One nova with its names",
         description="A merged nova is given as it is, with `merged_into`.",
         handle=_get_nova,
@@ -280,10 +275,9 @@ _NOVAE: Final = of_topic(
     ),
     Operation(
         route="GET /novae/{nova_id}/job-runs",
-        name="listNovaJobRuns",
         summary="What ran for a nova",
         description="By workflow, the newest of each first.",
-        handle=_list_nova_runs,
+        handle=_list_nova_job_runs,
         query=PageParameters,
         answers={200: "JobRunPage"},
     ),
@@ -292,7 +286,6 @@ _QUARANTINE: Final = of_topic(
     "Quarantine",
     Operation(
         route="GET /quarantine",
-        name="listQuarantine",
         summary="What waits for a person, newest first",
         handle=_list_quarantine,
         query=CaseParameters,
@@ -300,18 +293,16 @@ _QUARANTINE: Final = of_topic(
     ),
     Operation(
         route="GET /quarantine/{quarantine_id}",
-        name="getQuarantineCase",
         summary="One case",
-        handle=_get_quarantined,
+        handle=_get_quarantine_case,
         answers={200: "QuarantineCase"},
     ),
     Operation(
         route="POST /quarantine/{quarantine_id}/review",
-        name="reviewQuarantineCase",
         summary="A person's decision",
         description="Records the decision and starts what follows from it; `execution_arn` is that of the "
         "workflow that was started. The same decision may be sent again; another one is refused with 409.",
-        handle=_review_quarantined,
+        handle=_review_quarantine_case,
         body=Body(form=ReviewerDecision),
         answers={200: "ReviewedCase"},
     ),

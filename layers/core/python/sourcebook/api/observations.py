@@ -129,7 +129,6 @@ OPERATIONS: Final = of_topic(
     "Observations",
     Operation(
         route="GET /latest",
-        name="getLatest",
         summary="The newest figure of each bank, series and term",
         description="One row each, from the source that counts (docs/observations.md has the rule). "
         "`decided_by` says what put the winner before the next: `only_source`, `freshness`, `priority`, "
@@ -142,7 +141,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /history",
-        name="getHistory",
         summary="One figure a day of a bank, a series and a term",
         description="In the order of `scraped_at`: each day's figure is from the source that counts among "
         "those that had one that day. Days are those of the sources' own calendars. An answer has up to "
@@ -154,7 +152,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /observations",
-        name="listObservations",
         summary="The figure of each source on each day",
         description="The raw layer, from which `GET /latest` and `GET /history` choose: nothing is left out "
         "of it. By series, term and bank; of each the oldest day first, and of a day the sources by id. "
@@ -168,14 +165,12 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /banks",
-        name="listBanks",
         summary="The banks of which there are figures",
         handle=_list_banks,
         answers={200: "Banks"},
     ),
     Operation(
         route="GET /series",
-        name="listSeries",
         summary="The series of figures",
         description="`kind` is `deposit`, or `loan`, which has no terms.",
         handle=_list_series,
@@ -183,7 +178,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /meta/latest",
-        name="getMeta",
         summary="How fresh the figures are, and how each source's last scrape went",
         description="Of each source its last scrape that found a changed page or a new day: rows taken, "
         "rows dropped by reason, what was odd about the page (`notes`), what looked wrong (`anomaly`), and "

@@ -254,7 +254,6 @@ OPERATIONS: Final = of_topic(
     "Virtual Observatory",
     Operation(
         route="GET /vo/cone",
-        name="coneSearch",
         summary="Simple Cone Search 1.03",
         description="The novae around a place as a VOTable, the nearest first, at most 100. A wrong question "
         "is answered with status 200 and an INFO `Error`, as the standard asks.",
@@ -265,7 +264,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /vo/ssa",
-        name="spectralAccess",
         summary="Simple Spectral Access 1.1",
         description="The valid spectra of the novae around a place as a VOTable, with columns of ObsCore. "
         "A wrong question is answered with status 200 and the `QUERY_STATUS` ERROR, as the standard asks.",

@@ -56,9 +56,8 @@ class Operation:
 
     Attributes:
         route: method and template of the path: the route key of API Gateway.
-        name: the operation's id, unique.
         summary: one line without a full stop.
-        handle: answers a request.
+        handle: answers a request. Its name is the operation's id.
         topic: what it belongs to; see `of_topic`.
         description: what else a caller should know, in Markdown's simplest forms.
         is_open: whether anybody may call it.
@@ -71,7 +70,6 @@ class Operation:
     """
 
     route: str
-    name: str
     summary: str
     handle: Callable[[Services, Request], Response]
     topic: str = ""
@@ -83,6 +81,12 @@ class Operation:
     more_problems: tuple[int, ...] = ()
     media_type: str = "application/json"
     volatile: bool = False
+
+    @property
+    def name(self) -> str:
+        """The operation's id, unique: ``listFeeds`` where `handle` is ``_list_feeds``."""
+        first, *others = self.handle.__name__.strip("_").split("_")
+        return first + "".join(map(str.capitalize, others))
 
     @property
     def method(self) -> str:

@@ -77,7 +77,6 @@ OPERATIONS: Final = of_topic(
     "Overviews",
     Operation(
         route="GET /sources",
-        name="listSources",
         summary="The sources of every kind, and how they do",
         description="Feeds, news APIs, and the pages and files of figures: those polled by the day on which "
         "they are due, then the disabled ones. `articles` is how many its fetches brought: new ones, and "
@@ -88,7 +87,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /overviews/subjects",
-        name="rankSubjects",
         summary="The subjects by mentions, or by change of sentiment",
         description="The active subjects that were mentioned in the window [`start`, `end`). `change` is "
         "`average_sentiment` minus `average_before`, null without mentions before. The first 200 subjects by "
@@ -100,7 +98,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /overviews/rates",
-        name="listBestRates",
         summary="The best rate of each series and term",
         description="The highest of a deposit and the lowest of a loan, among the figures of `GET /latest` "
         "that are not stale; `banks` are all that offer it.",
@@ -111,7 +108,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /overviews/moves",
-        name="listMoves",
         summary="The rates of a series that have moved in a period",
         description="The first and the last figure of each bank and term within the last `days`, where they "
         "differ; the largest change first, whichever way it went. 500 banks and terms are looked at; "

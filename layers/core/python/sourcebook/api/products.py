@@ -219,7 +219,6 @@ OPERATIONS: Final = of_topic(
     "Novae",
     Operation(
         route="GET /novae/{nova_id}/products",
-        name="listProducts",
         summary="The data products of a nova",
         description="Its photometry table, then its spectra by provider. docs/novae.md says what the states "
         "mean; fields that a product does not have are null.",
@@ -229,7 +228,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /novae/{nova_id}/products/{data_product_id}",
-        name="getProduct",
         summary="One data product with its files",
         description="`files` are the objects in the bucket: the raw file, what was made of it, the context "
         "of a quarantine; of a photometry table its uploads too.",
@@ -238,7 +236,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /novae/{nova_id}/products/{data_product_id}/spectrum",
-        name="getSpectrum",
         summary="The samples of a spectrum, for plotting",
         description="Each order is cut into equal pieces, and of each the lowest and the highest flux stay, "
         "so that a narrow line is as high as it was. Wavelengths are in metres, in `medium` and `frame` as "
@@ -249,7 +246,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /novae/{nova_id}/photometry",
-        name="getPhotometry",
         summary="The light curve of a nova",
         description="Points in the order of time; `mjd` is of the point's own `time_system` and "
         "`time_scale`, which docs/photometry.md explains. `matched` counts what the filters let through, by "
@@ -260,7 +256,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /novae/{nova_id}/references",
-        name="listReferences",
         summary="The publications about a nova, newest first",
         description="`role` says what one is to the nova; `authors` are the first ten of `author_count`; "
         "`published_at` is as precise as is known; `link` leads to its page at ADS.",

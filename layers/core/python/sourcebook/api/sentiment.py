@@ -43,7 +43,7 @@ def _reader(services: Services) -> SentimentReader:
     return SentimentReader.of(services.table, services.clock)
 
 
-def _list_tools(services: Services, request: Request) -> Response:
+def _list_subjects(services: Services, request: Request) -> Response:
     return listed(services.once(_reader).subjects(**dict(PageParameters.of(request))))
 
 
@@ -54,14 +54,14 @@ def _get_sentiment(services: Services, request: Request) -> Response:
     return Response(found, headers=_freshness(found, services.clock()))
 
 
-def _get_series(services: Services, request: Request) -> Response:
+def _get_sentiment_series(services: Services, request: Request) -> Response:
     tool_id = _tool_id(request)
     asked = SeriesParameters.of(request)
     found = SUBJECT.found(services.once(_reader).series(tool_id, asked.hours, asked.bucket), tool_id)
     return unpaged(found, tool_id=tool_id, hours=asked.hours, bucket=asked.bucket)
 
 
-def _get_cache_health(services: Services, request: Request) -> Response:  # noqa: ARG001 - as every operation
+def _get_sentiment_cache_health(services: Services, request: Request) -> Response:  # noqa: ARG001 - as every operation
     return Response(services.once(_reader).cache_health())
 
 
@@ -84,17 +84,15 @@ OPERATIONS: Final = of_topic(
     "Sentiment",
     Operation(
         route="GET /api/v1/tools",
-        name="listSubjects",
         summary="The subjects whose sentiment is kept",
         description="Coding tools, companies and what else was loaded. The active ones by id, then the "
         "retired ones, of which only what was counted before can be read.",
-        handle=_list_tools,
+        handle=_list_subjects,
         query=PageParameters,
         answers={200: "SubjectPage"},
     ),
     Operation(
         route="GET /api/v1/tools/{tool_id}/sentiment",
-        name="getSentiment",
         summary="What the mentions of a subject in the last hours felt",
         description="The window is [`period_start_ts`, `period_end_ts`), to the second, by the articles' "
         "own `timestamp`. Percentages have one decimal and sum to 100.0; without mentions they, and the "
@@ -109,23 +107,21 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /api/v1/tools/{tool_id}/sentiment/series",
-        name="getSentimentSeries",
         summary="The same in whole hours or days, oldest first, for plotting",
         description="The last bucket is the present, unfinished one; those without mentions are there too, "
         "with zeros.",
-        handle=_get_series,
+        handle=_get_sentiment_series,
         query=SeriesParameters,
         answers={200: "SentimentSeries"},
     ),
     Operation(
         route="GET /api/v1/cache/health",
-        name="getSentimentCacheHealth",
         summary="How the cache of sentiment does",
         description="`status` is `waiting` before the first refresh, `healthy` when the last one is no older "
         "than 30 minutes, and `degraded` otherwise. `total_entries` is how many there are now; "
         "`tools_refreshed` are those that the last refresh wrote. The counts are of this hour and the 23 "
         "before it; hits are added in batches of ten, so the newest few may be missing.",
-        handle=_get_cache_health,
+        handle=_get_sentiment_cache_health,
         answers={200: "SentimentCacheHealth"},
     ),
 )

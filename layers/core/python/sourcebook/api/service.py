@@ -47,7 +47,6 @@ OPERATIONS: Final = of_topic(
     "The service",
     Operation(
         route="GET /health",
-        name="getHealth",
         summary="Whether the system is alive",
         description="200 when all is well and 503 when it is not, with the same body. `status` is "
         "`degraded` when the table does not answer, the schedule has not run for five minutes (it should "
@@ -63,7 +62,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /openapi.json",
-        name="getDescription",
         summary="This description, as OpenAPI 3.1",
         handle=_get_description,
         is_open=True,
@@ -71,7 +69,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /docs",
-        name="getReference",
         summary="This description, as a page to read",
         handle=_get_reference,
         is_open=True,

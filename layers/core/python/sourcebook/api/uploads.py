@@ -46,7 +46,6 @@ OPERATIONS: Final = of_topic(
     "Uploads",
     Operation(
         route="POST /uploads",
-        name="openUpload",
         summary="Say which files of photometry and spectra will be sent",
         description="The answer has a signed link for each file: send the file there with `PUT` and the "
         "headers that stand beside the link, within an hour. Only a file of this type, length and SHA-256 is "
@@ -57,7 +56,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="POST /uploads/{upload_id}/complete",
-        name="completeUpload",
         summary="Have what was sent ingested",
         description="Starts the ingestion of every file that is there. What is missing can be sent still: "
         "complete the upload once more then.",
@@ -66,7 +64,6 @@ OPERATIONS: Final = of_topic(
     ),
     Operation(
         route="GET /uploads/{upload_id}",
-        name="getUpload",
         summary="What became of the files of an upload",
         description="One report of all files: `TAKEN`, `KNOWN` before, `HELD` for a person, `REFUSED` with "
         "the reason, or `RUNNING`. What is still `EXPECTED` or `MISSING` has its link.",

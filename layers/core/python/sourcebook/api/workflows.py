@@ -87,7 +87,6 @@ def _start_workflow(services: Services, request: Request) -> Response:
 OPERATIONS: Final = (
     Operation(
         route="GET /workflows",
-        name="listWorkflows",
         topic="Workflows and their runs",
         summary="The workflows that can be started",
         description="Each with the input that it takes, as a JSON Schema.",
@@ -96,7 +95,6 @@ OPERATIONS: Final = (
     ),
     Operation(
         route="POST /workflows/{name}/executions",
-        name="startWorkflow",
         topic="Workflows and their runs",
         summary="Start a workflow",
         description="Answers with the job run to watch: `GET /job-runs/{job_run_id}` knows it at once. With "
