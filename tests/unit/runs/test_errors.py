@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sourcebook.errors import Quarantine, Retryable
-from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
+from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveUnavailable
 from sourcebook.runs.errors import Held, as_step_functions_knows, error_fingerprint, short_message
 from sourcebook.table.client import TableBusy
 
@@ -18,7 +18,7 @@ def test_equal_troubles_have_one_fingerprint() -> None:
 
 
 def test_a_retryable_child_leaves_as_the_word_that_state_machines_list() -> None:
-    error = as_step_functions_knows(ArchiveUnavailable("simbad", ArchiveStatus.DOWN, "no answer"))
+    error = as_step_functions_knows(ArchiveUnavailable("simbad", "no answer"))
     assert type(error) is Retryable
     assert str(error).startswith("ArchiveUnavailable: simbad DOWN")
     assert type(as_step_functions_knows(Held("OTHER", "look"))) is Quarantine

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.http.client import HttpClient
-from sourcebook.novae.names import display_name, normalize_name, spellings
+from sourcebook.novae.names import normalize_name
+from sourcebook.novae.resolvers import sesame, simbad
 from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable, addresses
 from sourcebook.novae.resolvers.identity import Identity
-from sourcebook.novae.resolvers.sesame import Sesame
-from sourcebook.novae.resolvers.simbad import Simbad
 from sourcebook.novae.resolvers.tns import Tns, TnsBot
-from sourcebook.runs.errors import Held
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
-AUTHORITIES: Final = ("simbad", "sesame")
+Question: TypeAlias = Callable[[Archive, str, str], Awaitable[Identity | None]]
+"""Asks an archive, at one of its addresses, what is meant by a name."""
+
+_QUESTIONS: Final[Mapping[str, Question]] = {"simbad": simbad.identify, "sesame": sesame.identify}
+AUTHORITIES: Final = tuple(_QUESTIONS)
 KEPT_FOUND: Final = timedelta(hours=24)
 KEPT_UNKNOWN: Final = timedelta(hours=1)
 """Short, since a new nova gets its name within hours."""
@@ -69,69 +71,37 @@ class NameResolver:
         asked = authority or "all"
         if not fresh and (kept := self._kept(asked, normalized)) is not None:
             return Identity.of_json(kept["identity"]) if kept.get("identity") else None
+        questions = {one: _QUESTIONS[one] for one in ([authority] if authority else AUTHORITIES)}
+        if authority is None and (bot := self.tns) is not None:
+            questions["tns"] = lambda archive, url, name: Tns(archive, url, bot()).identify(name)
         troubles: list[ArchiveUnavailable | ArchiveRejected] = []
         found = None
-        if authority in {None, "simbad"}:
-            found = await self._ask_simbad(name, normalized, troubles)
-        if found is None and authority in {None, "sesame"}:
-            found = await self._ask_sesame(name, normalized, troubles)
-        if found is None and authority is None and self.tns is not None:
-            found = await self._ask_tns(name, self.tns(), troubles)
+        for archive, question in questions.items():
+            found = await self._ask(archive, question, name, troubles)
+            if found is not None:
+                break
         if found is None and troubles:
             raise min(troubles, key=lambda trouble: isinstance(trouble, ArchiveRejected))
         self._keep(asked, normalized, found)
         return found
 
-    async def _ask_simbad(
-        self, name: str, normalized: str, troubles: list[ArchiveUnavailable | ArchiveRejected]
+    async def _ask(
+        self,
+        archive: str,
+        question: Question,
+        name: str,
+        troubles: list[ArchiveUnavailable | ArchiveRejected],
     ) -> Identity | None:
-        wanted = list(dict.fromkeys((name.strip(), display_name(name), *spellings(normalized))))
+        """Return what the first address that answers knows; if none does, add to `troubles` why."""
+        asked = Archive(archive, self.http, self.table, self.clock, self.sleep)
         failed: list[ArchiveUnavailable | ArchiveRejected] = []
-        for url in addresses(self.table, "simbad"):
+        for url in addresses(self.table, archive):
             try:
-                objects = await Simbad(self._archive("simbad"), url).identify(wanted)
+                return await question(asked, url, name)
             except (ArchiveUnavailable, ArchiveRejected) as error:
                 failed.append(error)
-                continue
-            if len(objects) > 1:
-                raise Held(
-                    "AMBIGUOUS_NAME",
-                    f"SIMBAD has {len(objects)} objects under the name {name!r}: say which one is meant",
-                    {"candidates": [replace(found, names=()).to_json() for found in objects[:10]]},
-                )
-            return objects[0] if objects else None
         troubles.extend(failed)
         return None
-
-    async def _ask_sesame(
-        self, name: str, normalized: str, troubles: list[ArchiveUnavailable | ArchiveRejected]
-    ) -> Identity | None:
-        likeliest = next((form for form in spellings(normalized) if form != normalized.upper()), name)
-        failed: list[ArchiveUnavailable | ArchiveRejected] = []
-        for url in addresses(self.table, "sesame"):
-            try:
-                for form in dict.fromkeys((display_name(name), display_name(likeliest))):
-                    if found := await Sesame(self._archive("sesame"), url).identify(form):
-                        return found
-            except (ArchiveUnavailable, ArchiveRejected) as error:
-                failed.append(error)
-                continue
-            return None
-        troubles.extend(failed)
-        return None
-
-    async def _ask_tns(
-        self, name: str, bot: TnsBot, troubles: list[ArchiveUnavailable | ArchiveRejected]
-    ) -> Identity | None:
-        try:
-            (url,) = addresses(self.table, "tns")
-            return await Tns(self._archive("tns"), url, bot).identify(name)
-        except (ArchiveUnavailable, ArchiveRejected) as error:
-            troubles.append(error)
-            return None
-
-    def _archive(self, name: str) -> Archive:
-        return Archive(name, self.http, self.table, self.clock, self.sleep)
 
     def _kept(self, asked: str, normalized: str) -> Item | None:
         item = self.table.get(keys.archive_answer(asked, normalized))

@@ -127,7 +127,7 @@ class SpectraDiscoverer:
         if search.status is ArchiveStatus.REJECTED:
             raise ArchiveRejected(spec.provider, search.detail)
         if not search.answered:
-            raise ArchiveUnavailable(spec.provider, search.status, search.detail, search.retry_after)
+            raise ArchiveUnavailable(spec.provider, search.detail, search.status, search.retry_after)
         return answered
 
     def register(self, nova: Nova, provider: str, search: Search) -> Registration:

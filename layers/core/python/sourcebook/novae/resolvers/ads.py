@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.names import is_designation, normalize_name
-from sourcebook.novae.resolvers.archive import Archive, ArchiveStatus, ArchiveUnavailable
+from sourcebook.novae.resolvers.archive import Archive, ArchiveUnavailable
 
 ROWS_A_PAGE: Final = 200
 ROWS_AT_MOST: Final = 2_000
@@ -107,6 +107,5 @@ def read_page(body: bytes) -> tuple[list[Any], int]:
         response = json.loads(body)["response"]
         return list(response["docs"]), int(response["numFound"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ArchiveUnavailable(
-            "ads", ArchiveStatus.DOWN, f"the answer is not ADS's JSON ({type(error).__name__})"
-        ) from error
+        detail = f"the answer is not ADS's JSON ({type(error).__name__})"
+        raise ArchiveUnavailable("ads", detail) from error

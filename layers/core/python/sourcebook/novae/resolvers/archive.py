@@ -67,7 +67,11 @@ class ArchiveUnavailable(Retryable):
     """
 
     def __init__(
-        self, archive: str, status: ArchiveStatus, detail: str, retry_after: datetime | None = None
+        self,
+        archive: str,
+        detail: str,
+        status: ArchiveStatus = ArchiveStatus.DOWN,
+        retry_after: datetime | None = None,
     ) -> None:
         self.status = status
         self.retry_after = retry_after
@@ -125,32 +129,27 @@ class Archive:
                 response = await self.http.post(url, content, headers=headers)
         except FetchError as error:
             if isinstance(error, Retryable):
-                raise ArchiveUnavailable(self.name, ArchiveStatus.DOWN, str(error)) from error
+                raise ArchiveUnavailable(self.name, str(error)) from error
             raise ArchiveRejected(self.name, str(error)) from error
         self._check(response, address)
         return response
 
     def _check(self, response: HttpResponse, address: str) -> None:
+        answered = f"{address} answered status {response.status}"
         if response.status == 429 or (response.status == 503 and response.retry_after):
             until = response.retry_after or self._reset(response)
             if until is not None:
                 self._remember(address, until)
-            raise ArchiveUnavailable(
-                self.name, ArchiveStatus.RATE_LIMITED, f"{address} answered status {response.status}", until
-            )
+            raise ArchiveUnavailable(self.name, answered, ArchiveStatus.RATE_LIMITED, until)
         if response.status in {408, 425} or response.status >= 500:
-            raise ArchiveUnavailable(
-                self.name, ArchiveStatus.DOWN, f"{address} answered status {response.status}"
-            )
+            raise ArchiveUnavailable(self.name, answered)
         if _HTML.search(response.body[:2_000]):
             # Who asks too often is shown a page; so is everybody during maintenance.
-            raise ArchiveUnavailable(
-                self.name, ArchiveStatus.DOWN, f"{address} answered an HTML page in place of data"
-            )
+            raise ArchiveUnavailable(self.name, f"{address} answered an HTML page in place of data")
         if _VOTABLE.search(response.body[:2_000]):
             check_votable(self.name, response.body)
         elif not response.is_success:
-            raise ArchiveRejected(self.name, f"{address} answered status {response.status}")
+            raise ArchiveRejected(self.name, answered)
         elif response.headers.get("x-rate-limit-remaining") == "0" and (until := self._reset(response)):
             # The last request of this minute: the next would be refused.
             self._remember(address, until)
@@ -167,9 +166,8 @@ class Archive:
         until = parse_iso(item["until"])
         left = until - self.clock()
         if left > LONGEST_WAIT:
-            raise ArchiveUnavailable(
-                self.name, ArchiveStatus.RATE_LIMITED, f"{address} has asked to be left alone", until
-            )
+            detail = f"{address} has asked to be left alone"
+            raise ArchiveUnavailable(self.name, detail, ArchiveStatus.RATE_LIMITED, until)
         if left > timedelta(0):
             await self.sleep(left.total_seconds())
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote
 
-from sourcebook.novae.names import display_name, normalize_name
-from sourcebook.novae.resolvers.archive import Archive, ArchiveStatus, ArchiveUnavailable
+from sourcebook.novae.names import display_name, normalize_name, spellings
+from sourcebook.novae.resolvers.archive import Archive, ArchiveUnavailable
 from sourcebook.novae.resolvers.identity import Identity
 
 _POSITION = re.compile(r"^%J\s+(\d+(?:\.\d+)?)\s+([+-]?\d+(?:\.\d+)?)", re.MULTILINE)
@@ -17,24 +16,22 @@ _TYPE = re.compile(r"^%C\.0\s+(\S+)", re.MULTILINE)
 _NOTHING = re.compile(r"nothing found", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Sesame:
-    """One address of Sesame."""
+async def identify(archive: Archive, url: str, name: str) -> Identity | None:
+    """Return the object that a name means, or None if neither SIMBAD nor NED knows it.
 
-    archive: Archive
-    url: str
+    VizieR is not asked: it reads positions out of designations, and those are off by arcseconds.
 
-    async def identify(self, name: str) -> Identity | None:
-        """Return the object with this name, or None if neither SIMBAD nor NED knows it.
-
-        VizieR is not asked: it reads positions out of designations, and those are off by arcseconds.
-
-        Raises:
-            ArchiveUnavailable: if it does not answer, or not as Sesame does.
-            ArchiveRejected: if it refused the question.
-        """
-        response = await self.archive.ask(f"{self.url}/-oI/SN?{quote(name)}")
-        return read_answer(response.body.decode("utf-8", "replace"))
+    Raises:
+        ArchiveUnavailable: if it does not answer, or not as Sesame does.
+        ArchiveRejected: if it refused the question.
+    """
+    normalized = normalize_name(name)
+    likeliest = next((form for form in spellings(normalized) if form != normalized.upper()), name)
+    for form in dict.fromkeys((display_name(name), display_name(likeliest))):
+        response = await archive.ask(f"{url}/-oI/SN?{quote(form)}")
+        if found := read_answer(response.body.decode("utf-8", "replace")):
+            return found
+    return None
 
 
 def read_answer(text: str) -> Identity | None:
@@ -47,7 +44,7 @@ def read_answer(text: str) -> Identity | None:
     if position is None or main is None:
         if _NOTHING.search(text):
             return None
-        raise ArchiveUnavailable("sesame", ArchiveStatus.DOWN, "the answer is not Sesame's text")
+        raise ArchiveUnavailable("sesame", "the answer is not Sesame's text")
     shown = display_name(main[1])
     found_type = _TYPE.search(text)
     return Identity(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Final
 
-from sourcebook.novae.names import display_name, normalize_name
-from sourcebook.novae.resolvers.archive import Archive, ArchiveStatus, ArchiveUnavailable
+from sourcebook.novae.names import display_name, normalize_name, spellings
+from sourcebook.novae.resolvers.archive import Archive, ArchiveUnavailable
 from sourcebook.novae.resolvers.identity import Identity
+from sourcebook.runs.errors import Held
 
 ROWS_AT_MOST: Final = 2_000
 
@@ -20,31 +21,33 @@ _QUESTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Simbad:
-    """One address of SIMBAD."""
+async def identify(archive: Archive, url: str, name: str) -> Identity | None:
+    """Return the object that a name means, with every name it has, or None if there is none.
 
-    archive: Archive
-    url: str
-
-    async def identify(self, names: Sequence[str]) -> list[Identity]:
-        """Return the objects that have one of these names, each with every name it has.
-
-        Raises:
-            ArchiveUnavailable: if it does not answer, or not as TAP does.
-            ArchiveRejected: if it refused the question.
-        """
-        response = await self.archive.ask(
-            self.url,
-            params={
-                "REQUEST": "doQuery",
-                "LANG": "ADQL",
-                "FORMAT": "json",
-                "MAXREC": ROWS_AT_MOST,
-                "QUERY": question(names),
-            },
+    Raises:
+        ArchiveUnavailable: if it does not answer, or not as TAP does.
+        ArchiveRejected: if it refused the question.
+        Held: if it has several objects under this name.
+    """
+    names = dict.fromkeys((name.strip(), display_name(name), *spellings(normalize_name(name))))
+    response = await archive.ask(
+        url,
+        params={
+            "REQUEST": "doQuery",
+            "LANG": "ADQL",
+            "FORMAT": "json",
+            "MAXREC": ROWS_AT_MOST,
+            "QUERY": question(names),
+        },
+    )
+    objects = read_objects(response.body)
+    if len(objects) > 1:
+        raise Held(
+            "AMBIGUOUS_NAME",
+            f"SIMBAD has {len(objects)} objects under the name {name!r}: say which one is meant",
+            {"candidates": [replace(found, names=()).to_json() for found in objects[:10]]},
         )
-        return read_objects(response.body)
+    return objects[0] if objects else None
 
 
 def question(names: Iterable[str]) -> str:
@@ -66,9 +69,8 @@ def read_objects(body: bytes) -> list[Identity]:
         rows = [dict(zip(columns, row, strict=True)) for row in answer["data"]]
         return _objects(rows)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ArchiveUnavailable(
-            "simbad", ArchiveStatus.DOWN, f"the answer is not TAP's JSON ({type(error).__name__}: {error})"
-        ) from error
+        detail = f"the answer is not TAP's JSON ({type(error).__name__}: {error})"
+        raise ArchiveUnavailable("simbad", detail) from error
 
 
 def _objects(rows: list[dict[str, Any]]) -> list[Identity]:

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.names import display_name, normalize_name
-from sourcebook.novae.resolvers.archive import Archive, ArchiveStatus, ArchiveUnavailable
+from sourcebook.novae.resolvers.archive import Archive, ArchiveUnavailable
 from sourcebook.novae.resolvers.identity import Identity
 
 _OBJECT: Final = re.compile(r"(?:AT|SN|TDE|FRB)?\s?(\d{4}[A-Za-z]{1,4})", re.IGNORECASE | re.ASCII)
@@ -129,5 +129,4 @@ def _data(body: bytes) -> Any:  # noqa: ANN401 - JSON
 
 
 def _not_tns(error: Exception) -> ArchiveUnavailable:
-    detail = f"the answer is not TNS's JSON ({type(error).__name__}: {error})"
-    return ArchiveUnavailable("tns", ArchiveStatus.DOWN, detail)
+    return ArchiveUnavailable("tns", f"the answer is not TNS's JSON ({type(error).__name__}: {error})")

@@ -139,9 +139,7 @@ class Mast:
                 case _:
                     reason = text_of(answer.get("msg")) or "no reason given"
                     raise ArchiveRejected(self.archive.name, f"{service}: {reason}")
-        raise ArchiveUnavailable(
-            self.archive.name, ArchiveStatus.DOWN, f"{service} was not done after {LOOKS} looks"
-        )
+        raise ArchiveUnavailable(self.archive.name, f"{service} was not done after {LOOKS} looks")
 
 
 def read_product(
@@ -206,16 +204,16 @@ def _read(archive: str, body: bytes) -> Mapping[str, Any]:
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise ArchiveUnavailable(archive, ArchiveStatus.DOWN, "the answer is not MAST's JSON") from error
+        raise ArchiveUnavailable(archive, "the answer is not MAST's JSON") from error
     if not isinstance(answer, dict):
-        raise ArchiveUnavailable(archive, ArchiveStatus.DOWN, "the answer is not MAST's JSON: no object")
+        raise ArchiveUnavailable(archive, "the answer is not MAST's JSON: no object")
     return answer
 
 
 def _rows(archive: str, answer: Mapping[str, Any]) -> tuple[list[Any], bool]:
     rows = answer.get("data")
     if not isinstance(rows, list):
-        raise ArchiveUnavailable(archive, ArchiveStatus.DOWN, "the answer is not MAST's JSON: no data")
+        raise ArchiveUnavailable(archive, "the answer is not MAST's JSON: no data")
     paging = answer.get("paging")
     total = number_of(paging.get("rowsFiltered")) if isinstance(paging, dict) else None
     return rows, total is not None and total > len(rows)

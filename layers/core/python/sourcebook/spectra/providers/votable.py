@@ -189,4 +189,4 @@ def _refuse_entity(*_: object) -> None:
 
 
 def _broken(archive: str, detail: str) -> ArchiveUnavailable:
-    return ArchiveUnavailable(archive, ArchiveStatus.DOWN, detail)
+    return ArchiveUnavailable(archive, detail)
