@@ -112,7 +112,7 @@ class World:
     def establish(self, name: str) -> str:
         ra, dec, _ = SKY[name]
         identity = Identity("simbad", f"simbad:{name.casefold()}", name, ra, dec, "No*", (f"PNV {name[:2]}",))
-        nova_id = NovaEstablisher(self.store, self.clock).establish(name, identity).nova_id
+        nova_id = NovaEstablisher(self.store).establish(name, identity).nova_id
         assert nova_id is not None
         return nova_id
 

@@ -96,7 +96,7 @@ def build(table: Table, session: boto3.session.Session) -> Healthy:
     _figures(table)
     clock = lambda: now  # noqa: E731 - a clock that stands
     store = NovaStore(table, clock)
-    made = NovaEstablisher(store, clock).establish(
+    made = NovaEstablisher(store).establish(
         "Nova Sco 2012 No. 1",
         Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.72458, -32.62236, "No*"),
     )

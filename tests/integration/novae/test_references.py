@@ -31,7 +31,7 @@ pytestmark = pytest.mark.integration
 
 
 def nova(store: NovaStore, name: str) -> str:
-    made = NovaEstablisher(store, store.clock).establish(
+    made = NovaEstablisher(store).establish(
         name, Identity("simbad", f"simbad:{name.lower()}", name, 10.0, 10.0, "No*")
     )
     assert made.nova_id is not None

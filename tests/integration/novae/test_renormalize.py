@@ -57,7 +57,7 @@ def age(table: Table, nova_id: str) -> None:
 @pytest.fixture
 def nova_id(store: NovaStore, clock: Clock) -> str:
     identity = Identity("simbad", "simbad:at", NAMES[0], 101.0, 12.0, "No*", NAMES)
-    made = NovaEstablisher(store, clock).establish(NAMES[0], identity).nova_id
+    made = NovaEstablisher(store).establish(NAMES[0], identity).nova_id
     assert made is not None
     return made
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sourcebook.errors import InvalidInput
-from sourcebook.novae.establish import NovaEstablisher, NovaFinder
-from sourcebook.novae.messages import HeldCase, MergeInto, Outcome
+from sourcebook.novae.establish import NovaEstablisher, find_nova
+from sourcebook.novae.messages import FindNova, HeldCase, MergeInto, Outcome
 from sourcebook.novae.quarantine import Quarantiner
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.review import AlreadyReviewed, ReviewDesk
@@ -52,7 +52,7 @@ def desk(table: Table, started: Started, clock: Clock) -> ReviewDesk:
 
 @pytest.fixture
 def known(store: NovaStore, clock: Clock) -> str:
-    found = NovaEstablisher(store, clock).establish(
+    found = NovaEstablisher(store).establish(
         "A", Identity("simbad", "simbad:aa 1", "AA 1", 101.0, 12.0, "No*", ("AA 1",))
     )
     assert found.nova_id is not None
@@ -62,7 +62,7 @@ def known(store: NovaStore, clock: Clock) -> str:
 @pytest.fixture
 def case(store: NovaStore, quarantiner: Quarantiner, known: str, clock: Clock) -> str:
     with pytest.raises(Held) as held:
-        NovaEstablisher(store, clock).establish("B", NEAR)
+        NovaEstablisher(store).establish("B", NEAR)
     return hold(quarantiner, held.value).quarantine_id
 
 
@@ -129,7 +129,7 @@ def test_an_approved_retry_makes_the_nova_that_the_rule_held_back(
     ((workflow, payload, name),) = started.calls
     assert (workflow, payload) == ("initialize_nova", {"candidate_name": "B", "quarantine_id": case})
     assert len(name) <= 80
-    made = NovaEstablisher(store, store.clock).establish("B", NEAR, quarantine_id=case)
+    made = NovaEstablisher(store).establish("B", NEAR, quarantine_id=case)
     assert made.outcome is Outcome.CREATED
     assert made.nova_id != known
     assert desk.page(limit=10).items == []
@@ -140,10 +140,10 @@ def test_a_candidate_is_merged_into_the_nova_that_it_is(
     desk: ReviewDesk, case: str, store: NovaStore, known: str, clock: Clock
 ) -> None:
     desk.review(case, "MERGED", reviewer="Ada", nova_id=known)
-    found = NovaFinder(store).by_name("B", case)
+    found = find_nova(store, FindNova(name="B", quarantine_id=case))
     assert isinstance(found, MergeInto)
     assert found.nova_id == known
-    done = NovaEstablisher(store, clock).establish("B", None, quarantine_id=case)
+    done = NovaEstablisher(store).establish("B", None, quarantine_id=case)
     assert (done.outcome, done.nova_id) == (Outcome.EXISTS, known)
     assert [nova.nova_id for nova in store.find("b")] == [known]
 

@@ -78,7 +78,7 @@ def discover(
 
 
 def nova(store: NovaStore, name: str = "V1324 Sco", ra: float = 267.72458, dec: float = -32.62236) -> Nova:
-    made = NovaEstablisher(store, store.clock).establish(
+    made = NovaEstablisher(store).establish(
         name, StarIdentity("simbad", f"simbad:{name.lower()}", name, ra, dec, "No*")
     )
     assert made.nova_id is not None

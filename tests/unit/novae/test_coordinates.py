@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.coordinates import (
     WIDEST_SEARCH,
-    Closeness,
     Position,
     cell_of,
     cells_within,
-    closeness,
     separation_arcsec,
 )
 
@@ -51,21 +49,6 @@ def offset(start: Position, bearing: float, degrees: float) -> Position:
 )
 def test_separations(one: Position, other: Position, arcsec: float) -> None:
     assert separation_arcsec(one, other) == pytest.approx(arcsec, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("arcsec", "said"),
-    [
-        (0, Closeness.SAME),
-        (1.9, Closeness.SAME),
-        (2.0, Closeness.UNSURE),
-        (2.1, Closeness.UNSURE),
-        (10.0, Closeness.UNSURE),
-        (10.01, Closeness.APART),
-    ],
-)
-def test_the_rule_of_two_and_ten_arcseconds(arcsec: float, said: Closeness) -> None:
-    assert closeness(arcsec) is said
 
 
 @given(positions, st.floats(0, 2 * math.pi), st.floats(1 / 36000, WIDEST_SEARCH), st.floats(0, 1))

@@ -108,6 +108,7 @@ class OneOf:
         return value
 
 
+Uuid = Annotated[str, Field(pattern=f"^{UUID}$")]
 NovaId = Annotated[
     str, matching(UUID, 36), expected("the id of a nova, a UUID in lower case; GET /novae?name= finds it")
 ]

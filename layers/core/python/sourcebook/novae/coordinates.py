@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from sourcebook.errors import InvalidInput
@@ -16,20 +15,15 @@ from sourcebook.records.nova import Nova
 SAME_WITHIN: Final = 2.0
 """Arcseconds below which two resolver positions are the same nova."""
 UNSURE_WITHIN: Final = 10.0
-"""Arcseconds up to which a person must say whether they are. The nearest two known novae are 106 apart."""
+"""Arcseconds up to which a person must say whether they are; beyond, they are two.
+
+The nearest two known novae are 106 apart.
+"""
 WIDEST_SEARCH: Final = 2.0
 """Degrees of the widest search by position; wider ones are for a survey's own service."""
 
 _BAND: Final = 1.0
 _BANDS: Final = 180
-
-
-class Closeness(StrEnum):
-    """The relation of two positions, by their distance."""
-
-    SAME = "SAME"
-    UNSURE = "UNSURE"
-    APART = "APART"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +60,6 @@ def separation_arcsec(one: Position, other: Position) -> float:
     half_ra = math.radians(other.ra_deg - one.ra_deg) / 2
     square = math.sin((dec2 - dec1) / 2) ** 2 + math.cos(dec1) * math.cos(dec2) * math.sin(half_ra) ** 2
     return math.degrees(2 * math.asin(min(1.0, math.sqrt(square)))) * 3600
-
-
-def closeness(arcsec: float) -> Closeness:
-    """Return what a separation says: below 2″ the same nova, to 10″ a person decides, beyond another one."""
-    if arcsec < SAME_WITHIN:
-        return Closeness.SAME
-    return Closeness.UNSURE if arcsec <= UNSURE_WITHIN else Closeness.APART
 
 
 def cell_of(position: Position) -> str:

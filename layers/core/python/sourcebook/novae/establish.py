@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput, Terminal
-from sourcebook.novae.coordinates import UNSURE_WITHIN, Closeness, Position, closeness, separation_arcsec
+from sourcebook.novae.coordinates import SAME_WITHIN, UNSURE_WITHIN, Position, separation_arcsec
 from sourcebook.novae.messages import Established, FindNova, FoundNova, MergeInto, NoNova, OneNova, Outcome
-from sourcebook.novae.model import SOURCES, nova_id_for
+from sourcebook.novae.model import nova_id_for
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.novae.resolvers.identity import Identity, Kind
-from sourcebook.novae.store import Named, NovaStore
+from sourcebook.novae.store import Named, NovaStore, named_by
 from sourcebook.records.nova import NameSource, Nova
 from sourcebook.records.quarantine import QuarantineCase, QuarantineReason, ReviewStatus
 from sourcebook.runs.errors import Held
@@ -23,46 +23,30 @@ class NotApproved(Terminal):
     """A workflow names a quarantine that no person has cleared."""
 
 
-@dataclass(frozen=True, slots=True)
-class NovaFinder:
-    """Finds a nova by its id or a name."""
+def find_nova(store: NovaStore, request: FindNova) -> FoundNova:
+    """Return the active nova with an id, or else the nova of a name.
 
-    store: NovaStore
-
-    def find(self, request: FindNova) -> FoundNova:
-        """Return the active nova with an id, or else the nova of a name.
-
-        Raises:
-            NoSuchNova: if the id is no active nova's.
-            Held: if the name means several.
-            InvalidInput: if there is neither an id nor a name, or what is given is no name.
-            NotApproved: if a case is named that nobody has cleared.
-        """
-        if request.nova_id is not None:
-            nova = self.store.active(request.nova_id)
-            return OneNova(nova_id=nova.nova_id, name=nova.primary_name)
-        if request.name is None:
-            raise InvalidInput("name", None, "the name of a nova, or nova_id in its place")
-        return self.by_name(request.name, request.quarantine_id)
-
-    def by_name(self, name: str, quarantine_id: str | None = None) -> FoundNova:
-        """Return the nova that a name means.
-
-        Raises:
-            Held: if it means several.
-            InvalidInput: if it is no name.
-            NotApproved: if `quarantine_id` is given and nobody has cleared it.
-        """
-        normalized = normalize_name(name)
-        review = approved(self.store, quarantine_id)
-        if review is not None and review.merged_into is not None:
-            return MergeInto(nova_id=review.merged_into, normalized=normalized)
-        novae = self.store.find(normalized)
-        if len(novae) > 1 or (novae and self.store.is_shared(normalized)):
-            raise ambiguous(name, novae)
-        if novae:
-            return OneNova(nova_id=novae[0].nova_id, normalized=normalized)
-        return NoNova(normalized=normalized)
+    Raises:
+        NoSuchNova: if the id is no active nova's.
+        Held: if the name means several.
+        InvalidInput: if there is neither an id nor a name, or what is given is no name.
+        NotApproved: if a case is named that nobody has cleared.
+    """
+    if request.nova_id is not None:
+        nova = store.active(request.nova_id)
+        return OneNova(nova_id=nova.nova_id, name=nova.primary_name)
+    if request.name is None:
+        raise InvalidInput("name", None, "the name of a nova, or nova_id in its place")
+    normalized = normalize_name(request.name)
+    review = approved(store, request.quarantine_id)
+    if review is not None and review.merged_into is not None:
+        return MergeInto(nova_id=review.merged_into, normalized=normalized)
+    novae = store.find(normalized)
+    if len(novae) > 1 or (novae and store.is_shared(normalized)):
+        raise ambiguous(request.name, novae)
+    if novae:
+        return OneNova(nova_id=novae[0].nova_id, normalized=normalized)
+    return NoNova(normalized=normalized)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +54,6 @@ class NovaEstablisher:
     """Decides whether an object is a known or a new nova, and writes it."""
 
     store: NovaStore
-    clock: Clock = utc_now
 
     def establish(
         self,
@@ -127,18 +110,20 @@ class NovaEstablisher:
             if position is None or (there := Position.of(by_name)) is None:
                 return by_name, None
             arcsec = separation_arcsec(position, there)
-            if closeness(arcsec) is Closeness.APART and not _may_be_new(review):
+            if arcsec <= UNSURE_WITHIN:
+                return by_name, arcsec
+            if not _may_be_new(review):
                 raise Held(
                     QuarantineReason.NAME_CONFLICT,
                     f"{identity.main_name} has a name of {by_name.primary_name} but lies {arcsec:.1f}″ "
                     "from it: say whether both are one nova",
                     _facts(identity, [(by_name, arcsec)]),
                 )
-            return (None, None) if closeness(arcsec) is Closeness.APART else (by_name, arcsec)
+            return None, None
         if position is None:
             return None, None
         near = self.store.near(position, UNSURE_WITHIN / 3600)
-        if len(near) == 1 and closeness(near[0].arcsec) is Closeness.SAME:
+        if len(near) == 1 and near[0].arcsec < SAME_WITHIN:
             return near[0].nova, near[0].arcsec
         if near and not _may_be_new(review):
             places = ", ".join(f"{other.nova.primary_name} at {other.arcsec:.1f}″" for other in near)
@@ -151,7 +136,7 @@ class NovaEstablisher:
 
     def _by_names(self, name: str, identity: Identity) -> Nova | None:
         found: dict[str, Nova] = {}
-        for alias in (name, identity.main_name, *identity.names):
+        for alias in (name, *identity.all_names):
             try:
                 normalized = normalize_name(display_name(alias))
             except InvalidInput:
@@ -171,14 +156,10 @@ class NovaEstablisher:
         return Established(Outcome.EXISTS, nova.nova_id, arcsec)
 
     def _names(self, name: str, identity: Identity | None) -> list[Named]:
-        given = [Named(name, NameSource.USER_INPUT)]
-        if identity is None:
-            return given
-        source = SOURCES.get(identity.archive, NameSource.OTHER)
-        return [*given, *(Named(alias, source) for alias in (identity.main_name, *identity.names))]
+        return [Named(name, NameSource.USER_INPUT), *(named_by(identity) if identity else ())]
 
     def _new(self, identity: Identity, created_by: Mapping[str, str] | None) -> Nova:
-        now = isoformat(self.clock())
+        now = isoformat(self.store.clock())
         placed = identity.position is not None
         return Nova.of_json(
             {

@@ -1,4 +1,4 @@
-"""The ids of the catalogue, and what else several of its modules say of its items.
+"""The ids of the catalogue's items.
 
 The items are declared in `sourcebook.records`. Their fields are those of the nova item model; where it is
 silent or contradicts itself, docs/decisions/0090-novae-and-runs.md says what was chosen.
@@ -7,21 +7,12 @@ silent or contradicts itself, docs/decisions/0090-novae-and-runs.md says what wa
 from __future__ import annotations
 
 import uuid
-from typing import Annotated, Final
+from typing import Final
 
-from pydantic import Field
-
-from sourcebook.records.nova import NameSource
 from sourcebook.records.quarantine import QuarantineReason
-from sourcebook.schema import SHA256, UUID
 
 NAMESPACE: Final = uuid.UUID("5b0d2d0c-7a4e-5d1f-9f0b-0c6f6a3a9a11")
 """Of every uuid5 of the catalogue. Changing it makes every nova another one."""
-
-Uuid = Annotated[str, Field(pattern=f"^{UUID}$")]
-Sha256 = Annotated[str, Field(pattern=f"^{SHA256}$")]
-SOURCES: Final = {"simbad": NameSource.SIMBAD, "tns": NameSource.TNS}
-"""Where a name comes from, by the archive that has it."""
 
 
 def nova_id_for(identity: str) -> str:

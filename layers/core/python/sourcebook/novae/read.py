@@ -7,7 +7,8 @@ from typing import Final
 
 from sourcebook.novae.boundaries import constellation_of
 from sourcebook.novae.coordinates import Position
-from sourcebook.novae.names import is_designation, normalize_name
+from sourcebook.novae.names import normalize_name
+from sourcebook.novae.store import NovaStore
 from sourcebook.novae.whereabouts import distances
 from sourcebook.records.base import View
 from sourcebook.records.nova import Nova, NovaStatus
@@ -31,13 +32,10 @@ class NovaReader:
             InvalidInput: if it is no name.
         """
         normalized = normalize_name(name)
-        rows = list(self.table.items_of(keys.nova_names(normalized), most=_MOST))
-        novae = self._active([row["nova_id"] for row in rows])
-        # "Nova Sgr 2012" when only "Nova Sgr 2012 No. 1" is known: that is one of several, not the one.
-        shared = is_designation(normalized) and all(
-            normalize_name(r["name_raw"]).startswith(f"{normalized} #") for r in rows
-        )
-        match = "NONE" if not novae else "ONE" if len(novae) == 1 and not shared else "AMBIGUOUS"
+        store = NovaStore(self.table, consistent=False)
+        novae = store.find(normalized)[:_MOST]
+        is_one = len(novae) == 1 and not store.is_shared(normalized)
+        match = "NONE" if not novae else "ONE" if is_one else "AMBIGUOUS"
         items = [served(nova) for nova in novae]
         return {"match": match, "normalized": normalized, "items": items, "next_cursor": None}
 
@@ -84,20 +82,6 @@ class NovaReader:
         return served(Nova.of_item(nova)) | {
             "names": sorted(names, key=lambda name: (name["kind"] != "PRIMARY", name["name"]))
         }
-
-    def _active(self, nova_ids: list[str]) -> list[Nova]:
-        found: dict[str, Nova] = {}
-        for nova_id in nova_ids:
-            nova = self._nova(nova_id)
-            while nova is not None and nova.merged_into:
-                nova = self._nova(nova.merged_into)
-            if nova is not None and nova.status == NovaStatus.ACTIVE:
-                found[nova.nova_id] = nova
-        return [found[nova_id] for nova_id in sorted(found)]
-
-    def _nova(self, nova_id: str) -> Nova | None:
-        item = self.table.get(keys.nova(nova_id))
-        return None if item is None else Nova.of_item(item)
 
 
 def served(nova: Nova) -> View:

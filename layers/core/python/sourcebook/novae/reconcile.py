@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sourcebook.errors import InvalidInput, Retryable
-from sourcebook.novae.coordinates import Closeness, Position, closeness, separation_arcsec
+from sourcebook.novae.coordinates import SAME_WITHIN, Position, separation_arcsec
 from sourcebook.novae.messages import AuthorityAnswer, NameOutcome, Reconciled
-from sourcebook.novae.model import SOURCES
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.novae.resolvers.identity import Identity
-from sourcebook.novae.store import Named, NovaStore
+from sourcebook.novae.store import NovaStore, named_by
 from sourcebook.records.nova import NameSource, Nova
 from sourcebook.records.quarantine import QuarantineReason
 from sourcebook.runs.errors import Held
@@ -39,9 +38,7 @@ def reconcile(store: NovaStore, nova_id: str, answers: Sequence[AuthorityAnswer]
         _check(store, nova, identity)
     added = 0
     for identity in known:
-        source = SOURCES.get(identity.archive, NameSource.OTHER)
-        names = [Named(name, source) for name in (identity.main_name, *identity.names)]
-        added += store.add_names(nova, names)
+        added += store.add_names(nova, named_by(identity))
     renamed = False
     chosen = next((identity for identity in known if identity.archive == "simbad"), None)
     if chosen is not None:
@@ -57,14 +54,14 @@ def reconcile(store: NovaStore, nova_id: str, answers: Sequence[AuthorityAnswer]
 def _check(store: NovaStore, nova: Nova, identity: Identity) -> None:
     if (position := Position.of(nova)) is not None and identity.position is not None:
         arcsec = separation_arcsec(position, identity.position)
-        if closeness(arcsec) is not Closeness.SAME:
+        if arcsec >= SAME_WITHIN:
             raise Held(
                 QuarantineReason.COORDINATES_UNSURE,
                 f"{identity.archive} has {identity.main_name} {arcsec:.1f}″ from where "
                 f"{nova.primary_name} is: say which is right",
                 {"identity": identity.to_json(), "separation_arcsec": round(arcsec, 3)},
             )
-    for name in (identity.main_name, *identity.names):
+    for name in identity.all_names:
         try:
             normalized = normalize_name(display_name(name))
         except InvalidInput:

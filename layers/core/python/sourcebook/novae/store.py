@@ -19,6 +19,7 @@ from sourcebook.novae.coordinates import Position, cell_of
 from sourcebook.novae.messages import Prepared
 from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.names import display_name, is_designation, normalize_name
+from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.whereabouts import distances
 from sourcebook.records.nova import NAME_LIMIT, NameKind, NameMapping, NameSource, Nova, NovaStatus
 from sourcebook.records.product import PhotometryTable
@@ -27,6 +28,9 @@ from sourcebook.table.client import ConditionFailed, Table
 
 MOST_NAMES: Final = 200
 """Names kept of one nova. SIMBAD's best-known stars have about a hundred."""
+
+
+_SOURCES: Final = {"simbad": NameSource.SIMBAD, "tns": NameSource.TNS}
 
 
 class NoSuchNova(Terminal):
@@ -40,6 +44,12 @@ class Named(NamedTuple):
     source: NameSource
 
 
+def named_by(identity: Identity) -> list[Named]:
+    """Return an object's names, the main one first, with the archive that has it as their origin."""
+    source = _SOURCES.get(identity.archive, NameSource.OTHER)
+    return [Named(name, source) for name in identity.all_names]
+
+
 class Neighbour(NamedTuple):
     """A nova near a position."""
 
@@ -49,14 +59,19 @@ class Neighbour(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NovaStore:
-    """The catalogue's rows of one table."""
+    """The catalogue's rows of one table.
+
+    Attributes:
+        consistent: whether novae are read as they are at this moment, for twice the units.
+    """
 
     table: Table
     clock: Clock = utc_now
+    consistent: bool = True
 
     def get(self, nova_id: str) -> Nova | None:
         """Return a nova as it is, merged or not; None if there is none."""
-        item = self.table.get(keys.nova(nova_id), consistent=True)
+        item = self.table.get(keys.nova(nova_id), consistent=self.consistent)
         return Nova.of_item(item) if item else None
 
     def active(self, nova_id: str) -> Nova:

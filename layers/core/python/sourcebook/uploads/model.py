@@ -11,9 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from sourcebook.errors import InvalidInput
 from sourcebook.events import UtcDatetime
-from sourcebook.inputs import Input, NovaId, expected, matching, refused, text
+from sourcebook.inputs import Input, NovaId, Uuid, expected, matching, refused, text
 from sourcebook.lightcurves.parse import MOST_BYTES
-from sourcebook.novae.model import Uuid
 from sourcebook.photometry.upload import upload_key
 from sourcebook.schema import SHA256
 from sourcebook.spectra.providers.donation import LARGEST as LARGEST_SPECTRUM

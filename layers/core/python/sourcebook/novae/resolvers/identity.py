@@ -47,6 +47,11 @@ class Identity(Message):
     names: tuple[str, ...] = ()
 
     @property
+    def all_names(self) -> tuple[str, ...]:
+        """Its names, the main one first."""
+        return self.main_name, *self.names
+
+    @property
     def kind(self) -> Kind:
         """Whether it is a nova (SIMBAD type ``No*``), perhaps one (``No?``), or something else."""
         if self.object_type in _NOVA_TYPES:

@@ -22,10 +22,11 @@ from sourcebook.bucket.stored import FITS
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.events import UtcDatetime
+from sourcebook.inputs import Uuid
 from sourcebook.novae.coordinates import Position
-from sourcebook.novae.model import Sha256, Uuid
 from sourcebook.novae.resolvers.archive import ArchiveStatus
 from sourcebook.records.spectrum import Locator, LocatorKind
+from sourcebook.schema import SHA256
 from sourcebook.spectra.providers.provider import PRODUCTS_AT_MOST, FoundProduct, Search
 from sourcebook.validation import first_wrong
 
@@ -53,7 +54,7 @@ class Provenance(BaseModel):
     nova_id: Uuid
     file_name: str = Field(min_length=1, max_length=120)
     byte_length: int = Field(ge=1, le=LARGEST)
-    sha256: Sha256
+    sha256: str = Field(pattern=f"^{SHA256}$")
     donor: str = Field(min_length=1, max_length=200)
     observer: str | None = Field(default=None, max_length=200)
     license: str | None = Field(default=None, max_length=200)
