@@ -9,13 +9,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sourcebook.observations.words import units
+from sourcebook.observations.words import TENORS, units
 
 if TYPE_CHECKING:
     from sourcebook.observations.values import Unit
 
 _TIMES: Final = frozenset("DWMY")
-_SHARES: Final[dict[str, Unit]] = {"%": "percent", "‰": "per_mille", "‱": "basis_points"}
+UNITS_OF_SIGNS: Final[dict[str, Unit]] = {"%": "percent", "‰": "per_mille", "‱": "basis_points"}
 _LONGEST: Final = 300
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -33,7 +33,6 @@ MONTHLY = re.compile(
     re.IGNORECASE,
 )
 _SHORT: Final = 3
-_SINGLE: Final = {"d": "D", "w": "W", "m": "M", "y": "Y"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def term_units(heading: str, language: str | None = None) -> frozenset[str]:
     found: set[str] = set()
     for part in pointed:
         word = part.strip(" .()[]")
-        found |= {_SINGLE[word.casefold()]} if word.casefold() in _SINGLE else _times(word, language)
+        found |= {TENORS[word.casefold()]} if word.casefold() in TENORS else _times(word, language)
     for word in _WORD.findall(text):
         if len(word) > _SHORT or not word.isascii():
             found |= _times(word, language)
@@ -85,15 +84,15 @@ def _times(word: str, language: str | None) -> frozenset[str]:
 def rate_heading(heading: str, language: str | None = None) -> RateHeading:
     """Return what a heading says of the figures under it."""
     text = " ".join(heading[:_LONGEST].split())
-    shares = {sign for sign in _SHARES if sign in text}
+    shares = {sign for sign in UNITS_OF_SIGNS if sign in text}
     periods: set[str] = set()
     words = _WORD.findall(text)
     for word in words:
-        shares |= units(word, language) & _SHARES.keys()
+        shares |= units(word, language) & UNITS_OF_SIGNS.keys()
     for length in (2, 3):
         for at in range(len(words) - length + 1):
             run = " ".join(words[at : at + length])
-            shares |= units(run, language) & _SHARES.keys()
+            shares |= units(run, language) & UNITS_OF_SIGNS.keys()
             periods |= units(run, language, "per")
     for word in re.findall(r"/ ?([^\W\d_]+)", text):
         periods |= units(word, language) & _TIMES or units(f"/{word}", language, "per")
@@ -101,7 +100,7 @@ def rate_heading(heading: str, language: str | None = None) -> RateHeading:
         periods.add("M")
     if _PER_YEAR.search(text):
         periods.add("Y")
-    unit = _SHARES[shares.pop()] if len(shares) == 1 else None
+    unit = UNITS_OF_SIGNS[shares.pop()] if len(shares) == 1 else None
     return RateHeading(
         unit=unit,
         per_month=periods == {"M"},

@@ -46,12 +46,11 @@ class ObservationSources:
         Raises:
             InvalidInput: if its options are wrong.
         """
-        if spec.kind in KINDS:
-            read_observation_options(spec)
+        if spec.kind not in KINDS:
+            return Declared(self.registry.register(spec), rebuild=False)
+        read_observation_options(spec)
         before = self.registry.table.get(keys.source(spec.source_id), consistent=True)
         new = self.registry.register(spec)
-        if spec.kind not in KINDS:
-            return Declared(new, rebuild=False)
         if before is None:
             seen = self.registry.table.get(keys.observing_source(spec.source_id), consistent=True)
             return Declared(new, rebuild=seen is not None)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from sourcebook.errors import shorten
-from sourcebook.observations.headings import MONTHLY, NO_HEADING, RateHeading
+from sourcebook.observations.headings import MONTHLY, NO_HEADING, UNITS_OF_SIGNS, RateHeading
 from sourcebook.observations.plain import DECIMAL, FOOTNOTE, STRUCK, has_marks, plain_text
 from sourcebook.observations.words import units
 
@@ -34,7 +34,7 @@ _FACTORS: Final = {
     "basis_points": Decimal("0.01"),
     "fraction": Decimal(100),
 }
-_UNITS_OF_SIGNS: Final = {"%": "percent", "‰": "per_mille", "‱": "basis_points"}
+_NAMES_OF_MARKS: Final = {".": "point", ",": "comma"}
 _MOST_DIGITS: Final = 15
 
 
@@ -272,18 +272,20 @@ def _without_units(
     def words(match: re.Match[str]) -> str:
         return _signs(match[0], language, periods)
 
-    text, warnings = _without_condition(text)
-    text = _PER_YEAR.sub(lambda m: period(frozenset("Y"), m[0]), text)
+    # Up to where it says for which amount of money the figure holds.
+    shorter = _CONDITION.sub(r"\1", text)
+    warnings = [Warn.CONDITION] if shorter != text else []
+    text = _PER_YEAR.sub(lambda m: period(frozenset("Y"), m[0]), shorter)
     text = _PER_MONTH.sub(lambda m: period(frozenset("M"), m[0]), text)
     text = _PER.sub(lambda m: period(units(m[1], language) or units(f"/{m[1]}", language, "per"), m[0]), text)
     may_be_monthly = MONTHLY.search(text) is not None or heading.may_be_monthly
     text = _WORDS.sub(words, _without_kind(MONTHLY.sub(" ", text)))
-    signs = {sign for sign in _UNITS_OF_SIGNS if sign in text}
+    signs = {sign for sign in UNITS_OF_SIGNS if sign in text}
     if len(signs) > 1 or len(periods) > 1 or not periods <= set("YM"):
         raise UnreadableValue(Reason.NOT_A_NUMBER, "has several units, or one that is no rate's", raw)
     if not signs and unit is None and heading.several:
         raise UnreadableValue(Reason.NOT_A_NUMBER, "has no sign, and its heading names several", raw)
-    factor = _FACTORS[_UNITS_OF_SIGNS[signs.pop()] if signs else unit or heading.unit or "percent"]
+    factor = _FACTORS[UNITS_OF_SIGNS[signs.pop()] if signs else unit or heading.unit or "percent"]
     monthly = "M" in periods or (not periods and heading.per_month)
     if monthly:
         warnings.append(Warn.MONTHLY)
@@ -291,12 +293,6 @@ def _without_units(
         warnings.append(Warn.MAYBE_MONTHLY)
     text = " ".join(text.split()).rstrip(" ;:,./()[]!。").lstrip(" ;:/()[]!")
     return text, factor * (12 if monthly else 1), warnings
-
-
-def _without_condition(text: str) -> tuple[str, list[Warn]]:
-    """Return the text up to where it says for which amount of money the figure holds."""
-    shorter = _CONDITION.sub(r"\1", text)
-    return shorter, [Warn.CONDITION] if shorter != text else []
 
 
 def _without_kind(text: str) -> str:
@@ -313,7 +309,7 @@ def _signs(text: str, language: str | None, periods: set[str]) -> str:
     while at < len(tokens):
         for length in range(min(3, len(tokens) - at), 0, -1):
             word = " ".join(tokens[at : at + length])
-            shares = {sign for sign in units(word.replace(".", ""), language) if sign in _UNITS_OF_SIGNS}
+            shares = {sign for sign in units(word.replace(".", ""), language) if sign in UNITS_OF_SIGNS}
             found = units(word, language, "per") if len(word) > 1 else frozenset()
             if len(shares) == 1:
                 kept += shares
@@ -375,7 +371,7 @@ def _number(text: str, mark: DecimalMark, factor: Decimal, notes: list[Warn]) ->
         _expect(mark, separator, notes)
         return as_decimal
     # One group of three: 4.500. Where the source declares this mark for decimals there is no doubt.
-    if mark == {".": "point", ",": "comma"}[separator]:
+    if mark == _NAMES_OF_MARKS[separator]:
         return as_decimal
     as_thousands = Decimal(digits.replace(separator, "")) * factor
     if as_thousands <= PLAUSIBLE[1] or as_decimal > PLAUSIBLE[1]:
@@ -386,5 +382,5 @@ def _number(text: str, mark: DecimalMark, factor: Decimal, notes: list[Warn]) ->
 
 
 def _expect(mark: DecimalMark, found: str, notes: list[Warn]) -> None:
-    if mark != "auto" and mark != {".": "point", ",": "comma"}[found]:
+    if mark != "auto" and mark != _NAMES_OF_MARKS[found]:
         notes.append(Warn.SEPARATOR_UNEXPECTED)

@@ -16,7 +16,7 @@ Place = Literal["after", "before", "alone", "per"]
 """Where a word stands: ``6 months``, ``miezi 6``, ``שנתיים`` (two years), ``per month``."""
 
 LONGEST_WORD: Final = 60
-_TENORS: Final = {"d": "D", "w": "W", "m": "M", "y": "Y"}
+TENORS: Final = {"d": "D", "w": "W", "m": "M", "y": "Y"}
 _FILE: Final = Path(__file__).parent / "data" / "term_words.json"
 _KANA: Final = str.maketrans("ヶケヵカヵ箇", "かかかかかか")
 
@@ -60,8 +60,8 @@ def _units(word: str, language: str | None, place: Place) -> frozenset[str]:
         return frozenset(own)
     letter = word.removeprefix("/") if place == "per" else word
     if len(letter) == 1 and place in {"after", "per"}:
-        if letter in _TENORS:
-            return frozenset(_TENORS[letter])
+        if letter in TENORS:
+            return frozenset(TENORS[letter])
         if language is not None and letter.isalpha() and letter.isascii():
             return frozenset()
     return frozenset(entry)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -61,8 +60,8 @@ _CONTROLS = re.compile("[\x80-\x9f]")
 _PASSWORD = re.compile(r"<input\b[^>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
 _HTML = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _TWICE = re.compile("[ÃÂáÄÆ][^\x00-\x7f]")
-_LONGEST_WORD: Final = 100
-_PIECE: Final = 10_000
+# Long runs such as pictures in base64 are no words.
+_WORD = re.compile(r"(?<!\S)\S{1,100}(?!\S)")
 _LOGIN_WORDS = re.compile(
     r"<title>[^<]{0,80}?(?:log ?in|sign ?in|đăng nhập|anmeld|connexion|ログイン)", re.IGNORECASE
 )
@@ -88,7 +87,11 @@ def decode(body: bytes, *, declared: str | None, charset: str | None) -> Text:
         )
     for mark, name in _BOMS:
         if body.startswith(mark):
-            return Text(_strictly(body[len(mark) :], name, "its byte order mark"))
+            text = _try(body[len(mark) :], name)
+            if text is None:
+                what = f"it is not {name} as its byte order mark says"
+                raise BadDocument(DocumentCause.WRONG_CHARSET, what)
+            return Text(text)
     named = [name for name in (declared, charset, _own(body)) if name]
     utf8 = _try(body, "utf-8")
     if utf8 is not None and not (named and _canonical(named[0]).startswith("utf-16")):
@@ -185,23 +188,9 @@ def _try(body: bytes, name: str) -> str | None:
         return None
 
 
-def _strictly(body: bytes, name: str, why: str) -> str:
-    text = _try(body, name)
-    if text is None:
-        raise BadDocument(DocumentCause.WRONG_CHARSET, f"it is not {name} as {why} says")
-    return text
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Yield a text in pieces, so that its words need not all be in memory at once."""
-    for begin in range(0, len(text), _PIECE):
-        yield text[begin : begin + _PIECE]
-
-
 def _twice_encoded(text: str) -> bool:
     """Whether a text is UTF-8 that somebody took for windows-1252 and encoded again."""
-    # Long runs such as pictures in base64 are no words.
-    words = (w for line in _lines(text) for w in line.split() if not w.isascii() and len(w) <= _LONGEST_WORD)
+    words = (found[0] for found in _WORD.finditer(text) if not found[0].isascii())
     high = [word for word in islice(words, 200) if _TWICE.search(word)]
     if len(high) < 3:
         return False

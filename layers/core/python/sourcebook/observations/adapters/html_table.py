@@ -7,9 +7,10 @@ nested tags give what a visitor sees.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -43,7 +44,7 @@ def read(document: Text, options: HtmlTableOptions, today: date | None) -> Parse
     """
     check_markup(document.text)
     page = LexborHTMLParser(document.text)
-    shown = ShownPage.of(page)
+    shown = ShownPage(page)
     tables = [table for table in page.css(options.table) if shown.is_shown(table)]
     if not tables:
         check_not_login(document.text)
@@ -52,12 +53,13 @@ def read(document: Text, options: HtmlTableOptions, today: date | None) -> Parse
                 DocumentCause.EMPTY_PAGE, "the page shows nothing; it may need a script to fill it"
             )
         raise layout_changed(f"table: nothing matches {options.table}", _outline(page))
-    language = options.language or language_of(_language_tag(page))
-    earlier = _Earlier(page, shown)
+    root = page.css_first("html")
+    language = options.language or language_of(root.attributes.get("lang") if root else None)
+    finder = _Finder(page, shown)
     failures: list[BadDocument] = []
     for table in tables[:_MOST_TABLES]:
         try:
-            grid, unread = _grid(table, options, shown, earlier, language)
+            grid, unread = _grid(table, options, finder, language)
             return grid.parsed(options, today, document.notes, unread)
         except BadDocument as error:
             if error.cause in {DocumentCause.IMPLAUSIBLE_VALUES, DocumentCause.TOO_LARGE}:
@@ -68,22 +70,13 @@ def read(document: Text, options: HtmlTableOptions, today: date | None) -> Parse
     raise min(failures, key=lambda error: error.cause is DocumentCause.LAYOUT_CHANGED)
 
 
-def _language_tag(page: LexborHTMLParser) -> str | None:
-    root = page.css_first("html")
-    return None if root is None else root.attributes.get("lang")
-
-
 def _grid(
-    table: LexborNode,
-    options: HtmlTableOptions,
-    shown: ShownPage,
-    earlier: _Earlier,
-    language: str | None,
+    table: LexborNode, options: HtmlTableOptions, finder: _Finder, language: str | None
 ) -> tuple[Grid, str]:
     found = [
         row
         for row in table.css(options.rows)
-        if row.mem_id != table.mem_id and shown.is_shown(row) and _is_own(row, table)
+        if row.mem_id != table.mem_id and finder.shown.is_shown(row) and _is_own(row, table)
     ]
     if not found:
         raise layout_changed(f"rows: nothing matches {options.rows} in {options.table}", table.tag)
@@ -92,8 +85,8 @@ def _grid(
     headings = options.header_rows if by_column or options.term_columns else 0
     ends = {node.mem_id for node in found}
     rows = [
-        replace(row, select=_selecting(node, shown, ends, earlier))
-        for row, node in zip(_rows(nodes, shown), nodes, strict=True)
+        replace(row, select=partial(finder.text, node, ends))
+        for row, node in zip(_rows(nodes, finder.shown), nodes, strict=True)
     ]
     grid = Grid.of([row.cells for row in rows[:headings]], rows[headings:], language)
     unread = len(found) - len(nodes)
@@ -133,29 +126,24 @@ def _row(
 ) -> GridRow:
     texts: list[str] = []
     wrong = ""
-    waiting = iter(cells)
-    cell = next(waiting, None)
-    while cell is not None or len(texts) in hanging:
-        column = len(texts)
-        if column >= _MOST_COLUMNS:
+    for cell in (*cells, None):
+        while len(texts) in hanging:
+            left, text = hanging.pop(len(texts))
+            if left > 1:
+                hanging[len(texts)] = (left - 1, text)
+            texts.append(text)
+        if cell is None:
+            break
+        if len(texts) >= _MOST_COLUMNS:
             wrong = f"more than {_MOST_COLUMNS} columns"
             break
-        if column in hanging:
-            left, text = hanging.pop(column)
-            if left > 1:
-                hanging[column] = (left - 1, text)
-            texts.append(text)
-            continue
-        if cell is None:  # pragma: no cover - the loop goes on for a cell or for one that hangs down
-            break
         text, down, across = shown.text(cell), _span(cell, "rowspan"), _span(cell, "colspan")
-        for _ in range(min(max(across, 1), _MOST_COLUMNS - column)):
+        for _ in range(min(max(across, 1), _MOST_COLUMNS - len(texts))):
             if len(texts) in hanging:
                 wrong = "a cell lies over one that reaches down from a row above"
             if down != 1:
                 hanging[len(texts)] = ((down or _TO_THE_END) - 1, text)
             texts.append(text)
-        cell = next(waiting, None)
     return GridRow(position, texts, wrong)
 
 
@@ -168,33 +156,29 @@ def _span(node: LexborNode, name: str) -> int:
     return int(digits) if len(digits.lstrip("0")) <= 4 else _MOST_ROWS
 
 
-def _selecting(
-    row: LexborNode, shown: ShownPage, ends: Container[int], earlier: _Earlier
-) -> Callable[[FieldRef], str | None]:
-    """Return the finder of a row's fields: within it, in what follows up to the next row, or before it."""
+class _Finder:
+    """Finds what selectors mean: within a row, in what follows it, or before it.
 
-    def select(where: FieldRef) -> str | None:
-        selector = where.selector or ""
-        within = _following(row, ends) if selector.startswith(FOLLOWING) else [row]
-        nodes = (node for outer in within for node in outer.css(where.css))
-        found = next(filter(shown.is_shown, nodes), None)
-        if selector.startswith(BEFORE) and (found is None or not shown.text(found)):
-            found = earlier.last(row, where.css)
-        if found is None:
-            return None
-        return found.attributes.get(where.attribute) if where.attribute else shown.text(found)
-
-    return select
-
-
-class _Earlier:
-    """Finds what stands before a row: a heading, or the cell of a row above that is not repeated."""
+    Before a row stands a heading, or the cell of a row above that is not repeated.
+    """
 
     def __init__(self, page: LexborHTMLParser, shown: ShownPage) -> None:
         self.page = page
         self.shown = shown
         self.places: dict[int, int] = {}
         self.found: dict[str, tuple[list[int], list[LexborNode]]] = {}
+
+    def text(self, row: LexborNode, ends: Container[int], where: FieldRef) -> str | None:
+        """Return the text of a field, None if there is none; what follows a row ends before one of `ends`."""
+        selector = where.selector or ""
+        within = _following(row, ends) if selector.startswith(FOLLOWING) else [row]
+        nodes = (node for outer in within for node in outer.css(where.css))
+        found = next(filter(self.shown.is_shown, nodes), None)
+        if selector.startswith(BEFORE) and (found is None or not self.shown.text(found)):
+            found = self.last(row, where.css)
+        if found is None:
+            return None
+        return found.attributes.get(where.attribute) if where.attribute else self.shown.text(found)
 
     def last(self, row: LexborNode, selector: str) -> LexborNode | None:
         """Return the last element that a selector finds before a row, of those that show a text."""

@@ -192,12 +192,8 @@ class ObservationAdapter:
             canonical.offer(row.key, observation, source_priority)
             return outcome
 
-        numbered = list(enumerate(rows, first))
-        if self.workers == 1:
-            outcomes = [one(row) for row in numbered]
-        else:
-            with ThreadPoolExecutor(self.workers) as pool:
-                outcomes = list(pool.map(one, numbered))
+        with ThreadPoolExecutor(self.workers) as pool:
+            outcomes = list(pool.map(one, enumerate(rows, first)))
         # Whoever changed the priority or removed the source since this poll began may have rebuilt the
         # slots before they were written. Looked at now, one of the two sees the other.
         if canonical.source_priorities([scrape.source_id]).get(scrape.source_id) != source_priority:

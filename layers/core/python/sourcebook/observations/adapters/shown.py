@@ -98,11 +98,7 @@ class _State:
 
 @dataclass(slots=True)
 class ShownPage:
-    """A parsed page and what of it is shown.
-
-    Attributes:
-        page: the page.
-    """
+    """A parsed page and what of it is shown."""
 
     page: LexborHTMLParser
     _texts: dict[int, tuple[str, int]] = field(default_factory=dict)
@@ -110,13 +106,6 @@ class ShownPage:
     _breaks: set[int] = field(default_factory=set)
     _gone: set[int] = field(default_factory=set)
     _visited: int = 0
-
-    @classmethod
-    def of(cls, page: LexborHTMLParser) -> ShownPage:
-        """Find out what is shown."""
-        shown = cls(page)
-        shown._look()
-        return shown
 
     def is_shown(self, node: LexborNode) -> bool:
         """Whether an element takes part in the page: it is not hidden with ``display: none`` or the like."""
@@ -163,7 +152,8 @@ class ShownPage:
             raise BadDocument(DocumentCause.TOO_LARGE, "the page is too large to be read: its tables nest")
         return " ".join("".join(pieces).split())[: TEXT_LIMIT + 1]
 
-    def _look(self) -> None:
+    def __post_init__(self) -> None:
+        """Find out what is shown."""
         styles = self._styles()
         hidden = {node.mem_id for node in self.page.css(_HIDDEN_BY_ATTRIBUTE)}
         hidden |= set(self._options_not_chosen())
