@@ -51,7 +51,7 @@ def parse(source: Path, page: Path, source_id: str | None, charset: str | None, 
                 "rows": [row.shown() for row in parsed.rows],
                 "dropped": [dropped.shown() for dropped in parsed.dropped],
                 "headings_not_taken": [heading.shown() for heading in parsed.headings_not_taken],
-                "notes": list(parsed.notes),
+                "notes": parsed.notes,
             },
         )
     else:

@@ -627,6 +627,6 @@ def test_small_figures_that_nothing_calls_per_cent_may_be_fractions() -> None:
     rows = [{"bank": "A", "term": term, "rate": 0.045} for term in ("3M", "6M", "12M")]
     fields = {"records": "@", "bank": "bank", "term": "term"}
     assert "fraction" in parse("json_api", json.dumps(rows), value="rate", **fields).notes[0]
-    assert parse("json_api", json.dumps(rows), value="rate", unit="percent", **fields).notes == ()
+    assert parse("json_api", json.dumps(rows), value="rate", unit="percent", **fields).notes == []
     named = json.dumps([{**row, "rate_pct": row["rate"]} for row in rows])
-    assert parse("json_api", named, value="rate_pct", **fields).notes == ()
+    assert parse("json_api", named, value="rate_pct", **fields).notes == []

@@ -102,7 +102,7 @@ def test_csv_is_read_in_the_encoding_it_has(encoding: str) -> None:
 def test_utf_8_that_is_declared_as_something_else_is_utf_8() -> None:
     parsed = parse("csv", CSV.encode(), charset="iso-8859-1")
     assert [row.bank for row in parsed.rows] == ["Nordküste", "Mühlbach"]
-    assert parsed.notes == ("declared as iso-8859-1, but it is UTF-8",)
+    assert parsed.notes == ["declared as iso-8859-1, but it is UTF-8"]
 
 
 @pytest.mark.parametrize(

@@ -335,17 +335,17 @@ class Curator:
     # Spectra are moved, each with its files
 
     def _move_spectra(self, source: str, target: str) -> int:
-        moved = 0
-        for product in self._rows(source, keys.SPECTRA_PREFIX):
-            moved += self._move(product, target, [*product.get(MOVED_FROM, ()), source])
-        return moved
+        return sum(
+            self._move(product, target, [*product.get(MOVED_FROM, ()), source])
+            for product in self._rows(source, keys.SPECTRA_PREFIX)
+        )
 
     def _return_spectra(self, target: str, source: str) -> int:
-        moved = 0
-        for product in self._rows(target, keys.SPECTRA_PREFIX):
-            if _came_from(product) == source:
-                moved += self._move(product, source, product[MOVED_FROM][:-1])
-        return moved
+        return sum(
+            self._move(product, source, product[MOVED_FROM][:-1])
+            for product in self._rows(target, keys.SPECTRA_PREFIX)
+            if _came_from(product) == source
+        )
 
     def _move(self, product: Item, nova_id: str, moved_from: list[str]) -> bool:
         """Move one spectrum with its files, in one step; return False if it has gone meanwhile."""

@@ -84,11 +84,7 @@ def _day(text: str, order: DateOrder | None) -> date | None:
 
 
 def _month(name: str) -> int:
-    """Return the number of a month.
-
-    Raises:
-        ValueError: if it is none's name.
-    """
+    """Return the number of a month. Raise ValueError if no month has this name."""
     for number, names in enumerate(_MONTHS, 1):
         if name.startswith(names):
             return number

@@ -108,7 +108,7 @@ class ParsedDocument:
     rows: list[Observed] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     headings_not_taken: tuple[Heading, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
 
     def reasons(self) -> dict[str, int]:
         """Return how many were dropped, by reason."""

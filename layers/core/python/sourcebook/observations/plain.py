@@ -15,7 +15,8 @@ STRUCK: Final = "\u0336"
 
 RAISED: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 LOWERED: Final = "₀₁₂₃₄₅₆₇₈₉"
-_MARKS = re.compile(r"[⁰¹²³⁴-⁹⁽⁾ⁱªº₀-₉①-⑳☆★†‡§¶®©™℠ⓘℹ\ufe0f\u0336]+")
+MARKS = re.compile(r"[⁰¹²³⁴-⁹⁽⁾ⁱªº₀-₉①-⑳☆★†‡§¶®©™℠ⓘℹ\ufe0f\u0336]+")
+"""Raised and lowered marks, which `plain_text` leaves out."""
 _ARROWS: Final = "▲△▼▽"
 """Before a figure a minus in Japan, and its way up or down elsewhere; other pictures mean nothing."""
 FOOTNOTE = re.compile(
@@ -58,7 +59,7 @@ def plain_text(text: str) -> str:
     plain = _GLYPH.sub(lambda m: _decimal(m[1], *unicodedata.normalize("NFKC", m[2]).split("⁄")), plain)
     plain = _RAISED_DECIMALS.sub(lambda m: m[0].translate(_OF_RAISED), plain)
     # Before compatibility forms are resolved: they would turn the footnote of 4,5¹ into the number 4,51.
-    plain = _MIDDLE_DOT.sub(DECIMAL, _MARKS.sub(" ", plain))
+    plain = _MIDDLE_DOT.sub(DECIMAL, MARKS.sub(" ", plain))
     plain = unicodedata.normalize("NFKC", plain.replace("‰", "\0").replace("‱", "\1"))
     plain = plain.replace("\0", "‰").replace("\1", "‱")
     plain = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in plain).translate(_SIGNS)
@@ -68,13 +69,8 @@ def plain_text(text: str) -> str:
 
 def _means_nothing(character: str) -> bool:
     category = unicodedata.category(character)
-    picture = category == "So" and character not in _ARROWS and not _MARKS.match(character)
+    picture = category == "So" and character not in _ARROWS and not MARKS.match(character)
     return picture or category == "Cf"
-
-
-def has_marks(text: str) -> bool:
-    """Whether there are raised or lowered marks that `plain_text` leaves out."""
-    return _MARKS.search(text) is not None
 
 
 def _decimal(whole: str | None, numerator: str, denominator: str, otherwise: str | None = None) -> str:

@@ -119,7 +119,7 @@ def parse_term(text: str, *, bare: TermUnit | None = "months", language: str | N
         language: primary language of the page, such as ``vi``; it decides what ``6T`` means.
 
     Raises:
-        Unreadable: if it is no term, or a range of terms, or means different terms in different languages.
+        UnreadableValue: if it is no term, or several, or means different terms in different languages.
     """
     if len(text) > TERM_LIMIT:
         raise UnreadableValue(Reason.TERM_UNREADABLE, f"{shorten(text[:TERM_LIMIT])}… is too long for a term")
@@ -172,11 +172,7 @@ def _about(term: Term, other: Term) -> bool:
 def _parts(
     tokens: list[str], text: str, bare: TermUnit | None, language: str | None
 ) -> Iterator[tuple[Decimal, str]]:
-    """Yield the numbers and units of a term.
-
-    Raises:
-        Unreadable: if anything else stands there.
-    """
+    """Yield the numbers and units of a term. Raise UnreadableValue if anything else stands there."""
     at = 0
     while at < len(tokens):
         if tokens[at].casefold() in _JOINERS and 0 < at < len(tokens) - 1:
@@ -212,8 +208,7 @@ def _unit(  # noqa: PLR0917 - where it stands, and how it is read
 ) -> tuple[str, int]:
     """Return the unit that begins at a token, and the place behind it; the longest word of up to three.
 
-    Raises:
-        Unreadable: if none begins there, or languages differ on which.
+    Raise UnreadableValue if none begins there, or languages differ on which.
     """
     for length in (3, 2, 1):
         if at + length > len(tokens):

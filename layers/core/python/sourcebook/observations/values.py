@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from sourcebook.errors import shorten
 from sourcebook.observations.headings import MONTHLY, NO_HEADING, UNITS_OF_SIGNS, RateHeading
-from sourcebook.observations.plain import DECIMAL, FOOTNOTE, STRUCK, has_marks, plain_text
+from sourcebook.observations.plain import DECIMAL, FOOTNOTE, MARKS, STRUCK, plain_text
 from sourcebook.observations.words import units
 
 RAW_LIMIT: Final = 200
@@ -207,7 +207,7 @@ def parse_rate(
         heading: what stands over it says.
 
     Raises:
-        Unreadable: if there is no figure, or more than a range, or the text is longer than `RAW_LIMIT`.
+        UnreadableValue: if there is no figure, or more than a range, or the text is longer than `RAW_LIMIT`.
     """
     if len(text) > RAW_LIMIT and len(text := " ".join(text.split())) > RAW_LIMIT:
         raise UnreadableValue(Reason.NOT_A_NUMBER, "… is too long for a figure", text[:RAW_LIMIT])
@@ -247,7 +247,7 @@ def _clean(text: str) -> tuple[str, list[Warn]]:
     if any(c.isdigit() for c in unmarked):
         if STRUCK in text:
             warnings.append(Warn.STRUCK_OUT)
-        if (has_marks(text.replace(STRUCK, "")) and "⁄" not in text) or unmarked != plain:
+        if (MARKS.search(text.replace(STRUCK, "")) and "⁄" not in text) or unmarked != plain:
             warnings.append(Warn.FOOTNOTE)
         plain = unmarked
     return plain.rstrip(" ;:↑↓▲▼").lstrip(" ;:"), warnings
@@ -258,8 +258,7 @@ def _without_units(
 ) -> tuple[str, Decimal, list[Warn]]:
     """Return the text without its period and label, the factor to percent a year, and what was odd.
 
-    Raises:
-        Unreadable: if it has two units or periods, or one that is neither a month nor a year.
+    Raise UnreadableValue if it has two units or periods, or one that is neither a month nor a year.
     """
     periods: set[str] = set()
 
@@ -343,8 +342,7 @@ def _ends(text: str, raw: str) -> tuple[str | None, str | None]:
 def _number(text: str, mark: DecimalMark, factor: Decimal, notes: list[Warn]) -> Decimal:
     """Return one number in percent.
 
-    Raises:
-        Unreadable: if its separators make no number, or it has more digits than any rate.
+    Raise UnreadableValue if its separators make no number, or it has more digits than any rate.
     """
     if sum(c.isdigit() for c in text) > _MOST_DIGITS:
         if not _FLOAT.fullmatch(text):

@@ -137,21 +137,16 @@ def check_not_login(text: str) -> None:
         )
 
 
-def is_html(text: str) -> bool:
-    """Whether a text is a web page."""
-    begin = text[:_SCANNED].lstrip()
-    while begin.startswith("<!--") and (end := begin.find("-->")) >= 0:
-        begin = begin[end + 3 :].lstrip()
-    return _HTML.match(begin) is not None
-
-
 def refuse_page(text: str, wanted: str) -> None:
     """Refuse a web page.
 
     Raises:
         BadDocument: if it is one; it says `wanted`, and whether the page asks for a password.
     """
-    if is_html(text):
+    begin = text[:_SCANNED].lstrip()
+    while begin.startswith("<!--") and (end := begin.find("-->")) >= 0:
+        begin = begin[end + 3 :].lstrip()
+    if _HTML.match(begin):
         check_not_login(text)
         raise BadDocument(
             DocumentCause.WRONG_FORMAT,

@@ -10,7 +10,7 @@ from typing import Final
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause, layout_changed
 from sourcebook.observations.adapters.records import Cell, heading_key, observe, unmarked
 from sourcebook.observations.days import read_days
-from sourcebook.observations.model import Heading, ParsedDocument
+from sourcebook.observations.model import Dropped, Heading, ParsedDocument
 from sourcebook.observations.options import FieldRef, ObservationOptions, ValueRef
 from sourcebook.observations.terms import parse_term
 from sourcebook.observations.values import Reason, UnreadableValue
@@ -177,13 +177,13 @@ class Grid:
             raise BadDocument(DocumentCause.TOO_LARGE, f"{unread}, and the latest may be among them")
         self._check(options)
         columns, rest = self._columns(options)
+        wrong = [Dropped(0, h.reason, f"column {h.column}: {h.detail}", h.text) for h in rest if h.reason]
         return observe(
+            ParsedDocument([], wrong, tuple(rest), [*notes, unread] if unread else [*notes]),
             [_Record(row, self, self._trouble(row)) for row in self.rows],
             options,
             columns,
-            notes=(*notes, unread) if unread else notes,
             language=self.language,
-            headings=tuple(rest),
             over=self.over,
             dates=options.date or self._of_dates(options),
             today=today,

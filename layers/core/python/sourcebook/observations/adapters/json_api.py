@@ -112,12 +112,11 @@ def read(document: Text, options: JsonApiOptions, today: date | None) -> ParsedD
     found, dropped = _records(content, options)
     _check_fields(found, options)
     return observe(
+        ParsedDocument(dropped=dropped, notes=[*document.notes]),
         found,
         options,
         options.values,
-        notes=document.notes,
         language=options.language,
-        dropped=dropped,
         over=lambda where: words_of_name(str(where.column or "")),
         dates=options.date,
         today=today,

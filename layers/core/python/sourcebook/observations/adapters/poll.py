@@ -155,7 +155,7 @@ class ObservationAdapter:
                 "observed_day": scrape.day,
                 "rows": len(parsed.rows),
                 "dropped": parsed.reasons(),
-                "notes": list(parsed.notes) or None,
+                "notes": parsed.notes or None,
                 "anomaly": odd or None,
                 "snapshot": digest,
             }

@@ -15,7 +15,7 @@ from sourcebook.errors import shorten
 from sourcebook.observations.adapters.document import BadDocument, DocumentCause
 from sourcebook.observations.days import read_days
 from sourcebook.observations.headings import RateHeading, rate_heading, term_units
-from sourcebook.observations.model import Dropped, Heading, Observed, ParsedDocument, clean_name
+from sourcebook.observations.model import Dropped, Observed, ParsedDocument, clean_name
 from sourcebook.observations.options import FieldRef, ObservationOptions, SeriesDeclaration, ValueRef
 from sourcebook.observations.plain import STRUCK
 from sourcebook.observations.terms import NO_TERM, TermUnit, parse_term
@@ -62,8 +62,7 @@ class SourceRecord(Protocol):
     def cell(self, where: FieldRef) -> Cell | None:
         """Return what stands in a place, None if this record has no such place.
 
-        Raises:
-            Unreadable: if the record as a whole cannot be trusted.
+        Raise UnreadableValue if the record as a whole cannot be trusted.
         """
 
 
@@ -74,48 +73,37 @@ Over = Callable[[FieldRef], str]
 
 
 def observe(
+    parsed: ParsedDocument,
     records: Sequence[SourceRecord],
     options: ObservationOptions,
     columns: Sequence[ValueRef],
     *,
-    notes: tuple[str, ...],
     language: str | None,
     over: Over,
-    headings: tuple[Heading, ...] = (),
-    dropped: Sequence[Dropped] = (),
     dates: FieldRef | None,
     today: date | None,
 ) -> ParsedDocument:
-    """Return the figures of a document's records; of one bank, series and term that of the latest day.
+    """Add the figures of a document's records; of one bank, series and term that of the latest day.
 
     Args:
+        parsed: what is known of the document so far; it is returned.
         records: what is read, in the order of the document.
         options: of the source.
         columns: where each record has figures.
-        notes: what was odd about the document so far.
         language: primary language of the document, if it is known.
         over: finds what stands over a field.
-        headings: those whose columns are not read.
-        dropped: what could not be taken so far.
         dates: where a record has its date, if it has one.
         today: what is declared to be of a later day is left out.
 
     Raises:
         BadDocument: if there is none, or what is there is no rates for the most part.
     """
-    parsed = ParsedDocument(headings_not_taken=headings)
-    parsed.dropped.extend(dropped)
-    parsed.dropped.extend(
-        Dropped(0, heading.reason, f"column {heading.column}: {heading.detail}", heading.text)
-        for heading in headings
-        if heading.reason
-    )
     reader = _FigureReader(options, columns, over, language)
     dated = _newest_first(records, options, dates, today, parsed.dropped)
     # Each figure is kept, taken or not: so many are the most that one document may cost.
     most = max(1, _MOST_FIGURES // max(len(columns), 1))
     if len(dated) > most:
-        notes = (*notes, f"{len(dated) - most} records after the first {most} were not read")
+        parsed.notes.append(f"{len(dated) - most} records after the first {most} were not read")
     seen: dict[tuple[str, str, str], date | None] = {}
     earlier = 0
     for record, day in dated[:most]:
@@ -135,11 +123,12 @@ def observe(
     parsed.rows.sort(key=lambda row: row.position)
     _check(parsed)
     if earlier:
-        notes = (*notes, f"{earlier} figures of earlier days were passed over")
+        parsed.notes.append(f"{earlier} figures of earlier days were passed over")
     if _may_be_fractions(parsed, options, reader.headings):
-        note = f"every figure is below {_FRACTIONS_BELOW} %: if they are fractions, say `unit: fraction`"
-        notes = (*notes, note)
-    return replace(parsed, notes=notes)
+        parsed.notes.append(
+            f"every figure is below {_FRACTIONS_BELOW} %: if they are fractions, say `unit: fraction`"
+        )
+    return parsed
 
 
 def _newest_first(
