@@ -30,8 +30,7 @@ class Period:
     def of(cls, since: str, until: str) -> Period:
         """Return the period between two days.
 
-        Raises:
-            InvalidInput: if one is no day, or they are the wrong way round or too far apart.
+        Raise InvalidInput if one is no day, or they are the wrong way round or too far apart.
         """
         first, end = _day("since", since), _day("until", until)
         if not 1 <= (end - first).days <= LONGEST:

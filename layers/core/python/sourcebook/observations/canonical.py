@@ -96,12 +96,9 @@ def decided_by(order: Sequence[Candidate]) -> str:
 
 
 def candidates_of(latest: Item, now: datetime, max_age_days: int | None = None) -> list[Candidate]:
-    """Return the slots of a LATEST item as candidates.
+    """Return the slots of a LATEST item as candidates, with which of them are stale `now`.
 
-    Args:
-        latest: the item.
-        now: the present, by which a slot is stale.
-        max_age_days: age from which a figure is stale, instead of what its source declares.
+    A figure is stale from the age that its source declares, or from `max_age_days` if that is given.
     """
     found: list[Candidate] = []
     for source_id, item in (latest.get("sources") or {}).items():
@@ -131,14 +128,8 @@ class Canonical:
     def ensure(self, targets: Iterable[tuple[str, str, str]], kinds: Mapping[str, tuple[str, str]]) -> None:
         """Create the LATEST item of each bank, series and term that has none.
 
-        It is by these items that everything in the raw layer is found again.
-
-        Args:
-            targets: bank, series and term.
-            kinds: kind and name of each series.
-
-        Raises:
-            InvalidInput: if a series is known with another kind.
+        It is by these items that everything in the raw layer is found again. `kinds` has the kind and the
+        name of each series; raise InvalidInput if one is known with another kind.
         """
         wanted = {(bank, series, term): keys.latest(series, term, bank) for bank, series, term in targets}
         self._ensure_series({series for _, series, _ in wanted}, kinds)
@@ -187,15 +178,8 @@ class Canonical:
     def rebuild(self, target: tuple[str, str, str], source_ids: Iterable[str] | None = None) -> bool:
         """Rebuild the slots of one bank, series and term from the raw layer and the registered sources.
 
-        Args:
-            target: bank, series and term.
-            source_ids: only these sources' slots; all when None.
-
-        Returns:
-            Whether anything changed.
-
-        Raises:
-            Contested: if others kept writing the same slot.
+        Only those of `source_ids` are rebuilt, if it is given. Return whether anything changed. Raise
+        Contested if others kept writing the same slot.
         """
         bank, series, term = target
         key = keys.latest(series, term, bank)

@@ -70,10 +70,7 @@ class RawStore:
         """Store one figure of a scrape.
 
         Storing it again changes nothing, and neither does a scrape that arrives after a later one, except
-        for the first time seen.
-
-        Returns:
-            What became of it, and the observation of the day as it is now.
+        for the first time seen. Return what became of it, and the observation of the day as it is now.
         """
         made = Observation(
             source_id=scrape.source_id,

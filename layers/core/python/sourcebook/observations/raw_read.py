@@ -73,15 +73,8 @@ class RawReader(ObservationReader):
     ) -> Page[View]:
         """Return one page of what each source had on each day: by series, term and bank, oldest first.
 
-        Args:
-            bank_name: as `/banks` has it; all when None.
-            series_code: as `/series` has it; all when None.
-            term_months: months, or a term such as ``2W``; all, and loans, when None.
-            source_id: only what this source had; one that is registered no more may be asked for.
-            since: first day, included.
-            until: last day, excluded.
-            limit: rows of a full page.
-            cursor: the `next_cursor` of the page before.
+        The days are those from `since` on to before `until`. A `source_id` that is registered no more may
+        be asked for too. A full page has `limit` rows.
 
         Raises:
             InvalidInput: if a term is asked of a loan, the days are the wrong way round, or the cursor is

@@ -52,7 +52,12 @@ class Unknown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ObservationReader:
-    """Observations in the table, as they are served."""
+    """Observations in the table, as they are served.
+
+    A list is of the bank that has a `bank_name` as `/banks` shows it, of the series of a `series_code` as
+    `/series` has it, and of a term: `term_months` is a number of months, or a term such as ``2W``. What is
+    None does not restrict it. A `cursor` is the `next_cursor` of the answer before.
+    """
 
     table: Table
     clock: Clock = utc_now
@@ -70,12 +75,7 @@ class ObservationReader:
 
         One series is one Query. An answer ends early, with a cursor, where DynamoDB's page of 1 MB ends.
 
-        Args:
-            series_code: all series when None.
-            term_months: months, or a term such as ``2W``; all terms when None.
-            bank_name: all banks when None.
-            max_age_days: age from which a figure steps back behind fresher ones, whatever its source says.
-            cursor: the `next_cursor` of the answer before.
+        From an age of `max_age_days` a figure steps back behind fresher ones, whatever its source says.
 
         Raises:
             InvalidInput: if a term is asked of a loan, or the cursor is not one of this list.
@@ -125,15 +125,9 @@ class ObservationReader:
         last: date | None = None,
         cursor: str | None = None,
     ) -> View:
-        """Return one point a day of a bank, a series and a term, oldest first.
+        """Return one point a day of a bank, a series and a term, oldest first, from `first` to `last`.
 
-        Args:
-            bank_name: as `/banks` has it.
-            series_code: as `/series` has it.
-            term_months: months, or a term such as ``2W``; None for a loan.
-            first: first day, included.
-            last: last day, included.
-            cursor: the `next_cursor` of the answer before.
+        Both days are included. A loan has no term.
 
         Raises:
             InvalidInput: if the term is missing, or given for a loan, or the days are the wrong way round.

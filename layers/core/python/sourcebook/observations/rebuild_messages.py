@@ -22,28 +22,19 @@ class RebuildCounts(TaskResult):
     """
 
     LOGGED = ("examined", "changed", "done")
-    source_ids: tuple[str, ...] | None
-    after: tuple[str, ...] | None
-    examined: int
-    changed: int
-    done: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RebuildCanonical(TaskRequest):
-    """Asks for the next piece, by what the call before has answered; by nothing for the first piece of all.
-
-    Attributes:
-        source_ids: see `RebuildCounts`, as of the others.
-    """
-
-    function = "rebuild_canonical"
-    results = (RebuildCounts,)
     source_ids: tuple[str, ...] | None = None
     after: tuple[str, ...] | None = None
     examined: int = 0
     changed: int = 0
     done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildCanonical(RebuildCounts, TaskRequest):
+    """Asks for the next piece, by what the call before has answered; for the first piece by nothing."""
+
+    function = "rebuild_canonical"
+    results = (RebuildCounts,)
 
     @classmethod
     def of_json(cls, value: object, within: str = "") -> Self:

@@ -59,10 +59,8 @@ class ObservationSources:
     def remove(self, source_id: str) -> bool:
         """Remove a source of observations; the canonical layer is to be rebuilt then.
 
-        What it brought stays in the raw layer, and counts again when the source is declared again.
-
-        Returns:
-            False if there is no such source of observations.
+        What it brought stays in the raw layer, and counts again when the source is declared again. Return
+        False if there is no such source of observations.
         """
         table = self.registry.table
         state = table.get(keys.source(source_id), consistent=True)

@@ -124,10 +124,8 @@ class RunCloser:
     def close(self, ended: EndedExecution) -> str | None:
         """Close the run's record. Return its id, None if the execution had closed it itself.
 
-        A run that was ended before it was recorded is recorded now.
-
-        Raises:
-            RecordLate: if there is no record, and it is too early to say that there will be none.
+        A run that was ended before it was recorded is recorded now. Raise RecordLate if there is no record,
+        and it is too early to say that there will be none.
         """
         run = self._find(ended)
         if run is None:

@@ -138,8 +138,7 @@ class RunReader:
     def of_nova(self, nova_id: str, *, limit: int, cursor: str | None = None) -> Page[View]:
         """Return one page of a nova's runs: by workflow, the newest of each first.
 
-        Raises:
-            InvalidInput: if the cursor is not one of this nova's runs.
+        Raise InvalidInput if the cursor is not one of this nova's runs.
         """
         listing = Listing.of("nova-job-runs", {"nova_id": nova_id})
         start = None

@@ -26,11 +26,8 @@ def parse_document(
 ) -> ParsedDocument:
     """Return what a document of a source yields.
 
-    Args:
-        spec: the source.
-        body: the document.
-        charset: that the server named, if it did.
-        now: what a record dates on a later day is not yet so; None takes every day.
+    `charset` is the one that the server named, if it did. What a record dates on a day after `now` is left
+    out; None takes every day.
 
     Raises:
         InvalidInput: if the declaration is wrong.

@@ -61,10 +61,7 @@ def _rows(text: str, delimiter: str, quote: str) -> tuple[list[GridRow], str]:
     """Return the rows that are not empty, each with its number from 1, and what was left out.
 
     A quotation mark that is not closed makes one cell of the lines behind it. Such a row is wrong, and they
-    are read as if the mark did not stand there.
-
-    Raises:
-        BadDocument: if it cannot be read as CSV.
+    are read as if the mark did not stand there. Raise BadDocument if it cannot be read as CSV.
     """
     rows: list[GridRow] = []
     cells = number = 0

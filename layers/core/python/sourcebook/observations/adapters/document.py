@@ -75,8 +75,8 @@ def decode(body: bytes, *, declared: str | None, charset: str | None) -> Text:
 
     Args:
         body: the document.
-        declared: encoding that the source's declaration names.
-        charset: that the server named.
+        declared: the encoding that the source's declaration names.
+        charset: the one that the server named.
 
     Raises:
         BadDocument: if it is empty, or no encoding that is named for it gives a text.
@@ -125,11 +125,7 @@ def decode(body: bytes, *, declared: str | None, charset: str | None) -> Text:
 
 
 def check_not_login(text: str) -> None:
-    """Refuse a page that asks for a password in place of the wanted document.
-
-    Raises:
-        BadDocument: if it does.
-    """
+    """Raise BadDocument if a page asks for a password in place of the wanted document."""
     if _PASSWORD.search(text) or _LOGIN_WORDS.search(text):
         raise BadDocument(
             DocumentCause.LOGIN_PAGE,
@@ -138,11 +134,7 @@ def check_not_login(text: str) -> None:
 
 
 def refuse_page(text: str, wanted: str) -> None:
-    """Refuse a web page.
-
-    Raises:
-        BadDocument: if it is one; it says `wanted`, and whether the page asks for a password.
-    """
+    """Raise BadDocument if a text is a web page; it says what was wanted, or that the page is a login."""
     begin = text[:_SCANNED].lstrip()
     while begin.startswith("<!--") and (end := begin.find("-->")) >= 0:
         begin = begin[end + 3 :].lstrip()

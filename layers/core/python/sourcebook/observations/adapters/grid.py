@@ -88,11 +88,7 @@ class Grid:
         rows: Sequence[GridRow],
         language: str | None = None,
     ) -> Grid:
-        """Return the grid of a table.
-
-        Raises:
-            BadDocument: if there are too many columns.
-        """
+        """Return the grid of a table. Raise BadDocument if there are too many columns."""
         width = max(map(len, heading_rows), default=0)
         if width > _MOST_HEADINGS:
             raise BadDocument(

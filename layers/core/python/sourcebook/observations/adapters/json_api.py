@@ -126,8 +126,7 @@ def read(document: Text, options: JsonApiOptions, today: date | None) -> ParsedD
 def _script(page: str, selector: str) -> str:
     """Return the JSON that an element of a page holds: all of it, or what a script assigns.
 
-    Raises:
-        BadDocument: if there is no such element, or the page is too large.
+    Raise BadDocument if there is no such element, or the page is too large.
     """
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - only for a page
 
@@ -144,8 +143,7 @@ def _script(page: str, selector: str) -> str:
 def _records(content: Any, options: JsonApiOptions) -> tuple[list[_JsonRecord], list[Dropped]]:  # noqa: ANN401 - JSON
     """Return the records: each step is applied to those of the one before.
 
-    Raises:
-        BadDocument: if a step gives no list for any of them, or there is no record.
+    Raise BadDocument if a step gives no list for any of them, or there is no record.
     """
     found = [_JsonRecord(1, content)]
     dropped: list[Dropped] = []

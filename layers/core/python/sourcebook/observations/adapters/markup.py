@@ -53,11 +53,7 @@ _COMMENT = re.compile(r"<!--(?:-?>|[^>]*?--!?>|.*?--!?>)", re.DOTALL)
 
 
 def check_markup(text: str) -> None:
-    """Refuse a page that holds more than a page of figures can.
-
-    Raises:
-        BadDocument: if its elements, what they nest, or their attributes are too many.
-    """
+    """Raise BadDocument if the elements of a page, what they nest, or their attributes are too many."""
     tags = text.count("<")
     if tags > MOST_TAGS:
         raise _too_large(f"{tags} tags where {MOST_TAGS} are the most")

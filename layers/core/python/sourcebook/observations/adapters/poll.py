@@ -111,8 +111,7 @@ class ObservationAdapter:
     def _keep(self, source_id: str, digest: str, response: HttpResponse) -> None:
         """Write a page into the bucket, under its digest.
 
-        Raises:
-            BucketBusy: if S3 does not take it, also if it refuses it: the figures wait.
+        Raise BucketBusy if S3 does not take it, also if it refuses it: the figures wait.
         """
         key, kind = f"{PAGES}{source_id}/{digest}", response.content_type or "application/octet-stream"
         try:
@@ -130,11 +129,7 @@ class ObservationAdapter:
         scrape: Scrape,
         parsed: ParsedDocument,
     ) -> PollResult:
-        """Store the figures of a page.
-
-        Raises:
-            InvalidInput: if the options of the source do not fit what is stored.
-        """
+        """Store the figures of a page. Raise InvalidInput if the options do not fit what is stored."""
         Canonical(self.table).ensure(
             (row.key for row in parsed.rows),
             {series.code: (series.kind, series.name) for series in options.series},
@@ -203,12 +198,9 @@ class ObservationAdapter:
 
 
 def anomaly(before: int, now: int, share_pct: int = 30) -> str:
-    """Return in words that a scrape yielded far fewer rows than the last, or nothing if it did not.
+    """Return in words that a scrape yielded far fewer rows than the one before, or nothing if it did not.
 
-    Args:
-        before: rows of the last scrape, 0 if there was none.
-        now: rows of this one.
-        share_pct: share of rows missing, in percent, from which it is reported.
+    `before` is 0 if there was none; `share_pct` is the share of rows missing from which it is reported.
     """
     if before and (before - now) * 100 >= share_pct * before:
         return f"{now} rows where the last scrape yielded {before}"

@@ -203,7 +203,7 @@ class _FigureReader:
     def figures(self, record: SourceRecord) -> Iterator[Observed | Dropped]:
         """Yield each figure of a record, or why there is none."""
         try:
-            bank, series = self._bank(record, self.options.bank), self._series(record)
+            bank, series = self._bank(record), self._series(record)
         except UnreadableValue as error:
             yield Dropped(record.position, error.reason.value, error.detail)
             return
@@ -252,8 +252,9 @@ class _FigureReader:
             return replace(rate, warnings=(*rate.warnings, Warn.UNUSUAL.value))
         return rate
 
-    def _bank(self, record: SourceRecord, where: FieldRef | None) -> str:
+    def _bank(self, record: SourceRecord) -> str:
         """Return the bank of a record; "" if only its columns know."""
+        where = self.options.bank
         if where is None:
             return ""
         text = _text(record, where)

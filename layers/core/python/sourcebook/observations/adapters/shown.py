@@ -118,10 +118,8 @@ class ShownPage:
     def text(self, node: LexborNode) -> str:
         """Return the text of an element, at most `TEXT_LIMIT` characters and one: a longer one is cut.
 
-        What holds thousands of elements counts as longer: it is no name, term or figure.
-
-        Raises:
-            BadDocument: if the texts that were asked for hold each other so often that it takes too long.
+        What holds thousands of elements counts as longer: it is no name, term or figure. Raise BadDocument
+        if the texts that were asked for hold each other so often that it takes too long.
         """
         pieces: list[str] = []
         length = visited = 0
