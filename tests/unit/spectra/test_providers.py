@@ -16,6 +16,7 @@ from sourcebook.spectra.providers import eso, mast, ssa
 from sourcebook.spectra.providers.donation import read_provenance
 from sourcebook.spectra.providers.provider import (
     FoundProduct,
+    is_elsewhere,
     is_fits,
     moment_of,
     normalize_url,
@@ -194,10 +195,10 @@ def test_a_row_of_mast_has_its_exact_size_and_its_rights() -> None:
 
 def test_masts_observations_of_other_places_are_seen_as_such() -> None:
     here = Position(101.0, 12.0)
-    assert not mast.is_elsewhere({"s_ra": 101.0, "s_dec": 12.0001}, here, 10 / 3600)
-    assert mast.is_elsewhere({"s_ra": 101.0, "s_dec": 12.1}, here, 10 / 3600)
-    assert not mast.is_elsewhere({}, here, 10 / 3600), "one that says nothing is taken"
-    assert not mast.is_elsewhere({"s_ra": 359.9999, "s_dec": 0}, Position(0.0001, 0), 10 / 3600)
+    assert not is_elsewhere(101.0, 12.0001, here, 10 / 3600)
+    assert is_elsewhere(101.0, 12.1, here, 10 / 3600)
+    assert not is_elsewhere(None, None, here, 10 / 3600), "one that says nothing is taken"
+    assert not is_elsewhere(359.9999, 0, Position(0.0001, 0), 10 / 3600)
 
 
 def test_a_row_of_ssa_may_have_no_id_but_must_have_an_address() -> None:

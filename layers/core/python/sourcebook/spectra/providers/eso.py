@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import quote
 
-from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
 from sourcebook.novae.coordinates import Position
-from sourcebook.novae.resolvers.archive import Archive
 from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.spectra.providers.provider import (
     PRODUCTS_AT_MOST,
+    ArchiveProvider,
     FoundProduct,
     Search,
-    asked,
     hints_of,
     moment_of,
     number_of,
@@ -37,28 +34,14 @@ _QUESTION: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Eso:
-    """ESO's archive.
+class Eso(ArchiveProvider):
+    """ESO's archive: the reduced spectra whose field of view touches the circle.
 
-    Attributes:
-        urls: addresses of the TAP service, the mirrors after the first.
-        files_url: where the file of a ``dp_id`` is.
+    A product that is not public yet has its release date; until then ESO answers 401 for its file.
     """
 
-    archive: Archive
-    urls: Sequence[str]
-    files_url: str
-    clock: Clock = utc_now
-
-    async def search(self, position: Position, radius_deg: float) -> Search:
-        """Return the reduced spectra whose field of view touches the circle.
-
-        A product that is not public yet has its release date; until then ESO answers 401 for its file.
-        """
-        return await asked(self.urls, lambda url: self._ask(url, position, radius_deg))
-
-    async def _ask(self, url: str, position: Position, radius_deg: float) -> Search:
+    async def ask(self, url: str, position: Position, radius_deg: float) -> Search:
+        """Ask the TAP service at one address."""
         response = await self.archive.ask(
             url,
             params={
@@ -73,7 +56,7 @@ class Eso:
         products, left_out = [], Counter({"unreadable": answer.unreadable})
         for row in answer.rows:
             try:
-                products.append(read_product(row, self.files_url, self.clock()))
+                products.append(read_product(row, self.files_url, self.archive.clock()))
             except InvalidInput:
                 left_out["unreadable"] += 1
         return Search(answer.status, tuple(products), +left_out)

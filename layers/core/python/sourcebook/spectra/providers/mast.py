@@ -5,23 +5,22 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.novae.coordinates import Position, separation_arcsec
-from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveStatus, ArchiveUnavailable
+from sourcebook.novae.coordinates import Position
+from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
 from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.spectra.providers.provider import (
     PRODUCTS_AT_MOST,
+    ArchiveProvider,
     FoundProduct,
     Search,
-    asked,
     hints_of,
+    is_elsewhere,
     moment_of,
     number_of,
     text_of,
@@ -42,25 +41,11 @@ _FITS: Final = re.compile(r"\.(?:fits|fit|mxlo|mxhi)(?:\.gz)?$", re.IGNORECASE)
 _NANOMETRES: Final = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Mast:
-    """MAST.
+class Mast(ArchiveProvider):
+    """MAST: the extracted spectra of the observations that point within the circle."""
 
-    Attributes:
-        urls: addresses of its API, ``…/invoke``.
-        files_url: where a file is, by its ``uri``.
-    """
-
-    archive: Archive
-    urls: Sequence[str]
-    files_url: str
-    clock: Clock = utc_now
-
-    async def search(self, position: Position, radius_deg: float) -> Search:
-        """Return the extracted spectra of the observations that point within the circle."""
-        return await asked(self.urls, lambda url: self._ask(url, position, radius_deg))
-
-    async def _ask(self, url: str, position: Position, radius_deg: float) -> Search:
+    async def ask(self, url: str, position: Position, radius_deg: float) -> Search:
+        """Ask the API at one address, ``…/invoke``."""
         found, truncated = await self._invoke(
             url,
             "Mast.Caom.Filtered.Position",
@@ -76,7 +61,7 @@ class Mast:
             number = text_of(row.get("obsid")) if isinstance(row, Mapping) else None
             if number is None:
                 left_out["unreadable"] += 1
-            elif is_elsewhere(row, position, radius_deg):
+            elif is_elsewhere(row.get("s_ra"), row.get("s_dec"), position, radius_deg):
                 left_out["elsewhere"] += 1
             else:
                 observations.setdefault(number, row)
@@ -110,7 +95,7 @@ class Mast:
             return
         observation = observations.get(text_of(row.get("obsID")) or "", {})
         try:
-            products.append(read_product(row, observation, self.files_url, self.clock()))
+            products.append(read_product(row, observation, self.files_url, self.archive.clock()))
         except InvalidInput:
             left_out["unreadable"] += 1
 
@@ -190,14 +175,6 @@ def is_spectrum_file(row: Mapping[str, Any]) -> bool:
         and (text_of(row.get("productSubGroupDescription")) or "").upper() in _ONE_DIMENSIONAL
         and _FITS.search(name) is not None
     )
-
-
-def is_elsewhere(row: Mapping[str, Any], position: Position, radius_deg: float) -> bool:
-    """Whether an observation says that it points outside the circle; one that says nothing is taken."""
-    ra, dec = number_of(row.get("s_ra")), number_of(row.get("s_dec"))
-    if ra is None or dec is None or not -90 <= dec <= 90:
-        return False
-    return separation_arcsec(position, Position(ra % 360, dec)) > radius_deg * 3600
 
 
 def _read(archive: str, body: bytes) -> Mapping[str, Any]:

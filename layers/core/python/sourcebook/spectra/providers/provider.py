@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from sourcebook.errors import InvalidInput
-from sourcebook.novae.coordinates import Position
-from sourcebook.novae.resolvers.archive import ArchiveRejected, ArchiveStatus, ArchiveUnavailable
+from sourcebook.novae.coordinates import Position, separation_arcsec
+from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveStatus, ArchiveUnavailable
 from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind
 
 PRODUCTS_AT_MOST: Final = 1_000
@@ -125,20 +126,50 @@ class Provider(Protocol):
         """Return what it has within `radius_deg` of a position. Never raises for what the provider does."""
 
 
-async def asked(urls: Iterable[str], ask: Callable[[str], Awaitable[Search]]) -> Search:
-    """Ask one address after the other until one is able to answer.
+@dataclass(frozen=True, slots=True)
+class ArchiveProvider(ABC):
+    """An archive whose service has spectra.
 
-    A refusal is final: the mirrors hold the same and would refuse the same question.
+    Attributes:
+        urls: addresses of the service, the mirrors after the first.
+        files_url: where its files are; empty if it gives whole addresses.
     """
-    last = Search(ArchiveStatus.DOWN, detail="no address is configured")
-    for url in urls:
-        try:
-            return await ask(url)
-        except ArchiveUnavailable as error:
-            last = Search(error.status, detail=str(error), retry_after=error.retry_after)
-        except ArchiveRejected as error:
-            return Search(ArchiveStatus.REJECTED, detail=str(error))
-    return last
+
+    archive: Archive
+    urls: Sequence[str]
+    files_url: str = ""
+
+    async def search(self, position: Position, radius_deg: float) -> Search:
+        """Ask one address after the other until one is able to answer.
+
+        A refusal is final: the mirrors hold the same and would refuse the same question.
+        """
+        last = Search(ArchiveStatus.DOWN, detail="no address is configured")
+        for url in self.urls:
+            try:
+                return await self.ask(url, position, radius_deg)
+            except ArchiveUnavailable as error:
+                last = Search(error.status, detail=str(error), retry_after=error.retry_after)
+            except ArchiveRejected as error:
+                return Search(ArchiveStatus.REJECTED, detail=str(error))
+        return last
+
+    @abstractmethod
+    async def ask(self, url: str, position: Position, radius_deg: float) -> Search:
+        """Return what the service at one address has.
+
+        Raises:
+            ArchiveUnavailable: if it does not answer now.
+            ArchiveRejected: if it refused the question.
+        """
+
+
+def is_elsewhere(ra: object, dec: object, position: Position, radius_deg: float) -> bool:
+    """Whether an entry says that it lies outside the circle; one that says nothing is taken."""
+    longitude, latitude = number_of(ra), number_of(dec)
+    if longitude is None or latitude is None or not -90 <= latitude <= 90:
+        return False
+    return separation_arcsec(position, Position(longitude % 360, latitude)) > radius_deg * 3600
 
 
 def normalize_url(url: str) -> str:

@@ -1,7 +1,7 @@
 """Which providers are asked for spectra, and how: a list in the table, or else the built-in one.
 
 A further service of a protocol that is spoken here needs an entry in that list and no change of code; a
-further protocol needs an adapter and a line in `open_provider`. No state machine names a provider.
+further protocol needs an adapter and a line in `_ADAPTERS`. No state machine names a provider.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sourcebook.spectra.products import DONATION
 from sourcebook.spectra.providers.donation import Donations
 from sourcebook.spectra.providers.eso import Eso
 from sourcebook.spectra.providers.mast import Mast
-from sourcebook.spectra.providers.provider import Provider
+from sourcebook.spectra.providers.provider import ArchiveProvider, Provider
 from sourcebook.spectra.providers.ssa import Ssa
 from sourcebook.table import keys
 from sourcebook.table.client import Table
@@ -41,6 +41,12 @@ class Protocol(StrEnum):
     SSA = "ssa"
     DONATION = "donation"
 
+
+_ADAPTERS: Final[Mapping[Protocol, type[ArchiveProvider]]] = {
+    Protocol.ESO: Eso,
+    Protocol.MAST: Mast,
+    Protocol.SSA: Ssa,
+}
 
 Url = Annotated[str, Field(pattern=r"^https?://\S+$", max_length=500)]
 
@@ -180,9 +186,6 @@ def open_provider(
     """Return what speaks to a provider, for one nova."""
     if spec.protocol is Protocol.DONATION:
         return Donations(objects, nova_id, clock)
-    asked = Archive(spec.provider.lower(), http, table, clock, **archive)
-    if spec.protocol is Protocol.ESO:
-        return Eso(asked, spec.addresses, str(spec.files), clock)
-    if spec.protocol is Protocol.MAST:
-        return Mast(asked, spec.addresses, str(spec.files), clock)
-    return Ssa(asked, spec.addresses, clock)
+    return _ADAPTERS[spec.protocol](
+        Archive(spec.provider.lower(), http, table, clock, **archive), spec.addresses, spec.files or ""
+    )

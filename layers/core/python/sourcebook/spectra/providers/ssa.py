@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.novae.coordinates import Position, separation_arcsec
-from sourcebook.novae.resolvers.archive import Archive
+from sourcebook.novae.coordinates import Position
 from sourcebook.records.spectrum import Locator, LocatorKind
 from sourcebook.spectra.providers.provider import (
     PRODUCTS_AT_MOST,
+    ArchiveProvider,
     FoundProduct,
     Search,
-    asked,
     hints_of,
+    is_elsewhere,
     is_fits,
     moment_of,
     normalize_url,
@@ -47,25 +45,16 @@ _UTYPES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What we read of a row, by the utypes of SSA 1.1 (section 4.2), the best first."""
 _PROPRIETARY: Final = frozenset({"proprietary", "secure", "private"})
-_MOST_CELLS: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Ssa:
-    """One SSA service."""
+class Ssa(ArchiveProvider):
+    """One SSA service: the FITS spectra that it has within the circle.
 
-    archive: Archive
-    urls: Sequence[str]
-    clock: Clock = utc_now
+    Rows that say they lie elsewhere are left out: many services answer with a wider circle than asked.
+    """
 
-    async def search(self, position: Position, radius_deg: float) -> Search:
-        """Return the FITS spectra that the service has within the circle.
-
-        Rows that say they lie elsewhere are left out: many services answer with a wider circle than asked.
-        """
-        return await asked(self.urls, lambda url: self._ask(url, position, radius_deg))
-
-    async def _ask(self, url: str, position: Position, radius_deg: float) -> Search:
+    async def ask(self, url: str, position: Position, radius_deg: float) -> Search:
+        """Ask the service at one address."""
         response = await self.archive.ask(
             url,
             params={
@@ -82,9 +71,10 @@ class Ssa:
         left_out = Counter({"unreadable": answer.unreadable})
         for row in answer.rows:
             values = {name: row.get(column) for name, column in columns.items()}
+            place = re.split(r"[\s,]+", text_of(values.get("place")) or "")
             if not is_fits(text_of(values.get("format"))):
                 left_out["not_fits"] += 1
-            elif _is_elsewhere(values.get("place"), position, radius_deg):
+            elif len(place) == 2 and is_elsewhere(place[0], place[1], position, radius_deg):
                 left_out["elsewhere"] += 1
             else:
                 try:
@@ -136,16 +126,6 @@ def _columns(answer: TableAnswer) -> dict[str, str]:
         if name not in found and (column := answer.named(ucd=ucd)) is not None:
             found[name] = column
     return found
-
-
-def _is_elsewhere(place: object, position: Position, radius_deg: float) -> bool:
-    parts = [number_of(part) for part in re.split(r"[\s,]+", text_of(place) or "")]
-    if len(parts) != _MOST_CELLS:
-        return False
-    ra, dec = parts
-    if ra is None or dec is None or not -90 <= dec <= 90:
-        return False
-    return separation_arcsec(position, Position(ra % 360, dec)) > radius_deg * 3600
 
 
 def _mjd(moment: datetime | None) -> float | None:
