@@ -3,7 +3,7 @@
 from pydantic import ConfigDict
 
 from sourcebook.inputs import Input
-from sourcebook.spectra.discovery_messages import ClaimSpectra
+from sourcebook.spectra.messages import ClaimSpectra
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 

@@ -1,6 +1,6 @@
 """Find the spectra that the providers have of a nova."""
 
-from sourcebook.spectra.discovery_messages import DiscoverSpectra, PlanDiscovery
+from sourcebook.spectra.messages import DiscoverSpectra, PlanDiscovery
 from statemachines import states as asl
 from statemachines.shared import NOVA_ID, nova_workflow
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.spectra.discovery_messages import ClaimSpectra
-from sourcebook.spectra.sweep import SpectraClaimer
+from sourcebook.spectra.messages import ClaimSpectra
+from sourcebook.spectra.sweep import claim_spectra
 
 task = Task.connect()
-claimer = SpectraClaimer(task.table, task.logger)
-handler = task.handler(ClaimSpectra, lambda request, _run: claimer.claim(request.most))
+handler = task.handler(
+    ClaimSpectra, lambda request, _run: claim_spectra(task.table, task.logger, request.most)
+)

@@ -11,7 +11,7 @@ from sourcebook.http.client import HttpClient
 from sourcebook.novae.resolvers.archive import archive_policy
 from sourcebook.novae.store import NovaStore
 from sourcebook.spectra.discover import SpectraDiscoverer
-from sourcebook.spectra.discovery_messages import DiscoverSpectra, ProviderAnswered
+from sourcebook.spectra.messages import DiscoverSpectra, ProviderAnswered
 from sourcebook.spectra.providers.registry import open_provider, provider_spec
 
 task = Task.connect()

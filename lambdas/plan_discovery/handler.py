@@ -6,7 +6,7 @@ from sourcebook.runs.handlers import Task
 
 from sourcebook.novae.store import NovaStore
 from sourcebook.spectra.discover import plan_discovery
-from sourcebook.spectra.discovery_messages import PlanDiscovery
+from sourcebook.spectra.messages import PlanDiscovery
 
 task = Task.connect()
 store = NovaStore(task.table)

@@ -22,7 +22,7 @@ from sourcebook.novae.store import NoSuchNova
 from sourcebook.records.nova import Nova
 from sourcebook.records.spectrum import IdentityKind, Locator, LocatorAlias, LocatorKind, SpectrumProduct
 from sourcebook.spectra.discover import NoPosition, Registered, SpectraDiscoverer, plan_discovery
-from sourcebook.spectra.discovery_messages import ProviderAnswered
+from sourcebook.spectra.messages import ProviderAnswered
 from sourcebook.spectra.products import (
     DONATION,
     INDEX_ATTRIBUTES,
@@ -33,7 +33,7 @@ from sourcebook.spectra.products import (
 from sourcebook.spectra.providers.donation import Donations
 from sourcebook.spectra.providers.provider import FoundProduct, Search
 from sourcebook.spectra.providers.registry import open_provider, provider_spec, set_providers
-from sourcebook.spectra.sweep import SpectraClaimer
+from sourcebook.spectra.sweep import claim_spectra
 from sourcebook.table import keys
 from sourcebook_local.astronomy.sample import sample_providers
 
@@ -395,7 +395,7 @@ def test_the_sweep_finds_what_is_new_and_names_its_run_as_we_do(
     many = [one(f"P{number}", f"https://a.example/{number}.fits") for number in range(8)]
     met = discoverer.register(here, "ESO", answer(*many))
     assert len(met.eligible) == len(many)
-    claimed = SpectraClaimer(store.table, Logger(service="test"), clock).claim(100).claimed
+    claimed = claim_spectra(store.table, Logger(service="test"), 100, clock).claimed
     names = {entry.data_product_id: entry.name for entry in claimed}
     assert names == {product.data_product_id: acquisition_name(product) for product in met.eligible}
     assert all(len(name) <= 80 for name in names.values())

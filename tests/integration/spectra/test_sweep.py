@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 from aws_lambda_powertools import Logger
@@ -16,16 +16,19 @@ from aws_lambda_powertools import Logger
 from sourcebook.clock import epoch_seconds, isoformat
 from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind, SpectrumProduct
 from sourcebook.spectra.load import LEASE, SpectrumLoader
-from sourcebook.spectra.messages import LoadDecision, LoadSpectrum
+from sourcebook.spectra.messages import ClaimedSpectrum, LoadDecision, LoadSpectrum
 from sourcebook.spectra.products import INDEX_ATTRIBUTES, spectrum_item
-from sourcebook.spectra.sweep import LOCK, WORKFLOW, SpectraClaimer, SpectraSweeper, Sweep
+from sourcebook.spectra.sweep import LOCK, WORKFLOW, Sweep, claim_spectra, sweep_spectra
 from sourcebook.table import keys
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from sourcebook.table.client import Table
     from tests.integration.astronomy import Clock
+
+Claim: TypeAlias = "Callable[[int], tuple[ClaimedSpectrum, ...]]"
 
 pytestmark = pytest.mark.integration
 
@@ -49,8 +52,8 @@ def add(
 
 
 @pytest.fixture
-def claimer(table: Table, clock: Clock) -> SpectraClaimer:
-    return SpectraClaimer(table, Logger(service="test"), clock)
+def claim(table: Table, clock: Clock) -> Claim:
+    return lambda most: claim_spectra(table, Logger(service="test"), most, clock).claimed
 
 
 @dataclass
@@ -68,15 +71,13 @@ def asked(product: SpectrumProduct) -> LoadSpectrum:
     return LoadSpectrum(nova_id=product.nova_id, data_product_id=product.data_product_id)
 
 
-def test_a_thousand_are_claimed_once_each_by_two_sweeps_that_take_turns(
-    table: Table, clock: Clock, claimer: SpectraClaimer
-) -> None:
+def test_a_thousand_are_claimed_once_each_by_two_sweeps_that_take_turns(table: Table, clock: Clock) -> None:
     products = [add(table, clock, number) for number in range(1_000)]
-    other = SpectraClaimer(table, Logger(service="other"), clock)
     names: Counter[str] = Counter()
     order: list[str] = []
     for turn in range(100):
-        claimed = (claimer, other)[turn % 2].claim(80).claimed
+        logger = Logger(service=("test", "other")[turn % 2])
+        claimed = claim_spectra(table, logger, 80, clock).claimed
         if not claimed:
             break
         assert len(claimed) <= 80
@@ -90,10 +91,10 @@ def test_a_thousand_are_claimed_once_each_by_two_sweeps_that_take_turns(
 
 
 def test_a_claim_changes_when_a_sweep_looks_and_not_when_it_may_be_tried(
-    table: Table, clock: Clock, claimer: SpectraClaimer
+    table: Table, clock: Clock, claim: Claim
 ) -> None:
     product = add(table, clock, 1, due=clock.now - timedelta(minutes=1))
-    (entry,) = claimer.claim(10).claimed
+    (entry,) = claim(10)
     assert entry.name == f"{product.data_product_id}-0-20261127T205900Z"
     assert (entry.nova_id, entry.provider) == (product.nova_id, "LOOP")
     item = table.get(product.key)
@@ -105,25 +106,25 @@ def test_a_claim_changes_when_a_sweep_looks_and_not_when_it_may_be_tried(
 
 
 def test_what_was_claimed_by_a_run_that_is_lost_is_due_again_under_another_name(
-    table: Table, clock: Clock, claimer: SpectraClaimer
+    table: Table, clock: Clock, claim: Claim
 ) -> None:
     add(table, clock, 1)
-    (first,) = claimer.claim(10).claimed
+    (first,) = claim(10)
     clock.now += LEASE - timedelta(seconds=1)
-    assert claimer.claim(10).claimed == ()
+    assert claim(10) == ()
     clock.now += timedelta(seconds=1)
-    (second,) = claimer.claim(10).claimed
+    (second,) = claim(10)
     assert second.data_product_id == first.data_product_id
     assert second.name != first.name
 
 
-def test_what_rests_or_has_ended_is_not_claimed(table: Table, clock: Clock, claimer: SpectraClaimer) -> None:
+def test_what_rests_or_has_ended_is_not_claimed(table: Table, clock: Clock, claim: Claim) -> None:
     add(table, clock, 1, due=clock.now + timedelta(seconds=1))
     ended = add(table, clock, 2)
     table.update(ended.key, remove=INDEX_ATTRIBUTES, assign={"eligibility": "NONE"})
     # Something else in the same partition of the index is passed over and said.
     table.put({"PK": "x", "SK": "y", "status": "ACQUIRE", "timestamp": isoformat(clock.now)})
-    assert claimer.claim(10).claimed == ()
+    assert claim(10) == ()
 
 
 def test_one_that_was_claimed_before_its_time_gets_its_time_back(table: Table, clock: Clock) -> None:
@@ -137,16 +138,17 @@ def test_one_that_was_claimed_before_its_time_gets_its_time_back(table: Table, c
 
 def test_the_sweep_is_started_when_something_is_due_and_none_is_at_work(table: Table, clock: Clock) -> None:
     started = Started()
-    sweeper = SpectraSweeper(table, started, clock)
-    assert sweeper.sweep() == Sweep(0, 0.0)
+    assert sweep_spectra(table, started, clock) == Sweep(0, 0.0)
     add(table, clock, 60)
     add(table, clock, 1)
     for _ in range(2):
-        found = sweeper.sweep()
+        found = sweep_spectra(table, started, clock)
         assert (found.due, found.overdue_minutes) == (2, 6.0)
     assert {call[2] for call in started.calls} == {"sweep-20261127T2100"}, "one execution, however often"
     assert {call[0] for call in started.calls} == {WORKFLOW}
     table.put({**keys.lock(LOCK), "ttl_timestamp": epoch_seconds(clock.now) + 60})
-    assert sweeper.sweep().started is None
+    assert sweep_spectra(table, started, clock).started is None
     clock.now += timedelta(minutes=2)
-    assert sweeper.sweep().started == "arn:sweep-20261127T2102", "an expired lock counts as absent"
+    assert sweep_spectra(table, started, clock).started == "arn:sweep-20261127T2102", (
+        "an expired lock counts as absent"
+    )

@@ -30,7 +30,7 @@ from sourcebook.records.spectrum import (
     SpectrumProduct,
     ValidationStatus,
 )
-from sourcebook.spectra.discovery_messages import DiscoveryPlan, ProviderAnswered, ProviderToAsk
+from sourcebook.spectra.messages import DiscoveryPlan, ProviderAnswered, ProviderToAsk
 from sourcebook.spectra.products import data_product_id_for, eligible_attributes, spectrum_item
 from sourcebook.spectra.providers.provider import FoundProduct, Identity, Search
 from sourcebook.spectra.providers.registry import ProviderSpec, providers

@@ -51,8 +51,12 @@ def acquisition_name(product: SpectrumProduct) -> str:
     Step Functions takes a name once, so that whoever else comes upon the same spectrum starts it no second
     time; the sweep's names are the same.
     """
-    due_at = re.sub("[-:]", "", eligible_attributes(product)["timestamp"])
-    return f"{product.data_product_id}-{product.attempt_count}-{due_at}"
+    return run_name(product.data_product_id, product.attempt_count, eligible_attributes(product)["timestamp"])
+
+
+def run_name(data_product_id: str, attempts: int, due_at: str) -> str:
+    """Return the same of a spectrum's id, how often it was tried, and when it is due."""
+    return f"{data_product_id}-{attempts}-{re.sub('[-:]', '', due_at)}"
 
 
 def data_product_id_for(provider: str, locator_identity: str) -> str:

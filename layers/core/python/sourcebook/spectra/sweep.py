@@ -9,7 +9,7 @@ several sweeps one wins. If the run is lost, the spectrum is due again after tha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -18,9 +18,9 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.spectra.discovery_messages import Claimed, ClaimedSpectrum
 from sourcebook.spectra.load import LEASE
-from sourcebook.spectra.products import ELIGIBLE_STATUS, read_spectrum_sort_key
+from sourcebook.spectra.messages import Claimed, ClaimedSpectrum
+from sourcebook.spectra.products import ELIGIBLE_STATUS, read_spectrum_sort_key, run_name
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table, in_any_shard
 from sourcebook.table.codec import Item
@@ -46,50 +46,43 @@ def due_spectra(table: Table, now: datetime, page_size: int = _PAGE) -> Iterator
     return walk_shards(table, "status", ELIGIBLE_STATUS, until, index=keys.STATUS_INDEX, page_size=page_size)
 
 
-@dataclass(frozen=True, slots=True)
-class SpectraClaimer:
-    """Claims due spectra for the runs that are started next."""
-
-    table: Table
-    logger: Logger
-    clock: Clock = utc_now
-
-    def claim(self, most: int) -> Claimed:
-        """Claim up to `most` due spectra, and return each with the name of its execution."""
-        now = self.clock()
-        claimed: list[ClaimedSpectrum] = []
-        for row in due_spectra(self.table, now):
-            if len(claimed) >= most:
-                break
-            try:
-                provider, data_product_id = read_spectrum_sort_key(row["SK"])
-            except InvalidInput as error:
-                self.logger.warning("due_is_no_spectrum", extra={"reason": str(error)})
-                continue
-            attempts = self._take(row, now)
-            if attempts is not None:
-                claimed.append(
-                    ClaimedSpectrum(
-                        name=f"{data_product_id}-{attempts}-{_compact(row['timestamp'])}",
-                        nova_id=row["PK"],
-                        data_product_id=data_product_id,
-                        provider=provider,
-                    )
-                )
-        return Claimed(claimed=tuple(claimed))
-
-    def _take(self, row: Item, now: datetime) -> int | None:
-        """Claim one spectrum. Return how often it was tried, or None if it is claimed already."""
+def claim_spectra(table: Table, logger: Logger, most: int, clock: Clock = utc_now) -> Claimed:
+    """Claim up to `most` due spectra, and return each with the name of its execution."""
+    now = clock()
+    claimed: list[ClaimedSpectrum] = []
+    for row in due_spectra(table, now):
+        if len(claimed) >= most:
+            break
         try:
-            item = self.table.update(
-                keys.key_of(row),
-                assign={"timestamp": isoformat(now + LEASE), "claimed_at": isoformat(now)},
-                condition=in_any_shard("status", ELIGIBLE_STATUS) & Attr("timestamp").eq(row["timestamp"]),
+            provider, data_product_id = read_spectrum_sort_key(row["SK"])
+        except InvalidInput as error:
+            logger.warning("due_is_no_spectrum", extra={"reason": str(error)})
+            continue
+        attempts = _take(table, row, now)
+        if attempts is not None:
+            claimed.append(
+                ClaimedSpectrum(
+                    name=run_name(data_product_id, attempts, row["timestamp"]),
+                    nova_id=row["PK"],
+                    data_product_id=data_product_id,
+                    provider=provider,
+                )
             )
-        except ConditionFailed:
-            # The index shows late what has changed: it is claimed, or has come to its end.
-            return None
-        return int(item.get("attempt_count", 0))
+    return Claimed(claimed=tuple(claimed))
+
+
+def _take(table: Table, row: Item, now: datetime) -> int | None:
+    """Claim one spectrum. Return how often it was tried, or None if it is claimed already."""
+    try:
+        item = table.update(
+            keys.key_of(row),
+            assign={"timestamp": isoformat(now + LEASE), "claimed_at": isoformat(now)},
+            condition=in_any_shard("status", ELIGIBLE_STATUS) & Attr("timestamp").eq(row["timestamp"]),
+        )
+    except ConditionFailed:
+        # The index shows late what has changed: it is claimed, or has come to its end.
+        return None
+    return int(item.get("attempt_count", 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,37 +100,24 @@ class Sweep:
     started: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SpectraSweeper:
-    """Starts the workflow that acquires what is due."""
+def sweep_spectra(table: Table, start: Starter, clock: Clock = utc_now) -> Sweep:
+    """Count what is due, and start the workflow if there is something and none is running.
 
-    table: Table
-    start: Starter
-    clock: Clock = field(default=utc_now)
-
-    def sweep(self) -> Sweep:
-        """Count what is due, and start the workflow if there is something and none is running.
-
-        Raises:
-            NotStarted, NoSuchWorkflow: if the state machine could not be started.
-        """
-        now = self.clock()
-        due, oldest = 0, now
-        for row in due_spectra(self.table, now, MOST_COUNTED):
-            oldest = min(oldest, parse_iso(row["timestamp"]))
-            due += 1
-            if due == MOST_COUNTED:
-                break
-        overdue = round((now - oldest).total_seconds() / 60, 1)
-        if not due or self._is_at_work(now):
-            return Sweep(due, overdue)
-        # A call that is made twice within the minute starts one execution.
-        return Sweep(due, overdue, self.start(WORKFLOW, {}, f"sweep-{_compact(isoformat(now))[:13]}"))
-
-    def _is_at_work(self, now: datetime) -> bool:
-        lock = self.table.get(keys.lock(LOCK), consistent=True)
-        return lock is not None and lock["ttl_timestamp"] >= epoch_seconds(now)
-
-
-def _compact(moment: str) -> str:
-    return moment.replace("-", "").replace(":", "")
+    Raises:
+        NotStarted, NoSuchWorkflow: if the state machine could not be started.
+    """
+    now = clock()
+    due, oldest = 0, now
+    for row in due_spectra(table, now, MOST_COUNTED):
+        oldest = min(oldest, parse_iso(row["timestamp"]))
+        due += 1
+        if due == MOST_COUNTED:
+            break
+    overdue = round((now - oldest).total_seconds() / 60, 1)
+    if not due:
+        return Sweep(due, overdue)
+    lock = table.get(keys.lock(LOCK), consistent=True)
+    if lock is not None and lock["ttl_timestamp"] >= epoch_seconds(now):
+        return Sweep(due, overdue)
+    # A call that is made twice within the minute starts one execution.
+    return Sweep(due, overdue, start(WORKFLOW, {}, f"sweep-{now:%Y%m%dT%H%M}"))
