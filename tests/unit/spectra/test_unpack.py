@@ -41,8 +41,8 @@ def unpacked(
     body: bytes, *, largest: int = LARGEST, member: str | None = None
 ) -> tuple[bytes, tuple[str, ...]]:
     with ExitStack() as files:
-        found = unpack(io.BytesIO(body), files, largest=largest, member=member)
-        return found.file.read(), found.steps
+        file, steps = unpack(io.BytesIO(body), files, largest=largest, member=member)
+        return file.read(), steps
 
 
 @pytest.mark.parametrize(

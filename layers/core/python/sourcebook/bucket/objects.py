@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import boto3
@@ -133,21 +134,17 @@ class Objects:
         except ValueError as error:
             raise DocumentRefused(f"s3 {key}: not JSON ({error})") from error
 
-    def copy_to(self, key: str, sink: Sink, largest: int) -> tuple[int, str]:
-        """Write an object's content to `sink`; return its length and SHA-256.
+    def copy_to(self, key: str, sink: Sink, largest: int) -> None:
+        """Write an object's content to `sink`.
 
         Raises:
             DocumentRefused: if it is longer than `largest` bytes.
         """
-        digest, length = hashlib.sha256(), 0
         with errors_of_s3(key):
             answer = self.client.get_object(Bucket=self.bucket, Key=key)
             _check_length(key, answer["ContentLength"], largest)
             for piece in answer["Body"].iter_chunks(_PIECE):
-                digest.update(piece)
-                length += len(piece)
                 sink.write(piece)
-        return length, digest.hexdigest()
 
     def beginning(self, key: str, most: int) -> Beginning:
         """Return the first bytes of an object, `most` of them at most."""
@@ -222,21 +219,12 @@ class Objects:
 
         A file is sent from its beginning.
         """
-        digest, length = hashlib.sha256(), 0
-        if isinstance(body, bytes):
-            digest.update(body)
-            length = len(body)
-        else:
-            body.seek(0)
-            while piece := body.read(_PIECE):
-                digest.update(piece)
-                length += len(piece)
-            body.seek(0)
+        length, sha256 = measured(BytesIO(body) if isinstance(body, bytes) else body)
         with errors_of_s3(key):
             answer = self.client.put_object(
                 Bucket=self.bucket, Key=key, Body=body, ContentLength=length, ContentType=content_type
             )
-        return StoredObject(key, length, content_type, answer["ETag"], digest.hexdigest())
+        return StoredObject(key, length, content_type, answer["ETag"], sha256)
 
     def write_json(self, key: str, content: object) -> None:
         """Write a JSON document, whatever is there."""
@@ -307,6 +295,17 @@ class Objects:
                     raise ObjectChanged(f"s3 {key}: it was written meanwhile") from error
                 raise
         return answer["ETag"]
+
+
+def measured(file: IO[bytes]) -> tuple[int, str]:
+    """Return how many bytes a file has and their SHA-256; it is at its beginning then."""
+    digest = hashlib.sha256()
+    file.seek(0)
+    while piece := file.read(_PIECE):
+        digest.update(piece)
+    length = file.tell()
+    file.seek(0)
+    return length, digest.hexdigest()
 
 
 @contextmanager

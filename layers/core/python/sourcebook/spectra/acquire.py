@@ -7,7 +7,6 @@ else `record_spectrum` decides when the spectrum is tried again.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -16,10 +15,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Final
 
-from sourcebook.bucket.objects import Objects
+from sourcebook.bucket.objects import Objects, measured
 from sourcebook.bucket.stored import FITS, LARGEST_FILE
 from sourcebook.clock import Clock, isoformat, utc_now
-from sourcebook.errors import InvalidInput, Retryable, SourcebookError
+from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.http.client import HttpClient
 from sourcebook.http.errors import FetchCause, FetchError, fetch_error
 from sourcebook.http.policy import HttpPolicy, parse_networks
@@ -43,7 +42,7 @@ from sourcebook.spectra.messages import (
     NotAcquired,
     Unsure,
 )
-from sourcebook.spectra.unpack import ArchiveRefused, ArchiveTooLarge, DamagedArchive, pieces, scratch, unpack
+from sourcebook.spectra.unpack import ArchiveRefused, ArchiveTooLarge, DamagedArchive, scratch, unpack
 from sourcebook.table.client import Table
 
 DONATIONS: Final = "raw/donations/"
@@ -53,6 +52,11 @@ DONATIONS: Final = "raw/donations/"
 _TIME_FOR_MIRRORS: Final = 90.0
 # Damage on the way: what comes next time may be whole.
 _DAMAGED: Final = frozenset({FetchCause.DECODE_ERROR, FetchCause.PROTOCOL_ERROR})
+_WRONG_ARCHIVES: Final = {
+    DamagedArchive: "damaged_archive",
+    ArchiveTooLarge: "too_large",
+    ArchiveRefused: "no_spectrum_in_archive",
+}
 _NOTED_HEADERS: Final = tuple("content-type content-length content-encoding last-modified etag date".split())
 
 
@@ -150,8 +154,8 @@ class Acquirer:
         if locator.kind is LocatorKind.URL:
             return await self._download(locator.value, file)
         if locator.kind is LocatorKind.S3 and locator.value.startswith(DONATIONS):
-            length, sha256 = self.objects.copy_to(locator.value, file, self.largest)
-            return _Body(file, length, sha256, {"key": locator.value})
+            self.objects.copy_to(locator.value, file, self.largest)
+            return _Body(file, *measured(file), {"key": locator.value})
         raise _not_acquired(
             FailureKind.TERMINAL,
             "no_such_locator",
@@ -186,23 +190,20 @@ class Acquirer:
     ) -> Acquired | Duplicate:
         member = (product.overrides or {}).get("member")
         try:
-            unpacked = unpack(body.file, open_files, largest=self.largest, member=member)
-        except DamagedArchive as error:
+            file, unpacked = unpack(body.file, open_files, largest=self.largest, member=member)
+        except (DamagedArchive, ArchiveTooLarge, ArchiveRefused) as error:
             # Another download may be whole; what was handed in stays as it is.
-            is_final = locator.kind is LocatorKind.S3
+            is_final = not isinstance(error, DamagedArchive) or locator.kind is LocatorKind.S3
             kind = FailureKind.TERMINAL if is_final else FailureKind.RETRYABLE
-            raise _came_wrong("damaged_archive", error, body.sha256, kind) from error
-        except ArchiveTooLarge as error:
-            raise _came_wrong("too_large", error, body.sha256, FailureKind.TERMINAL) from error
-        except ArchiveRefused as error:
-            raise _came_wrong("no_spectrum_in_archive", error, body.sha256, FailureKind.TERMINAL) from error
-        length, sha256 = _measured(unpacked.file)
+            reason, message = _WRONG_ARCHIVES[type(error)], short_message(error)
+            raise _not_acquired(kind, reason, type(error).__name__, message, body.sha256) from error
+        length, sha256 = measured(file)
         _check_announced(product, {length, body.byte_length}, {sha256, body.sha256}, body.sha256)
         fingerprints = Fingerprints(self.table, self.clock)
         if (owner := fingerprints.valid_owner(sha256, product.data_product_id)) is not None:
             return Duplicate(duplicate_of=owner, byte_length=length, sha256=sha256)
         folder = f"raw/spectra/{product.nova_id}/{product.data_product_id}/"
-        stored = self.objects.store(f"{folder}primary.fits", unpacked.file, FITS)
+        stored = self.objects.store(f"{folder}primary.fits", file, FITS)
         source: Mapping[str, object] = {
             "nova_id": product.nova_id,
             "data_product_id": product.data_product_id,
@@ -212,7 +213,7 @@ class Acquirer:
             "locator_role": locator.role.value,
             "answer": dict(body.described),
             "received": {"byte_length": body.byte_length, "sha256": body.sha256},
-            "unpacked": list(unpacked.steps),
+            "unpacked": list(unpacked),
             "byte_length": length,
             "sha256": sha256,
             "acquired_at": isoformat(self.clock()),
@@ -291,20 +292,6 @@ def _not_acquired(
 ) -> _NotAcquired:
     failure = Failure(kind=kind, reason=reason, error_type=error_type, message=message, sha256=sha256)
     return _NotAcquired(failure)
-
-
-def _came_wrong(reason: str, error: SourcebookError, sha256: str, kind: FailureKind) -> _NotAcquired:
-    return _not_acquired(kind, reason, type(error).__name__, short_message(error), sha256)
-
-
-def _measured(file: IO[bytes]) -> tuple[int, str]:
-    digest, length = hashlib.sha256(), 0
-    file.seek(0)
-    for piece in pieces(file):
-        digest.update(piece)
-        length += len(piece)
-    file.seek(0)
-    return length, digest.hexdigest()
 
 
 def _check_announced(

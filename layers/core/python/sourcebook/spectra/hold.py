@@ -10,7 +10,7 @@ from sourcebook.errors import InvalidInput
 from sourcebook.novae.quarantine import Quarantiner
 from sourcebook.runs.errors import Held
 from sourcebook.runs.tasks import TaskRun
-from sourcebook.spectra.load import read_about
+from sourcebook.spectra.load import about, find_spectrum
 from sourcebook.spectra.messages import AboutSpectrum, Acquired, HeldSpectrum, HoldSpectrum, Unsure
 
 _MOST_NOTES = 10
@@ -22,8 +22,9 @@ def hold_spectrum(
     """Open a case for a spectrum, or count the one that is open; return the case."""
     acquisition = request.found.acquisition
     handed_on = acquisition.spectrum if isinstance(acquisition, Acquired | Unsure) else None
-    spectrum = handed_on or read_about(
-        quarantiner.table, request.nova_id, request.data_product_id, request.provider
+    # An execution that began before acquisition handed it on reads it from the table.
+    spectrum = handed_on or about(
+        find_spectrum(quarantiner.table, request.nova_id, request.data_product_id, request.provider)
     )
     moment = isoformat(quarantiner.clock(), "milliseconds").replace(":", "")
     prefix = f"quarantine/spectra/{request.nova_id}/{request.data_product_id}/{moment}/"

@@ -60,15 +60,6 @@ def about(product: SpectrumProduct) -> AboutSpectrum:
     )
 
 
-def read_about(table: Table, nova_id: str, data_product_id: str, provider: str) -> AboutSpectrum:
-    """Read the same from the table, for executions that began before acquisition handed it on.
-
-    Raises:
-        NoSuchSpectrum: if there is no such spectrum.
-    """
-    return about(find_spectrum(table, nova_id, data_product_id, provider))
-
-
 @dataclass(frozen=True, slots=True)
 class SpectrumLoader:
     """Decides whether a spectrum is to be acquired."""

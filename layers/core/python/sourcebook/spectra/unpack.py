@@ -13,7 +13,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from typing import IO, Final
 
 from sourcebook.errors import Retryable, Terminal, shorten
@@ -57,21 +56,12 @@ class ArchiveRefused(Terminal):
     """A ZIP file holds no spectrum that could be taken out of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unpacked:
-    """A file without its wrapping.
-
-    Attributes:
-        file: the content, at its beginning.
-        steps: what was taken off, e.g. ``("zip: a/b_x1d.fits", "gzip")``.
-    """
-
-    file: IO[bytes]
-    steps: tuple[str, ...]
-
-
-def unpack(body: IO[bytes], files: ExitStack, *, largest: int, member: str | None = None) -> Unpacked:
+def unpack(
+    body: IO[bytes], files: ExitStack, *, largest: int, member: str | None = None
+) -> tuple[IO[bytes], tuple[str, ...]]:
     """Return the file that `body` holds: itself, or what is in its gzip or ZIP wrapping.
+
+    With it comes what was taken off, e.g. ``("zip: a/b_x1d.fits", "gzip")``.
 
     Args:
         body: a file that can be read and sought.
@@ -99,10 +89,10 @@ def unpack(body: IO[bytes], files: ExitStack, *, largest: int, member: str | Non
         else:
             break
     body.seek(0)
-    return Unpacked(body, tuple(steps))
+    return body, tuple(steps)
 
 
-def pieces(file: IO[bytes]) -> Iterator[bytes]:
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     """Yield a file from where it stands to its end, in pieces of 256 KiB."""
     while piece := file.read(_PIECE):
         yield piece
@@ -116,7 +106,7 @@ def scratch(files: ExitStack) -> IO[bytes]:
 def _gunzip(body: IO[bytes], target: IO[bytes], largest: int) -> IO[bytes]:
     try:
         with closing(BodyReader("", "gzip", largest, target)) as reader:
-            for piece in pieces(body):
+            for piece in _pieces(body):
                 reader.feed(piece)
             reader.finish()
     except FetchError as error:
@@ -143,7 +133,7 @@ def _take_out(body: IO[bytes], target: IO[bytes], largest: int, member: str | No
                 )
             written = 0
             with archive.open(found) as source:
-                for piece in pieces(source):
+                for piece in _pieces(source):
                     written += len(piece)
                     if written > largest:
                         raise ArchiveTooLarge(

@@ -18,7 +18,7 @@ from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.fits.model import OVERRIDES, SpectrumOutcome, Verdict
 from sourcebook.records.product import FileRole
 from sourcebook.runs.tasks import TaskRun
-from sourcebook.spectra.load import read_about
+from sourcebook.spectra.load import about, find_spectrum
 from sourcebook.spectra.messages import AboutSpectrum, Artifact, Examination, ExamineSpectrum
 from sourcebook.table.client import Table
 
@@ -67,8 +67,9 @@ class SpectrumValidator:
             BucketBusy, DocumentRefused: if it cannot be read.
         """
         acquired = request.acquisition
-        spectrum = acquired.spectrum or read_about(
-            self.table, request.nova_id, request.data_product_id, request.provider
+        # An execution that began before acquisition handed it on reads it from the table.
+        spectrum = acquired.spectrum or about(
+            find_spectrum(self.table, request.nova_id, request.data_product_id, request.provider)
         )
         body = self.objects.read(acquired.key, LARGEST_FILE).body
         if hashlib.sha256(body).hexdigest() != acquired.sha256:
