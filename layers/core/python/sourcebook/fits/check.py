@@ -26,7 +26,7 @@ from sourcebook.fits.overrides import refuse_bad_overrides
 from sourcebook.fits.plausible import is_plausible, range_of, share_inside, years_of
 from sourcebook.fits.profiles import MOST_ORDERS, Profile, choose, is_celestial
 from sourcebook.fits.reading import Checked, Order, Reading
-from sourcebook.fits.structure import Extent, Sums, extents, sign_of_insertion, sums_of
+from sourcebook.fits.structure import Checksums, Extent, checksums_of, extents, sign_of_insertion
 from sourcebook.fits.wavelength_units import AxisUnit, metres_per
 
 LIGHT_SPEED_KM_S: Final = 299_792.458
@@ -37,6 +37,12 @@ _LEAST_FLUX, _LARGEST_FLUX = 1e-100, 1e60
 """Of any unit that astronomers use. Bytes that slipped give numbers of every size."""
 
 _CALLED: Final = {"observed_at": "a date", "object_name": "an object", "instrument": "an instrument"}
+_CHECKSUM_WORDS: Final = ("absent", "ok", "header edited", "mismatch", "mismatch")
+"""By `Checksums`."""
+_DAMAGE: Final = {
+    Checksums.HEADER_DAMAGED: "CHECKSUM of HDU {} fails and its header looks damaged, not edited",
+    Checksums.DATA_CHANGED: "DATASUM of HDU {} does not hold: its data were changed",
+}
 _SIGNED_CARDS: Final = tuple("ORIGIN TELESCOP INSTRUME PRODCATG VOCLASS CTYPE1 CUNIT1 BUNIT WAT0_001".split())
 _SELECTED_BY: Final = (
     *("PRODCATG", "ORIGIN", "TELESCOP", "INSTRUME", "CTYPE1", "CUNIT1", "WAT0_001", "DC-FLAG"),
@@ -126,13 +132,18 @@ class _Examination:
         return self._judge(reading, profile)
 
     def _judge_checksums(self, body: bytes, parts: tuple[Extent, ...]) -> Finding | None:
-        verdict, finding = _checksum_verdict([sums_of(body, part) for part in parts])
+        found = [checksums_of(body, part) for part in parts]
+        worst = max(found)
+        checksum, finding = _CHECKSUM_WORDS[worst], None
+        if worst in _DAMAGE:
+            message = _DAMAGE[worst].format(found.index(worst))
+            finding = Finding(message, QuarantineCode.CHECKSUM_MISMATCH)
         if finding is not None and self.overrides.get("ignore_checksum") == "true":
             self._add(f"the reviewer accepts the file although {finding}")
-            verdict, finding = "ignored", None
-        elif verdict == "header edited":
+            checksum, finding = "ignored", None
+        elif worst is Checksums.HEADER_EDITED:
             self._add("CHECKSUM fails and no DATASUM does: a header was edited after it was written")
-        self._note(checksum=verdict)
+        self._note(checksum=checksum)
         return finding
 
     def _judge(self, reading: Reading, profile: Profile) -> Checked:
@@ -250,29 +261,6 @@ class _Examination:
 
     def _add(self, note: str) -> None:
         self._note(normalization_notes=(*self.verdict.normalization_notes, note))
-
-
-def _checksum_verdict(sums: list[Sums]) -> tuple[str, Finding | None]:
-    """Return the verdict on all HDUs, and what speaks for damage.
-
-    A CHECKSUM that fails while DATASUM holds, or is not there, means that somebody edited the header.
-    An edit changes many bytes and leaves a header that can be written; where it looks like neither, it is
-    damage.
-    """
-    bad = next((index for index, found in enumerate(sums) if found.data is False), None)
-    if bad is not None:
-        return "mismatch", Finding(
-            f"DATASUM of HDU {bad} does not hold: its data were changed", QuarantineCode.CHECKSUM_MISMATCH
-        )
-    bad = next((index for index, found in enumerate(sums) if found.damage), None)
-    if bad is not None:
-        return "mismatch", Finding(
-            f"CHECKSUM of HDU {bad} fails and its header looks damaged, not edited",
-            QuarantineCode.CHECKSUM_MISMATCH,
-        )
-    if any(found.whole is False for found in sums):
-        return "header edited", None
-    return ("ok" if any(found.whole or found.data for found in sums) else "absent"), None
 
 
 def _signature(file: FitsFile) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
 from sourcebook.fits.fitsfile import Floats
 
 Range = tuple[float, float]
+ValueT = TypeVar("ValueT")
 
 ANY_INSTRUMENT: Final[Range] = (9.0e-8, 2.7e-6)
 """Metres: from the Lyman limit, where interstellar hydrogen ends all spectra, to the end of K."""
@@ -82,7 +83,7 @@ def only_unit(instrument: str | None, wavelengths: Floats) -> str | None:
     None where the table does not have the instrument, where another unit would put a part of them where it
     sees, or where they could be logarithms of wavelengths.
     """
-    limits = _of_instrument(instrument)
+    limits = _of_name(_INSTRUMENTS, instrument or "")
     if limits is None or not np.isfinite(wavelengths).all():
         return None
     shares = {unit: share_inside([wavelengths * metres], limits) for unit, metres in _UNITS.items()}
@@ -101,15 +102,13 @@ def _may_be_logarithms(values: Floats, limits: Range) -> bool:
 
 def range_of(instrument: str | None, profile_sees: Range | None) -> Range:
     """Return where the wavelengths of an instrument lie, in metres."""
-    return _of_instrument(instrument) or profile_sees or ANY_INSTRUMENT
+    return _of_name(_INSTRUMENTS, instrument or "") or profile_sees or ANY_INSTRUMENT
 
 
-def _of_instrument(instrument: str | None) -> Range | None:
-    name = (instrument or "").upper()
-    for words, limits in _INSTRUMENTS:
-        if re.search(rf"(?<![A-Z])(?:{words})(?![A-Z])", name):
-            return limits
-    return None
+def _of_name(table: tuple[tuple[str, ValueT], ...], name: str) -> ValueT | None:
+    """Return the value of the first row one of whose words is a part of a name."""
+    found = (value for words, value in table if re.search(rf"(?<![A-Z])(?:{words})(?![A-Z])", name.upper()))
+    return next(found, None)
 
 
 def years_of(*names: str | None) -> tuple[int, int]:
@@ -118,11 +117,8 @@ def years_of(*names: str | None) -> tuple[int, int]:
     Args:
         names: of the instrument and of its telescope.
     """
-    text = " ".join(name for name in names if name).upper()
-    for words, years in _YEARS:
-        if re.search(rf"(?<![A-Z])(?:{words})(?![A-Z])", text):
-            return years
-    return FIRST_DIGITAL_YEAR, _NO_LAST_YEAR
+    found = _of_name(_YEARS, " ".join(name for name in names if name))
+    return found or (FIRST_DIGITAL_YEAR, _NO_LAST_YEAR)
 
 
 def share_inside(orders: list[Floats], limits: Range) -> float:

@@ -75,17 +75,14 @@ def _flux_limits(orders: tuple[Order, ...]) -> tuple[float, float]:
 def _curve(draw: ImageDraw.ImageDraw, scale: _Scale, order: Order, colour: tuple[int, int, int]) -> None:
     """Draw one order: for each column of pixels the range of its fluxes, gaps where there are none."""
     columns = np.array([scale.x(value) for value in (order.wavelength * 1e9).tolist()]).astype(int)
+    step = math.ceil((int(columns[-1]) - int(columns[0])) / max(len(columns) - 1, 1))
     before: tuple[int, float] | None = None
     for column, low, high, last in _ranges(columns, order.flux):
         top, bottom = scale.y(high), scale.y(low)
         draw.line((column, top, column, max(bottom, top + 1)), fill=colour)
-        if before is not None and column - before[0] <= max(2, 2 * _step(columns)):
+        if before is not None and column - before[0] <= max(2, 2 * step):
             draw.line((before[0], before[1], column, (top + bottom) / 2), fill=colour)
         before = (column, scale.y(last))
-
-
-def _step(columns: Floats) -> int:
-    return math.ceil((int(columns[-1]) - int(columns[0])) / max(len(columns) - 1, 1))
 
 
 def _ranges(columns: Floats, flux: Floats) -> list[tuple[int, float, float, float]]:

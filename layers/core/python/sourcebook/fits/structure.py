@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
 from typing import Final
 
@@ -37,7 +38,8 @@ MOST_TEXT_ROWS: Final = 500_000
 _ALL_ONES: Final = 0xFFFFFFFF
 _INTEGER: Final = re.compile(rb"\s*([+-]?\d{1,19})\s*(?:/.*)?", re.DOTALL)
 _STRING: Final = re.compile(rb"\s*'((?:[^']|'')*)'")
-_PRINTABLE: Final = re.compile(rb"(?:(?!END {5})[ -~]{80})*END {77} *")
+_WRITTEN: Final = re.compile(rb"(?:(?!END {5})[ -~]{80})*END {77} *")
+"""A header with only what the standard allows: printable ASCII, blanks after END."""
 _BITPIX: Final = frozenset({8, 16, 32, 64, -32, -64})
 _EXTENSION: Final = b"XTENSION"
 _BINARY_FORM: Final = re.compile(r"(\d{0,10})([LXBIJKAEDCMPQ])(.*)", re.DOTALL)
@@ -91,20 +93,19 @@ class Extent:
     columns: tuple[Form, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """What the two checksums of an HDU say (FITS standard, appendix J).
+class Checksums(IntEnum):
+    """What the two checksums of an HDU say (FITS standard, appendix J), from good to bad."""
 
-    Attributes:
-        data: whether DATASUM holds; None without one.
-        whole: whether CHECKSUM holds; None without one.
-        damage: CHECKSUM fails and the header looks damaged rather than edited: one or two changed bytes
-            explain the difference, or it holds bytes that no program writes.
+    ABSENT = 0
+    HOLD = 1
+    HEADER_EDITED = 2
+    """CHECKSUM fails while DATASUM holds, or is not there.
+
+    An edit changes many bytes and leaves a header that can be written.
     """
-
-    data: bool | None
-    whole: bool | None
-    damage: bool
+    HEADER_DAMAGED = 3
+    """CHECKSUM fails, and one or two changed bytes explain it, or the header holds what no program writes."""
+    DATA_CHANGED = 4
 
 
 def extents(body: bytes) -> tuple[Extent, ...]:
@@ -148,21 +149,21 @@ def sign_of_insertion(body: bytes, parts: tuple[Extent, ...]) -> str | None:
     return None
 
 
-def sums_of(body: bytes, extent: Extent) -> Sums:
+def checksums_of(body: bytes, extent: Extent) -> Checksums:
     """Return what the checksums of a part say about its bytes as they are."""
     values = _values(extent.cards)
     stated = _string(values, b"DATASUM")
-    datasum = None
     if stated:
         found = _ones_sum(body, extent.data_start, extent.end)
-        datasum = stated.isascii() and stated.isdigit() and int(stated) % _ALL_ONES == found % _ALL_ONES
+        if not (stated.isascii() and stated.isdigit() and int(stated) % _ALL_ONES == found % _ALL_ONES):
+            return Checksums.DATA_CHANGED
     if not _string(values, b"CHECKSUM"):
-        return Sums(datasum, None, damage=False)
+        return Checksums.HOLD if stated else Checksums.ABSENT
     off_by = _ones_sum(body, extent.start, extent.end) % _ALL_ONES
-    header = body[extent.start : extent.data_start]
-    return Sums(
-        datasum, off_by == 0, damage=off_by != 0 and (_is_two_bytes(off_by) or not _is_written(header))
-    )
+    if off_by == 0:
+        return Checksums.HOLD
+    is_written = _WRITTEN.fullmatch(body, extent.start, extent.data_start) is not None
+    return Checksums.HEADER_DAMAGED if _is_two_bytes(off_by) or not is_written else Checksums.HEADER_EDITED
 
 
 def _ones_sum(body: bytes, start: int, end: int) -> int:
@@ -188,11 +189,6 @@ def _is_two_bytes(off_by: int) -> bool:
 def _differences_of_one_byte() -> NDArray[np.int64]:
     steps = np.arange(-255, 256, dtype=np.int64)
     return np.unique(np.concatenate([steps << (8 * place) for place in range(4)]) % _ALL_ONES)
-
-
-def _is_written(header: bytes) -> bool:
-    """Return whether a header holds only what the standard allows: printable ASCII, blanks after END."""
-    return _PRINTABLE.fullmatch(header) is not None
 
 
 def _extent(body: bytes, start: int, index: int, most_cards: int) -> Extent:
