@@ -251,7 +251,7 @@ def acquired_spectrum(observatory: Observatory, body: bytes) -> str:
     )
     product_id = data_product_id_for(provider, f"provider_product_id:{observatory.name}")
     objects = Objects(stack.session.client("s3"), observatory.bucket)
-    stored = objects.store(f"raw/spectra/{nova_id}/{product_id}/primary.fits", body, FITS)
+    stored = objects.write(f"raw/spectra/{nova_id}/{product_id}/primary.fits", body, FITS)
     acquired = Acquired(
         key=stored.key, byte_length=stored.byte_length, etag=stored.etag, sha256=stored.sha256
     )

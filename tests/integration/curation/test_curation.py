@@ -152,7 +152,7 @@ class World:
         data_product_id = data_product_id_for("LOOP", f"provider_product_id:{product}")
         nova_id = IDS[name]
         found = find_spectrum(self.table, nova_id, data_product_id, "LOOP")
-        stored = self.objects.store(f"raw/spectra/x/{product}", product.encode(), FITS)
+        stored = self.objects.write(f"raw/spectra/x/{product}", product.encode(), FITS)
         Fingerprints(self.table, self.clock).note(found, stored.sha256)
         acquired = Acquired(
             key=stored.key, byte_length=stored.byte_length, etag=stored.etag, sha256=stored.sha256

@@ -190,7 +190,7 @@ def _spectra(store: NovaStore, objects: Objects, nova_id: str) -> dict[str, str]
 def _acquire(store: NovaStore, objects: Objects, nova_id: str, data_product_id: str, body: bytes) -> None:
     """Do what the workflow does once the bytes have come."""
     run = task_run(f"run-{data_product_id}", workflow="acquire_and_validate_spectra", record=nova_id)
-    stored = objects.store(f"raw/spectra/{nova_id}/{data_product_id}/primary.fits", body, FITS)
+    stored = objects.write(f"raw/spectra/{nova_id}/{data_product_id}/primary.fits", body, FITS)
     acquired = Acquired(
         key=stored.key, byte_length=stored.byte_length, etag=stored.etag, sha256=stored.sha256
     )

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.bucket.objects import BucketBusy, DocumentRefused, ObjectChanged, Objects
+from sourcebook.bucket.objects import Body, BucketBusy, DocumentRefused, ObjectChanged, Objects
+from sourcebook.bucket.stored import StoredObject
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.parquet import NotATable, read_table
 from sourcebook.lightcurves.series import Series
@@ -220,7 +221,9 @@ class Interrupted(Objects):
     key: str = ""
     done: list[str] = field(default_factory=list)
 
-    def _put(self, key: str, body: bytes, content_type: str, metadata: Any, condition: dict[str, Any]) -> str:
+    def _put(
+        self, key: str, body: Body, content_type: str, metadata: Any, condition: dict[str, Any]
+    ) -> StoredObject:
         if key == self.key and condition and not self.done:
             self.done.append(key)
             self.before()
@@ -256,8 +259,8 @@ def test_one_that_is_overtaken_every_time_gives_up_for_now(desk: Desk) -> None:
     @dataclass(frozen=True)
     class Overtaken(Objects):
         def _put(
-            self, key: str, body: bytes, content_type: str, metadata: Any, condition: dict[str, Any]
-        ) -> str:
+            self, key: str, body: Body, content_type: str, metadata: Any, condition: dict[str, Any]
+        ) -> StoredObject:
             if condition and key.endswith(".parquet"):
                 raise ObjectChanged(key)
             return Objects._put(self, key, body, content_type, metadata, condition)
@@ -275,8 +278,8 @@ def test_a_task_that_was_cut_short_is_repeated_and_comes_to_the_same(
     @dataclass(frozen=True)
     class Breaking(Objects):
         def _put(
-            self, key: str, body: bytes, content_type: str, metadata: Any, condition: dict[str, Any]
-        ) -> str:
+            self, key: str, body: Body, content_type: str, metadata: Any, condition: dict[str, Any]
+        ) -> StoredObject:
             written = Objects._put(self, key, body, content_type, metadata, condition)
             if key.endswith(failing):
                 raise BucketBusy(f"{key}: the answer was lost")

@@ -653,8 +653,8 @@ async def test_no_mirror_is_asked_when_the_function_would_not_live_to_hear_its_a
 
 
 async def test_what_was_handed_in_is_read_from_its_folder_and_from_no_other(workflow: Workflow) -> None:
-    workflow.objects.store("raw/donations/x/s.fits", VALID, "application/fits")
-    workflow.objects.store("derived/secret.fits", VALID, "application/fits")
+    workflow.objects.write("raw/donations/x/s.fits", VALID, "application/fits")
+    workflow.objects.write("derived/secret.fits", VALID, "application/fits")
     good = Locator(kind=LocatorKind.S3, value="raw/donations/x/s.fits")
     bad = Locator(kind=LocatorKind.S3, value="derived/secret.fits")
     assert (await workflow.run(workflow.product("a", locators=(good,))))["outcome"] == "VALIDATED"
@@ -669,7 +669,7 @@ async def test_what_was_handed_in_and_is_no_spectrum_is_refused_at_once(
     workflow: Workflow, body: bytes, reason: str
 ) -> None:
     # It is never another file. An archive may send one next time.
-    workflow.objects.store("raw/donations/x/s.fits", body, "application/fits")
+    workflow.objects.write("raw/donations/x/s.fits", body, "application/fits")
     handed_in = Locator(kind=LocatorKind.S3, value="raw/donations/x/s.fits")
     product = workflow.product("a", locators=(handed_in,), provider=DONATION)
     outcome = await workflow.run(product)
@@ -694,7 +694,7 @@ async def test_the_bytes_that_are_examined_are_those_that_were_acquired(workflow
     run = workflow.task_run()
     acquired = await workflow.acquire(product, run)
     assert isinstance(acquired, Acquired)
-    workflow.objects.store(acquired.key, EMPTY_FLUX, "application/fits")
+    workflow.objects.write(acquired.key, EMPTY_FLUX, "application/fits")
     validator = SpectrumValidator(workflow.table, workflow.objects, check, artifacts, workflow.clock)
     with pytest.raises(FileChanged):
         validator.validate(ExamineSpectrum(**_about(product), acquisition=acquired), run)

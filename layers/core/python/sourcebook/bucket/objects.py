@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from sourcebook.http.bodies import Sink
+
+Body: TypeAlias = bytes | IO[bytes]
+"""What is written: a file is sent from its beginning."""
 
 _CONDITIONS: Final = {"IfMatch": "If-Match", "IfNoneMatch": "If-None-Match"}
 """Arguments of PutObject, by name, and the headers in which they are sent."""
@@ -214,18 +217,6 @@ class Objects:
                 for one in page.get("Contents", ()):
                     yield one["Key"], one["ETag"]
 
-    def store(self, key: str, body: bytes | IO[bytes], content_type: str) -> StoredObject:
-        """Write an object, whatever is there, and return what it is known by.
-
-        A file is sent from its beginning.
-        """
-        length, sha256 = measured(BytesIO(body) if isinstance(body, bytes) else body)
-        with errors_of_s3(key):
-            answer = self.client.put_object(
-                Bucket=self.bucket, Key=key, Body=body, ContentLength=length, ContentType=content_type
-            )
-        return StoredObject(key, length, content_type, answer["ETag"], sha256)
-
     def write_json(self, key: str, content: object) -> None:
         """Write a JSON document, whatever is there."""
         body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
@@ -239,9 +230,9 @@ class Objects:
             )
 
     def write(
-        self, key: str, body: bytes, content_type: str, *, metadata: Mapping[str, str] | None = None
-    ) -> str:
-        """Write an object, whatever is there, and return its ETag."""
+        self, key: str, body: Body, content_type: str, *, metadata: Mapping[str, str] | None = None
+    ) -> StoredObject:
+        """Write an object, whatever is there, and return what it is known by."""
         return self._put(key, body, content_type, metadata, {})
 
     def create(
@@ -252,7 +243,7 @@ class Objects:
         Raises:
             ObjectChanged: if there is one.
         """
-        return self._put(key, body, content_type, metadata, {"IfNoneMatch": "*"})
+        return self._put(key, body, content_type, metadata, {"IfNoneMatch": "*"}).etag
 
     def replace(
         self,
@@ -268,16 +259,17 @@ class Objects:
         Raises:
             ObjectChanged: if another one is there.
         """
-        return self._put(key, body, content_type, metadata, {"IfMatch": etag})
+        return self._put(key, body, content_type, metadata, {"IfMatch": etag}).etag
 
     def _put(
         self,
         key: str,
-        body: bytes,
+        body: Body,
         content_type: str,
         metadata: Mapping[str, str] | None,
         condition: dict[str, Any],
-    ) -> str:
+    ) -> StoredObject:
+        length, sha256 = measured(BytesIO(body) if isinstance(body, bytes) else body)
         if condition:
             _send_conditions(self.client)
         with errors_of_s3(key):
@@ -286,6 +278,7 @@ class Objects:
                     Bucket=self.bucket,
                     Key=key,
                     Body=body,
+                    ContentLength=length,
                     ContentType=content_type,
                     Metadata=dict(metadata or {}),
                     **condition,
@@ -294,7 +287,7 @@ class Objects:
                 if condition and error.response.get("Error", {}).get("Code", "") in _CHANGED:
                     raise ObjectChanged(f"s3 {key}: it was written meanwhile") from error
                 raise
-        return answer["ETag"]
+        return StoredObject(key, length, content_type, answer["ETag"], sha256)
 
 
 def measured(file: IO[bytes]) -> tuple[int, str]:

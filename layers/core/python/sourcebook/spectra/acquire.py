@@ -203,7 +203,7 @@ class Acquirer:
         if (owner := fingerprints.valid_owner(sha256, product.data_product_id)) is not None:
             return Duplicate(duplicate_of=owner, byte_length=length, sha256=sha256)
         folder = f"raw/spectra/{product.nova_id}/{product.data_product_id}/"
-        stored = self.objects.store(f"{folder}primary.fits", file, FITS)
+        stored = self.objects.write(f"{folder}primary.fits", file, FITS)
         source: Mapping[str, object] = {
             "nova_id": product.nova_id,
             "data_product_id": product.data_product_id,
@@ -221,7 +221,7 @@ class Acquirer:
             **({"provenance": dict(product.provenance)} if product.provenance else {}),
         }
         text = json.dumps(source, ensure_ascii=False, indent=1).encode()
-        noted = self.objects.store(f"{folder}source.json", text, "application/json")
+        noted = self.objects.write(f"{folder}source.json", text, "application/json")
         fingerprints.note(product, sha256)
         return Acquired(
             key=stored.key,

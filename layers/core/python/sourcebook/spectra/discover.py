@@ -115,11 +115,7 @@ class SpectraDiscoverer:
             provider=spec.provider,
             status=search.status.value,
             found=len(search.products),
-            created=registration.counts[Registered.CREATED],
-            known=registration.counts[Registered.KNOWN],
-            updated=registration.counts[Registered.UPDATED],
-            released=registration.counts[Registered.RELEASED],
-            claimed=registration.counts[Registered.CLAIMED],
+            **{outcome.value: registration.counts[outcome] for outcome in Registered},
             left_out=dict(sorted(registration.left_out.items())),
             eligible=len(registration.eligible),
         )

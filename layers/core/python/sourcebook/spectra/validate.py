@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Protocol, TypeAlias
 
 from sourcebook.bucket.objects import Objects
@@ -104,16 +104,6 @@ class SpectrumValidator:
         }
         kept = []
         for name, (content, content_type) in self.artifacts(checked, source=source).items():
-            stored = self.objects.store(f"{prefix}{name}", content, content_type)
-            kept.append(
-                Artifact(
-                    name=name,
-                    role=ROLES.get(name, FileRole.NORMALIZED),
-                    key=stored.key,
-                    content_type=content_type,
-                    byte_length=stored.byte_length,
-                    etag=stored.etag,
-                    sha256=stored.sha256,
-                )
-            )
+            stored = self.objects.write(f"{prefix}{name}", content, content_type)
+            kept.append(Artifact(name=name, role=ROLES.get(name, FileRole.NORMALIZED), **asdict(stored)))
         return Examination(verdict=checked.verdict, artifacts=tuple(kept), prefix=prefix)

@@ -155,6 +155,10 @@ class _Reader:
 
 
 def _read_votable(archive: str, body: bytes, most: int) -> TableAnswer:
+    def refuse_entity(*_: object) -> None:
+        # No table needs an entity of its own; what declares one means harm.
+        raise _broken(archive, "the VOTable declares an entity")
+
     status = check_votable(archive, body)
     reader = _Reader(most)
     parser = expat.ParserCreate()
@@ -162,15 +166,13 @@ def _read_votable(archive: str, body: bytes, most: int) -> TableAnswer:
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.CharacterDataHandler = reader.text
-    parser.EntityDeclHandler = _refuse_entity
+    parser.EntityDeclHandler = refuse_entity
     try:
         parser.Parse(body, True)
     except expat.ExpatError as error:
         raise _broken(
             archive, f"the VOTable is not well-formed ({expat.ErrorString(error.code)}, line {error.lineno})"
         ) from error
-    except _EntityDeclared as error:
-        raise _broken(archive, "the VOTable declares an entity") from error
     if not reader.has_root:
         raise _broken(archive, "the answer is XML, but no VOTable")
     if reader.has_stream and not reader.rows:
@@ -178,14 +180,6 @@ def _read_votable(archive: str, body: bytes, most: int) -> TableAnswer:
     if reader.left:
         status = ArchiveStatus.TRUNCATED
     return TableAnswer(status, reader.fields, reader.rows, reader.unreadable)
-
-
-class _EntityDeclared(Exception):
-    """No table needs an entity of its own; what declares one means harm."""
-
-
-def _refuse_entity(*_: object) -> None:
-    raise _EntityDeclared
 
 
 def _broken(archive: str, detail: str) -> ArchiveUnavailable:
