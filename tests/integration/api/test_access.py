@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from infra.gateway_routes import api_routes
-from sourcebook.api.access import AccessControl
+from sourcebook.api.access import AccessControl, Caller
 from sourcebook.api.operations import Access, Operation
 from sourcebook.api.parts import find, operations
 from sourcebook.api.requests import SIGNED as PREFIX
@@ -127,9 +127,8 @@ def test_a_signature_is_believed_only_below_iam(table: Table) -> None:
     signed = SIGNED["authorizer"]
     assert admitted(keeper, Access.WRITE, "POST /iam/feeds", {}, authorizer=signed) == 200
     assert admitted(keeper, Access.WRITE, "POST /feeds", {}, authorizer=signed) == 401
-    assert keeper.admit(
-        Access.READ, {"routeKey": "GET /iam/feeds", "requestContext": {"authorizer": signed}}
-    ) == ("arn:aws:iam::1:user/ada")
+    event = {"routeKey": "GET /iam/feeds", "requestContext": {"authorizer": signed}}
+    assert keeper.admit(Access.READ, event) == Caller("arn:aws:iam::1:user/ada", may_write=False)
     assert find("POST /iam/feeds") is None, "an operation's own path never begins like that"
     assert not any(operation.path.startswith("/iam") for operation in operations())
 

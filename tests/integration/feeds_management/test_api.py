@@ -7,6 +7,7 @@ import dataclasses
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from sourcebook.api import feeds as managed
 from sourcebook.api.access import AccessControl
 from sourcebook.api.parts import Services, routes
 from sourcebook.api.routes import Api
+from sourcebook.api.tokens import TokenStore
 from sourcebook.feeds.manage import FeedManager
 from sourcebook.feeds.opml import parse_opml, source_id_for
 from sourcebook.feeds.settings import FeedSettings
@@ -266,3 +268,32 @@ def test_every_operation_has_its_route() -> None:
         "POST /feeds/import",
         "GET /feeds.opml",
     } <= set(routes("feeds"))
+
+
+@pytest.mark.parametrize(
+    ("scope", "shown"),
+    [("", "key=…&format=…&…"), ("read", "key=…&format=…&…"), ("write", "key=s3cret&format=rss&x")],
+)
+def test_the_query_of_an_address_is_whole_for_tokens_that_may_write(
+    client_of_api: Client, table: Table, scope: str, shown: str
+) -> None:
+    added = client_of_api("POST /feeds", {"url": "https://private.example/a?key=s3cret&format=rss&x"})[2]
+    assert added["url"].endswith("?key=s3cret&format=rss&x")
+    table.update(
+        keys.source(added["feed_id"]), assign={"previous_url": "https://old.example/?key=s3cret&format=rss&x"}
+    )
+    tokens = TokenStore(table)
+    text = tokens.create("a test", [scope], timedelta(hours=1))[1] if scope else ""
+    api = dataclasses.replace(client_of_api.api, access=AccessControl(tokens, public_read=True))
+    headers = {"authorization": f"Bearer {text}"} if text else {}
+
+    def get(path: str, **variables: str) -> Any:
+        event = {"routeKey": f"GET {path}", "pathParameters": variables, "headers": headers}
+        return Client(api).send(event)[2]
+
+    feed = get("/feeds/{feed_id}", feed_id=added["feed_id"])
+    assert feed["url"] == f"https://private.example/a?{shown}"
+    assert feed["previous_url"] == f"https://old.example/?{shown}"
+    assert get("/feeds")["items"] == [feed]
+    assert get("/sources")["items"][0]["url"] == feed["url"]
+    assert [listed.url for listed in parse_opml(get("/feeds.opml")).feeds] == [feed["url"]]

@@ -308,7 +308,7 @@ def test_a_headline_without_letter_or_digit_is_refused(headline: str) -> None:
 
 
 def test_a_headline_that_is_no_text_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="headline: None is not valid; expected text"):
+    with pytest.raises(InvalidInput, match="headline is missing; expected text"):
         normalize_headline(None)  # type: ignore[arg-type]
 
 

@@ -40,7 +40,7 @@ def test_a_news_api_is_declared_with_its_options(tmp_path: Path) -> None:
         ),
         ("[aapl]", "[aapl, not a ticker]", "sources[2].options.tickers.1: 'not a ticker' is not valid"),
         ("[aapl]", "[]", "sources[2].options.tickers: [] is not valid"),
-        (", secret: sourcebook/tiingo", "", "sources[2].options.secret: "),
+        (", secret: sourcebook/tiingo", "", "sources[2].options.secret is missing; expected "),
         ("url: https://wire.example/feed.xml", "url: wire", "sources[1].url: 'wire' is not valid"),
     ],
 )

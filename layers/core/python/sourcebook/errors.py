@@ -56,7 +56,7 @@ class InvalidInput(Terminal):
     Attributes:
         field: the name of the field or parameter, as its sender knows it. It may come from outside too: one
             that is empty, not printable, or longer than 200 characters is written as `shorten` writes it.
-        value: what stood there, whole: shorten it before it is shown.
+        value: what stood there, whole: shorten it before it is shown. None where nothing did.
         expected: what would be right, in words.
     """
 
@@ -65,4 +65,5 @@ class InvalidInput(Terminal):
         self.field = field if is_fit else shorten(field)
         self.value = value
         self.expected = expected
-        super().__init__(f"{self.field}: {shorten(value)} is not valid; expected {expected}")
+        wrong = " is missing" if value is None else f": {shorten(value)} is not valid"
+        super().__init__(f"{self.field}{wrong}; expected {expected}")

@@ -21,6 +21,19 @@ _ENDED: Final = {"expired": "This token has expired.", "revoked": "This token ha
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls.
+
+    Attributes:
+        name: None for somebody who need not say.
+        may_write: whether their token has the scope for it. What a signature allows, only AWS knows.
+    """
+
+    name: str | None = None
+    may_write: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AccessControl:
     """Decides whether a caller may do what an operation does.
 
@@ -32,8 +45,8 @@ class AccessControl:
     public_read: bool
     clock: Clock = utc_now
 
-    def admit(self, access: Access, event: Mapping[str, object]) -> str | None:
-        """Return who the caller is; None for somebody who need not say.
+    def admit(self, access: Access, event: Mapping[str, object]) -> Caller:
+        """Return who the caller is.
 
         A token that is sent is always looked at: one that is wrong is refused even where nobody needs
         one, so that its owner learns of it before it matters.
@@ -42,18 +55,19 @@ class AccessControl:
             Denied: if the caller may not.
         """
         if route_of(event)[1]:
-            return _signed(event)
+            return Caller(_signed(event))
         authorization = header(event, "authorization").strip()
         scheme, _, credentials = authorization.partition(" ")
         if access is Access.OPEN:
-            return None
+            return Caller()
         if not authorization:
             if access is Access.READ and self.public_read:
-                return None
+                return Caller()
             raise Denied(401, f"This needs a token. {_HOW}", 'Bearer realm="sourcebook"')
         if scheme.lower() != "bearer":
             raise Denied(401, f"Only tokens are taken on this path. {_HOW}", 'Bearer realm="sourcebook"')
-        return f"token:{self._valid(credentials.strip(), WRITE if access is Access.WRITE else READ).token_id}"
+        token = self._valid(credentials.strip(), WRITE if access is Access.WRITE else READ)
+        return Caller(f"token:{token.token_id}", token.allows(WRITE))
 
     def _valid(self, credentials: str, scope: str) -> ApiToken:
         token = self.tokens.find(credentials)

@@ -62,11 +62,11 @@ def manager(services: Services) -> FeedManager:
 
 
 def _list_feeds(services: Services, request: Request) -> Response:
-    return listed(FeedReader(services.table).page(**dict(FeedParameters.of(request))))
+    return listed(FeedReader(services.table, request.may_write).page(**dict(FeedParameters.of(request))))
 
 
 def _get_feed(services: Services, request: Request) -> Response:
-    return Response(FEED.of(request, FeedReader(services.table).get))
+    return Response(FEED.of(request, FeedReader(services.table, request.may_write).get))
 
 
 def _list_fetches(services: Services, request: Request) -> Response:
@@ -136,7 +136,9 @@ def _import_feeds(services: Services, request: Request) -> Response:
 
 
 def _export_feeds(services: Services, request: Request) -> Response:
-    text = services.once(manager).export_opml(version=OpmlParameters.of(request).version)
+    text = services.once(manager).export_opml(
+        version=OpmlParameters.of(request).version, whole=request.may_write
+    )
     if len(text.encode()) > LARGEST_EXPORT:
         raise Conflict(
             "The list of feeds is too large for one answer. `sourcebook feeds export` writes it to a file.",
@@ -183,7 +185,8 @@ OPERATIONS: Final = of_topic(
         description="Those that are polled, by the day in UTC on which they are due and then by `feed_id`; "
         "then the disabled ones by the time they are probed. A feed whose fetch moves it to another day "
         "while you page may come again: tell feeds apart by `feed_id`, the name under which an article's "
-        "`sources` have it. `last_cause` says in one word how the last fetch ended.",
+        "`sources` have it. `last_cause` says in one word how the last fetch ended. The values in the query "
+        "of an address are shown to tokens that may write, since one may be the key to a private feed.",
         handle=_list_feeds,
         query=FeedParameters,
         answers={200: "FeedPage"},
@@ -191,6 +194,7 @@ OPERATIONS: Final = of_topic(
     Operation(
         route="GET /feeds/{feed_id}",
         summary="One feed",
+        description="The values in the query of its address are shown to tokens that may write.",
         handle=_get_feed,
         answers={200: "Feed"},
     ),
@@ -210,7 +214,8 @@ OPERATIONS: Final = of_topic(
         route="GET /feeds.opml",
         summary="All feeds as an OPML document",
         description="By id. 409 when the list is larger than an answer of 5.5 MB, some 20,000 feeds: "
-        "`sourcebook feeds export` writes it to a file.",
+        "`sourcebook feeds export` writes it to a file. For a token that may not write the values in the "
+        "queries of addresses are hidden.",
         handle=_export_feeds,
         query=OpmlParameters,
         answers={200: "Opml"},

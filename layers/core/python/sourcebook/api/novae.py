@@ -160,7 +160,9 @@ def _find_novae(services: Services, request: Request) -> Response:
     given = set(request.query)
     if len([ways for ways in (_BY_NAME, _BY_PLACE, _BY_FILTERS) if ways & given]) > 1:
         raise InvalidInput(
-            "name", request.query.get("name"), "either a name, or a place, or filters of the list; not two"
+            "name",
+            request.query.get("name", ""),
+            "either a name, or a place, or filters of the list; not two",
         )
     asked = NovaParameters.of(request)
     if asked.name is not None:

@@ -54,7 +54,7 @@ class MoveParameters(Parameters):
 
 
 def _list_sources(services: Services, request: Request) -> Response:
-    return listed(FeedReader(services.table).sources(**dict(SourceParameters.of(request))))
+    return listed(FeedReader(services.table, request.may_write).sources(**dict(SourceParameters.of(request))))
 
 
 def _rank_subjects(services: Services, request: Request) -> Response:
@@ -80,7 +80,8 @@ OPERATIONS: Final = of_topic(
         summary="The sources of every kind, and how they do",
         description="Feeds, news APIs, and the pages and files of figures: those polled by the day on which "
         "they are due, then the disabled ones. `articles` is how many its fetches brought: new ones, and "
-        "those that another source had brought already.",
+        "those that another source had brought already. The values in the query of an address are shown to "
+        "tokens that may write.",
         handle=_list_sources,
         query=SourceParameters,
         answers={200: "SourcePage"},

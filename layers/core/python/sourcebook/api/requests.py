@@ -40,6 +40,7 @@ class Request:
         query: parameters of the query, each once.
         body: what was sent, as text.
         caller: who sent it: the ARN of whoever signed it, or ``token:`` and the id of the token.
+        may_write: whether the caller's token allows changes too.
         correlation_id: joins the logs of this request.
         id: a UUID for what this request makes; the same when it is sent again under the same key.
         address: where it was sent to, without the query.
@@ -50,6 +51,7 @@ class Request:
     query: Mapping[str, str] = field(default_factory=dict)
     body: str = ""
     caller: str | None = None
+    may_write: bool = False
     correlation_id: str = ""
     id: str = ""
     address: str = ""
@@ -61,6 +63,7 @@ class Request:
         correlation: str = "",
         *,
         caller: str | None = None,
+        may_write: bool = False,
         request_id: str = "",
         addresses: str = "https://{domain}",
     ) -> Request:
@@ -84,6 +87,7 @@ class Request:
             query,
             _body(event),
             caller or signer(event),
+            may_write,
             correlation,
             request_id,
             address_of(event, addresses),

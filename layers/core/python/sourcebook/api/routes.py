@@ -110,9 +110,14 @@ class Api:
                 "pathParameters": variables,
             }
         caller = self.access.admit(operation.access, event)
-        about["caller"] = caller
+        about["caller"] = caller.name
         request = Request.of(
-            event, correlation, caller=caller, request_id=self.new_id(), addresses=self.addresses
+            event,
+            correlation,
+            caller=caller.name,
+            may_write=caller.may_write,
+            request_id=self.new_id(),
+            addresses=self.addresses,
         )
         about["parameters"] = [printable(name[:40]) for name in sorted(request.query)[:20]]
         request.only(*operation.parameters)

@@ -26,6 +26,7 @@ from sourcebook.feeds.opml import (
     write_opml,
 )
 from sourcebook.feeds.settings import FeedSettings
+from sourcebook.http.urls import hide_query
 from sourcebook.records.source import Source
 from sourcebook.sources.model import ID_EXPECTED, NAME_LENGTH, SourceSpec, parse_spec
 from sourcebook.sources.registry import SourceRegistry, source_entries
@@ -245,8 +246,12 @@ class FeedManager:
         report.problems.sort(key=lambda problem: problem.line)
         return report
 
-    def export_opml(self, *, version: str = "2.0") -> str:
+    def export_opml(self, *, version: str = "2.0", whole: bool = True) -> str:
         """Return all feeds as an OPML document, by id.
+
+        Args:
+            version: "1.0" or "2.0".
+            whole: whether addresses have the values of their queries.
 
         Raises:
             InvalidInput: if there is no such version.
@@ -254,7 +259,7 @@ class FeedManager:
         served = (
             {
                 "feed_id": feed.source_id,
-                "url": feed.url,
+                "url": feed.url if whole else hide_query(feed.url),
                 "name": feed.shown_name or "",
                 "tags": feed.tags,
                 "priority": feed.priority,

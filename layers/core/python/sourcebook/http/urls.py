@@ -40,6 +40,12 @@ def redact_url(url: str) -> str:
     return printable(shown)
 
 
+def hide_query(url: str) -> str:
+    """Return `url` with every value of its query hidden: one of them may be the right to read it."""
+    address, mark, query = url.partition("?")
+    return address + mark + "&".join(_hide_value(pair) for pair in query.split("&") if pair)
+
+
 def _hide_value(pair: str) -> str:
     name, equals, _ = pair.partition("=")
     return f"{name}={_HIDDEN}" if equals else _HIDDEN

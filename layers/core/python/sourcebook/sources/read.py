@@ -8,6 +8,7 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Key as KeyCondition
 
+from sourcebook.http.urls import hide_query
 from sourcebook.records.base import View
 from sourcebook.records.source import Fetch, Health, Source
 from sourcebook.table import keys
@@ -26,14 +27,25 @@ _ID_LIMIT: Final = 63
 
 @dataclass(frozen=True, slots=True)
 class FeedReader:
-    """Feeds in the table, as they are served."""
+    """Feeds in the table, as they are served.
+
+    Attributes:
+        whole: whether addresses are served with the values of their queries.
+    """
 
     table: Table
+    whole: bool = True
 
     def get(self, feed_id: str) -> View | None:
         """Return a feed, or None if there is none with this id."""
         item = self._state(feed_id)
-        return Source.of_item(item).shown() if item else None
+        return self._served(Source.of_item(item).shown()) if item else None
+
+    def _served(self, source: View) -> View:
+        if self.whole:
+            return source
+        shown = ("url", "previous_url")
+        return source | {name: hide_query(source[name]) for name in shown if source.get(name)}
 
     def page(self, *, health: str | None = None, limit: int, cursor: str | None = None) -> Page[View]:
         """Return one page of the feeds: those polled by the day they are due, then the disabled ones.
@@ -83,7 +95,8 @@ class FeedReader:
 
         def load(entries: list[Item]) -> list[View | None]:
             chosen = [keys.source(entry["source_id"]) for entry in entries if kind in {None, entry["kind"]}]
-            states = {item["source_id"]: shown(Source.of_item(item)) for item in self.table.batch_get(chosen)}
+            sources = map(Source.of_item, self.table.batch_get(chosen))
+            states = {source.source_id: self._served(shown(source)) for source in sources}
             feeds = [states.get(entry["source_id"]) for entry in entries]
             return [feed if feed and health in {None, feed["health"]} else None for feed in feeds]
 
