@@ -13,7 +13,7 @@ from infra.functions import TableFunction
 from infra.layers import Layers
 from infra.nag import accept_wildcard
 from sourcebook.search.days import PREFIX
-from sourcebook.table.keys import SENTIMENT_INDEX, search_mark
+from sourcebook.table.keys import SEARCH_MARK, SENTIMENT_INDEX
 
 _FILES: Final = f"{PREFIX}*"
 PERIOD: Final = cdk.Duration.minutes(3)
@@ -43,7 +43,7 @@ class Search(Construct):
             timeout=cdk.Duration.minutes(2),
         )
         self.index.allow_items("BatchGetItem")
-        self.index.allow_items("GetItem", "PutItem", partitions=[search_mark()["PK"]])
+        self.index.allow_items("GetItem", "PutItem", partitions=[SEARCH_MARK["PK"]])
         # For a day that is made again.
         self.index.allow_indexes(SENTIMENT_INDEX)
         self.index.allow_objects(_FILES, "GetObject", "PutObject", listing=True)

@@ -61,7 +61,7 @@ def reset(aws: bool) -> None:
     """Use the built-in providers at their public addresses."""
     from sourcebook.table import keys
 
-    Stack.connect(aws=aws).table.delete(keys.spectra_providers())
+    Stack.connect(aws=aws).table.delete(keys.SPECTRA_PROVIDERS)
     say("The built-in providers are asked.")
 
 

@@ -209,7 +209,7 @@ def schedules(stack: Stack) -> dict[str, tuple[str, str]]:
 
 
 def tick(stack: Stack) -> Any:
-    found = table_of(stack).get(keys.dispatch_tick(), consistent=True)
+    found = table_of(stack).get(keys.DISPATCH_TICK, consistent=True)
     return parse_iso(found["ticked_at"]) if found else None
 
 

@@ -30,7 +30,7 @@ def check(table: Table) -> tuple[bool, dict[str, Any]]:
 
 
 def put_tick(table: Table, ago: timedelta, **about: str) -> None:
-    table.put({**keys.dispatch_tick(), "ticked_at": isoformat(NOW - ago), **about})
+    table.put({**keys.DISPATCH_TICK, "ticked_at": isoformat(NOW - ago), **about})
 
 
 def test_a_deployment_whose_schedule_has_not_run_yet_is_healthy(table: Table) -> None:

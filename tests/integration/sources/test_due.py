@@ -188,9 +188,9 @@ def test_sources_that_stand_in_shards_of_before_are_found_and_move_with_their_ne
 
 def test_dispatch_leaves_word_of_what_has_been_due_longest(dispatch: Dispatch) -> None:
     dispatch.run()
-    tick = dispatch.table.get(keys.dispatch_tick()) or {}
+    tick = dispatch.table.get(keys.DISPATCH_TICK) or {}
     assert (tick["ticked_at"], tick.get("longest_due")) == (isoformat(NOW), None)
     put_source(dispatch.table, "a", due(-1))
     put_source(dispatch.table, "b", due(-40))
     dispatch.run()
-    assert (dispatch.table.get(keys.dispatch_tick()) or {})["longest_due"] == due(-40)
+    assert (dispatch.table.get(keys.DISPATCH_TICK) or {})["longest_due"] == due(-40)

@@ -179,12 +179,12 @@ class RuleStore:
 
     def version(self) -> int:
         """Return how often the rules have changed; 0 where there have never been any."""
-        item = self.table.get(keys.alert_rules_version(), consistent=True)
+        item = self.table.get(keys.ALERT_RULES_VERSION, consistent=True)
         return int(item["version"]) if item else 0
 
     def _changed(self) -> None:
         self.table.change(
-            keys.alert_rules_version(),
+            keys.ALERT_RULES_VERSION,
             assign={"entity_type": "AlertRules", "schema_version": SCHEMA_VERSION},
             increment={"version": 1},
         )

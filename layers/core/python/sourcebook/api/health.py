@@ -71,7 +71,7 @@ class HealthCheck:
                 return report
         self._kept.clear()
         try:
-            tick = self.table.get(keys.dispatch_tick()) or {}
+            tick = self.table.get(keys.DISPATCH_TICK) or {}
             active = list(self._active())
         except SourcebookError as error:
             checks = {

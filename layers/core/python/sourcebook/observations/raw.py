@@ -60,7 +60,7 @@ class RawStore:
     def reserve(self, count: int) -> int:
         """Return the first of `count` numbers that nothing else gets: the order of arrival."""
         counter = self.table.update(
-            keys.observation_sequence(),
+            keys.OBSERVATION_SEQUENCE,
             assign={"entity_type": "Sequence", "schema_version": SCHEMA_VERSION},
             increment={"value": count},
         )

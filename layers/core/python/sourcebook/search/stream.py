@@ -74,7 +74,7 @@ class TableStream:
         Raises:
             StreamBusy: if the stream does not answer.
         """
-        mark = self.table.get(keys.search_mark(), consistent=True) or {}
+        mark = self.table.get(keys.SEARCH_MARK, consistent=True) or {}
         known = dict(mark.get("shards", {}))
         changes = Changes({}, int(mark.get("version", 0)))
         begun = self.seconds()
@@ -97,7 +97,7 @@ class TableStream:
     def note(self, changes: Changes) -> None:
         """Keep the place up to which the stream was read, unless somebody else has noted a later one."""
         place = {
-            **keys.search_mark(),
+            **keys.SEARCH_MARK,
             "entity_type": "SearchMark",
             "schema_version": "1",
             "shards": changes.shards,

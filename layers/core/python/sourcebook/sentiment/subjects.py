@@ -167,7 +167,7 @@ class SubjectRegistry:
                 mark_mentions(self.table, dirty, tool_id)
         self.table.put_many(written)
         self.table.update(
-            keys.subject_catalog(),
+            keys.SUBJECT_CATALOG,
             assign={
                 "entity_type": "SubjectCatalog",
                 "schema_version": SCHEMA_VERSION,
@@ -195,7 +195,7 @@ class SubjectRegistry:
 
     def version(self) -> tuple[int, bool]:
         """Return the version of the list, and whether the index shows all of it by now."""
-        item = self.table.get(keys.subject_catalog(), consistent=True)
+        item = self.table.get(keys.SUBJECT_CATALOG, consistent=True)
         if item is None:
             return 0, True
         return item["version"], self.clock() >= parse_iso(item["changed_at"]) + _INDEX_SETTLES

@@ -144,7 +144,7 @@ class Dispatcher:
         """Record for the health check the time of this dispatch, and the earliest due time it found."""
         self.registry.table.put(
             {
-                **keys.dispatch_tick(),
+                **keys.DISPATCH_TICK,
                 "entity_type": "DispatchTick",
                 "schema_version": SCHEMA_VERSION,
                 "ticked_at": isoformat(self.clock()),

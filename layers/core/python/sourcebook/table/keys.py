@@ -17,17 +17,14 @@ TAG_INDEX: Final = "by_tag"
 
 ARTICLE_SORT_KEY: Final = "ARTICLE"
 STATE_SORT_KEY: Final = "STATE"
-SEEN_SORT_KEY: Final = "SEEN"
 FETCH_PREFIX: Final = "FETCH#"
 EVENT_SORT_KEY: Final = "EVENT"
 MEMBER_PREFIX: Final = "MEMBER#"
 IDEA_PREFIX: Final = "IDEA#"
 TAG_PREFIX: Final = "TAG#"
-SUBJECT_SORT_KEY: Final = "TOOL"
 DAY_PREFIX: Final = "DAY#"
 DIRTY_PREFIX: Final = "DIRTY#"
 HOUR_PREFIX: Final = "HOUR#"
-METADATA_SORT_KEY: Final = "METADATA"
 NOVA_SORT_KEY: Final = "NOVA"
 NOVA_NAME_PREFIX: Final = "NAME#"
 MERGED_PREFIX: Final = "MERGED#"
@@ -44,7 +41,6 @@ QUARANTINE_SORT_KEY: Final = "QUARANTINE"
 OBSERVATION_PREFIX: Final = "OBS#"
 OBSERVATIONS: Final = "OBSERVATIONS"
 """PK of what is known of observations as a whole: banks, series, scrapes."""
-BANK_PREFIX: Final = "BANK#"
 SERIES_PREFIX: Final = "SERIES#"
 SCRAPE_PREFIX: Final = "SCRAPE#"
 MIGRATIONS: Final = "MIGRATIONS"
@@ -215,6 +211,22 @@ class EligibilityKey(TypedDict):
     GSI1SK: str
 
 
+ARCHIVE_ADDRESSES: Final[Key] = {"PK": "ARCHIVE#SETTINGS", "SK": "ADDRESSES"}
+"""Key of the addresses of the archives where they are not the public ones."""
+SPECTRA_PROVIDERS: Final[Key] = {"PK": "ARCHIVE#SETTINGS", "SK": "PROVIDERS"}
+"""Key of the list of the providers of spectra where it is not the built-in one."""
+OBSERVATION_SEQUENCE: Final[Key] = {"PK": OBSERVATIONS, "SK": "SEQUENCE"}
+"""Key of the counter that numbers observations in the order of their arrival."""
+SEARCH_MARK: Final[Key] = {"PK": "WORKFLOW#index_articles", "SK": "MARK"}
+"""Key of the place up to which the table's stream has been read for the search index."""
+DISPATCH_TICK: Final[Key] = {"PK": "WORKFLOW#dispatch_sources", "SK": "TICK"}
+"""Key of the time at which the last scheduled dispatch ran."""
+ALERT_RULES_VERSION: Final[Key] = {"PK": ALERT_RULES, "SK": "VERSION"}
+"""Key of the count of changes of the rules, by which their readers notice one."""
+SUBJECT_CATALOG: Final[Key] = {"PK": "CATALOG#SUBJECTS", "SK": "VERSION"}
+"""Key of the version of the list of subjects, by which its readers notice a change."""
+
+
 def key_of(item: Mapping[str, Any]) -> Key:
     """Return the primary key of an item."""
     return {"PK": item["PK"], "SK": item["SK"]}
@@ -248,7 +260,7 @@ def source(source_id: str) -> Key:
 
 def source_seen(source_id: str) -> Key:
     """Key of the fingerprints of the entries that a source's document held lately."""
-    return {"PK": f"SOURCE#{source_id}", "SK": SEEN_SORT_KEY}
+    return {"PK": f"SOURCE#{source_id}", "SK": "SEEN"}
 
 
 def source_fetch(source_id: str, due_at: str) -> Key:
@@ -327,7 +339,7 @@ def latest_of(observation_partition_key: str) -> Key:
 
 def observed_bank(bank: str) -> Key:
     """Key of the fact that there are observations of a bank."""
-    return {"PK": OBSERVATIONS, "SK": f"{BANK_PREFIX}{_escaped(bank)}"}
+    return {"PK": OBSERVATIONS, "SK": f"BANK#{_escaped(bank)}"}
 
 
 def observed_series(series: str) -> Key:
@@ -340,11 +352,6 @@ def observing_source(source_id: str) -> Key:
     return {"PK": OBSERVATIONS, "SK": f"{SCRAPE_PREFIX}{source_id}"}
 
 
-def observation_sequence() -> Key:
-    """Key of the counter that numbers observations in the order of their arrival."""
-    return {"PK": OBSERVATIONS, "SK": "SEQUENCE"}
-
-
 def migration(step_id: str) -> Key:
     """Key of the record that a migration was run."""
     return {"PK": MIGRATIONS, "SK": f"STEP#{step_id}"}
@@ -353,16 +360,6 @@ def migration(step_id: str) -> Key:
 def _escaped(name: str) -> str:
     """Return a name in which ``#``, which parts the keys, does not stand."""
     return name.replace("%", "%25").replace("#", "%23")
-
-
-def search_mark() -> Key:
-    """Return the key of the place up to which the table's stream has been read for the search index."""
-    return {"PK": "WORKFLOW#index_articles", "SK": "MARK"}
-
-
-def dispatch_tick() -> Key:
-    """Key of the time at which the last scheduled dispatch ran."""
-    return {"PK": "WORKFLOW#dispatch_sources", "SK": "TICK"}
 
 
 def job_run(partition: str, workflow: str, started_at: str, job_run_id: str) -> Key:
@@ -416,11 +413,6 @@ def idempotent_request(digest: str) -> Key:
 def alert_rule(alert_id: str) -> Key:
     """Key of a rule (16 hexadecimal characters)."""
     return {"PK": ALERT_RULES, "SK": f"RULE#{alert_id}"}
-
-
-def alert_rules_version() -> Key:
-    """Key of the count of changes of the rules, by which their readers notice one."""
-    return {"PK": ALERT_RULES, "SK": "VERSION"}
 
 
 def alert_partition(alert_id: str) -> str:
@@ -551,16 +543,6 @@ def quarantined(quarantine_id: str) -> Key:
     return {"PK": f"QUARANTINE#{quarantine_id}", "SK": QUARANTINE_SORT_KEY}
 
 
-def archive_addresses() -> Key:
-    """Key of the addresses of the archives where they are not the public ones."""
-    return {"PK": "ARCHIVE#SETTINGS", "SK": "ADDRESSES"}
-
-
-def spectra_providers() -> Key:
-    """Key of the list of the providers of spectra where it is not the built-in one."""
-    return {"PK": "ARCHIVE#SETTINGS", "SK": "PROVIDERS"}
-
-
 def archive_answer(archive: str, name: str) -> Key:
     """Key of an archive's last answer on a name."""
     return {"PK": f"ARCHIVE#{archive}", "SK": f"ANSWER#{name}"}
@@ -573,7 +555,7 @@ def archive_pause(address: str) -> Key:
 
 def subject(tool_id: str) -> Key:
     """Key of a subject whose sentiment is kept."""
-    return {"PK": f"TOOL#{tool_id}", "SK": SUBJECT_SORT_KEY}
+    return {"PK": f"TOOL#{tool_id}", "SK": "TOOL"}
 
 
 def active_subject(tool_id: str) -> EligibilityKey:
@@ -584,11 +566,6 @@ def active_subject(tool_id: str) -> EligibilityKey:
 def retired_subject(tool_id: str) -> EligibilityKey:
     """Index key of a subject that is no longer looked for."""
     return {"GSI1PK": RETIRED_SUBJECTS, "GSI1SK": tool_id}
-
-
-def subject_catalog() -> Key:
-    """Key of the version of the list of subjects, by which its readers notice a change."""
-    return {"PK": "CATALOG#SUBJECTS", "SK": "VERSION"}
 
 
 def hour_rollup(tool_id: str, hour: str) -> Key:
@@ -613,7 +590,7 @@ def cache_entry(tool_id: str, period: str) -> Key:
 
 def cache_metadata() -> Key:
     """Key of what is known about the cache as a whole."""
-    return {"PK": "CACHE#METADATA", "SK": METADATA_SORT_KEY}
+    return {"PK": "CACHE#METADATA", "SK": "METADATA"}
 
 
 def cache_hour(hour: str) -> Key:

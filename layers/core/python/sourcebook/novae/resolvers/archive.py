@@ -226,7 +226,7 @@ def check_votable(archive: str, body: bytes) -> ArchiveStatus:
 
 def addresses(table: Table, archive: str) -> Sequence[str]:
     """Return where an archive is asked: as the table's settings say, or else its public addresses."""
-    settings = table.get(keys.archive_addresses()) or {}
+    settings = table.get(keys.ARCHIVE_ADDRESSES) or {}
     chosen = settings.get(archive)
     return list(chosen) if chosen else PUBLIC_ADDRESSES[archive]
 
@@ -243,7 +243,7 @@ def set_addresses(table: Table, chosen: Mapping[str, Sequence[str]]) -> None:
         )
     table.put(
         {
-            **keys.archive_addresses(),
+            **keys.ARCHIVE_ADDRESSES,
             "entity_type": "ArchiveAddresses",
             "schema_version": "1",
             **{name: list(urls) for name, urls in chosen.items()},

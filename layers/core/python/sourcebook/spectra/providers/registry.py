@@ -112,7 +112,7 @@ def all_providers(table: Table) -> Sequence[ProviderSpec]:
     Raises:
         InvalidInput: if the table's list is not one; it is put right with `set_providers`.
     """
-    settings = table.get(keys.spectra_providers())
+    settings = table.get(keys.SPECTRA_PROVIDERS)
     return BUILT_IN if settings is None else read_providers(settings.get("providers"))
 
 
@@ -153,7 +153,7 @@ def set_providers(table: Table, specs: Sequence[ProviderSpec]) -> None:
     read_providers(entries)
     table.put(
         {
-            **keys.spectra_providers(),
+            **keys.SPECTRA_PROVIDERS,
             "entity_type": "SpectraProviders",
             "schema_version": "1",
             "providers": entries,
