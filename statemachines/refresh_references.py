@@ -1,6 +1,6 @@
 """Fetch the publications of a nova from ADS."""
 
-from sourcebook.novae.reference_messages import DateDiscovery, FetchReferences, StoreReferences
+from sourcebook.novae.messages import DateDiscovery, FetchReferences, StoreReferences
 from statemachines import states as asl
 from statemachines.shared import NOVA_ID, nova_workflow
 

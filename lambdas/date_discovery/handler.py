@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sourcebook.runs.handlers import Task
 
-from sourcebook.novae.reference_messages import DateDiscovery
+from sourcebook.novae.messages import DateDiscovery
 from sourcebook.novae.references import move_discovery_back
 from sourcebook.novae.store import NovaStore
 

@@ -10,7 +10,7 @@ import boto3
 
 from sourcebook.bucket.objects import Objects
 from sourcebook.http.client import HttpClient
-from sourcebook.novae.reference_messages import FetchReferences, ReferencesFetched
+from sourcebook.novae.messages import FetchReferences, ReferencesFetched
 from sourcebook.novae.references import fetch_references
 from sourcebook.novae.resolvers.ads import Ads
 from sourcebook.novae.resolvers.archive import Archive, addresses, archive_policy

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sourcebook.runs.handlers import Task
 
 from sourcebook.bucket.objects import Objects
+from sourcebook.novae.messages import StoreReferences
 from sourcebook.novae.quarantine import Quarantiner
-from sourcebook.novae.reference_messages import StoreReferences
 from sourcebook.novae.references import ReferenceStore
 from sourcebook.novae.store import NovaStore
 

@@ -8,7 +8,7 @@ import pytest
 
 from sourcebook.bucket.objects import Objects
 from sourcebook.novae.establish import NovaEstablisher
-from sourcebook.novae.papers import Papers, bibcode_of
+from sourcebook.novae.papers import add_paper, bibcode_of
 from sourcebook.novae.reference_read import ReferenceReader
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.photometry.messages import RebuildTable
@@ -65,10 +65,12 @@ def test_a_bibcode_is_taken_where_there_is_one_and_only_one(text: str | None, ex
 
 
 def test_a_paper_keeps_the_role_that_it_has(store: NovaStore, clock: Clock, nova_id: str) -> None:
-    papers = Papers(store.table, clock)
-    papers.add(nova_id, PAPER, ReferenceRole.OTHER, workflow="refresh_references")
-    papers.add(nova_id, PAPER, ReferenceRole.SPECTRA_SOURCE, workflow="acquire_and_validate_spectra")
-    papers.add(nova_id, PAPER, ReferenceRole.PHOTOMETRY_SOURCE, workflow="ingest_photometry")
+    for role, workflow in (
+        (ReferenceRole.OTHER, "refresh_references"),
+        (ReferenceRole.SPECTRA_SOURCE, "acquire_and_validate_spectra"),
+        (ReferenceRole.PHOTOMETRY_SOURCE, "ingest_photometry"),
+    ):
+        add_paper(store.table, nova_id, PAPER, role, workflow=workflow, now=clock())
     assert roles(store, nova_id) == {PAPER: "SPECTRA_SOURCE"}
 
 

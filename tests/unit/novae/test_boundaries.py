@@ -8,8 +8,7 @@ import pytest
 from astropy import units
 from astropy.coordinates import SkyCoord, get_constellation
 
-from sourcebook.novae.boundaries import constellation_of
-from sourcebook.novae.constellations import BY_NAME
+from sourcebook.novae.constellations import BY_NAME, constellation_of
 from sourcebook.novae.coordinates import Position
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from urllib.parse import unquote
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.clock import isoformat
 from sourcebook.novae.model import reference_id_for
 from sourcebook.records.nova import NovaReference, Reference, ReferenceRole
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.codec import Item
 
 # Year, journal, volume, kind, page and initial of the first author, filled with dots to 19 characters.
 _BIBCODE: Final = re.compile(
@@ -27,43 +28,46 @@ def bibcode_of(text: str | None) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Papers:
-    """Publications that data of novae come from."""
+def add_paper(
+    table: Table, nova_id: str, bibcode: str, role: ReferenceRole, *, workflow: str, now: datetime
+) -> None:
+    """Add a paper to the publications of a nova in this role; title and date come with the next refresh.
 
-    table: Table
-    clock: Clock = utc_now
-
-    def add(self, nova_id: str, bibcode: str, role: ReferenceRole, *, workflow: str) -> None:
-        """Add a paper to the publications of a nova in this role; title and date come with the next refresh.
-
-        A paper that has another role already, the discovery for one, keeps it.
-        """
-        now = self.clock()
-        reference = Reference(
-            reference_id=reference_id_for("ADS", bibcode),
-            source="ADS",
-            source_identifier=bibcode,
-            published_at=bibcode[:4],
-            created_at=now,
-            updated_at=now,
+    A paper that has another role already, the discovery for one, keeps it.
+    """
+    reference = Reference(
+        reference_id=reference_id_for("ADS", bibcode),
+        source="ADS",
+        source_identifier=bibcode,
+        published_at=bibcode[:4],
+        created_at=now,
+        updated_at=now,
+    )
+    _, link = add_publication(table, nova_id, reference, role, workflow=workflow)
+    if link is None:
+        return
+    try:
+        table.update(
+            keys.nova_reference(nova_id, reference.reference_id),
+            assign={"role": role.value, "updated_at": isoformat(now)},
+            condition=Attr("role").eq(ReferenceRole.OTHER.value),
         )
-        link = NovaReference(
-            reference_id=reference.reference_id,
-            role=role,
-            added_by_workflow=workflow,
-            created_at=now,
-            updated_at=now,
-        )
-        self.table.create(reference.to_item(keys.reference(nova_id, reference.reference_id)))
-        place = keys.nova_reference(nova_id, reference.reference_id)
-        if self.table.create(link.to_item(place)) is None:
-            return
-        try:
-            self.table.update(
-                place,
-                assign={"role": role.value, "updated_at": isoformat(now)},
-                condition=Attr("role").eq(ReferenceRole.OTHER.value),
-            )
-        except ConditionFailed:
-            return  # it has a role
+    except ConditionFailed:
+        return  # it has a role
+
+
+def add_publication(
+    table: Table, nova_id: str, reference: Reference, role: ReferenceRole, *, workflow: str
+) -> tuple[Item | None, Item | None]:
+    """Write a publication of a nova and what it is to it; return of each what is there instead, or None."""
+    link = NovaReference(
+        reference_id=reference.reference_id,
+        role=role,
+        added_by_workflow=workflow,
+        created_at=reference.created_at,
+        updated_at=reference.created_at,
+    )
+    return (
+        table.create(reference.to_item(keys.reference(nova_id, reference.reference_id))),
+        table.create(link.to_item(keys.nova_reference(nova_id, reference.reference_id))),
+    )

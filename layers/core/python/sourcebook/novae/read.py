@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sourcebook.novae.boundaries import constellation_of
+from sourcebook.novae.constellations import constellation_of
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.names import normalize_name
 from sourcebook.novae.store import NovaStore

@@ -13,11 +13,12 @@ from boto3.dynamodb.conditions import Attr
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, shorten
+from sourcebook.novae.messages import DiscoveryDated, ReferencesFetched, ReferencesStored
 from sourcebook.novae.model import reference_id_for
+from sourcebook.novae.papers import add_publication
 from sourcebook.novae.quarantine import Quarantiner
-from sourcebook.novae.reference_messages import DiscoveryDated, ReferencesFetched, ReferencesStored
 from sourcebook.novae.store import NovaStore
-from sourcebook.records.nova import NovaReference, Reference, ReferenceRole
+from sourcebook.records.nova import Reference, ReferenceRole
 from sourcebook.records.quarantine import QuarantineReason
 from sourcebook.runs.errors import Held
 from sourcebook.runs.tasks import TaskRun
@@ -87,19 +88,12 @@ class ReferenceStore:
         )
 
     def _upsert(self, nova_id: str, reference: Reference) -> str:
-        key = keys.reference(nova_id, reference.reference_id)
-        item = reference.to_item(key)
-        there = self.store.table.create(item)
-        link = NovaReference(
-            reference_id=reference.reference_id,
-            role=ReferenceRole.OTHER,
-            added_by_workflow="refresh_references",
-            created_at=reference.created_at,
-            updated_at=reference.created_at,
-        )
-        self.store.table.create(link.to_item(keys.nova_reference(nova_id, reference.reference_id)))
+        table, role = self.store.table, ReferenceRole.OTHER
+        there, _ = add_publication(table, nova_id, reference, role, workflow="refresh_references")
         if there is None:
             return "created"
+        key = keys.reference(nova_id, reference.reference_id)
+        item = reference.to_item(key)
         changed = {
             name: item.get(name)
             for name in ("published_at", "title", "authors", "author_count")
@@ -107,9 +101,7 @@ class ReferenceStore:
         }
         if not changed:
             return "unchanged"
-        self.store.table.update(
-            key, assign={**changed, "updated_at": item["updated_at"]}, condition=Attr("PK").exists()
-        )
+        table.update(key, assign={**changed, "updated_at": item["updated_at"]}, condition=Attr("PK").exists())
         return "updated"
 
     def _set_aside(self, nova_id: str, document: object, run: TaskRun, error: InvalidInput) -> None:

@@ -23,7 +23,7 @@ from sourcebook.lightcurves.model import TABLE_SCHEMA, Measurement
 from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, Upload, read_table, write_table
 from sourcebook.lightcurves.series import Series
 from sourcebook.novae.model import photometry_id_for
-from sourcebook.novae.papers import Papers, bibcode_of
+from sourcebook.novae.papers import add_paper, bibcode_of
 from sourcebook.novae.store import NovaStore
 from sourcebook.photometry.messages import RebuildTable, TableRebuilt
 from sourcebook.photometry.upload import PRODUCT, read_rows, upload_folder
@@ -123,7 +123,8 @@ class TableRebuilder:
         written = json.loads(self.objects.read(report, _LARGEST).body)
         if bibcode := bibcode_of(written.get("reference")):
             role = ReferenceRole.PHOTOMETRY_SOURCE
-            Papers(self.store.table, self.clock).add(nova_id, bibcode, role, workflow="ingest_photometry")
+            table, now = self.store.table, self.clock()
+            add_paper(table, nova_id, bibcode, role, workflow="ingest_photometry", now=now)
 
     def remake(self, nova_id: str, *, without: Collection[str] = ()) -> TableRemade:
         """Rebuild the table from the measurements of its uploads, `without` some of them.

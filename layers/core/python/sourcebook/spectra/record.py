@@ -17,7 +17,7 @@ from sourcebook.bucket.stored import FITS
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.fits.model import SpectrumOutcome, Verdict
-from sourcebook.novae.papers import Papers, bibcode_of
+from sourcebook.novae.papers import add_paper, bibcode_of
 from sourcebook.records.nova import ReferenceRole
 from sourcebook.records.product import FileObject, FileRole
 from sourcebook.records.quarantine import QuarantineReason, ReviewStatus
@@ -173,9 +173,8 @@ class SpectrumRecorder:
             return _duplicate(other, acquired)
         self._note_files(product, [*_raw_files(acquired), *examination.artifacts], run, now)
         if bibcode := bibcode_of(examination.verdict.reference):
-            Papers(self.table, self.clock).add(
-                product.nova_id, bibcode, ReferenceRole.SPECTRA_SOURCE, workflow=run.workflow_name
-            )
+            role, workflow = ReferenceRole.SPECTRA_SOURCE, run.workflow_name
+            add_paper(self.table, product.nova_id, bibcode, role, workflow=workflow, now=now)
         return _Ending(
             Recorded(outcome=RunOutcome.VALIDATED, fits_profile_id=examination.verdict.fits_profile_id),
             {
