@@ -64,7 +64,7 @@ def add(
             title, url, others = "", address, tuple[str, ...]()
             if not as_is:
                 found = asyncio.run(_discover(manager, address, local=not aws))
-                title, url, others = found.feed.title, found.feed.url, found.others
+                title, url, others = found.title, found.url, found.others
             added = manager.add({**values, "url": url}, name=title)
         except SourcebookError as error:
             failed += 1

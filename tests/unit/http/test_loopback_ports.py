@@ -85,7 +85,7 @@ async def test_the_feed_that_a_page_names_is_looked_for_at_no_other_port(tmp_pat
             ports = [server.port, other.port] if named else [server.port]
             async with HttpClient(policy_of(tmp_path, *ports)) as client:
                 if named:
-                    assert str(other.port) in (await discover(client, server.url("/"))).feed.url
+                    assert str(other.port) in (await discover(client, server.url("/"))).url
                 else:
                     with pytest.raises(NoFeedFound):
                         await discover(client, server.url("/"))

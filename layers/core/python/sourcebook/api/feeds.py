@@ -80,8 +80,8 @@ def _add_feed(services: Services, request: Request) -> Response:
     name, found = "", dict[str, object]()
     if site := asked.pop("site", None):
         discovery = _discovered(services, site)
-        asked["url"] = discovery.feed.url
-        name = discovery.feed.title
+        asked["url"] = discovery.url
+        name = discovery.title
         found = {"found": {"how": discovery.how, "others": list(discovery.others)}}
     added = _add(services, asked, name)
     headers = {"location": f"/feeds/{added.feed_id}"}

@@ -86,7 +86,7 @@ class Document:
     def text(self) -> str:
         """Return the document as text; bad bytes are replaced."""
         if isinstance(self.data, bytes):
-            self.data = _decode(self.data, None, self.warnings)
+            self.data = decode(self.data, None, self.warnings)
         return self.data
 
 
@@ -107,7 +107,7 @@ def read_document(body: bytes, charset: str | None) -> Document:
     if _is_plain(body, charset):
         _check_size(body)
         return Document(body.lstrip(), "xml", warnings)
-    text = _decode(body, charset, warnings).lstrip("\ufeff \t\r\n\x00")
+    text = decode(body, charset, warnings).lstrip("\ufeff \t\r\n\x00")
     if not text:
         raise NotAFeed(Cause.EMPTY, "the body is empty; try the address again later, or correct it")
     if text[0] in "{[":
@@ -149,7 +149,8 @@ def _check_size(data: bytes | str) -> None:
         raise too_many_elements(tags, MAX_TAGS)
 
 
-def _decode(body: bytes, charset: str | None, warnings: list[str]) -> str:
+def decode(body: bytes, charset: str | None, warnings: list[str]) -> str:
+    """Return the text of a document, whose charset as its headers and itself state it is only a hint."""
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             if encoding == "utf-8":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import html.entities
 import re
 from xml.parsers.expat import errors
@@ -21,10 +22,10 @@ CUT_OFF = frozenset(
 TEXT_BEHIND = errors.codes[errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+REFERENCE = re.compile(r"&(?:(#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z][A-Za-z0-9]{0,30});)?")
+"""An ampersand, with what it names."""
 _LOOSE = re.compile(
-    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)"
-    r"|&(?:(#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z][A-Za-z0-9]{0,30});)?|<(?![A-Za-z_/!?])",
-    re.DOTALL,
+    rf"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|{REFERENCE.pattern}|<(?![A-Za-z_/!?])", re.DOTALL
 )
 _SURROGATES = re.compile(
     r"&#(5529[6-9]|55[3-9]\d\d|56[0-2]\d\d|563[01]\d|[xX][dD][89abAB][0-9a-fA-F]{2});"
@@ -54,14 +55,10 @@ def mend(text: str, warnings: list[str]) -> str:
 
     def replace(match: re.Match[str]) -> str:
         nonlocal changed
-        whole, name = match[0], match[1]
-        if whole[0] == "<":
-            if len(whole) > 1:
-                return whole
-            name = "lt"
-        elif name in _XML_ENTITIES:
-            return whole
-        replacement = _reference(name)
+        whole = match[0]
+        replacement = "&lt;" if whole == "<" else whole
+        if whole[0] == "&":
+            replacement = mend_reference(match)
         changed += replacement != whole
         if changed > _MOST:
             raise NotAFeed(
@@ -86,13 +83,16 @@ def _code(name: str) -> int:
     return int(f"0{name}", 16) if name[0] in "xX" else int(name)
 
 
-def _reference(name: str | None) -> str:
-    """Return what stands for ``&name;`` in XML; `name` is None for an ampersand that names nothing."""
+def mend_reference(match: re.Match[str]) -> str:
+    """Return what stands in XML for a `REFERENCE`, as HTML would read it."""
+    name = match[1]
     if name is None:
         return "&amp;"
+    if name in _XML_ENTITIES:
+        return match[0]
     if name[0] != "#":
         character = html.entities.html5.get(f"{name};")
-        return escape(character) if character is not None else f"&amp;{name};"
+        return html.escape(character) if character is not None else f"&amp;{name};"
     code = _code(name[1:])
     allowed = code in (0x9, 0xA, 0xD) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD
     return f"&#{code};" if allowed or 0x10000 <= code <= 0x10FFFF else ""

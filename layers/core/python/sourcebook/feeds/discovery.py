@@ -8,22 +8,21 @@ counts: sites announce feeds that they no longer have.
 from __future__ import annotations
 
 import asyncio
-import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
 from sourcebook.errors import InvalidInput
+from sourcebook.feeds._document import decode
 from sourcebook.feeds.model import NotAFeed
-from sourcebook.feeds.opml import clean_url, same_url
+from sourcebook.feeds.opml import clean_url, loose_attributes, same_url
 from sourcebook.feeds.parse import parse_feed
 from sourcebook.http.errors import FetchCause, FetchError
 from sourcebook.http.response import error_for
 
 if TYPE_CHECKING:
-    from sourcebook.feeds.model import ParsedFeed
     from sourcebook.http.client import HttpClient
     from sourcebook.http.response import HttpResponse
 
@@ -50,53 +49,27 @@ _FEED_TYPES: Final = re.compile(
 )
 _SCANNED: Final = 500_000
 _MOST_LINKS: Final = 50
-_LONGEST_TAG: Final = 4_000
 # Comments and scripts are matched whole, so that nothing in them counts.
 _TAG: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<script\b.*?(?:</script\b|\Z)|<(link|base)\b", re.IGNORECASE | re.DOTALL
 )
-_ATTRIBUTE: Final = re.compile(
-    r"""([A-Za-z:-]{1,40})\s{0,20}=\s{0,20}(?:"([^"]{0,4000})"|'([^']{0,4000})'|([^\s"'<>]{1,4000}))"""
-)
-_NOT_CONTENT: Final = re.compile(r"comment", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
 _NO_SUCH_SCHEME: Final = frozenset({FetchCause.CONNECT, FetchCause.TLS, FetchCause.TIMEOUT, FetchCause.RESET})
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFeed:
-    """A feed that was fetched and read.
+class Discovery:
+    """A feed that was found, fetched and read.
 
     Attributes:
         url: where it is to be polled.
         title: its own title, "" without one.
-        entries: how many entries it holds now.
-    """
-
-    url: str
-    title: str
-    entries: int
-
-
-@dataclass(frozen=True, slots=True)
-class Announced:
-    """A feed that a page announces, not yet fetched."""
-
-    url: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Discovery:
-    """What was found at an address.
-
-    Attributes:
-        feed: the best feed.
         how: "is_feed" when the address is the feed's own, "announced" by the page, or "common_path".
         others: addresses of the other feeds that the page announces; not fetched.
     """
 
-    feed: FoundFeed
+    url: str
+    title: str
     how: str
     others: tuple[str, ...] = ()
 
@@ -145,21 +118,23 @@ class _Search:
             return None
         return response
 
-    async def read(self, url: str, response: HttpResponse) -> FoundFeed | None:
+    async def read(
+        self, url: str, response: HttpResponse, how: str, others: Sequence[str] = ()
+    ) -> Discovery | None:
         """Return the feed of an answer, or None if it is none."""
         try:
-            feed: ParsedFeed = await asyncio.to_thread(
+            feed = await asyncio.to_thread(
                 parse_feed, response.body, url=response.url, charset=response.charset
             )
         except NotAFeed as error:
             self.tried.append((url, str(error)))
             return None
-        return FoundFeed(response.permanent_url or url, feed.title, len(feed.entries))
+        return Discovery(response.permanent_url or url, feed.title, how, tuple(others))
 
-    async def feed(self, url: str) -> FoundFeed | None:
+    async def feed(self, url: str, how: str, others: Sequence[str] = ()) -> Discovery | None:
         """Fetch a URL and read it as a feed."""
         response = await self.fetch(url)
-        return await self.read(url, response) if response else None
+        return await self.read(url, response, how, others) if response else None
 
 
 async def discover(http: HttpClient, address: str) -> Discovery:
@@ -185,16 +160,17 @@ async def discover(http: HttpClient, address: str) -> Discovery:
 
 async def _discover(search: _Search, address: str) -> Discovery:
     response, url = await _first_answer(search, address)
-    if found := await search.read(url, response):
-        return Discovery(found, "is_feed")
-    announced = announced_feeds(_text(response), response.url)
-    for position, link in enumerate(announced):
-        if found := await search.feed(link.url):
-            others = (other.url for other in (*announced[:position], *announced[position + 1 :]))
-            return Discovery(found, "announced", tuple(others))
+    if found := await search.read(url, response, "is_feed"):
+        return found
+    page = decode(response.body[: 4 * _SCANNED], response.charset, [])
+    announced = announced_feeds(page, response.url)
+    for link in announced:
+        others = [other for other in announced if other != link]
+        if found := await search.feed(link, "announced", others):
+            return found
     for candidate in _common_addresses(response.url):
-        if found := await search.feed(candidate):
-            return Discovery(found, "common_path")
+        if found := await search.feed(candidate, "common_path"):
+            return found
     raise NoFeedFound(address, search.tried)
 
 
@@ -243,25 +219,28 @@ def _addresses(address: str) -> list[str]:
     return urls
 
 
-def announced_feeds(page: str, url: str) -> list[Announced]:
-    """Return the feeds that a page announces, those of comments last.
+def announced_feeds(page: str, url: str) -> list[str]:
+    """Return the addresses of the feeds that a page announces, those of comments last.
 
     Args:
         page: the HTML.
         url: where it came from; its ``<base>`` is honoured.
     """
-    base, links = url, list[Announced]()
-    for name, attributes in _tags(page[:_SCANNED]):
+    base = url
+    links: dict[str, tuple[str, str]] = {}
+    for match in _TAG.finditer(page[:_SCANNED]):
+        if not match[1]:
+            continue
+        attributes, _, _ = loose_attributes(page, match.end())
         href = attributes.get("href", "").strip()
         if not href:
             continue
-        if name == "base":
+        if match[1].lower() == "base":
             base = _join(url, href) if base == url else base
         elif _announces_feed(attributes) and (target := _join(base, clean_url(href))):
-            links.append(Announced(target, attributes.get("title", "").strip()[:200]))
-    distinct = {same_url(link.url): link for link in reversed(links)}
-    kept = [link for link in links if distinct.get(same_url(link.url)) is link][:_MOST_LINKS]
-    return sorted(kept, key=lambda link: bool(_NOT_CONTENT.search(f"{link.title} {link.url}")))
+            links.setdefault(same_url(target), (target, attributes.get("title", "")))
+    kept = sorted(list(links.values())[:_MOST_LINKS], key=lambda link: "comment" in " ".join(link).lower())
+    return [target for target, _ in kept]
 
 
 def _announces_feed(attributes: dict[str, str]) -> bool:
@@ -270,19 +249,6 @@ def _announces_feed(attributes: dict[str, str]) -> bool:
     if "stylesheet" in relations or "wp-json" in attributes.get("href", ""):
         return False
     return ("alternate" in relations and bool(_FEED_TYPES.fullmatch(kind))) or "feed" in relations
-
-
-def _tags(page: str) -> Iterator[tuple[str, dict[str, str]]]:
-    for match in _TAG.finditer(page):
-        if not match[1]:
-            continue
-        end = page.find(">", match.end(), match.end() + _LONGEST_TAG)
-        if end < 0:
-            continue
-        attributes: dict[str, str] = {}
-        for name, *values in _ATTRIBUTE.findall(page, match.end(), end):
-            attributes.setdefault(name.lower(), html.unescape(next(filter(None, values), "")))
-        yield match[1].lower(), attributes
 
 
 def _join(base: str, href: str) -> str:
@@ -303,7 +269,3 @@ def _common_addresses(url: str) -> list[str]:
     if folder == root:
         return nearby
     return [*nearby[:4], *(urljoin(root, path) for path in COMMON_PATHS)]
-
-
-def _text(response: HttpResponse) -> str:
-    return response.body[: 4 * _SCANNED].decode(response.charset or "utf-8", "replace")

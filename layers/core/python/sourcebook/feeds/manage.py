@@ -6,11 +6,10 @@ The API and the command line do the same by this.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, shorten
@@ -20,6 +19,7 @@ from sourcebook.feeds.opml import (
     OpmlProblem,
     clean_url,
     declaration,
+    host_of,
     parse_opml,
     same_url,
     source_id_for,
@@ -269,9 +269,14 @@ class FeedManager:
         )
         return write_opml(served, title="Feeds of Sourcebook", now=self.clock(), version=version)
 
-    def feeds(self) -> Iterator[Source]:
-        """Yield all feeds, each once, in no order."""
-        yield from self._feeds_where(lambda _: True)
+    def feeds(self, hosts: Collection[str] | None = None) -> Iterator[Source]:
+        """Yield all feeds, or those of some hosts, each once, in no order."""
+        ids = dict.fromkeys(
+            entry["source_id"]
+            for entry in source_entries(self.table)
+            if entry["kind"] == FEED and (hosts is None or entry.get("host", "") in hosts)
+        )
+        yield from map(Source.of_item, self.table.batch_get(map(keys.source, ids)))
 
     @property
     def _registry(self) -> SourceRegistry:
@@ -309,13 +314,15 @@ class FeedManager:
         except InvalidInput as error:
             report.problems.append(OpmlProblem(feed.line, str(error)))
             if error.field == "feed_id" and feed.feed_id is not None:
-                return self._imported(_without_id(feed), report)
+                return self._imported(replace(feed, feed_id=None), report)
             return None
 
     def _import_under_own_id(self, feed: OpmlFeed, report: ImportReport) -> None:
         """Add a feed of a document whose id belongs to something else here."""
+        values = declaration(feed)
+        del values["source_id"]
         try:
-            added = self.add({**_own_values(feed), "url": feed.url})
+            added = self.add(values)
         except InvalidInput as error:
             report.problems.append(OpmlProblem(feed.line, str(error)))
             return
@@ -332,19 +339,11 @@ class FeedManager:
 
         The index has the host of each source and not its URL, so only sources of these hosts are read.
         """
-        hosts = {host for url in urls if (host := _host(url))}
+        hosts = {host for url in urls if (host := host_of(url))}
         found: dict[str, str] = {}
-        for feed in self._feeds_where(lambda entry: entry.get("host", "") in hosts):
+        for feed in self.feeds(hosts):
             found |= dict.fromkeys(_addresses(feed), feed.source_id)
         return found
-
-    def _feeds_where(self, wanted: Callable[[Item], bool]) -> Iterator[Source]:
-        ids: dict[str, None] = {}
-        for entry in source_entries(self.table):
-            if entry["kind"] == FEED and wanted(entry):
-                ids[entry["source_id"]] = None
-        items = self.table.batch_get(keys.source(source_id) for source_id in ids)
-        yield from map(Source.of_item, items)
 
 
 def _folded(tags: Iterable[str]) -> list[str]:
@@ -362,19 +361,3 @@ def _in_words(error: InvalidInput) -> str:
 def _addresses(feed: Source) -> set[str]:
     """Return the addresses that a feed is known by: its own, and the one that it has moved away from."""
     return {same_url(url) for url in (feed.url, feed.previous_url) if url}
-
-
-def _own_values(feed: OpmlFeed) -> dict[str, Any]:
-    values = {"name": feed.name, "tags": list(feed.tags), "priority": feed.priority, "enabled": feed.enabled}
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _without_id(feed: OpmlFeed) -> OpmlFeed:
-    return OpmlFeed(feed.url, feed.name, feed.tags, None, feed.priority, feed.enabled, feed.line)
-
-
-def _host(url: str) -> str:
-    try:
-        return (urlsplit(clean_url(url)).hostname or "").lower()
-    except ValueError:
-        return ""

@@ -7,7 +7,6 @@ that says clearly enough which feeds are meant. Nothing here needs pydantic, for
 
 from __future__ import annotations
 
-import codecs
 import html
 import re
 from collections.abc import Iterable, Mapping
@@ -15,7 +14,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import format_datetime
 from hashlib import sha256
-from html.entities import html5
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 from xml.parsers import expat
@@ -37,12 +35,7 @@ _DEEPEST: Final = 200
 _FEED_TYPES: Final = frozenset({"rss", "rss1", "rss2", "rdf", "atom", "feed", "json", "jsonfeed"})
 _REFERENCES_ELSEWHERE: Final = frozenset({"include", "link"})
 
-_AMPERSAND: Final = re.compile(
-    r"&(?:#[0-9]{1,8};|#[xX][0-9a-fA-F]{1,7};|([A-Za-z][A-Za-z0-9]{1,31};))?", re.ASCII
-)
-_XML_ENTITIES: Final = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
 _NOT_XML: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ENCODING: Final = re.compile(rb"""<\?xml\b[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([A-Za-z0-9._:-]{1,40})""")
 _ROOT: Final = re.compile(r"<opml\b", re.IGNORECASE)
 _OUTLINE: Final = re.compile(r"<(/?)outline\b", re.IGNORECASE)
 # Every repeat is bounded, so that no document makes the search slow.
@@ -112,7 +105,11 @@ def parse_opml(content: bytes | str) -> OpmlDocument:
     Raises:
         InvalidInput: if it is not OPML, is too large, or has more than `MOST_OUTLINES` outlines.
     """
-    text = _decode(content) if isinstance(content, bytes) else content
+    # Here, because the API has them at its start for nothing else.
+    from sourcebook.feeds._document import decode  # noqa: PLC0415
+    from sourcebook.feeds._mend import REFERENCE, mend_reference  # noqa: PLC0415
+
+    text = decode(content, None, []) if isinstance(content, bytes) else content
     if len(text) > LARGEST:
         raise InvalidInput("opml", text[:60], "an OPML document of at most 20 MB")
     text = _NOT_XML.sub("", text).lstrip("\ufeff \t\r\n")
@@ -127,7 +124,7 @@ def parse_opml(content: bytes | str) -> OpmlDocument:
     reading = _Reading()
     mended = ""
     try:
-        _read_strictly(_AMPERSAND.sub(_reference, body), reading, lines_before)
+        _read_strictly(REFERENCE.sub(mend_reference, body), reading, lines_before)
     except expat.ExpatError as error:
         mended = f"{expat.ErrorString(error.code)}; read outline by outline"
         reading = _Reading()
@@ -190,8 +187,8 @@ def source_id_for(url: str) -> str:
     Ways to write the same URL (capitals in scheme and host, the default port, a fragment) give the same id.
     """
     url = same_url(url)
-    host = (_host(url) or "feed").removeprefix("www.")
-    readable = re.sub(r"[^a-z0-9]+", "-", host.lower()).strip("-")[:50].strip("-") or "feed"
+    host = (host_of(url) or "feed").removeprefix("www.")
+    readable = re.sub(r"[^a-z0-9]+", "-", host).strip("-")[:50].strip("-") or "feed"
     return f"{readable}-{sha256(url.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
@@ -226,9 +223,10 @@ def clean_url(url: str) -> str:
     return url
 
 
-def _host(url: str) -> str:
+def host_of(url: str) -> str:
+    """Return the host of a feed's URL in lower case, "" of what is no URL."""
     try:
-        return urlsplit(url).hostname or ""
+        return urlsplit(clean_url(url)).hostname or ""
     except ValueError:
         return ""
 
@@ -242,10 +240,8 @@ class _Reading:
     folders: list[str] = field(default_factory=list)
     too_deep: int = 0
 
-    def open(self, given: Iterable[tuple[str, str]], line: int) -> None:
-        attributes: dict[str, str] = {}
-        for name, value in given:
-            attributes.setdefault(name.lower(), _SPACE.sub(" ", value).strip())
+    def open(self, given: Mapping[str, str], line: int) -> None:
+        attributes = {name.lower(): _SPACE.sub(" ", value).strip() for name, value in given.items()}
         name = attributes.get("title") or attributes.get("text") or ""
         kind = attributes.get("type", "").lower()
         url = attributes.get("xmlurl", "") or (attributes.get("url", "") if kind in _FEED_TYPES else "")
@@ -276,30 +272,26 @@ class _Reading:
         identity = same_url(url)
         if identity in self.feeds:
             return
-        feed = OpmlFeed(
+        priority = self._own("sb:priority", "[0-9]{1,4}", "0 to 9999", attributes, line)
+        enabled = self._own("sb:enabled", "(?i:true|false)", "true or false", attributes, line)
+        self.feeds[identity] = OpmlFeed(
             url=url,
             name="" if name == url else name[:_NAME_LENGTH].strip(),
             tags=_tags(attributes.get("category", ""), self.folders),
             feed_id=attributes.get("sb:id") or None,
-            priority=self._priority(attributes.get("sb:priority"), line),
-            enabled=self._enabled(attributes.get("sb:enabled"), line),
+            priority=None if priority is None else int(priority),
+            enabled=None if enabled is None else enabled.lower() == "true",
             line=line,
         )
-        self.feeds[identity] = feed
 
-    def _priority(self, value: str | None, line: int) -> int | None:
-        if value is None or re.fullmatch(r"[0-9]{1,4}", value, re.ASCII):
-            return None if value is None else int(value)
-        message = f"sb:priority: {shorten(value)} is not valid; expected 0 to 9999; the feed is taken without"
-        self.problems.append(OpmlProblem(line, message))
-        return None
-
-    def _enabled(self, value: str | None, line: int) -> bool | None:
-        if value is None or value.lower() in {"true", "false"}:
-            return None if value is None else value.lower() == "true"
-        message = (
-            f"sb:enabled: {shorten(value)} is not valid; expected true or false; the feed is taken without"
-        )
+    def _own(
+        self, name: str, pattern: str, expected: str, attributes: Mapping[str, str], line: int
+    ) -> str | None:
+        """Return an attribute of ours, None if it is absent or, which is reported, not valid."""
+        value = attributes.get(name)
+        if value is None or re.fullmatch(pattern, value, re.ASCII):
+            return value
+        message = f"{name}: {shorten(value)} is not valid; expected {expected}; the feed is taken without"
         self.problems.append(OpmlProblem(line, message))
         return None
 
@@ -325,16 +317,6 @@ def distinct_tags(tags: Iterable[str]) -> list[str]:
     return list(found.values())
 
 
-def _reference(match: re.Match[str]) -> str:
-    """Return what stands in XML for an ampersand with or without a name, as HTML would read it."""
-    name = match[1]
-    if name is None:
-        return match[0] if len(match[0]) > 1 else "&amp;"
-    if name in _XML_ENTITIES:
-        return match[0]
-    return html.escape(html5[name]) if name in html5 else f"&amp;{name}"
-
-
 def _read_strictly(text: str, reading: _Reading, lines_before: int) -> None:
     """Read a document by the XML parser.
 
@@ -343,12 +325,10 @@ def _read_strictly(text: str, reading: _Reading, lines_before: int) -> None:
     """
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
-    parser.ordered_attributes = True
 
-    def start(name: str, attributes: list[str]) -> None:
+    def start(name: str, attributes: dict[str, str]) -> None:
         if name.lower() == "outline":
-            pairs = zip(attributes[::2], attributes[1::2], strict=True)
-            reading.open(pairs, parser.CurrentLineNumber + lines_before)
+            reading.open(attributes, parser.CurrentLineNumber + lines_before)
 
     def end(name: str) -> None:
         if name.lower() == "outline":
@@ -369,30 +349,34 @@ def _read_loosely(text: str, reading: _Reading, lines_before: int) -> None:
             reading.close()
             position = match.end()
             continue
-        pairs, position, closed = _loose_attributes(text, match.end())
-        reading.open(pairs, line)
+        attributes, position, closed = loose_attributes(text, match.end())
+        reading.open(attributes, line)
         if closed:
             reading.close()
 
 
-def _loose_attributes(text: str, position: int) -> tuple[list[tuple[str, str]], int, bool]:
-    """Return the attributes from a position in a tag, the position behind it and whether it closes itself."""
-    pairs: list[tuple[str, str]] = []
+def loose_attributes(text: str, position: int) -> tuple[dict[str, str], int, bool]:
+    """Return the attributes from a position in a tag, the position behind it and whether it closes itself.
+
+    Names are in lower case; of those that stand there twice, the first counts.
+    """
+    found: dict[str, str] = {}
     while position < len(text):
         if match := _ATTRIBUTE.match(text, position):
             value = next(group for group in match.groups()[1:] if group is not None)
-            if match[4] is not None and value.endswith("/") and text.startswith(">", match.end()):
-                return [*pairs, (match[1], html.unescape(value[:-1]))], match.end() + 1, True
-            pairs.append((match[1], html.unescape(value)))
             position = match.end()
+            closes = match[4] is not None and value.endswith("/") and text.startswith(">", position)
+            found.setdefault(match[1].lower(), html.unescape(value[:-1] if closes else value))
+            if closes:
+                return found, position + 1, True
         elif text[position] == ">":
-            return pairs, position + 1, text[position - 1] == "/"
+            return found, position + 1, text[position - 1] == "/"
         elif text[position] == "<":
-            return pairs, position, True
+            return found, position, True
         else:
             piece = _ONE_PIECE.match(text, position)
             position = piece.end() if piece else len(text)
-    return pairs, position, True
+    return found, position, True
 
 
 def _outline(feed: Mapping[str, Any], *, ours: bool) -> str:
@@ -412,26 +396,3 @@ def _outline(feed: Mapping[str, Any], *, ours: bool) -> str:
 
 def _legal(text: str) -> str:
     return _NOT_XML.sub("", text)
-
-
-def _decode(content: bytes) -> str:
-    """Return the text of a document whose declared encoding is only one of the hints."""
-    for mark, codec in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
-        if content.startswith(mark):
-            return content.decode(codec, "replace")
-    if content[:2] == b"<\0":
-        return content.decode("utf-16-le", "replace")
-    if content[:2] == b"\0<":
-        return content.decode("utf-16-be", "replace")
-    declared = _ENCODING.search(content[:300])
-    for codec in ("utf-8", declared[1].decode("ascii") if declared else "cp1252"):
-        try:
-            if "16" not in codec and "32" not in codec:
-                return content.decode(codec)
-        except (LookupError, ValueError):
-            continue
-    return content.decode("cp1252", "replace")
