@@ -7,7 +7,6 @@ import pytest
 
 from sourcebook.articles.adapters.intake import crawl_time
 from sourcebook.feeds.fetching import (
-    Validators,
     address_state,
     document_state,
     validator_state,
@@ -35,27 +34,27 @@ def answer(status: int = 200, permanent_url: str | None = None, **headers: str) 
 
 
 def test_a_feed_is_asked_with_the_validators_it_gave() -> None:
-    assert validators_for(source(), NOON) == Validators('"a"', YESTERDAY)
+    assert validators_for(source(), NOON) == ('"a"', YESTERDAY)
 
 
 def test_a_feed_that_is_silent_for_longer_than_its_rhythm_explains_is_asked_once_a_day_without() -> None:
     silent = {"rate": 2.0, "unchanged_since": "2026-11-26T11:00:00Z"}
-    assert validators_for(source(**silent), NOON) == Validators()
+    assert validators_for(source(**silent), NOON) == (None, None)
     checked = {"full_fetch_at": "2026-11-27T02:00:00Z"}
-    assert validators_for(source(**silent, **checked), NOON) == Validators('"a"', YESTERDAY)
+    assert validators_for(source(**silent, **checked), NOON) == ('"a"', YESTERDAY)
     quiet = {"rate": 0.001, "unchanged_since": "2026-11-26T11:00:00Z"}
-    assert validators_for(source(**quiet), NOON) == Validators('"a"', YESTERDAY)
+    assert validators_for(source(**quiet), NOON) == ('"a"', YESTERDAY)
 
 
 def test_a_last_modified_in_the_future_is_not_trusted() -> None:
     future = source(last_modified="Sun, 27 Nov 2033 12:00:00 GMT")
-    assert validators_for(future, NOON) == Validators()
+    assert validators_for(future, NOON) == (None, None)
 
 
 def test_a_document_that_changed_under_the_same_etag_ends_the_trust_in_validators() -> None:
     state = document_state(source(), answer(ETag='"a"', Last_Modified=YESTERDAY), "1" * 32, NOON)
     assert state["validators_stuck"] is True
-    assert validators_for(source(validators_stuck=True), NOON) == Validators()
+    assert validators_for(source(validators_stuck=True), NOON) == (None, None)
     honest = document_state(source(), answer(ETag='"b"'), "1" * 32, NOON)
     assert "validators_stuck" not in honest
 

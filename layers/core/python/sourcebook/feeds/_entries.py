@@ -30,6 +30,8 @@ def resolve(address: str, base: str) -> str:
 
     Where a line breaks, and a host without its scheme ("www.a.example/b"), are read as they are meant.
     """
+    if not address:
+        return ""
     if "\n" in address:
         address = _LINE_BREAK.sub("", address)
     if address.startswith(("https://", "http://")):
@@ -39,7 +41,7 @@ def resolve(address: str, base: str) -> str:
     scheme = _SCHEME.match(address)
     if scheme is not None and scheme[1].lower() in _NEVER_LINKS:
         return ""
-    if not base or not address:
+    if not base:
         return address
     try:
         return urljoin(base, address)
@@ -52,75 +54,30 @@ def is_address(text: str) -> bool:
     return text.startswith(("https://", "http://")) or (text.startswith("/") and " " not in text)
 
 
-def add_entry(
-    feed: ParsedFeed,
-    position: int,
-    *,
-    link: str,
-    title: str,
-    published: datetime | None,
-    updated: datetime | None,
-    id: str,  # noqa: A002
-    summary: str,
-    content: str = "",
-    author: str = "",
-    categories: tuple[str, ...] = (),
-    language: str | None = None,
-    enclosure: str = "",
-    publisher: str | None = None,
-    origin: str = "",
-) -> None:
-    """Add one item to `feed`, or the reason why it is left out.
+def add_entry(feed: ParsedFeed, position: int, entry: FeedEntry) -> None:
+    """Add an entry to `feed`, or the reason why it is left out.
 
     Args:
         feed: the one being read.
-        position: place of the item in its document, from 0.
-        link: its own link, absolute, "" when it has none; a permalink guid counts as one.
-        title: its own title as plain text, "" when it has none.
-        published: aware UTC or None.
-        updated: aware UTC or None.
-        id: its own guid.
-        summary: raw markup.
-        content: raw markup.
-        author: as the feed writes it.
-        categories: terms.
-        language: language tag.
-        enclosure: address of the first enclosure.
-        publisher: name of the feed that it was taken from.
-        origin: its address at its publisher, where its link leads over another.
+        position: place of its item in the document, from 0.
+        entry: what the item states; its title may be "".
     """
-    if len(title) > _MAX_TITLE:
-        title = shorten_text(title, _MAX_TITLE)
-        feed.warn(f"the title of item {position} was cut to {_MAX_TITLE} characters")
-    if not link and title:
-        # The page of a podcast episode is often missing; an attachment to an untitled note is not its page.
-        link = enclosure
-    derived = not title
-    if derived:
-        title = shorten_text(text_of(summary or content, _DERIVED_TITLE * 5), _DERIVED_TITLE)
-        if not title:
-            title = _title_of_address(enclosure)
+    if not entry.title:
+        title = shorten_text(text_of(entry.summary or entry.content, _DERIVED_TITLE * 5), _DERIVED_TITLE)
+        title = title or _title_of_address(entry.enclosure)
         if not title:
             feed.skip(position, NOTHING_IN_IT)
             return
-    feed.entries.append(
-        FeedEntry(
-            link,
-            title,
-            published,
-            updated,
-            id,
-            summary,
-            content,
-            author or None,
-            categories,
-            language,
-            enclosure,
-            derived,
-            publisher,
-            _behind_redirect(link) if not origin and "=http" in link else origin,
-        )
-    )
+        entry = entry._replace(title=title, title_derived=True)
+    elif not entry.link and entry.enclosure:
+        # The page of a podcast episode is often missing; an attachment to an untitled note is not its page.
+        entry = entry._replace(link=entry.enclosure)
+    if len(entry.title) > _MAX_TITLE:
+        entry = entry._replace(title=shorten_text(entry.title, _MAX_TITLE))
+        feed.warn(f"the title of item {position} was cut to {_MAX_TITLE} characters")
+    if not entry.origin and "=http" in entry.link:
+        entry = entry._replace(origin=_behind_redirect(entry.link))
+    feed.entries.append(entry)
 
 
 def _behind_redirect(link: str) -> str:

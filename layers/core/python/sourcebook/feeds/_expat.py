@@ -17,7 +17,7 @@ from sourcebook.feeds._document import MAX_DEPTH, too_deep
 from sourcebook.feeds._entries import add_entry, is_address, read_date, resolve
 from sourcebook.feeds._mend import CUT_OFF, TEXT_BEHIND, mend
 from sourcebook.feeds.hints import read_hints
-from sourcebook.feeds.model import MOST_ITEMS, Cause, NotAFeed, ParsedFeed
+from sourcebook.feeds.model import MOST_ITEMS, Cause, FeedEntry, NotAFeed, ParsedFeed
 from sourcebook.feeds.text import clean, plain_title, unescape, without_cdata
 
 if TYPE_CHECKING:
@@ -413,9 +413,6 @@ class _Reader:
         """Resolve against the document's own base."""
         return resolve(address, attributes["xml:base"]) if self.has_base else address
 
-    def _absolute(self, address: str) -> str:
-        return resolve(address, self.url) if address else ""
-
     def _href(self, attributes: Attributes | None) -> str:
         """Return the address that an element refers to, "" when it refers to none."""
         if not attributes:
@@ -458,7 +455,7 @@ class _Reader:
         feed = self.feed
         field = channel.first.get
         feed.title = feed.title or _title(channel)
-        feed.link = feed.link or self._absolute(self._links(channel)[0])
+        feed.link = feed.link or resolve(self._links(channel)[0], self.url)
         feed.language = field("language", _NOTHING)[0] or channel.attributes.get("xml:lang") or feed.language
         feed.hints = read_hints(
             ttl=field("ttl", _NOTHING)[0],
@@ -496,23 +493,22 @@ class _Reader:
             field("author", _NOTHING)[0] or field("author1", _NOTHING)[0] or field("author2", _NOTHING)[0]
         )
         source = field("source", _NOTHING)[0]
-        add_entry(
-            self.feed,
-            position,
-            link=self._absolute(link),
-            title=_title(item),
-            published=self._date(item.first, _PUBLISHED, position),
-            updated=self._date(item.first, _UPDATED, position),
-            id=guid,
-            summary=summary or content or field("summary3", _NOTHING)[0],
-            content=content,
-            author=author,
-            categories=_categories(item.lists) if item.lists else (),
-            language=item.attributes.get("xml:lang") or field("language", _NOTHING)[0] or None,
-            enclosure=self._absolute(enclosure) if enclosure else "",
-            publisher=_source_name(source) if source else None,
-            origin=self._absolute(item.first["origin"][0]) if "origin" in item.first else "",
+        # In the order of its fields: by their names it takes twice the time.
+        entry = FeedEntry(
+            resolve(link, self.url),
+            _title(item),
+            self._date(item.first, _PUBLISHED, position),
+            self._date(item.first, _UPDATED, position),
+            guid,
+            summary or content or field("summary3", _NOTHING)[0],
+            content,
+            author or None,
+            _categories(item.lists) if item.lists else (),
+            resolve(enclosure, self.url),
+            _source_name(source) if source else None,
+            resolve(field("origin", _NOTHING)[0], self.url),
         )
+        add_entry(self.feed, position, entry)
 
 
 _NOTHING: Element = ("", {})

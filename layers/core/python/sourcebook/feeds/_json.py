@@ -7,7 +7,7 @@ from typing import Any
 
 from sourcebook.feeds._document import MAX_TAGS, Document, too_many_elements
 from sourcebook.feeds._entries import add_entry, read_date, resolve
-from sourcebook.feeds.model import Cause, NotAFeed, ParsedFeed
+from sourcebook.feeds.model import Cause, FeedEntry, NotAFeed, ParsedFeed
 from sourcebook.feeds.text import text_member
 
 
@@ -74,14 +74,10 @@ def _too_deep() -> NotAFeed:
 
 def _add(feed: ParsedFeed, position: int, item: dict[str, object], base: str) -> None:
     content = text_member(item, "content_html") or text_member(item, "content_text")
-    enclosure = next(
-        (address for part in _objects(item, "attachments") if (address := text_member(part, "url"))), ""
-    )
-    authors = _objects(item, "authors") or _objects({"author": [item.get("author")]}, "author")
+    enclosure = _first_member(_objects(item.get("attachments")), "url")
+    authors = _objects(item.get("authors")) or _objects([item.get("author")])
     tags = item.get("tags")
-    add_entry(
-        feed,
-        position,
+    entry = FeedEntry(
         link=resolve(text_member(item, "url") or text_member(item, "external_url"), base),
         title=" ".join(text_member(item, "title").split()),
         published=read_date(feed, position, text_member(item, "date_published")),
@@ -89,17 +85,20 @@ def _add(feed: ParsedFeed, position: int, item: dict[str, object], base: str) ->
         id=text_member(item, "id"),
         summary=text_member(item, "summary") or content,
         content=content,
-        author=next(
-            (name for author in authors if (name := text_member(author, "name"))), text_member(item, "author")
-        ),
+        author=_first_member(authors, "name") or text_member(item, "author") or None,
         categories=tuple(dict.fromkeys(tag for tag in tags if isinstance(tag, str) and tag))
         if isinstance(tags, list)
         else (),
-        language=text_member(item, "language") or None,
         enclosure=resolve(enclosure, base),
     )
+    add_entry(feed, position, entry)
 
 
-def _objects(mapping: dict[str, object], key: str) -> list[dict[str, object]]:
-    value = mapping.get(key)
+def _objects(value: object) -> list[dict[str, object]]:
+    """Return the objects of a list; none of anything else."""
     return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+
+
+def _first_member(objects: list[dict[str, object]], key: str) -> str:
+    """Return a member of the first object that has it as text, "" if none does."""
+    return next(filter(None, (text_member(one, key) for one in objects)), "")

@@ -16,7 +16,7 @@ from sourcebook.feeds._document import check_tags
 from sourcebook.feeds._entries import add_entry, is_address, resolve, tell_of_date
 from sourcebook.feeds.dates import DateReading, weigh_date
 from sourcebook.feeds.hints import read_hints
-from sourcebook.feeds.model import Cause, NotAFeed, ParsedFeed
+from sourcebook.feeds.model import Cause, FeedEntry, NotAFeed, ParsedFeed
 from sourcebook.feeds.text import clean, plain_title, unescape, without_cdata
 
 if TYPE_CHECKING:
@@ -196,9 +196,7 @@ def _add(
     content = without_cdata(content)
     title = _string(item, "title")
     literal = atom and (item.get("title_detail") or {}).get("type") == "text/plain"
-    add_entry(
-        feed,
-        position,
+    entry = FeedEntry(
         link=resolve(link, url),
         title=" ".join(unescape(title).split()) if literal else plain_title(title),
         published=_date(feed, position, item, "published"),
@@ -206,13 +204,13 @@ def _add(
         id=guid,
         summary=_string(item, "summary") or content,
         content=content,
-        author=_string(item, "author"),
+        author=_string(item, "author") or None,
         categories=tuple(dict.fromkeys(tag.get("term") for tag in item.get("tags", ()) if tag.get("term"))),
-        language=None,
         enclosure=resolve(enclosure, url),
         publisher=_string(item.get("source") or {}, "title") or None,
         origin=resolve(_string(item, "feedburner_origlink") or _string(item, "pheedo_origlink"), url),
     )
+    add_entry(feed, position, entry)
 
 
 def _date(feed: ParsedFeed, position: int, item: Mapping[str, object], key: str) -> datetime | None:

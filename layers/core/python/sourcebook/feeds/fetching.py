@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
@@ -21,27 +20,19 @@ _LONGEST_VALIDATOR: Final = 256
 _LONGEST_TITLE: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Validators:
-    """What makes a request conditional."""
-
-    etag: str | None = None
-    last_modified: str | None = None
-
-
-def validators_for(source: Source, now: datetime) -> Validators:
-    """Return the validators to send, none if they cannot be trusted now.
+def validators_for(source: Source, now: datetime) -> tuple[str | None, str | None]:
+    """Return the ETag and the Last-Modified to send, neither if they cannot be trusted now.
 
     They are left out once a day where the server has answered "not modified" for longer than the feed's own
     rhythm explains, or where its Last-Modified lies in the future; and always where it has been caught
     calling a changed document unchanged.
     """
     if source.validators_stuck:
-        return Validators()
+        return None, None
     checked_lately = source.full_fetch_at is not None and now - source.full_fetch_at < SUSPICIOUS_SILENCE
     if not checked_lately and _is_suspicious(source, now):
-        return Validators()
-    return Validators(source.etag, source.last_modified)
+        return None, None
+    return source.etag, source.last_modified
 
 
 def _is_suspicious(source: Source, now: datetime) -> bool:

@@ -89,7 +89,7 @@ class FeedEntry(NamedTuple):
             item with a title (a podcast episode).
         origin: the publisher's own address of it where `link` leads over a service that counts clicks
             (`feedburner:origLink`), "" otherwise.
-        title: plain text, never empty. See `title_derived`.
+        title: plain text, never empty in a `ParsedFeed`. See `title_derived`.
         published: when the entry says it was published, aware UTC; None when it does not say or the
             form is unknown. May lie in the future.
         updated: when the entry says it was last changed, aware UTC, or None.
@@ -98,7 +98,6 @@ class FeedEntry(NamedTuple):
         content: full content as HTML or text, "" when the feed gives none beside the summary.
         author: name as given, or None.
         categories: terms in the feed's order, without repeats.
-        language: language tag of the entry, or None when it states none of its own.
         enclosure: absolute address of the first attached file, "" without one.
         title_derived: the entry had no title; `title` holds the first words of its text.
         publisher: name of the feed that the entry came from when this feed passes it on (RSS and Atom
@@ -114,11 +113,10 @@ class FeedEntry(NamedTuple):
     content: str = ""
     author: str | None = None
     categories: tuple[str, ...] = ()
-    language: str | None = None
     enclosure: str = ""
-    title_derived: bool = False
     publisher: str | None = None
     origin: str = ""
+    title_derived: bool = False
 
     @property
     def address(self) -> str:

@@ -11,6 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sourcebook.feeds.model import FeedEntry, ParsedFeed
@@ -41,12 +42,6 @@ class Agreement(NamedTuple):
     reason: str = ""
 
 
-class _Taken(NamedTuple):
-    source_id: str
-    feed: ParsedFeed
-    read_again: Callable[[], ParsedFeed]
-
-
 @dataclass(slots=True)
 class ParserSample:
     """The documents of one round that are read again.
@@ -60,7 +55,7 @@ class ParserSample:
     percent: float
     random: Callable[[], float] = random.random
     most: int = 1
-    _taken: list[_Taken] = field(default_factory=list)
+    _taken: list[Callable[[], Agreement]] = field(default_factory=list)
 
     def offer(
         self, source_id: str, feed: ParsedFeed, size: int, read_again: Callable[[], ParsedFeed]
@@ -76,22 +71,21 @@ class ParserSample:
         if feed.parser != "expat" or size > _LARGEST or len(self._taken) >= self.most:
             return
         if self.random() * 100 < self.percent:
-            self._taken.append(_Taken(source_id, feed, read_again))
+            self._taken.append(partial(_compare, source_id, feed.entries, read_again))
 
     def compare(self) -> list[Agreement]:
         """Read the sample again and compare; the sample is empty afterwards."""
         taken, self._taken = self._taken, []
-        return [_compare(document) for document in taken]
+        return [compare() for compare in taken]
 
 
-def _compare(document: _Taken) -> Agreement:
-    ours = document.feed.entries
+def _compare(source_id: str, ours: list[FeedEntry], read_again: Callable[[], ParsedFeed]) -> Agreement:
     try:
-        theirs = document.read_again().entries
+        theirs = read_again().entries
     except Exception as error:  # noqa: BLE001 - a comparison never harms the round that it comes after
         # What feedparser does not read is a disagreement too: switching to it would lose the feed.
         reason = f"{type(error).__name__}: {error}"
-        return Agreement(document.source_id, len(ours), len(ours), {"entry": len(ours)}, reason)
+        return Agreement(source_id, len(ours), len(ours), {"entry": len(ours)}, reason)
     if len(ours) == len(theirs):
         pairs: list[tuple[FeedEntry | None, FeedEntry | None]] = list(zip(ours, theirs, strict=True))
     else:
@@ -100,7 +94,7 @@ def _compare(document: _Taken) -> Agreement:
         pairs += [(None, entry) for entry in by_key.values()]
     differing = [_differing(one, other) for one, other in pairs]
     by_field = Counter(name for names in differing for name in names)
-    return Agreement(document.source_id, len(pairs), sum(map(bool, differing)), dict(by_field))
+    return Agreement(source_id, len(pairs), sum(map(bool, differing)), dict(by_field))
 
 
 def _differing(one: FeedEntry | None, other: FeedEntry | None) -> tuple[str, ...]:

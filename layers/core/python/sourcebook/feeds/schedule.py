@@ -327,20 +327,16 @@ def _time_for(
     entries: float, rhythm: Rhythm, now: datetime, longest: timedelta, *, weekly: bool
 ) -> timedelta:
     """Return the time in which so many new entries are to be expected, at most `longest`."""
-    if rhythm.rate <= 0:
-        return longest
-    counts, mean = _spread(rhythm.histogram, weekly=weekly)
-    hour = _hour_of_week(now)
-    waited, left = 0.0, longest / timedelta(hours=1)
-    # In steps that end with the hour: within it the rate is constant.
-    step = min(1 - (now.minute * 60 + now.second) / 3600, left)
-    while left > 0:
-        rate = rhythm.rate * (counts[hour % len(counts)] + _PRIOR) / (mean + _PRIOR)
-        if rate * step >= entries:
-            return timedelta(hours=waited + entries / rate)
-        entries -= rate * step
-        waited, left, hour = waited + step, left - step, hour + 1
-        step = min(1.0, left)
+    moment, latest = now, now + longest
+    while rhythm.rate > 0 and moment < latest:
+        # In steps that end with the hour: within it the rate is constant.
+        next_hour = moment.replace(minute=0, second=0, microsecond=0) + _HOUR
+        rate = rhythm.rate * rhythm.factor(moment, weekly=weekly)
+        expected = rate * ((min(next_hour, latest) - moment) / _HOUR)
+        if expected >= entries:
+            return moment - now + timedelta(hours=entries / rate)
+        entries -= expected
+        moment = next_hour
     return longest
 
 

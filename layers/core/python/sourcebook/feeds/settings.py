@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from sourcebook.errors import InvalidInput
 
@@ -105,13 +105,18 @@ class FeedSettings:
         Raises:
             InvalidInput: naming the first setting that is wrong or does not exist.
         """
-        kinds = get_type_hints(cls)
-        for name in values:
-            if name not in kinds:
-                raise InvalidInput(name, values[name], f"one of the settings {', '.join(kinds)}")
-        given: dict[str, Any] = {
-            name: _read(name, str(value).strip(), kinds[name]) for name, value in values.items()
-        }
+        defaults = {setting.name: setting.default for setting in fields(cls)}
+        given: dict[str, Any] = {}
+        for name, value in values.items():
+            if name not in defaults:
+                raise InvalidInput(name, value, f"one of the settings {', '.join(defaults)}")
+            kind = type(defaults[name])
+            text = str(value).strip()
+            try:
+                given[name] = kind(text)
+            except ValueError as error:
+                expected = "a whole number" if kind is int else "a number"
+                raise InvalidInput(name, text, expected) from error
         return cls(**given)
 
     def to_environment(self) -> dict[str, str]:
@@ -144,13 +149,3 @@ class FeedSettings:
 
 def _variable(setting: str) -> str:
     return PREFIX + setting.upper()
-
-
-def _read(name: str, text: str, kind: object) -> object:
-    if kind is not int and kind is not float:
-        return text
-    try:
-        return int(text) if kind is int else float(text)
-    except ValueError as error:
-        expected = "a whole number" if kind is int else "a number"
-        raise InvalidInput(name, text, expected) from error

@@ -90,11 +90,9 @@ class FeedAdapter:
             Retryable: if the table or the topic could not take what was found.
         """
         now = self.clock()
-        validators = validators_for(source, now)
+        etag, last_modified = validators_for(source, now)
         try:
-            response = await self.http.get(
-                source.url, etag=validators.etag, last_modified=validators.last_modified
-            )
+            response = await self.http.get(source.url, etag=etag, last_modified=last_modified)
             if not (response.is_success or response.not_modified) or response.is_challenge:
                 return PollResult.of_failure(error_for(response))
         except FetchError as error:
