@@ -29,7 +29,7 @@ def source(**state: Any) -> Source:
 
 
 def answer(status: int = 200, permanent_url: str | None = None, **headers: str) -> HttpResponse:
-    named = [(name.replace("_", "-"), value) for name, value in headers.items()]
+    named = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     return HttpResponse(status, Headers(named), b"", OLD, permanent_url=permanent_url)
 
 

@@ -20,7 +20,7 @@ NOW = datetime(2026, 11, 27, 21, 56, 39, tzinfo=UTC)
 
 
 def answer(status: int = 200, body: bytes = b"", **headers: str) -> HttpResponse:
-    items = [(name.replace("_", "-"), value) for name, value in headers.items()]
+    items = [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in headers.items()]
     return HttpResponse(status, Headers(items), body, "https://example.org/feed", received_at=NOW)
 
 
@@ -32,7 +32,7 @@ class TestGet:
         async with serve(respond) as server, HttpClient(quick(), clock=lambda: NOW) as client:
             response = await client.get(server.url("/feed?a=1"), params={"b": "x y"})
         assert (response.status, response.body) == (200, b"<rss/>")
-        assert response.headers["CONTENT-TYPE"] == "text/xml; charset=ISO-8859-1"
+        assert response.headers["content-type"] == "text/xml; charset=ISO-8859-1"
         assert (response.charset, response.etag, response.content_type) == ("iso-8859-1", 'W/"7"', "text/xml")
         assert response.received_at == NOW
         assert 0 < response.elapsed < 5
@@ -348,16 +348,14 @@ class TestPolicy:
 
 
 class TestHeaders:
-    def test_names_match_in_any_case_and_repeats_are_joined(self) -> None:
-        headers = Headers([(b"Cache-Control", b"no-cache"), ("cache-control", "max-age=3"), (b"X", b"\xfc")])
-        assert headers["CACHE-control"] == "no-cache, max-age=3"
-        assert headers.get("x") == "ü"
-        assert headers.get("absent") is None
-        assert "cache-control" in headers
-        assert len(headers) == 2
+    def test_names_are_in_lower_case_and_repeats_are_joined(self) -> None:
+        headers = Headers(
+            [(b"Cache-Control", b"no-cache"), (b"cache-control", b"max-age=3"), (b"X", b"\xfc")]
+        )
+        assert headers == {"cache-control": "no-cache, max-age=3", "x": "ü"}
 
     def test_values_do_not_show(self) -> None:
-        assert "secret" not in repr(Headers([("set-cookie", "secret")]))
+        assert "secret" not in repr(Headers([(b"set-cookie", b"secret")]))
 
     @pytest.mark.parametrize(
         ("value", "expected"),

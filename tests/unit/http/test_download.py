@@ -19,11 +19,11 @@ async def test_the_body_is_in_the_sink_and_measured(client: HttpClient) -> None:
 
     sink = BytesIO()
     async with serve(respond) as server:
-        download = await client.download(server.url("/file"), sink, headers={"Accept": "application/fits"})
+        response = await client.download(server.url("/file"), sink, headers={"Accept": "application/fits"})
     assert sink.getvalue() == BODY
-    assert (download.response.status, download.response.body) == (200, b"")
-    assert download.received == len(BODY)
-    assert download.sha256 == hashlib.sha256(BODY).hexdigest()
+    assert (response.status, response.body) == (200, b"")
+    assert response.received == len(BODY)
+    assert response.sha256 == hashlib.sha256(BODY).hexdigest()
     assert server.exchanges[0].headers["accept"] == "application/fits"
 
 
@@ -35,9 +35,9 @@ async def test_a_compressed_body_is_measured_as_it_was_sent(client: HttpClient) 
 
     sink = BytesIO()
     async with serve(respond) as server:
-        download = await client.download(server.url("/file"), sink)
+        response = await client.download(server.url("/file"), sink)
     assert sink.getvalue() == BODY
-    assert (download.received, download.sha256) == (len(packed), hashlib.sha256(packed).hexdigest())
+    assert (response.received, response.sha256) == (len(packed), hashlib.sha256(packed).hexdigest())
 
 
 async def test_a_redirect_is_followed_and_leaves_nothing_in_the_sink(client: HttpClient) -> None:
@@ -49,9 +49,9 @@ async def test_a_redirect_is_followed_and_leaves_nothing_in_the_sink(client: Htt
 
     sink = BytesIO()
     async with serve(respond) as server:
-        download = await client.download(server.url("/old"), sink)
+        response = await client.download(server.url("/old"), sink)
     assert sink.getvalue() == b"the file"
-    assert [redirect.status for redirect in download.response.redirects] == [302]
+    assert [redirect.status for redirect in response.redirects] == [302]
 
 
 @pytest.mark.parametrize("status", [401, 404, 429, 503])
@@ -61,11 +61,11 @@ async def test_an_error_page_stays_out_of_the_sink(client: HttpClient, status: i
 
     sink = BytesIO()
     async with serve(respond) as server:
-        download = await client.download(server.url("/file"), sink)
+        response = await client.download(server.url("/file"), sink)
     assert sink.getvalue() == b""
-    assert (download.response.status, download.response.body) == (status, b"<html>no</html>")
-    assert (download.received, download.sha256) == (0, "")
-    assert download.response.retry_after is not None
+    assert (response.status, response.body) == (status, b"<html>no</html>")
+    assert (response.received, response.sha256) == (0, "")
+    assert response.retry_after is not None
 
 
 @pytest.mark.parametrize(

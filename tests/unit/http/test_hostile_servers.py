@@ -14,7 +14,7 @@ import pytest
 
 from sourcebook.errors import Retryable, Terminal
 from sourcebook.http.client import HttpClient
-from sourcebook.http.errors import FetchCause, FetchError
+from sourcebook.http.errors import FetchCause, FetchError, Severity
 from tests.unit.http.servers import Exchange, Respond, quick, serve, serve_raw
 
 MEGABYTE = 1_000_000
@@ -40,7 +40,7 @@ async def failing(respond: Respond, cause: FetchCause, **limits: object) -> Asyn
         assert caught.value.cause is cause
         assert caught.value.url == server.url("/bad?token=…")
         assert "hush" not in str(caught.value)
-        assert isinstance(caught.value, Retryable if cause.is_retryable else Terminal)
+        assert isinstance(caught.value, Retryable if cause.severity is Severity.TRANSIENT else Terminal)
         # There is one slot in all: had the failure kept it, this would wait for ever.
         async with asyncio.timeout(5):
             assert (await client.get(server.url("/ok"))).body == b"fine"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from sourcebook.http.client import HttpClient
-from sourcebook.http.errors import FetchCause, FetchError
+from sourcebook.http.errors import FetchCause, FetchError, Severity
 from sourcebook.http.policy import HttpPolicy
 from tests.served import Answered, Fault, Served, served
 from tests.unit.http.servers import LOOPBACK
@@ -62,4 +62,4 @@ async def test_a_reset_is_an_error_of_its_own(server: Served) -> None:
     async with HttpClient(POLICY) as client:
         with pytest.raises(FetchError) as raised:
             await client.post(f"{server.url}/hook", b"{}")
-    assert raised.value.cause.is_retryable
+    assert raised.value.cause.severity is Severity.TRANSIENT

@@ -105,7 +105,7 @@ class FeedSettings:
         Raises:
             InvalidInput: naming the first setting that is wrong or does not exist.
         """
-        defaults = {setting.name: setting.default for setting in fields(cls)}
+        defaults: dict[str, Any] = {setting.name: setting.default for setting in fields(cls)}
         given: dict[str, Any] = {}
         for name, value in values.items():
             if name not in defaults:

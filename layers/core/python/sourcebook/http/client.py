@@ -91,21 +91,7 @@ class _Exchange:
     sink: Sink | None = None
     content: bytes | None = None
     received: int = 0
-    received_sha256: str = ""
-
-
-class Download(NamedTuple):
-    """What came of a download.
-
-    Attributes:
-        response: the answer; its body is empty when it is a success, for that went to the sink.
-        received: bytes of the body as they were sent, still compressed if they were.
-        sha256: digest of these, in hexadecimal; empty without a success.
-    """
-
-    response: HttpResponse
-    received: int
-    sha256: str
+    sha256: str = ""
 
 
 class HttpClient:
@@ -184,18 +170,16 @@ class HttpClient:
             FetchError: if no complete answer came; its `cause` says why.
             InvalidInput: if a header cannot be sent.
         """
-        exchange = _Exchange(
-            target=_parsed(url) if params is None else _parsed_with(url, params),
-            headers=self._request_headers(headers, etag, last_modified),
-            max_bytes=self.policy.max_bytes if max_bytes is None else max_bytes,
-            time_left=self.policy.total_timeout,
-            inside=led_by is None or led_by.is_inside,
-        )
+        conditions = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+        given = {**(headers or {}), **{name: value for name, value in conditions.items() if value}}
+        target = _parsed(url) if params is None else _parsed_with(url, params)
+        exchange = self._exchange(target, given, max_bytes)
+        exchange.inside = led_by is None or led_by.is_inside
         return await self._follow(exchange)
 
     async def download(
         self, url: str, sink: Sink, *, headers: Mapping[str, str] | None = None, max_bytes: int | None = None
-    ) -> Download:
+    ) -> HttpResponse:
         """Fetch `url` as `get` does, and write the body of a 2xx answer to `sink` as it arrives.
 
         A body that breaks off has left its beginning in the sink when the error is raised. The body of any
@@ -211,15 +195,9 @@ class HttpClient:
             FetchError: if no complete answer came; its `cause` says why.
             InvalidInput: if a header cannot be sent.
         """
-        exchange = _Exchange(
-            target=_parsed(url),
-            headers=self._request_headers(headers, None, None),
-            max_bytes=self.policy.max_bytes if max_bytes is None else max_bytes,
-            time_left=self.policy.total_timeout,
-            sink=sink,
-        )
-        response = await self._follow(exchange)
-        return Download(response, exchange.received, exchange.received_sha256)
+        exchange = self._exchange(_parsed(url), headers, max_bytes)
+        exchange.sink = sink
+        return await self._follow(exchange)
 
     async def post(
         self, url: str, content: bytes, *, headers: Mapping[str, str] | None = None
@@ -235,14 +213,19 @@ class HttpClient:
             FetchError: if no complete answer came; its `cause` says why. The server may have read the body.
             InvalidInput: if a header cannot be sent.
         """
-        exchange = _Exchange(
-            target=_parsed(url),
-            headers=self._request_headers(headers, None, None),
-            max_bytes=self.policy.max_bytes,
-            time_left=self.policy.total_timeout,
-            content=content,
-        )
+        exchange = self._exchange(_parsed(url), headers)
+        exchange.content = content
         return await self._hop(exchange)
+
+    def _exchange(
+        self, target: _Target, headers: Mapping[str, str] | None, max_bytes: int | None = None
+    ) -> _Exchange:
+        return _Exchange(
+            target,
+            self._request_headers(headers or {}),
+            self.policy.max_bytes if max_bytes is None else max_bytes,
+            time_left=self.policy.total_timeout,
+        )
 
     async def _follow(self, exchange: _Exchange) -> HttpResponse:
         try:
@@ -305,13 +288,11 @@ class HttpClient:
         connection = await self._pool.acquire(origin, shown)
         exchange.inside = exchange.inside and connection.is_inside
         try:
-            if exchange.content is None:
-                answer = await connection.request(url.raw_path, headers, shown)
-            else:
-                headers.append((b"Content-Length", str(len(exchange.content)).encode()))
-                answer = await connection.request(
-                    url.raw_path, headers, shown, method=b"POST", content=exchange.content
-                )
+            method, content = b"GET", exchange.content or b""
+            if exchange.content is not None:
+                method = b"POST"
+                headers.append((b"Content-Length", str(len(content)).encode()))
+            answer = await connection.request(url.raw_path, headers, shown, method=method, content=content)
             answer_headers = Headers(answer.headers)
             body = b""
             # The body of a redirect is of no use: leaving it unread costs the connection, no more.
@@ -329,6 +310,8 @@ class HttpClient:
             elapsed=exchange.elapsed + time.monotonic() - started,
             received_at=self._clock(),
             is_inside=exchange.inside,
+            received=exchange.received,
+            sha256=exchange.sha256,
         )
 
     async def _read(
@@ -350,7 +333,7 @@ class HttpClient:
                     reader.feed(data)
             body = reader.finish()
             if sink is not None:
-                exchange.received, exchange.received_sha256 = reader.received, reader.sha256
+                exchange.received, exchange.sha256 = reader.received, reader.sha256
             return body
 
     @asynccontextmanager
@@ -375,19 +358,12 @@ class HttpClient:
         finally:
             host.users -= 1
 
-    def _request_headers(
-        self, extra: Mapping[str, str] | None, etag: str | None, last_modified: str | None
-    ) -> dict[str, str]:
+    def _request_headers(self, given: Mapping[str, str]) -> dict[str, str]:
         headers = {
             "User-Agent": self.policy.user_agent,
             "Accept": "*/*",
             "Accept-Encoding": ACCEPT_ENCODING,
         }
-        given = dict(extra or {})
-        if etag:
-            given["If-None-Match"] = etag
-        if last_modified:
-            given["If-Modified-Since"] = last_modified
         ours = {name.lower(): name for name in headers}
         for name, value in given.items():
             if not _FIELD_NAME.fullmatch(name) or name.lower() in _OURS:

@@ -54,14 +54,14 @@ class _Wire(asyncio.Protocol):
         self._arrival: asyncio.Future[None] | None = None
         self._lost = loop.create_future()
         self._loop = loop
-        self._transport: asyncio.Transport | None = None
+        self._transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         self._unread += data
-        if len(self._unread) >= _UNREAD_LIMIT and not self._is_paused and self._transport is not None:
+        if len(self._unread) >= _UNREAD_LIMIT and not self._is_paused:
             self._transport.pause_reading()
             self._is_paused = True
         self._wake()
@@ -88,7 +88,7 @@ class _Wire(asyncio.Protocol):
         return not self._unread and not self._ended
 
     def write(self, data: bytes) -> None:
-        if self._transport is not None and not self._ended:
+        if not self._ended:
             self._transport.write(data)
 
     async def read(self) -> bytes:
@@ -106,21 +106,21 @@ class _Wire(asyncio.Protocol):
             return b""
         data = bytes(self._unread)
         self._unread.clear()
-        if self._is_paused and self._transport is not None:
+        if self._is_paused:
             self._is_paused = False
             if not self._transport.is_closing():
                 self._transport.resume_reading()
         return data
 
     def abort(self) -> None:
-        if self._transport is not None:
-            # Not close(): that waits for a peer that may never answer.
-            self._transport.abort()
+        """Begin to close, without waiting for the end of it."""
+        # Not close(): that waits for a peer that may never answer.
+        self._transport.abort()
 
     async def aclose(self) -> None:
+        """Close at once."""
         self.abort()
-        if self._transport is not None:
-            await asyncio.shield(self._lost)
+        await asyncio.shield(self._lost)
 
 
 class Connection:
@@ -130,7 +130,7 @@ class Connection:
         self.origin = origin
         self.is_inside = False
         self.idle_since = 0.0
-        self._wire = wire
+        self.wire = wire
         self._read_timeout = policy.read_timeout
         self._max_header_bytes = policy.max_header_bytes
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=policy.max_header_bytes)
@@ -143,8 +143,8 @@ class Connection:
         headers: list[tuple[bytes, bytes]],
         url: str,
         *,
-        method: bytes = b"GET",
-        content: bytes = b"",
+        method: bytes,
+        content: bytes,
     ) -> h11.Response:
         """Send a request and return the head of the answer.
 
@@ -159,7 +159,7 @@ class Connection:
             # From None, because h11's message shows header values.
             raise fetch_error(FetchCause.INVALID_URL, url, "this cannot be asked for over HTTP") from None
         body = self._protocol.send(h11.Data(data=content)) or b"" if content else b""
-        self._wire.write(head + body + (self._protocol.send(h11.EndOfMessage()) or b""))
+        self.wire.write(head + body + (self._protocol.send(h11.EndOfMessage()) or b""))
         for _ in range(_MOST_INTERIM):
             event = await self._next_event(url)
             if isinstance(event, h11.Response):
@@ -212,7 +212,7 @@ class Connection:
     async def _read(self, url: str) -> bytes:
         try:
             async with asyncio.timeout(self._read_timeout):
-                data = await self._wire.read()
+                data = await self.wire.read()
         except TimeoutError:
             raise fetch_error(
                 FetchCause.TIMEOUT, url, f"the server was silent for {self._read_timeout:g} s"
@@ -250,24 +250,11 @@ class Connection:
         """
         protocol = self._protocol
         is_complete = protocol.our_state is h11.DONE and protocol.their_state is h11.DONE
-        if not is_complete or protocol.trailing_data != (b"", False) or not self._wire.is_quiet:
+        if not is_complete or protocol.trailing_data != (b"", False) or not self.wire.is_quiet:
             return False
         protocol.start_next_cycle()
         self._is_reused = True
         return True
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether an idle connection is still open and has received nothing."""
-        return self._wire.is_quiet
-
-    def abort(self) -> None:
-        """Begin to close, without waiting for the end of it."""
-        self._wire.abort()
-
-    async def aclose(self) -> None:
-        """Close at once."""
-        await self._wire.aclose()
 
 
 class ConnectionPool:
@@ -299,25 +286,25 @@ class ConnectionPool:
             connection.idle_since = time.monotonic()
             self._idle.append(connection)
             if len(self._idle) > self._policy.max_concurrent:
-                await self._idle.pop(0).aclose()
+                await self._idle.pop(0).wire.aclose()
         else:
-            await connection.aclose()
+            await connection.wire.aclose()
 
     async def aclose(self) -> None:
         """Close every idle connection, and those under way as they come back."""
         self._is_closed = True
         for connection in self._idle:
-            connection.abort()  # so that all end in one turn of the loop
+            connection.wire.abort()  # so that all end in one turn of the loop
         while self._idle:
-            await self._idle.pop().aclose()
+            await self._idle.pop().wire.aclose()
 
     async def _drop_expired(self) -> None:
         oldest = time.monotonic() - self._policy.keepalive_expiry
-        expired = [conn for conn in self._idle if conn.idle_since < oldest or not conn.is_quiet]
+        expired = [conn for conn in self._idle if conn.idle_since < oldest or not conn.wire.is_quiet]
         for connection in expired:
             self._idle.remove(connection)
         for connection in expired:
-            await connection.aclose()
+            await connection.wire.aclose()
 
     async def _connect(self, origin: Origin, url: str) -> Connection:
         limit = self._policy.connect_timeout

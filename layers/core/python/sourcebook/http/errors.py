@@ -64,11 +64,6 @@ class FetchCause(StrEnum):
             return Severity.TRANSIENT
         return Severity.FINAL if self is FetchCause.GONE else Severity.SOFT
 
-    @property
-    def is_retryable(self) -> bool:
-        """Whether the same request may succeed later without anyone changing anything."""
-        return self in _TRANSIENT
-
 
 _TRANSIENT = frozenset(
     {
@@ -96,22 +91,14 @@ class FetchError(SourcebookError):
         elapsed: seconds from the request to the failure, as in `HttpResponse`; None if nothing was asked.
     """
 
+    status: int | None = None
+    retry_after: datetime | None = None
     elapsed: float | None = None
 
-    def __init__(
-        self,
-        cause: FetchCause,
-        url: str,
-        detail: str,
-        *,
-        status: int | None = None,
-        retry_after: datetime | None = None,
-    ) -> None:
+    def __init__(self, cause: FetchCause, url: str, detail: str) -> None:
         self.cause = cause
         self.url = redact_url(url)
         self.detail = detail
-        self.status = status
-        self.retry_after = retry_after
         super().__init__(f"{cause.value}: {detail} ({self.url})")
 
 
@@ -123,22 +110,13 @@ class TerminalFetchError(FetchError, Terminal):
     """Repeating the request cannot help until somebody changes something."""
 
 
-def fetch_error(
-    cause: FetchCause,
-    url: str,
-    detail: str,
-    *,
-    status: int | None = None,
-    retry_after: datetime | None = None,
-) -> FetchError:
+def fetch_error(cause: FetchCause, url: str, detail: str) -> FetchError:
     """Return the error of the class that belongs to `cause`; it is for the caller to raise.
 
     Args:
         cause: why the fetch failed.
         url: the URL as it was asked for; it is redacted here.
         detail: one sentence for the person who reads the history; no secrets, no body.
-        status: HTTP status, when an answer came.
-        retry_after: aware UTC time before which the server does not want to be asked.
     """
-    error_class = RetryableFetchError if cause.is_retryable else TerminalFetchError
-    return error_class(cause, url, detail, status=status, retry_after=retry_after)
+    error_class = RetryableFetchError if cause.severity is Severity.TRANSIENT else TerminalFetchError
+    return error_class(cause, url, detail)

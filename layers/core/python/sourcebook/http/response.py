@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -51,31 +51,18 @@ class Redirect(NamedTuple):
     to_url: str
 
 
-class Headers(Mapping[str, str]):
-    """Response headers: names in any case, values as text (latin-1), repeated ones joined with ``, ``."""
+class Headers(dict[str, str]):
+    """Response headers: names in lower case, values as text (latin-1), repeated ones joined with ``, ``."""
 
-    __slots__ = ("_values",)
-
-    def __init__(self, items: Iterable[tuple[str | bytes, str | bytes]] = ()) -> None:
-        values: dict[str, str] = {}
+    def __init__(self, items: Iterable[tuple[bytes, bytes]] = ()) -> None:
+        super().__init__()
         for raw_name, raw_value in items:
-            name = (raw_name.decode("latin-1") if isinstance(raw_name, bytes) else raw_name).lower()
-            value = raw_value.decode("latin-1") if isinstance(raw_value, bytes) else raw_value
-            values[name] = f"{values[name]}, {value}" if name in values else value
-        self._values = values
-
-    def __getitem__(self, name: str) -> str:
-        return self._values[name.lower()]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+            name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+            self[name] = f"{self[name]}, {value}" if name in self else value
 
     def __repr__(self) -> str:
         # Values may hold cookies; the names are what helps.
-        return f"Headers({', '.join(self._values)})"
+        return f"Headers({', '.join(self)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +79,21 @@ class HttpResponse:
         elapsed: seconds from sending the first request to the end of the body, without waiting for a slot.
         received_at: when the answer was complete (aware UTC); times relative to now are counted from here.
         is_inside: whether every hop was at an address that only the allowed networks make reachable.
+        received: bytes of the body that went to a sink, as they were sent, still compressed if they were.
+        sha256: digest of these, in hexadecimal; empty without a sink or a success.
     """
 
     status: int
     headers: Headers
-    body: bytes = field(repr=False)
+    body: bytes
     url: str
     redirects: tuple[Redirect, ...] = ()
     permanent_url: str | None = None
     elapsed: float = 0.0
     received_at: datetime = field(default_factory=utc_now)
     is_inside: bool = False
+    received: int = 0
+    sha256: str = ""
 
     def __repr__(self) -> str:
         return f"HttpResponse({self.status}, {redact_url(self.url)!r}, {len(self.body)} bytes)"
@@ -242,6 +233,8 @@ def error_for(response: HttpResponse) -> FetchError:
         cause, detail = FetchCause.BAD_REDIRECT, f"status {status} without a Location to go to"
     else:
         cause, detail = FetchCause.CLIENT_ERROR, f"status {status}"
-    error = fetch_error(cause, response.url, detail, status=status, retry_after=response.retry_after)
+    error = fetch_error(cause, response.url, detail)
+    error.status = status
+    error.retry_after = response.retry_after
     error.elapsed = response.elapsed
     return error

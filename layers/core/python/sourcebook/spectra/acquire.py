@@ -166,12 +166,11 @@ class Acquirer:
 
     async def _download(self, url: str, file: IO[bytes]) -> _Body:
         try:
-            download = await self.http.download(
+            response = await self.http.download(
                 url, file, headers={"Accept": "application/fits, */*;q=0.5"}, max_bytes=self.largest
             )
         except FetchError as error:
             raise _fetch_failed(error, at_once=True) from error
-        response = download.response
         if not response.is_success:
             raise _fetch_failed(_error_of(response), at_once=response.retry_after is None)
         described: Mapping[str, Json] = {
@@ -183,7 +182,7 @@ class Acquirer:
                 name: response.headers[name][:200] for name in _NOTED_HEADERS if name in response.headers
             },
         }
-        return _Body(file, download.received, download.sha256, described)
+        return _Body(file, response.received, response.sha256, described)
 
     def _keep(
         self, product: SpectrumProduct, locator: Locator, body: _Body, open_files: ExitStack, run: TaskRun
@@ -259,12 +258,9 @@ def acquisition_policy(environ: Mapping[str, str] = os.environ) -> HttpPolicy:
 
 def _error_of(response: HttpResponse) -> FetchError:
     if response.not_modified:
-        return fetch_error(
-            FetchCause.SERVER_ERROR,
-            response.url,
-            "status 304, which nobody asked for",
-            status=response.status,
-        )
+        error = fetch_error(FetchCause.SERVER_ERROR, response.url, "status 304, which nobody asked for")
+        error.status = response.status
+        return error
     return error_for(response)
 
 
