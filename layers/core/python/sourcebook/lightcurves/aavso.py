@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from sourcebook.errors import InvalidInput
-from sourcebook.lightcurves.columns import Columns, TimeColumn
+from sourcebook.lightcurves.columns import Column, Columns, Layout, Row, TimeColumn
 from sourcebook.lightcurves.delimited import bounded_lines, read_delimiter, setting, split, trimmed
-from sourcebook.lightcurves.layout import Layout, Row
 from sourcebook.lightcurves.model import AAVSO_COLUMNS, Format, TimeScale, TimeSystem
 from sourcebook.lightcurves.times import TimeKind
 
@@ -104,8 +103,7 @@ class _Reader:
         position = self.names.index("DATE")
         return Columns(
             (TimeColumn(position, "DATE", _DATES[self.date]),),
-            {field: self.names.index(name) for field, name in headings.items()},
-            {"band": "FILT", **headings},
+            {field: Column(self.names.index(name), name) for field, name in headings.items()},
             constants,
         )
 

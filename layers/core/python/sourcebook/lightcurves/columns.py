@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.figures import is_blank
 from sourcebook.lightcurves.limits import NO, LimitColumn, joined, limit_column, words_of
-from sourcebook.lightcurves.model import WORD_LIMIT, TimeScale, TimeSystem
+from sourcebook.lightcurves.model import WORD_LIMIT, Format, TimeScale, TimeSystem
 from sourcebook.lightcurves.times import TimeKind, read_kind
 
 MOST_COLUMNS: Final = 500
@@ -141,8 +141,15 @@ _OF_BAND: Final = re.compile(
 """``V``, ``Vmag``, ``mag_V``; and ``e_Vmag``, ``eV``, ``V_err``, ``sigma_V``: a column for one band."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimeColumn:
+class Column(NamedTuple):
+    """A column that has a field."""
+
+    position: int
+    heading: str
+    unit: str = ""
+
+
+class TimeColumn(NamedTuple):
     """A column of times."""
 
     position: int
@@ -151,24 +158,21 @@ class TimeColumn:
 
 
 class BandColumns(NamedTuple):
-    """Where magnitude, error and limits of one band stand, in a table that has columns for each."""
+    """The magnitude of one band, its error and its limits, in a table that has columns for each band."""
 
     band: str
-    magnitude: int
-    error: int | None = None
+    fields: Mapping[str, Column]
     limits: tuple[LimitColumn, ...] = ()
-    units: Mapping[str, str] = {}
 
     @property
     def places(self) -> set[int]:
         """Return the positions of the band's columns, from 0."""
-        found = {self.magnitude, *(one.position for one in self.limits)}
-        return found if self.error is None else found | {self.error}
+        return {one.position for one in (*self.fields.values(), *self.limits)}
 
     def is_filled(self, cells: Sequence[str]) -> bool:
         """Whether a row has a magnitude or a limit of this band."""
         says_limit = (cells[one.position].strip().casefold() for one in self.limits)
-        return not is_blank(cells[self.magnitude]) or any(
+        return not is_blank(cells[self.fields["magnitude"].position]) or any(
             not is_blank(one) and one not in NO for one in says_limit
         )
 
@@ -179,63 +183,84 @@ class Columns:
 
     Attributes:
         times: columns of times, the one to prefer first.
-        positions: column by field.
-        headings: what the upload calls a field, for messages.
+        fields: column by field.
         constants: what holds for every row, by field.
         limits: columns that mean "limit".
-        unused: headings of columns that are not read.
-        unread: where those stand. A cell of theirs may still say that the source was not seen.
+        unread: headings of the columns that are not read, by position. A cell of theirs may still say that
+            the source was not seen.
         numeric_time: what a number in a column of times is that does not say so itself.
         notes: what was taken for granted.
-        units: that the headings give, by field.
         bands: of a table that has a column for each band, and a measurement in each of them.
     """
 
     times: tuple[TimeColumn, ...]
-    positions: Mapping[str, int]
-    headings: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, Column]
     constants: Mapping[str, str] = field(default_factory=dict)
     limits: tuple[LimitColumn, ...] = ()
-    unused: tuple[str, ...] = ()
-    unread: tuple[int, ...] = ()
+    unread: Mapping[int, str] = field(default_factory=dict)
     numeric_time: TimeKind | None = None
     notes: tuple[str, ...] = ()
-    units: Mapping[str, str] = field(default_factory=dict)
     bands: tuple[BandColumns, ...] = ()
-
-    def cell(self, name: str, cells: Sequence[str]) -> str:
-        """Return what a row says of a field, or what holds for all; empty if nobody says anything."""
-        position = self.positions.get(name)
-        cell = cells[position].strip() if position is not None else ""
-        return cell or self.constants.get(name, "")
 
     def remarks(self) -> list[str]:
         """Return what the sender of the upload should know of its columns."""
-        unused = [f"Columns that are not used: {', '.join(self.unused[:40])}."] if self.unused else []
-        return [*self.notes, *unused]
+        unused = [heading[:40] for heading in self.unread.values() if heading][:40]
+        return [*self.notes, *([f"Columns that are not used: {', '.join(unused)}."] if unused else ())]
 
-    def of_each_band(self, cells: Sequence[str]) -> list[Columns]:
-        """Return the columns of each measurement that a row has: one, or one for each band with a value."""
-        if not self.bands:
-            return [self]
-        filled = [one for one in self.bands if one.is_filled(cells)]
-        return [self._of_band(one) for one in filled or self.bands[:1]]
-
-    def _of_band(self, one: BandColumns) -> Columns:
-        places = {"magnitude": one.magnitude} | ({} if one.error is None else {"magnitude_error": one.error})
+    def of_band(self, one: BandColumns) -> Columns:
+        """Return the columns of the measurements in one band."""
+        constants = {**self.constants, "band": one.band}
         return replace(
-            self,
-            positions={**self.positions, **places},
-            headings={**self.headings, "magnitude": one.band},
-            constants={**self.constants, "band": one.band},
-            limits=one.limits,
-            units=one.units,
-            bands=(),
+            self, fields={**self.fields, **one.fields}, constants=constants, limits=one.limits, bands=()
         )
+
+
+class Row(NamedTuple):
+    """One row: its cells, or why it has none that can be read."""
+
+    number: int
+    cells: Sequence[str]
+    columns: Columns
+    error: InvalidInput | None = None
+
+    def of_each_band(self) -> list[Row]:
+        """Return a row for each of its measurements: itself, or one for each band with a value."""
+        bands = self.columns.bands
+        if self.error is not None or not bands:
+            return [self]
+        filled = [one for one in bands if one.is_filled(self.cells)]
+        return [self._replace(columns=self.columns.of_band(one)) for one in filled or bands[:1]]
+
+    def text(self, name: str) -> str:
+        """Return what it says of a field, or what holds for all rows; empty if nobody says anything."""
+        column = self.columns.fields.get(name)
+        cell = self.cells[column.position].strip() if column is not None else ""
+        return cell or self.columns.constants.get(name, "")
+
+    def has_column(self, name: str) -> bool:
+        """Whether the upload has a column for a field."""
+        return name in self.columns.fields
 
     def heading(self, name: str) -> str:
         """Return what the upload calls a field."""
-        return self.headings.get(name, name)
+        return self.columns.fields[name].heading if name in self.columns.fields else name
+
+    def unit(self, name: str) -> str:
+        """Return the unit in the heading of a field."""
+        return self.columns.fields[name].unit if name in self.columns.fields else ""
+
+    def wrong(self, name: str, expected: str) -> InvalidInput:
+        """Return the error of a field whose value is not as expected."""
+        return InvalidInput(self.heading(name), self.text(name), expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """An upload as rows, read as they are asked for."""
+
+    format: Format
+    rows: Iterator[Row]
+    notes: list[str] = field(default_factory=list)
 
 
 @lru_cache(maxsize=4_096)
@@ -276,11 +301,9 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
         raise InvalidInput("columns", f"{len(headings)} headings", f"at most {MOST_COLUMNS}")
     dialect = _dialect(headings)
     times: list[TimeColumn] = []
-    positions: dict[str, int] = {}
-    names: dict[str, str] = {}
-    units: dict[str, str] = {}
+    fields: dict[str, Column] = {}
     limits: list[LimitColumn] = []
-    unused: dict[int, str] = {}
+    unread: dict[int, str] = {}
     plain_errors: list[int] = []
     for position, written in enumerate(headings):
         heading = dialect.means.get(written.strip().lower(), written)
@@ -292,48 +315,45 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
         if found is None and (limit := limit_column(position, bare, unit)) is not None:
             limits.append(limit)
             continue
-        if found is None or (found in positions and found in _MAY_COME_TWICE):
-            unused[position] = heading.strip()[:40]
+        if found is None or (found in fields and found in _MAY_COME_TWICE):
+            unread[position] = heading.strip()
             continue
         if found == "error":
             plain_errors.append(position)
-        elif found in positions:
-            raise _twice(found, heading, names[found])
-        positions[found] = position
-        names[found] = written.strip()
-        units[found] = unit
-    if "frequency" in positions and ("band" not in positions or units["frequency"].lower() in _FREQUENCIES):
+        elif found in fields:
+            raise _twice(found, heading, fields[found].heading)
+        fields[found] = Column(position, written.strip(), unit)
+    frequency = fields.get("frequency")
+    if frequency is not None and ("band" not in fields or frequency.unit.lower() in _FREQUENCIES):
         # A band of radio is C or X, which is clear or nothing elsewhere.
-        positions["band"] = positions.pop("frequency")
-        names["band"] = names.pop("frequency")
-        units["band"] = units.pop("frequency")
+        fields["band"] = fields.pop("frequency")
     bands: tuple[BandColumns, ...] = ()
-    if not {"magnitude", "flux", "band"} & {*positions}:
-        bands = _bands(headings, unused, limits, plain_errors)
+    if not {"magnitude", "flux", "band"} & {*fields}:
+        bands = _bands(headings, unread, limits, plain_errors)
     if bands:
-        positions.pop("error", None)
+        fields.pop("error", None)
     elif len(plain_errors) > 1:
         raise _twice("error", headings[plain_errors[1]], headings[plain_errors[0]])
     return Columns(
         by_preference(times),
-        positions,
-        names,
-        {**_said_by_units(units), **dialect.constants, **constants},
+        fields,
+        {**_said_by_units(fields), **dialect.constants, **constants},
         limits=tuple(limits),
-        unused=tuple(name for name in unused.values() if name),
-        unread=tuple(unused),
+        unread=unread,
         numeric_time=dialect.numeric_time,
         notes=(dialect.note,) if dialect.note else (),
-        units=units,
         bands=bands,
     )
 
 
-def _said_by_units(units: Mapping[str, str]) -> dict[str, str]:
+def _said_by_units(fields: Mapping[str, Column]) -> dict[str, str]:
     """Return what units of headings say for all rows: "flux (mJy)", "mag [AB]"."""
-    flux, magnitude = units.get("flux"), units.get("magnitude", "")
-    found = {"flux_unit": flux} if flux else {}
-    return found | ({"magnitude_system": magnitude} if magnitude.lower() in {"ab", "vega"} else {})
+    found = {}
+    if "flux" in fields and fields["flux"].unit:
+        found["flux_unit"] = fields["flux"].unit
+    if "magnitude" in fields and fields["magnitude"].unit.lower() in {"ab", "vega"}:
+        found["magnitude_system"] = fields["magnitude"].unit
+    return found
 
 
 def _twice(found: str, heading: str, other: str) -> InvalidInput:
@@ -352,7 +372,7 @@ def _dialect(headings: Sequence[str]) -> _Dialect:
 
 
 def _bands(
-    headings: Sequence[str], unused: dict[int, str], limits: Sequence[LimitColumn], errors: Sequence[int]
+    headings: Sequence[str], unread: dict[int, str], limits: Sequence[LimitColumn], errors: Sequence[int]
 ) -> tuple[BandColumns, ...]:
     """Return the columns of each band among those that are no others, and take them from those.
 
@@ -361,46 +381,50 @@ def _bands(
 
     Args:
         headings: of all columns.
-        unused: headings of those that are no others, by position.
+        unread: headings of those that are no others, by position.
         limits: columns that mean "limit".
         errors: columns that are called "error" and no more: each is of the band on its left.
 
     Raises:
         InvalidInput: if a column of limits or of errors does not say of which of the bands.
     """
-    places: dict[str, dict[str, int]] = {}
+    found: dict[str, dict[str, Column]] = {}
     sure: set[str] = set()
-    stars = "C" in {headings[position].strip() for position in unused}
-    for position in unused:
-        found = _OF_BAND.fullmatch(_split_unit(headings[position])[0].strip())
-        if found is None:
+    stars = "C" in unread.values()
+    for position, heading in unread.items():
+        named = _OF_BAND.fullmatch(_split_unit(heading)[0].strip())
+        if named is None:
             continue
-        band, is_error = found["band"], bool(found["error"] or found["error_after"])
-        of_band = places.setdefault(band, {})
-        of_band.setdefault("magnitude_error" if is_error else "magnitude", position)
+        band, is_error = named["band"], bool(named["error"] or named["error_after"])
+        fields = found.setdefault(band, {})
+        fields.setdefault("magnitude_error" if is_error else "magnitude", _column(position, heading))
         if not is_error and position + 1 in errors:
-            of_band["magnitude_error"] = position + 1
-        if is_error or found["before"] or found["after"] or (band[0].isupper() and not stars):
+            fields["magnitude_error"] = _column(position + 1, headings[position + 1])
+        if is_error or named["before"] or named["after"] or (band[0].isupper() and not stars):
             sure.add(band)
-    bands = []
-    for band, of_band in places.items():
-        if band not in sure or "magnitude" not in of_band:
-            continue
-        units = {name: _split_unit(headings[position])[1] for name, position in of_band.items()}
-        own = tuple(one for one in limits if _is_of(one, band))
-        bands.append(BandColumns(band, of_band["magnitude"], of_band.get("magnitude_error"), own, units))
+    bands = [
+        BandColumns(band, fields, tuple(one for one in limits if _is_of(one, band)))
+        for band, fields in found.items()
+        if band in sure and "magnitude" in fields
+    ]
     if len(bands) == 1:
-        error = bands[0].error if bands[0].error is not None else next(iter(errors), None)
-        bands = [bands[0]._replace(limits=tuple(limits), error=error)]
+        fields = dict(bands[0].fields)
+        if errors:
+            fields.setdefault("magnitude_error", _column(errors[0], headings[errors[0]]))
+        bands = [BandColumns(bands[0].band, fields, tuple(limits))]
     taken = {place for one in bands for place in one.places}
     for position in (*(one.position for one in limits), *errors):
         if bands and position not in taken:
             names = ", ".join(band.band for band in bands)
             heading = headings[position].strip()
             raise InvalidInput(heading, heading, f"a heading with the band that it is of: {names}")
-    for place in taken & {*unused}:
-        unused.pop(place)
+    for place in taken & {*unread}:
+        unread.pop(place)
     return tuple(bands)
+
+
+def _column(position: int, heading: str) -> Column:
+    return Column(position, heading.strip(), _split_unit(heading)[1])
 
 
 def _is_of(limit: LimitColumn, band: str) -> bool:
@@ -418,9 +442,9 @@ def checked(columns: Columns, headings: Iterable[str]) -> Columns:
     missing = []
     if not columns.times:
         missing.append("the time")
-    if not {"magnitude", "flux"} & set(columns.positions) and not columns.bands:
+    if not {"magnitude", "flux"} & set(columns.fields) and not columns.bands:
         missing.append("the magnitude or the flux")
-    if "band" not in columns.positions and not columns.constants.get("band") and not columns.bands:
+    if "band" not in columns.fields and not columns.constants.get("band") and not columns.bands:
         missing.append("the band")
     if missing:
         raise InvalidInput(

@@ -14,9 +14,16 @@ from itertools import pairwise, zip_longest
 from typing import Final, NamedTuple
 
 from sourcebook.errors import InvalidInput
-from sourcebook.lightcurves.columns import MOST_COLUMNS, NEEDED, Columns, is_known, read_columns
+from sourcebook.lightcurves.columns import (
+    MOST_COLUMNS,
+    NEEDED,
+    Columns,
+    Layout,
+    Row,
+    is_known,
+    read_columns,
+)
 from sourcebook.lightcurves.figures import looks_like_a_number
-from sourcebook.lightcurves.layout import Layout, Row
 from sourcebook.lightcurves.model import Format
 from sourcebook.lightcurves.times import read_kind
 from sourcebook.lightcurves.units import read_flux_unit

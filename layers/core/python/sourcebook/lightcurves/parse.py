@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.aavso import aavso_type, read_aavso
+from sourcebook.lightcurves.columns import Layout
 from sourcebook.lightcurves.decoding import decode, refuse_other_kinds
 from sourcebook.lightcurves.delimited import read_csv
-from sourcebook.lightcurves.layout import Layout
 from sourcebook.lightcurves.merge import merge
 from sourcebook.lightcurves.model import ERRORS_KEPT, MOST_ROWS, Measurement, Parsed, RowError, too_many_rows
 from sourcebook.lightcurves.rows import RowReader
@@ -58,19 +59,16 @@ def parse_upload(body: bytes, *, is_nova: Callable[[str], bool], now: datetime) 
     good: list[Measurement] = []
     errors: list[RowError] = []
     rows = rejected = 0
-    for row in layout.rows:
-        for columns in row.columns.of_each_band(row.cells) if row.error is None else [row.columns]:
-            rows += 1
-            if rows > MOST_ROWS:
-                raise too_many_rows()
-            try:
-                if row.error is not None:
-                    raise row.error
-                good.append(reader.read(row.number, row.cells, columns))
-            except InvalidInput as error:
-                rejected += 1
-                if len(errors) < ERRORS_KEPT:
-                    errors.append(RowError.of(row.number, error))
+    for row in chain.from_iterable(one.of_each_band() for one in layout.rows):
+        rows += 1
+        if rows > MOST_ROWS:
+            raise too_many_rows()
+        try:
+            good.append(reader.read(row))
+        except InvalidInput as error:
+            rejected += 1
+            if len(errors) < ERRORS_KEPT:
+                errors.append(RowError.of(row.number, error))
     merged = merge((), good)
     return Parsed(
         file_id=file_id,

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.bands import read_band
-from sourcebook.lightcurves.columns import Columns, TimeColumn
+from sourcebook.lightcurves.columns import Row, TimeColumn
 from sourcebook.lightcurves.figures import (
     is_blank,
     is_placeholder,
@@ -73,48 +73,21 @@ class Warned(StrEnum):
 
 
 class _Value(NamedTuple):
-    """What the cell of a magnitude or flux says.
+    """A magnitude or a flux.
 
     Attributes:
         value: None when there is none.
-        limit: whether the cell says itself that it is an upper limit.
+        limit: whether it is an upper limit.
         unsure: whether its observer was unsure of it.
-        error: that stands in the same cell, as in ``11.1 ± 0.1``.
+        error: None when it is not known.
+        no_error: whether a number such as 99 in place of its error says that it is not known.
     """
 
     value: Decimal | None = None
     limit: bool = False
     unsure: bool = False
     error: Decimal | None = None
-
-
-class _Error(NamedTuple):
-    """An error, None when it is not known, and whether its cell holds a number that says so."""
-
-    value: Decimal | None = None
-    placeholder: bool = False
-
-
-class _Read(NamedTuple):
-    """The cells of one row that bear on its value."""
-
-    value: Decimal
-    magnitude: _Value
-    flux: _Value
-    error: _Error
-    flux_error: _Error
-    limits: Limits
-
-
-class _Values(NamedTuple):
-    """The values of one measurement."""
-
-    magnitude: Decimal | None = None
-    magnitude_error: Decimal | None = None
-    flux: Decimal | None = None
-    flux_error: Decimal | None = None
-    limit: bool = False
-    unsure: bool = False
+    no_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,57 +106,48 @@ class RowReader:
     now: datetime
     warned: dict[Warned, list[int]] = field(default_factory=dict)
 
-    def read(self, row: int, cells: Sequence[str], columns: Columns) -> Measurement:
+    def read(self, row: Row) -> Measurement:
         """Read one row.
 
         Raises:
-            InvalidInput: naming the first field that is wrong, as the upload calls it.
+            InvalidInput: naming the first field that is wrong, as the upload calls it; or saying why the row
+                has no cells.
         """
-        self._check_subject(cells, columns)
-        moment = self._time(cells, columns)
-        band_raw = columns.cell("band", cells)
+        if row.error is not None:
+            raise row.error
+        self._check_subject(row)
+        moment = self._time(row)
+        band_raw = row.text("band")
         if is_blank(band_raw):
-            raise InvalidInput(columns.heading("band"), band_raw, "a band such as V, B, R, TG or Visual")
+            raise row.wrong("band", "a band such as V, B, R, TG or Visual")
         if looks_like_a_number(band_raw):  # of a column such as "Freq (GHz)"
-            band_raw = f"{band_raw} {columns.units.get('band', '')}".strip()
-        found = self._values(row, cells, columns)
-        magnitude, flux = found.magnitude, found.flux
-        unit = None
-        if flux is not None:
-            try:
-                unit = _flux_unit(cells, columns)
-            except InvalidInput:
-                if magnitude is None:
-                    raise
-                self._warn(Warned.NO_UNIT, row)
-        flux_error = None
-        if unit is not None and found.flux_error is not None:
-            flux_error = found.flux_error * _unit_of_error(columns, unit).factor
-        if flux is not None and unit is not None and abs(flux * unit.factor) > LARGEST_FLUX:
-            raise InvalidInput(columns.heading("flux"), flux, f"a flux up to {LARGEST_FLUX}")
-        notes = _text(cells, columns, "notes") or ""
-        if not found.limit and _MENTIONED.search(notes[:NOTES_LIMIT]):
+            band_raw = f"{band_raw} {row.unit('band')}".strip()
+        magnitude, flux = self._values(row)
+        limit = magnitude.limit or flux.limit
+        kept, unit = self._kept_flux(row, flux, alone=magnitude.value is None)
+        notes = _text(row, "notes")
+        if not limit and _MENTIONED.search(notes[:NOTES_LIMIT]):
             self._warn(Warned.MENTIONED, row)
-        notes = f"uncertain {notes}".strip() if found.unsure else notes
+        notes = f"uncertain {notes}".strip() if magnitude.unsure else notes
         return Measurement(
             mjd=float(moment.mjd),
             time_system=moment.system.value,
             time_scale=moment.scale.value if moment.scale else None,
             time_raw=moment.raw,
-            band=read_band(columns.heading("band"), f"{columns.cell('survey', cells)} {band_raw}".strip()),
+            band=read_band(row.heading("band"), f"{row.text('survey')} {band_raw}".strip()),
             band_raw=band_raw[:OBSERVER_LIMIT],
-            magnitude=_float(magnitude),
-            magnitude_error=_float(found.magnitude_error),
-            magnitude_system=_magnitude_system(cells, columns),
-            flux=_float(flux * unit.factor if flux is not None and unit is not None else None),
-            flux_error=_float(flux_error),
-            flux_unit=unit.name if unit else None,
-            upper_limit=found.limit,
-            observer=(_text(cells, columns, "observer") or "")[:OBSERVER_LIMIT] or None,
-            instrument=(_text(cells, columns, "instrument") or "")[:OBSERVER_LIMIT] or None,
+            magnitude=_float(magnitude.value),
+            magnitude_error=_float(magnitude.error),
+            magnitude_system=_magnitude_system(row),
+            flux=_float(kept.value),
+            flux_error=_float(kept.error),
+            flux_unit=unit,
+            upper_limit=limit,
+            observer=_text(row, "observer")[:OBSERVER_LIMIT] or None,
+            instrument=_text(row, "instrument")[:OBSERVER_LIMIT] or None,
             notes=notes[:NOTES_LIMIT] or None,
             file_id=self.file_id,
-            row=row,
+            row=row.number,
         )
 
     def warnings(self) -> list[str]:
@@ -194,95 +158,112 @@ class RowReader:
             warnings.append(f"{kind.value} (row {', '.join(map(str, rows[:_ROWS_NAMED]))}{more}).")
         return warnings
 
-    def _warn(self, kind: Warned, row: int) -> None:
-        self.warned.setdefault(kind, []).append(row)
+    def _warn(self, kind: Warned, row: Row) -> None:
+        self.warned.setdefault(kind, []).append(row.number)
 
-    def _values(self, row: int, cells: Sequence[str], columns: Columns) -> _Values:
-        """Read magnitude, flux and their errors, and whether they are upper limits.
+    def _values(self, row: Row) -> tuple[_Value, _Value]:
+        """Read magnitude and flux with their errors, and whether they are upper limits.
 
         Raises:
             InvalidInput: if there is neither, or if the row does not say clearly whether it is a limit.
         """
-        flux = _flux(cells, columns)
-        magnitude = _magnitude(cells, columns, flux)
-        limits = self._limits(row, cells, columns)
-        with_magnitude = "magnitude" in columns.positions and (
-            magnitude.value is not None or flux.value is None
-        )
-        error, flux_error = _errors(cells, columns, with_magnitude=with_magnitude)
-        error = error if magnitude.error is None or error.value is not None else _Error(magnitude.error)
-        flux_error = flux_error if flux.error is None or flux_error.value is not None else _Error(flux.error)
-        magnitude = _placeholder(magnitude, error, limits)
-        if magnitude.value is not None:
-            read = _Read(magnitude.value, magnitude, flux, error, flux_error, limits)
-            return self._with_magnitude(row, cells, columns, read)
-        if "magnitude" in columns.positions or flux.value is None:
-            limiting = _only(columns, limits.magnitudes) if limits.flag is not False else None
+        flux = _flux(row)
+        magnitude = _magnitude(row, flux)
+        limits = self._limits(row)
+        # A column "error" is the magnitude's, if there is one.
+        plain = row.has_column("magnitude") and (magnitude.value is not None or flux.value is None)
+        magnitude = _with_error(row, "magnitude", magnitude, plain=plain)
+        flux = _with_error(row, "flux", flux, plain=not plain)
+        if magnitude.value is not None and not _stands_for_none(magnitude, limits):
+            return self._with_magnitude(row, magnitude.value, magnitude, flux, limits)
+        if (row.has_column("magnitude") or flux.value is None) and limits.flag is not False:
+            limiting = _only(row, limits.magnitudes)
             if limiting is not None:
                 if flux.value is not None:
                     self._warn(Warned.FLUX_LEFT, row)
-                return _Values(limiting, limit=True)
+                return _Value(limiting, limit=True), _Value()
         if magnitude.limit:
-            raise InvalidInput(
-                columns.heading("magnitude"), columns.cell("magnitude", cells), "the magnitude of the limit"
-            )
+            raise row.wrong("magnitude", "the magnitude of the limit")
         if flux.value is None and limits.flag is not False and limits.fluxes:
-            return _Values(flux=_only(columns, limits.fluxes), limit=True)
+            return _Value(), _Value(_only(row, limits.fluxes), limit=True)
         if flux.value is None:
-            raise _no_value(cells, columns, limits)
+            raise _no_value(row, limits)
         limit = flux.limit or limits.flag is True
         if limit and flux.value <= 0:
-            raise InvalidInput(
-                columns.heading("flux"), columns.cell("flux", cells), "above 0, for it is an upper limit"
-            )
-        if not limit and flux_error.placeholder:
+            raise row.wrong("flux", "above 0, for it is an upper limit")
+        if not limit and flux.no_error:
             self._warn(Warned.NO_ERROR, row)
-        return _Values(flux=flux.value, flux_error=flux_error.value, limit=limit)
+        return _Value(), flux._replace(limit=limit)
 
-    def _with_magnitude(self, row: int, cells: Sequence[str], columns: Columns, read: _Read) -> _Values:
-        """Decide whether a magnitude is a measurement or a limit."""
-        value, limits = read.value, read.limits
-        heading, text = columns.heading("magnitude"), columns.cell("magnitude", cells)
-        limit = read.magnitude.limit or limits.flag is True
-        if limits.flag and not read.magnitude.limit and limits.magnitudes and value not in limits.magnitudes:
+    def _with_magnitude(
+        self, row: Row, value: Decimal, magnitude: _Value, flux: _Value, limits: Limits
+    ) -> tuple[_Value, _Value]:
+        """Decide whether a magnitude is a measurement or a limit, and whether the flux beside it is kept."""
+        limit = magnitude.limit or limits.flag is True
+        if limits.flag and not magnitude.limit and limits.magnitudes and value not in limits.magnitudes:
             shown = ", ".join(map(str, limits.magnitudes))
-            raise InvalidInput(
-                heading, text, f"one limit; the magnitude is marked as one, and the limit is {shown}"
+            raise row.wrong(
+                "magnitude", f"one limit; the magnitude is marked as one, and the limit is {shown}"
             )
         if not limit and limits.magnitudes and limits.flag is None:
             deepest = max(limits.magnitudes)
-            if read.error.value is None and any(abs(value - m) < _SAME_MAGNITUDE for m in limits.magnitudes):
+            if magnitude.error is None and any(abs(value - m) < _SAME_MAGNITUDE for m in limits.magnitudes):
                 limit = True
                 self._warn(Warned.EQUAL, row)
-            elif value > deepest and read.error.value is None:
-                raise InvalidInput(
-                    heading, text, f"an error beside it, or a magnitude not fainter than its limit, {deepest}"
+            elif value > deepest and magnitude.error is None:
+                raise row.wrong(
+                    "magnitude", f"an error beside it, or a magnitude not fainter than its limit, {deepest}"
                 )
             elif value > deepest:
                 self._warn(Warned.FAINTER, row)
-        if not limit and read.flux.limit:
-            raise InvalidInput(
-                columns.heading("flux"), columns.cell("flux", cells), "a limit for both, or none"
-            )
-        if not limit and (read.error.placeholder or read.flux_error.placeholder):
+        if not limit and flux.limit:
+            raise row.wrong("flux", "a limit for both, or none")
+        if not limit and (magnitude.no_error or flux.no_error):
             self._warn(Warned.NO_ERROR, row)
-        if not limit and read.error.value is None and _may_be_none(value):
+        if not limit and magnitude.error is None and _may_be_none(value):
             if limits.magnitudes and limits.flag is None:
-                raise InvalidInput(heading, text, "an error beside it, for it may stand for none")
+                raise row.wrong("magnitude", "an error beside it, for it may stand for none")
             self._warn(Warned.PERHAPS_NONE, row)
-        flux, flux_error = read.flux.value, read.flux_error.value
-        if limit and flux is not None and not read.flux.limit and (flux <= 0 or flux_error is not None):
+        if (
+            limit
+            and flux.value is not None
+            and not flux.limit
+            and (flux.value <= 0 or flux.error is not None)
+        ):
             # A measured flux beside a limiting magnitude is no upper limit of the flux.
             self._warn(Warned.FLUX_LEFT, row)
-            flux = flux_error = None
-        return _Values(value, read.error.value, flux, flux_error, limit, read.magnitude.unsure)
+            flux = _Value()
+        return magnitude._replace(limit=limit), flux
 
-    def _limits(self, row: int, cells: Sequence[str], columns: Columns) -> Limits:
+    def _kept_flux(self, row: Row, flux: _Value, *, alone: bool) -> tuple[_Value, str | None]:
+        """Return a flux in the unit in which it is kept, and that; one without a unit stands not alone.
+
+        Raises:
+            InvalidInput: if a flux that stands alone has no unit that is known, or if it is too large.
+        """
+        if flux.value is None:
+            return _Value(), None
+        try:
+            unit = _flux_unit(row)
+        except InvalidInput:
+            if alone:
+                raise
+            self._warn(Warned.NO_UNIT, row)
+            return _Value(), None
+        value, error = flux.value * unit.factor, flux.error
+        if error is not None:
+            error *= _unit_of_error(row, unit).factor
+        if abs(value) > LARGEST_FLUX:
+            raise InvalidInput(row.heading("flux"), flux.value, f"a flux up to {LARGEST_FLUX}")
+        return _Value(value, error=error), unit.name
+
+    def _limits(self, row: Row) -> Limits:
         """Read the columns of limits, and cells of other columns that say "not seen" and nothing else."""
-        limits = read_limits(columns.limits, cells, flux_only="magnitude" not in columns.positions)
-        others = (columns.positions[name] for name in _MAY_SAY_LIMIT if name in columns.positions)
+        columns = row.columns
+        limits = read_limits(columns.limits, row.cells, flux_only=not row.has_column("magnitude"))
+        others = (columns.fields[name].position for name in _MAY_SAY_LIMIT if row.has_column(name))
         for position in (*columns.unread, *others):
-            text = cells[position]
+            text = row.cells[position]
             if not text or not says_not_seen(text.strip()):
                 continue
             if limits.flag is False:
@@ -292,20 +273,20 @@ class RowReader:
             return limits._replace(flag=True)
         return limits
 
-    def _check_subject(self, cells: Sequence[str], columns: Columns) -> None:
-        name = columns.cell("name", cells)
-        if name and not is_blank(name) and not self.is_nova(name):
+    def _check_subject(self, row: Row) -> None:
+        name = row.text("name")
+        if not is_blank(name) and not self.is_nova(name):
             # Comparison and check stars, and other stars of the same night, stand in the same files.
-            raise InvalidInput(columns.heading("name"), name, "a name of the nova that this upload is for")
-        kind = columns.cell("magnitude_type", cells)
-        if kind and not is_blank(kind) and kind.lower() not in _STANDARD:
-            raise InvalidInput(
-                columns.heading("magnitude_type"),
-                kind,
+            raise row.wrong("name", "a name of the nova that this upload is for")
+        kind = row.text("magnitude_type")
+        if not is_blank(kind) and kind.lower() not in _STANDARD:
+            raise row.wrong(
+                "magnitude_type",
                 "STD or ABS: a difference from a comparison star is no magnitude of the nova",
             )
 
-    def _time(self, cells: Sequence[str], columns: Columns) -> Moment:
+    def _time(self, row: Row) -> Moment:
+        cells, columns = row.cells, row.columns
         filled = [column for column in columns.times if not is_blank(cells[column.position])]
         if not filled:
             empty = columns.times[0]
@@ -316,7 +297,7 @@ class RowReader:
         filled = (
             [c for c in days if c.kind.system is not None or (clocks and len(days) == 1)] or days or filled
         )
-        moments = [self._moment(column, cells, columns, clocks) for column in filled]
+        moments = [self._moment(row, column, clocks) for column in filled]
         first = moments[0]
         if first.system is TimeSystem.DATE and first.mjd % 1 == 0:
             unread = next((place for place in columns.unread if is_clock(cells[place])), None)
@@ -338,29 +319,26 @@ class RowReader:
                 )
         return first
 
-    def _moment(
-        self, column: TimeColumn, cells: Sequence[str], columns: Columns, clocks: Sequence[TimeColumn]
-    ) -> Moment:
+    def _moment(self, row: Row, column: TimeColumn, clocks: Sequence[TimeColumn]) -> Moment:
         """Read the time of a column; a date takes the time of its day from the column that has it."""
-        kind, text = column.kind, cells[column.position]
+        kind, text = column.kind, row.cells[column.position]
         numeric = looks_like_a_number(text)
-        if kind.system is None and (named_text := columns.cell("time_system", cells)):
+        if kind.system is None and (named_text := row.text("time_system")):
             named = read_kind(named_text)
             if named is None:
-                raise InvalidInput(
-                    columns.heading("time_system"), named_text, "JD, MJD, HJD or BJD, or for a date nothing"
-                )
+                raise row.wrong("time_system", "JD, MJD, HJD or BJD, or for a date nothing")
             kind = TimeKind(named.system, named.scale or kind.scale, named.offset)
-        elif kind.system is None and columns.numeric_time and numeric:
-            kind = columns.numeric_time
+        elif kind.system is None and row.columns.numeric_time and numeric:
+            kind = row.columns.numeric_time
         if clocks and not numeric and ":" not in text and column not in clocks:
+            clock = row.cells[clocks[0].position]
             if len(clocks) > 1:
                 headings = ", ".join(one.heading for one in clocks)
-                raise InvalidInput(headings, cells[clocks[0].position], "one column with the time of the day")
-            text = f"{text} {cells[clocks[0].position]}"
+                raise InvalidInput(headings, clock, "one column with the time of the day")
+            text = f"{text} {clock}"
             kind = replace(kind, scale=kind.scale or clocks[0].kind.scale)
-        if kind.scale is None and (scale := columns.cell("time_scale", cells)) and not is_blank(scale):
-            kind = replace(kind, scale=read_scale(columns.heading("time_scale"), scale))
+        if kind.scale is None and not is_blank(scale := row.text("time_scale")):
+            kind = replace(kind, scale=read_scale(row.heading("time_scale"), scale))
         return read_time(column.heading, text, kind, self.now)
 
 
@@ -369,30 +347,30 @@ def _may_be_none(value: Decimal) -> bool:
     return value in _PLACEHOLDERS or (is_placeholder(value) and value.adjusted() == 0 and value > _NEARLY_TEN)
 
 
-def _placeholder(magnitude: _Value, error: _Error, limits: Limits) -> _Value:
-    """Return no magnitude for 0, -1 or 9.999 beside an error that says so, or for 0 or -1 beside a limit."""
+def _stands_for_none(magnitude: _Value, limits: Limits) -> bool:
+    """Whether it is 0, -1 or 9.999 beside an error that says so, or 0 or -1 beside a limit."""
     value = magnitude.value
-    if value is None or magnitude.limit or error.value is not None or not _may_be_none(value):
-        return magnitude
-    beside_limit = value in _PLACEHOLDERS and limits.magnitudes and limits.flag is not False
-    return _Value() if error.placeholder or beside_limit else magnitude
+    if value is None or magnitude.limit or magnitude.error is not None or not _may_be_none(value):
+        return False
+    beside_limit = value in _PLACEHOLDERS and bool(limits.magnitudes) and limits.flag is not False
+    return magnitude.no_error or beside_limit
 
 
-def _only(columns: Columns, values: tuple[Decimal, ...]) -> Decimal | None:
+def _only(row: Row, values: tuple[Decimal, ...]) -> Decimal | None:
     """Return the limit of a row.
 
     Raises:
         InvalidInput: if the row has several.
     """
     if len(set(values)) > 1:
-        headings = ", ".join(column.heading for column in columns.limits)
+        headings = ", ".join(column.heading for column in row.columns.limits)
         raise InvalidInput(headings, ", ".join(map(str, values)), "one limit in a row without a detection")
     return values[0] if values else None
 
 
-def _no_value(cells: Sequence[str], columns: Columns, limits: Limits) -> InvalidInput:
-    heading = columns.heading("magnitude" if "magnitude" in columns.positions else "flux")
-    text = columns.cell("magnitude", cells) or columns.cell("flux", cells)
+def _no_value(row: Row, limits: Limits) -> InvalidInput:
+    heading = row.heading("magnitude" if row.has_column("magnitude") else "flux")
+    text = row.text("magnitude") or row.text("flux")
     if limits.flag is False and (limits.magnitudes or limits.fluxes):
         return InvalidInput(
             heading, text, f"a magnitude or a flux, for {limits.heading} says that it is no limit"
@@ -401,18 +379,7 @@ def _no_value(cells: Sequence[str], columns: Columns, limits: Limits) -> Invalid
     return InvalidInput(heading, text, f"a magnitude or a flux{none}")
 
 
-def _errors(cells: Sequence[str], columns: Columns, *, with_magnitude: bool) -> tuple[_Error, _Error]:
-    """Return the errors of magnitude and flux; a column "error" is the magnitude's, if there is one."""
-    found: list[_Error] = []
-    for name, takes_plain in (("magnitude_error", with_magnitude), ("flux_error", not with_magnitude)):
-        plain = takes_plain and name not in columns.positions
-        found.append(
-            _error(cells, columns, "error" if plain else name, of_magnitude=name == "magnitude_error")
-        )
-    return found[0], found[1]
-
-
-def _magnitude(cells: Sequence[str], columns: Columns, flux: _Value) -> _Value:
+def _magnitude(row: Row, flux: _Value) -> _Value:
     """Read the cell of the magnitude; a placeholder such as 99.99 is none.
 
     Beside a flux that is not above zero there is no magnitude: ATLAS writes -18.9 then.
@@ -420,7 +387,7 @@ def _magnitude(cells: Sequence[str], columns: Columns, flux: _Value) -> _Value:
     Raises:
         InvalidInput: if it is neither a magnitude nor a limit.
     """
-    heading, text = columns.heading("magnitude"), columns.cell("magnitude", cells)
+    heading, text = row.heading("magnitude"), row.text("magnitude")
     if is_blank(text):
         return _Value()
     if says_not_seen(text):
@@ -432,17 +399,17 @@ def _magnitude(cells: Sequence[str], columns: Columns, flux: _Value) -> _Value:
     number, error = _without_error(heading, number)
     number = number.removesuffix("mag").rstrip()
     unsure = number.endswith((":", "?"))
-    factor = _THOUSANDTHS.get(columns.units.get("magnitude", "").lower(), 1)
+    factor = _THOUSANDTHS.get(row.unit("magnitude").lower(), 1)
     value = read_number(heading, number.rstrip(":?").rstrip()) * factor
     if is_placeholder(value, shortest=2):
         return _Value(limit=limit)
     if not MAGNITUDES[0] <= value <= MAGNITUDES[1]:
         if flux.value is not None and flux.value <= 0:
             return _Value()
-        raise InvalidInput(heading, text, f"a magnitude from {MAGNITUDES[0]} to {MAGNITUDES[1]}")
-    return _Value(
-        value, limit, unsure, None if error is None else _checked_error(heading, text, error * factor)
-    )
+        raise row.wrong("magnitude", f"a magnitude from {MAGNITUDES[0]} to {MAGNITUDES[1]}")
+    if error is not None:
+        error = _checked_error(row, "magnitude", error * factor, LARGEST_ERROR)
+    return _Value(value, limit, unsure, error)
 
 
 def _without_error(heading: str, text: str) -> tuple[str, Decimal | None]:
@@ -455,81 +422,83 @@ def _without_error(heading: str, text: str) -> tuple[str, Decimal | None]:
     return number.rstrip(), read_number(heading, error) if mark else None
 
 
-def _flux(cells: Sequence[str], columns: Columns) -> _Value:
+def _flux(row: Row) -> _Value:
     """Read the cell of the flux.
 
     Raises:
         InvalidInput: if it is neither a flux nor an upper limit.
     """
-    if "flux" not in columns.positions:
-        return _Value()
-    heading, text = columns.heading("flux"), columns.cell("flux", cells)
+    heading, text = row.heading("flux"), row.text("flux")
     if is_blank(text):
         return _Value()
     sign, number = split_sign(text)
     if sign in _GREATER:
-        raise InvalidInput(heading, text, "a flux, or with < an upper limit; a lower limit is neither")
+        raise row.wrong("flux", "a flux, or with < an upper limit; a lower limit is neither")
     number, error = _without_error(heading, number)
     value = read_number(heading, number)
     return _Value() if value in {-99, -999, -9999} else _Value(value, bool(sign), error=error)
 
 
-def _error(cells: Sequence[str], columns: Columns, name: str, *, of_magnitude: bool) -> _Error:
-    """Read an error. Zero, and what software writes for "not known", are none.
+def _with_error(row: Row, name: str, found: _Value, *, plain: bool) -> _Value:
+    """Return a value with the error of its column; zero, and what software writes for "not known", are none.
+
+    Args:
+        row: with the value.
+        name: magnitude or flux.
+        found: the value, with the error that stands in the same cell as in ``11.1 ± 0.1``.
+        plain: whether a column that is just called "error" is of this value.
 
     Raises:
         InvalidInput: if it is no error.
     """
-    if name not in columns.positions:
-        return _Error()
-    heading, text = columns.heading(name), columns.cell(name, cells)
+    of_magnitude = name == "magnitude"
+    field_name = "error" if plain and not row.has_column(f"{name}_error") else f"{name}_error"
+    text = row.text(field_name)
     if is_blank(text) or says_not_seen(text):
-        return _Error()
-    value = read_number(heading, text.removeprefix("+/-").lstrip("±"))
+        return found
+    value = read_number(row.heading(field_name), text.removeprefix("+/-").lstrip("±"))
     if value in _PLACEHOLDERS or (is_placeholder(value) and (of_magnitude or value < 0)):
-        return _Error(placeholder=True)
+        return found._replace(no_error=found.error is None)
     if of_magnitude:
-        value *= _THOUSANDTHS.get(columns.units.get(name, "").lower(), 1)
-    return _Error(_checked_error(heading, text, value, LARGEST_ERROR if of_magnitude else LARGEST_FLUX))
+        value *= _THOUSANDTHS.get(row.unit(field_name).lower(), 1)
+    largest = LARGEST_ERROR if of_magnitude else LARGEST_FLUX
+    return found._replace(error=_checked_error(row, field_name, value, largest))
 
 
-def _checked_error(heading: str, text: str, value: Decimal, largest: Decimal = LARGEST_ERROR) -> Decimal:
+def _checked_error(row: Row, name: str, value: Decimal, largest: Decimal) -> Decimal:
     if 0 < value <= largest:
         return value
     upper = f" to {LARGEST_ERROR} mag" if largest == LARGEST_ERROR else ""
-    raise InvalidInput(heading, text, f"an error from 0{upper}, or nothing when it is not known")
+    raise row.wrong(name, f"an error from 0{upper}, or nothing when it is not known")
 
 
-def _flux_unit(cells: Sequence[str], columns: Columns) -> FluxUnit:
-    text = columns.cell("flux_unit", cells)
-    zero_point = columns.cell("zero_point", cells)
-    if is_blank(text) and not is_blank(zero_point) and _magnitude_system(cells, columns) == "AB":
+def _flux_unit(row: Row) -> FluxUnit:
+    text, zero_point = row.text("flux_unit"), row.text("zero_point")
+    if is_blank(text) and not is_blank(zero_point) and _magnitude_system(row) == "AB":
         # The flux of a source of magnitude zero is 3631 Jy, by the definition of AB magnitudes.
-        exponent = read_number(columns.heading("zero_point"), zero_point) / Decimal("-2.5")
+        exponent = read_number(row.heading("zero_point"), zero_point) / Decimal("-2.5")
         if abs(exponent) < _LARGEST_EXPONENT:
             return FluxUnit("Jy", 3631 * Decimal(10) ** exponent)
     if is_blank(text):
-        raise InvalidInput(
-            columns.heading("flux_unit"),
-            text,
-            "the unit of the flux: a column flux_unit, or a heading such as flux (mJy)",
+        raise row.wrong(
+            "flux_unit", "the unit of the flux: a column flux_unit, or a heading such as flux (mJy)"
         )
-    return read_flux_unit(columns.heading("flux_unit"), text)
+    return read_flux_unit(row.heading("flux_unit"), text)
 
 
-def _unit_of_error(columns: Columns, unit: FluxUnit) -> FluxUnit:
+def _unit_of_error(row: Row, unit: FluxUnit) -> FluxUnit:
     """Return the unit of the error of a flux, which may be another than the flux has.
 
     Raises:
         InvalidInput: if one cannot be turned into the other.
     """
-    name = "flux_error" if "flux_error" in columns.positions else "error"
-    text = columns.units.get(name)
+    name = "flux_error" if row.has_column("flux_error") else "error"
+    text = row.unit(name)
     if not text:
         return unit
-    own = read_flux_unit(columns.heading(name), text)
+    own = read_flux_unit(row.heading(name), text)
     if own.name != unit.name:
-        raise InvalidInput(columns.heading(name), text, f"the unit of the flux, {unit.name}")
+        raise InvalidInput(row.heading(name), text, f"the unit of the flux, {unit.name}")
     return own
 
 
@@ -537,15 +506,15 @@ def _float(value: Decimal | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _magnitude_system(cells: Sequence[str], columns: Columns) -> str | None:
-    text = columns.cell("magnitude_system", cells)
+def _magnitude_system(row: Row) -> str | None:
+    text = row.text("magnitude_system")
     if is_blank(text):
         return None
     if text.lower() not in _SYSTEMS:
-        raise InvalidInput(columns.heading("magnitude_system"), text, "Vega or AB")
+        raise row.wrong("magnitude_system", "Vega or AB")
     return _SYSTEMS[text.lower()]
 
 
-def _text(cells: Sequence[str], columns: Columns, name: str) -> str | None:
-    text = " ".join(columns.cell(name, cells).split())
-    return None if is_blank(text) else text
+def _text(row: Row, name: str) -> str:
+    text = " ".join(row.text(name).split())
+    return "" if is_blank(text) else text

@@ -19,14 +19,16 @@ from xml.parsers import expat
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.columns import (
     MOST_COLUMNS,
+    Column,
     Columns,
+    Layout,
+    Row,
     TimeColumn,
     by_preference,
     checked,
     find_columns,
 )
 from sourcebook.lightcurves.figures import is_blank, read_number
-from sourcebook.lightcurves.layout import Layout, Row
 from sourcebook.lightcurves.limits import LimitColumn, LimitKind, limit_column
 from sourcebook.lightcurves.model import (
     MOST_ROWS,
@@ -362,28 +364,26 @@ def _columns(table: _Table, document: _Document) -> Columns:
             by_ucd.setdefault(found, position)
     taken = {*by_ucd.values(), *times, *limits}
     # A UCD says what a column is, a name only hints at it.
-    positions = {name: place for name, place in by_name.positions.items() if place not in taken} | by_ucd
+    by_heading = {name: one.position for name, one in by_name.fields.items()}
+    places = {name: place for name, place in by_heading.items() if place not in taken} | by_ucd
+    fields = {
+        name: Column(place, names[place], table.fields[place].get("unit")) for name, place in places.items()
+    }
     for name in ("magnitude", "flux"):
-        if name not in positions:
+        if name not in fields:
             continue
-        one = table.fields[positions[name]]
-        if name == "flux" and one.get("unit"):
-            constants.setdefault("flux_unit", one.get("unit"))
-        if "band" not in positions and (band := _band_of(one)):
+        if name == "flux" and fields[name].unit:
+            constants.setdefault("flux_unit", fields[name].unit)
+        if "band" not in fields and (band := _band_of(table.fields[places[name]])):
             constants.setdefault("band", band)
-    units = {name: table.fields[place].get("unit") for name, place in positions.items()}
-    used = {*positions.values(), *times, *limits, *of_bands}
-    unread = [place for place in range(len(names)) if place not in used]
+    used = {*places.values(), *times, *limits, *of_bands}
     columns = replace(
         by_name,
         times=by_preference(times.values()),
-        positions=positions,
-        headings={name: names[place] for name, place in positions.items()},
+        fields=fields,
         constants=constants,
-        units=units,
         limits=tuple(limits.values()),
-        unused=tuple(names[place][:40] for place in unread),
-        unread=tuple(unread),
+        unread={place: name for place, name in enumerate(names) if place not in used},
     )
     return checked(columns, names)
 
@@ -395,7 +395,7 @@ def _constants(params: Iterable[_Field]) -> dict[str, str]:
         value = one.get("value")
         if is_blank(value) or one.is_null(value) or len(value) > _CELL_LIMIT:
             continue
-        name = _field_of(one) or next(iter(find_columns([one.get("name")], {}).positions), None)
+        name = _field_of(one) or next(iter(find_columns([one.get("name")], {}).fields), None)
         if name in _CONSTANT:
             found.setdefault(name, value)
     return found
