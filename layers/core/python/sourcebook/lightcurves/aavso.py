@@ -7,26 +7,22 @@ Sources: AAVSO Extended File Format and AAVSO Visual File Format, as WebObs docu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from sourcebook.errors import InvalidInput
-from sourcebook.lightcurves.columns import Column, Columns, Layout, Row, TimeColumn
-from sourcebook.lightcurves.delimited import bounded_lines, read_delimiter, setting, split, trimmed
+from sourcebook.lightcurves.columns import Columns, Layout, Row, find_columns
+from sourcebook.lightcurves.delimited import Headings, bounded_lines, is_comment, read_delimiter, setting
 from sourcebook.lightcurves.model import AAVSO_COLUMNS, Format, TimeScale, TimeSystem
 from sourcebook.lightcurves.times import TimeKind
 
 _TYPE: Final = re.compile(r"^[^\S\n]*+\"?#\s*TYPE\s*=\s*(?P<type>[^\r\n,;\t]*)", re.IGNORECASE | re.MULTILINE)
 _SNIFFED: Final = 4_000
 _VISUAL: Final = ("NAME", "DATE", "MAG", "COMMENTCODE", "COMP1", "COMP2", "CHART", "NOTES")
-_FIELDS: Final = {
-    "NAME": "name",
-    "MAG": "magnitude",
-    "MERR": "magnitude_error",
-    "FILT": "band",
-    "MTYPE": "magnitude_type",
-    "NOTES": "notes",
+_FORMATS: Final = {
+    "EXTENDED": (Format.AAVSO_EXTENDED, AAVSO_COLUMNS),
+    "VISUAL": (Format.AAVSO_VISUAL, _VISUAL),
 }
 # The dates of observations are in UT, by the definition of both formats.
 _DATES: Final = {
@@ -53,92 +49,53 @@ def read_aavso(text: str) -> Layout:
         InvalidInput: if it is of another type, or a heading that every row needs is missing or wrong.
     """
     kind = aavso_type(text)
-    if kind not in {"EXTENDED", "VISUAL"}:
+    if kind not in _FORMATS:
         raise InvalidInput("TYPE", kind, "#TYPE=EXTENDED or #TYPE=VISUAL")
-    extended = kind == "EXTENDED"
+    form, names = _FORMATS[kind]
     content = bounded_lines(text)
-    reader = _Reader(AAVSO_COLUMNS if extended else _VISUAL, extended)
     # The headings before the first row are read at once, so that a mistake is not reported for every row.
-    first = next(
-        (n for n, line in enumerate(content) if line.strip() and not _is_comment(line)), len(content)
+    first = next((n for n, line in enumerate(content) if line.strip() and not is_comment(line)), len(content))
+    said = dict(filter(None, map(setting, content[:first])))
+    headings, columns = _declared(Headings(list(names), ","), find_columns(names, {}), said)
+    return Layout(form, _rows(content, first, headings, columns, said))
+
+
+def _declared(headings: Headings, columns: Columns, said: Mapping[str, str]) -> tuple[Headings, Columns]:
+    """Return what holds for the rows under headings that say this, by their keys.
+
+    Raises:
+        InvalidInput: if one of them is wrong.
+    """
+    delimiter = read_delimiter(said.get("delim", ","))
+    date = said.get("date", "").strip().upper()
+    if date not in _DATES:
+        raise InvalidInput("DATE", date, f"the heading #DATE= with one of {', '.join(_DATES)}")
+    constants = {"observer": said.get("obscode", "")}
+    if "band" not in columns.fields:
+        constants["band"] = "pg" if said.get("obstype", "").strip().upper() == "PTG" else "Vis."
+    times = (columns.times[0]._replace(kind=_DATES[date]),)
+    return headings._replace(delimiter=delimiter), replace(
+        columns, times=times, constants=constants, unread={}
     )
-    for line in content[:first]:
-        reader.take(line)
-    reader.check()
-    return Layout(Format.AAVSO_EXTENDED if extended else Format.AAVSO_VISUAL, reader.rows(content, first))
 
 
-def _is_comment(line: str) -> bool:
-    return line.lstrip().lstrip('"').startswith("#")
-
-
-@dataclass(slots=True)
-class _Reader:
-    names: tuple[str, ...]
-    extended: bool
-    delimiter: str = ","
-    date: str = ""
-    observer: str = ""
-    photographic: bool = False
-
-    def take(self, line: str) -> None:
-        match setting(line):
-            case ("delim", value):
-                self.delimiter = read_delimiter(value)
-            case ("date", value):
-                self.date = value.strip().upper()
-            case ("obscode", value):
-                self.observer = value
-            case ("obstype", value):
-                self.photographic = value.strip().upper() == "PTG"
-
-    def check(self) -> None:
-        if self.date not in _DATES:
-            raise InvalidInput("DATE", self.date, f"the heading #DATE= with one of {', '.join(_DATES)}")
-
-    def columns(self) -> Columns:
-        headings = {field: name for name, field in _FIELDS.items() if name in self.names}
-        visual = {"band": "pg" if self.photographic else "Vis."}
-        constants = {"observer": self.observer} | ({} if self.extended else visual)
-        position = self.names.index("DATE")
-        return Columns(
-            (TimeColumn(position, "DATE", _DATES[self.date]),),
-            {field: Column(self.names.index(name), name) for field, name in headings.items()},
-            constants,
-        )
-
-    def rows(self, content: list[str], first: int) -> Iterator[Row]:
-        columns = self.columns()
-        broken: InvalidInput | None = None
-        for number, line in enumerate(content[first:], start=first + 1):
-            if not line.strip():
-                continue
-            if _is_comment(line):
-                try:
-                    self.take(line)
-                    self.check()
-                    columns, broken = self.columns(), None
-                except InvalidInput as error:
-                    # What stands under it cannot be read until another heading mends it.
-                    broken = error
-                continue
-            yield self._row(number, line, columns, broken)
-
-    def _row(self, number: int, line: str, columns: Columns, broken: InvalidInput | None) -> Row:
-        if broken is not None:
-            return Row(number, (), columns, broken)
-        try:
-            cells = trimmed(split(line, self.delimiter), len(self.names))
-        except InvalidInput as error:
-            return Row(number, (), columns, error)
-        if len(cells) != len(self.names):
-            return Row(number, (), columns, self._wrong_number(line, len(cells)))
-        return Row(number, cells, columns)
-
-    def _wrong_number(self, line: str, cells: int) -> InvalidInput:
-        return InvalidInput(
-            "row",
-            line,
-            f"the {len(self.names)} cells {','.join(self.names)} parted by {self.delimiter!r}, not {cells}; "
-            "the delimiter must not stand in a cell, also not as a decimal comma",
-        )
+def _rows(
+    content: Sequence[str], first: int, headings: Headings, columns: Columns, said: dict[str, str]
+) -> Iterator[Row]:
+    broken: InvalidInput | None = None
+    for number, line in enumerate(content[first:], start=first + 1):
+        if not line.strip():
+            continue
+        if is_comment(line):
+            said.update(filter(None, [setting(line)]))
+            try:
+                headings, columns = _declared(headings, columns, said)
+                broken = None
+            except InvalidInput as error:
+                # What stands under it cannot be read until another heading mends it.
+                broken = error
+        elif broken is not None:
+            yield Row(number, (), columns, broken)
+        else:
+            names = f"the {len(headings.cells)} cells {','.join(headings.cells)}"
+            yield headings.row(number, line, columns, f"{names} parted by {headings.delimiter!r}")

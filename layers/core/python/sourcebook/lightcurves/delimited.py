@@ -57,7 +57,6 @@ _MOST_HEADINGS: Final = 200
 _SAMPLED: Final = 40
 """Rows by which the delimiter is recognized."""
 _SAMPLED_FOR_WIDTHS: Final = 2_000
-_FIXED: Final = "fixed"
 _FRAMED: Final = "||"
 """Bars between the cells and around the row."""
 _WIDEST: Final = 2_000
@@ -180,7 +179,7 @@ def _below_headings(content: Sequence[str]) -> Layout:
         plain = line.strip()
         if not plain.strip(",;\t|") or _is_ruler(plain) or plain.startswith("\\"):
             continue
-        if plain.lstrip('"').startswith("#"):
+        if is_comment(line):
             key_and_value = setting(line)
             if key_and_value is None:
                 commented = place, _without_mark(line)
@@ -210,7 +209,7 @@ def _below_headings(content: Sequence[str]) -> Layout:
 
 
 def _table(
-    content: Sequence[str], found: _Headings, first: int, constants: dict[str, str], before: Sequence[int]
+    content: Sequence[str], found: Headings, first: int, constants: dict[str, str], before: Sequence[int]
 ) -> Layout:
     """Return the table under headings.
 
@@ -245,7 +244,7 @@ def _is_row(line: str) -> bool:
     return bool(_STARTS_WITH_NUMBER.match(line)) or (len(numbers) > 1 and precise)
 
 
-def _units(line: str, found: _Headings) -> list[str] | None:
+def _units(line: str, found: Headings) -> list[str] | None:
     """Return the headings with the units that a line under them gives; None if it is no such line."""
     if _is_ruler(line.strip()):
         return found.cells
@@ -288,6 +287,11 @@ def bounded_lines(text: str) -> list[str]:
     return content
 
 
+def is_comment(line: str) -> bool:
+    """Whether a line is a comment, which a spreadsheet may have put into quotation marks."""
+    return line.lstrip().lstrip('"').startswith("#")
+
+
 def _without_mark(line: str) -> str:
     return line.strip().lstrip('"#').strip() if "\t" not in line else line.lstrip().lstrip('"#').lstrip(" ")
 
@@ -307,17 +311,17 @@ def _constant(key: str, value: str) -> dict[str, str]:
     return {name: value} if name else {}
 
 
-class _Headings(NamedTuple):
+class Headings(NamedTuple):
     """A line of headings.
 
     Attributes:
         cells: the headings.
-        delimiter: what separates them; empty for blanks, ``fixed`` for columns of fixed width.
+        delimiter: what separates them; empty for blanks, and for columns of fixed width.
         spans: start and end of each column of fixed width.
     """
 
     cells: list[str]
-    delimiter: str
+    delimiter: str = ""
     spans: tuple[tuple[int, int], ...] = ()
 
     def split(self, line: str) -> list[str]:
@@ -339,8 +343,22 @@ class _Headings(NamedTuple):
             raise InvalidInput("row", line, "cells that stand under their headings")
         return [line[start:end].strip() for (start, _), end in zip(self.spans, ends, strict=True)]
 
+    def row(self, number: int, line: str, columns: Columns, wanted: str) -> Row:
+        """Return the row of a line; `wanted` says which cells there should be."""
+        width = len(self.cells)
+        try:
+            cells = trimmed(self.split(line), width)
+        except InvalidInput as error:
+            return Row(number, (), columns, error)
+        if len(cells) == width:
+            return Row(number, cells, columns)
+        expected = f"{wanted}, not {len(cells)}"
+        if len(cells) > width:
+            expected += "; a decimal comma needs another delimiter, or quotation marks, as any in a cell does"
+        return Row(number, (), columns, InvalidInput("row", line, expected))
 
-def _headings(line: str, delimiter: str | None, content: Sequence[str], first: int) -> _Headings | None:
+
+def _headings(line: str, delimiter: str | None, content: Sequence[str], first: int) -> Headings | None:
     """Return the headings that a line holds; None if it holds fewer than two that are known.
 
     Args:
@@ -361,7 +379,7 @@ def _headings(line: str, delimiter: str | None, content: Sequence[str], first: i
         except InvalidInput:
             continue
         if len(cells) <= MOST_COLUMNS and sum(map(is_known, cells)) >= 2:
-            candidates.append(_Headings(cells, mark))
+            candidates.append(Headings(cells, mark))
     if not candidates:
         return None
     sample = _sample(content, first, _SAMPLED)
@@ -375,7 +393,7 @@ def _headings(line: str, delimiter: str | None, content: Sequence[str], first: i
     return best
 
 
-def _ipac(line: str, content: Sequence[str], first: int) -> _Headings | None:
+def _ipac(line: str, content: Sequence[str], first: int) -> Headings | None:
     """Return the headings of a table of IPAC; None if it is none.
 
     They stand between bars, as do types, units and nulls below them; the rows have blanks under the bars.
@@ -387,10 +405,10 @@ def _ipac(line: str, content: Sequence[str], first: int) -> _Headings | None:
     if "|" in row or not 2 < len(bars) <= MOST_COLUMNS:
         return None
     spans = tuple((start + 1, end) for start, end in pairwise(bars))
-    return _Headings([line[start:end].strip() for start, end in spans], _FIXED, spans)
+    return Headings([line[start:end].strip() for start, end in spans], spans=spans)
 
 
-def _byte_by_byte(content: Sequence[str]) -> tuple[_Headings, int] | None:
+def _byte_by_byte(content: Sequence[str]) -> tuple[Headings, int] | None:
     """Return the headings, and the place of the first row, of a table that describes itself by its bytes.
 
     The machine-readable tables of journals and of the CDS do: the rows are below the last line of dashes.
@@ -407,10 +425,10 @@ def _byte_by_byte(content: Sequence[str]) -> tuple[_Headings, int] | None:
     cells = [
         f"{one['label']} [{unit}]" if unit else one["label"] for one, unit in zip(columns, units, strict=True)
     ]
-    return _Headings(cells, _FIXED, spans), first
+    return Headings(cells, spans=spans), first
 
 
-def _fit(found: _Headings, sample: Sequence[str]) -> tuple[bool, int, bool, int]:
+def _fit(found: Headings, sample: Sequence[str]) -> tuple[bool, int, bool, int]:
     """Return how well a delimiter fits: complete headings, rows of their width, a mark rather than blanks."""
     try:
         read_columns(found.cells, _ANY_CONSTANTS)
@@ -422,7 +440,7 @@ def _fit(found: _Headings, sample: Sequence[str]) -> tuple[bool, int, bool, int]
     return complete, fitting, found.delimiter != "", sum(map(is_known, found.cells))
 
 
-def _width(found: _Headings, row: str) -> int:
+def _width(found: Headings, row: str) -> int:
     try:
         return len(trimmed(found.split(row), len(found.cells)))
     except InvalidInput:
@@ -433,17 +451,12 @@ def _sample(content: Sequence[str], first: int, most: int) -> list[str]:
     found: list[str] = []
     for line in content[first : first + 2 * most]:
         plain = line.strip(",;\t| \x0b\x0c")
-        if (
-            plain
-            and not plain.lstrip('"').startswith("#")
-            and not _is_ruler(line.strip())
-            and len(found) < most
-        ):
+        if plain and not is_comment(plain) and not _is_ruler(line.strip()) and len(found) < most:
             found.append(line[:LONGEST_LINE])
     return found
 
 
-def _fixed_width(line: str, sample: Sequence[str]) -> _Headings | None:
+def _fixed_width(line: str, sample: Sequence[str]) -> Headings | None:
     """Return headings of fixed width, if the same places are blank in the headings and in all rows."""
     rows = [line.rstrip(), *(row.rstrip() for row in sample)]
     width = max(map(len, rows))
@@ -461,7 +474,7 @@ def _fixed_width(line: str, sample: Sequence[str]) -> _Headings | None:
         read_columns(cells, _ANY_CONSTANTS)
     except InvalidInput:
         return None
-    return _Headings(cells, _FIXED, spans)
+    return Headings(cells, spans=spans)
 
 
 @dataclass(slots=True)
@@ -470,7 +483,7 @@ class _Rows:
 
     content: Sequence[str]
     columns: Columns
-    headings: _Headings
+    headings: Headings
     settings: dict[str, str]
     written: list[str]
     """The headings without the units that stand in a line of their own."""
@@ -484,7 +497,7 @@ class _Rows:
             plain = line.strip()
             if not plain.strip(',;\t|"') or _is_ruler(plain):
                 continue
-            if plain.lstrip('"').startswith("#"):
+            if is_comment(line):
                 self._comment(line)
                 continue
             if self._is_headings_again(line):
@@ -492,20 +505,8 @@ class _Rows:
             if self.broken:
                 yield Row(number, (), self.columns, self.broken)
             else:
-                yield self._row(number, line)
-
-    def _row(self, number: int, line: str) -> Row:
-        width = len(self.headings.cells)
-        try:
-            cells = trimmed(self.headings.split(line), width)
-        except InvalidInput as error:
-            return Row(number, (), self.columns, error)
-        if len(cells) == width:
-            return Row(number, cells, self.columns)
-        more = len(cells) > width
-        hint = "; a decimal comma needs another delimiter, or quotation marks" if more else ""
-        expected = f"{width} cells as there are headings, not {len(cells)}{hint}"
-        return Row(number, (), self.columns, InvalidInput("row", line, expected))
+                width = len(self.headings.cells)
+                yield self.headings.row(number, line, self.columns, f"{width} cells as there are headings")
 
     def _comment(self, line: str) -> None:
         """Take a setting, or headings, from a comment between the rows."""
