@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from sourcebook.errors import InvalidInput
@@ -44,13 +47,10 @@ from sourcebook.lightcurves.votable_binary import BinaryType, read_binary
 MOST_CELLS: Final = 1_500_000
 MOST_ELEMENTS: Final = 50_000
 """Besides rows and cells; a real table has some hundred."""
-MOST_PARAMS: Final = 1_000
-MOST_TABLES: Final = 200
+_MOST: Final = {"PARAM": 1_000, "TABLE": 200}
 _CELL_LIMIT: Final = 2_000
 _DEPTH: Final = 30
 _MOST_ATTRIBUTES: Final = 50
-_TAGS: Final = {name: name for name in ("TD", "TR")}
-"""Names that occur a million times, without a look at their prefix."""
 _EXPECTED: Final = "a well-formed VOTable with TABLEDATA, BINARY or BINARY2"
 _BAND_IN_UCD: Final = re.compile(r"em\.opt\.([UBVRI])\b|em\.ir\.([JHK])\b", re.IGNORECASE)
 _NOT_READ: Final = frozenset({"FITS", "PARQUET"})
@@ -65,12 +65,18 @@ _CUT: Final = "The service that made the table says that there was more (OVERFLO
 _NONE: Final = frozenset({"", "UNKNOWN"})
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Field:
     """A FIELD or PARAM, by its attributes, and the values that its VALUES elements declare as "no value"."""
 
     attributes: Mapping[str, str]
-    nulls: list[str] = field(default_factory=list)
+    nulls: list[str]
+
+    @classmethod
+    def of(cls, element: Element) -> _Field:
+        """Return what an element says."""
+        declared = (values.get("null") for values in element.iter("VALUES"))
+        return cls(element.attrib, [null.strip() for null in declared if null is not None])
 
     def get(self, name: str) -> str:
         return self.attributes.get(name, "").strip()
@@ -100,82 +106,72 @@ def _same_number(one: str, other: str, *, single: bool) -> bool:
     return bool(numbers[0] == numbers[1])
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Table:
-    scopes: tuple[list[_Field], ...]
-    """PARAMs of what the table stands in, which may come after it."""
-    fields: list[_Field] = field(default_factory=list)
-    params: list[_Field] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
-    encoded: set[int] = field(default_factory=set)
-    """Rows with cells in base64."""
-    serialization: str = "TABLEDATA"
-    stream: list[str] = field(default_factory=list)
-    """What stands in STREAM, where the rows are binary."""
+    """A TABLE.
+
+    Attributes:
+        within: what it stands in, the document first. PARAMs of it may come after the table.
+        rows: with their cells; None for one with cells in base64.
+    """
+
+    element: Element
+    within: tuple[Element, ...]
+    fields: list[_Field]
+    rows: list[list[str] | None]
 
     def read_stream(self) -> None:
-        """Take the rows out of the stream.
+        """Take the rows out of a stream, if the table has one.
 
         Raises:
             InvalidInput: if they cannot be read.
         """
-        types = [BinaryType.of(one.get("datatype"), one.get("arraysize")) for one in self.fields]
-        for cells in read_binary("".join(self.stream), types, nulls=self.serialization == "BINARY2"):
-            if len(self.rows) >= MOST_ROWS:
-                raise too_many_rows()
-            self.rows.append(cells)
-            if len(self.rows) * len(cells) > MOST_CELLS:
-                raise InvalidInput("file", f"row {len(self.rows)}", f"at most {MOST_CELLS} cells")
+        for form in ("BINARY", "BINARY2"):
+            stream = self.element.find(f"DATA/{form}/STREAM")
+            if stream is None or not stream.text:
+                continue
+            types = [BinaryType.of(one.get("datatype"), one.get("arraysize")) for one in self.fields]
+            for cells in read_binary(stream.text, types, nulls=form == "BINARY2"):
+                if len(self.rows) >= MOST_ROWS:
+                    raise too_many_rows()
+                self.rows.append(cells)
+                if len(self.rows) * len(cells) > MOST_CELLS:
+                    raise InvalidInput("file", f"row {len(self.rows)}", f"at most {MOST_CELLS} cells")
+
+
+@lru_cache(maxsize=64)
+def _tag(name: str) -> str:
+    """Return the name of an element in capitals, without the prefix of its namespace."""
+    return name.rpartition(":")[2].upper()
 
 
 @dataclass(slots=True)
 class _Document:
-    """Collects tables from expat's events; their names have no prefixes of namespaces."""
+    """Collects tables from expat's events. Each row is taken when it ends, and its elements let go."""
 
     tables: list[_Table] = field(default_factory=list)
     timesys: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    scopes: list[list[_Field]] = field(default_factory=lambda: [[]])
-    """PARAMs of the document, and of each RESOURCE that is open."""
-    path: list[str] = field(default_factory=list)
-    text: list[str] | None = None
-    length: int = 0
-    cells: int = 0
-    elements: int = 0
-    params: int = 0
-    declared: _Field | None = None
-    """The FIELD or PARAM that is open."""
-    in_error: bool = False
-    in_stream: bool = False
+    builder: TreeBuilder = field(default_factory=TreeBuilder)
+    path: list[Element] = field(default_factory=list)
+    """Elements that are open."""
+    rows: list[list[str] | None] = field(default_factory=list)
+    """Of the table that is open."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """How many elements there were, by name."""
     cut: bool = False
     """Whether a service says that there was more."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        tag = _TAGS.get(name) or name.rpartition(":")[2].upper()
-        if tag == "TD":
-            self.cells += 1
-            if attributes.get("encoding", "none") != "none" and self.tables:
-                self.tables[-1].encoded.add(len(self.tables[-1].rows))
-            self._begin_text()
-        else:
+        tag = _tag(name)
+        self.counts[tag] += 1
+        if tag != "TD" or not self.path:
             self._check(tag, name, attributes)
-        self.path.append(tag)
-        match tag:
-            case "TIMESYS":
-                self.timesys[attributes.get("ID", "")] = attributes
-            case "PARAM":
-                self._start_param(attributes)
-            case "VALUES" if self.declared is not None and "null" in attributes:
-                self.declared.nulls.append(attributes["null"].strip())
-            case "INFO" if attributes.get("name", "").upper() == "QUERY_STATUS":
-                status = attributes.get("value", "").upper()
-                self.cut = self.cut or status == "OVERFLOW"
-                if status == "ERROR":
-                    self.in_error = True
-                    self._begin_text()
-            case "RESOURCE":
-                self.scopes.append([])
-            case _:
-                self._start_table(tag, attributes)
+        elif self.counts["TD"] > MOST_CELLS or len(self.path[-1]) > MOST_COLUMNS:
+            shown = f"row {len(self.rows) + 1}"
+            raise InvalidInput("file", shown, f"at most {MOST_CELLS} cells, {MOST_COLUMNS} of them in a row")
+        if tag == "TABLE":
+            self.rows = []
+        self.path.append(self.builder.start(tag, attributes))
 
     def _check(self, tag: str, name: str, attributes: dict[str, str]) -> None:
         """Refuse what no table of measurements has, before anything is kept of it."""
@@ -188,74 +184,44 @@ class _Document:
             raise InvalidInput("file", shown, f"{_EXPECTED}; {tag} is not read: save it with TABLEDATA")
         if len(attributes) > _MOST_ATTRIBUTES:
             raise InvalidInput("file", shown, f"at most {_MOST_ATTRIBUTES} attributes of an element")
-        if tag != "TR":
-            self.elements += 1
-            if self.elements > MOST_ELEMENTS:
-                raise InvalidInput("file", shown, f"at most {MOST_ELEMENTS} elements besides the cells")
+        if self.counts.total() - self.counts["TR"] - self.counts["TD"] > MOST_ELEMENTS:
+            raise InvalidInput("file", shown, f"at most {MOST_ELEMENTS} elements besides the cells")
+        if tag in _MOST and self.counts[tag] > _MOST[tag]:
+            raise InvalidInput(tag, attributes.get("name"), f"at most {_MOST[tag]} {tag}")
+        if tag == "TR" and len(self.rows) >= MOST_ROWS:
+            raise too_many_rows()
 
-    def _start_param(self, attributes: dict[str, str]) -> None:
-        self.declared = _Field(attributes)
-        within = self.tables and "TABLE" in self.path
-        (self.tables[-1].params if within else self.scopes[-1]).append(self.declared)
-        self.params += 1
-        if self.params > MOST_PARAMS:
-            raise InvalidInput("PARAM", attributes.get("name"), f"at most {MOST_PARAMS} PARAM")
-
-    def _start_table(self, tag: str, attributes: dict[str, str]) -> None:
-        match tag:
+    def end(self, _: str) -> None:
+        element = self.path.pop()
+        self.builder.end(element.tag)
+        match element.tag:
+            case "TR" if self.path[-1].tag == "TABLEDATA":
+                encoded = any(cell.get("encoding", "none") != "none" for cell in element)
+                cells = [(cell.text or "")[:_CELL_LIMIT].strip() for cell in element.iter("TD")]
+                self.rows.append(None if encoded else cells)
+                element.clear()
             case "TABLE":
-                if len(self.tables) >= MOST_TABLES:
-                    raise InvalidInput("TABLE", attributes.get("name"), f"at most {MOST_TABLES} tables")
-                self.tables.append(_Table(tuple(self.scopes)))
-            case "FIELD" if self.tables:
-                self.declared = _Field(attributes)
-                self.tables[-1].fields.append(self.declared)
-                if len(self.tables[-1].fields) > MOST_COLUMNS:
-                    raise InvalidInput("FIELD", attributes.get("name"), f"at most {MOST_COLUMNS} columns")
-            case "TR" if self.tables and "TABLEDATA" in self.path:
-                if len(self.tables[-1].rows) >= MOST_ROWS:
-                    raise too_many_rows()
-                self.tables[-1].rows.append([])
-            case "BINARY" | "BINARY2" if self.tables:
-                self.tables[-1].serialization = tag
-            case "STREAM" if self.tables:
-                if attributes.get("href") or attributes.get("encoding", "base64") != "base64":
-                    shown = attributes.get("href") or attributes["encoding"]
+                fields = [_Field.of(one) for one in element.iter("FIELD")]
+                if len(fields) > MOST_COLUMNS:
+                    raise InvalidInput("FIELD", f"{len(fields)} FIELD", f"at most {MOST_COLUMNS} columns")
+                self.tables.append(_Table(element, tuple(self.path), fields, self.rows))
+            case "TIMESYS":
+                self.timesys[element.get("ID", "")] = element.attrib
+            case "STREAM":
+                if element.get("href") or element.get("encoding", "base64") != "base64":
+                    shown = element.get("href") or element.get("encoding", "")
                     raise InvalidInput("STREAM", shown[:80], f"{_EXPECTED}, in base64 within the file")
-                self.in_stream = True
+            case "INFO" if element.get("name", "").upper() == "QUERY_STATUS":
+                self._take_status(element)
 
-    def end(self, name: str) -> None:
-        tag = self.path.pop()
-        if tag == "TD" and self.text is not None:
-            rows = self.tables[-1].rows if self.tables else []
-            if self.cells > MOST_CELLS or (rows and len(rows[-1]) > MOST_COLUMNS):
-                raise InvalidInput(
-                    "file", f"row {len(rows)}", f"at most {MOST_CELLS} cells, {MOST_COLUMNS} of them in a row"
-                )
-            if rows:
-                rows[-1].append("".join(self.text).strip() if self.text else "")
-            self.text = None
-        elif tag in {"FIELD", "PARAM"}:
-            self.declared = None
-        elif tag == "STREAM":
-            self.in_stream = False
-        elif tag == "RESOURCE":
-            self.scopes.pop()
-        elif tag == "INFO" and self.in_error:
-            text = " ".join("".join(self.text or ()).split())[:200]
+    def _take_status(self, element: Element) -> None:
+        status = element.get("value", "").upper()
+        self.cut = self.cut or status == "OVERFLOW"
+        if status == "ERROR":
+            text = " ".join((element.text or "").split())[:200]
             raise InvalidInput(
-                "file", text, f"a table; this is what a service answers when it could not make one ({name})"
+                "file", text, "a table; this is what a service answers when it could not make one (INFO)"
             )
-
-    def characters(self, text: str) -> None:
-        if self.in_stream:
-            self.tables[-1].stream.append(text)
-        elif self.text is not None and self.length < _CELL_LIMIT:
-            self.text.append(text[: _CELL_LIMIT - self.length])
-            self.length += len(text)
-
-    def _begin_text(self) -> None:
-        self.text, self.length = [], 0
 
 
 def read_votable(body: bytes) -> Layout:
@@ -272,12 +238,11 @@ def read_votable(body: bytes) -> Layout:
     wrong: InvalidInput | None = None
     for table in document.tables:
         try:
-            columns = _columns(table, document)
+            columns = _columns(table, document.timesys)
         except InvalidInput as error:
             wrong = wrong or error
             continue
-        if table.stream:
-            table.read_stream()
+        table.read_stream()
         notes += columns.remarks()
         rows.append(_rows(table, columns, first))
         first += len(table.rows)
@@ -300,7 +265,7 @@ def _parsed(body: bytes) -> _Document:
     parser.ExternalEntityRefHandler = refuse
     parser.StartElementHandler = document.start
     parser.EndElementHandler = document.end
-    parser.CharacterDataHandler = document.characters
+    parser.CharacterDataHandler = document.builder.data
     try:
         parser.Parse(body, True)
     except (expat.ExpatError, LookupError, ValueError) as error:
@@ -316,31 +281,29 @@ def _rows(table: _Table, columns: Columns, first: int) -> Iterator[Row]:
     width = len(table.fields)
     with_nulls = [(place, one) for place, one in enumerate(table.fields) if one.nulls]
     for number, cells in enumerate(table.rows, start=first):
-        if len(cells) != width:
+        error = None
+        if cells is None:
+            error = InvalidInput("TD", "encoding", "cells of plain text, not of base64")
+        elif len(cells) != width:
             shown = ",".join(cells[:20])[:80]
             error = InvalidInput("TR", shown, f"{width} TD as there are FIELD, not {len(cells)}")
-            yield Row(number, (), columns, error)
-        elif number - first + 1 in table.encoded:
-            yield Row(
-                number, (), columns, InvalidInput("TD", "encoding", "cells of plain text, not of base64")
-            )
         else:
             for place, one in with_nulls:
                 if one.is_null(cells[place]):
                     cells[place] = ""
-            yield Row(number, cells, columns)
+        yield Row(number, cells or (), columns, error)
 
 
-def _columns(table: _Table, document: _Document) -> Columns:
+def _columns(table: _Table, timesys: Mapping[str, Mapping[str, str]]) -> Columns:
     names = [one.get("name") or one.get("ID") or f"column {n}" for n, one in enumerate(table.fields, start=1)]
-    by_name = find_columns(names, _constants(chain(table.params, *reversed(table.scopes))))
+    by_name = find_columns(names, _constants(table))
     constants = dict(by_name.constants)
     times = {column.position: column for column in by_name.times}
     limits = {column.position: column for column in by_name.limits}
     of_bands = {place for one in by_name.bands for place in one.places}
     by_ucd: dict[str, int] = {}
     for position, one in enumerate(table.fields):
-        kind = _time_kind(one, document, times.get(position))
+        kind = _time_kind(one, timesys.get(one.get("ref")), times.get(position))
         if position in of_bands:
             continue
         if kind is not None:
@@ -388,10 +351,19 @@ def _columns(table: _Table, document: _Document) -> Columns:
     return checked(columns, names)
 
 
-def _constants(params: Iterable[_Field]) -> dict[str, str]:
-    """Return what PARAMs say once for all rows, by field; of several the first counts."""
+def _params(element: Element) -> Iterator[_Field]:
+    """Yield the PARAMs of an element, and none of the tables and resources within it."""
+    for child in element:
+        if child.tag == "PARAM":
+            yield _Field.of(child)
+        elif child.tag not in {"RESOURCE", "TABLE"}:
+            yield from _params(child)
+
+
+def _constants(table: _Table) -> dict[str, str]:
+    """Return what PARAMs say once for all rows, by field; the first counts, those of the table before all."""
     found: dict[str, str] = {}
-    for one in params:
+    for one in chain.from_iterable(map(_params, (table.element, *reversed(table.within)))):
         value = one.get("value")
         if is_blank(value) or one.is_null(value) or len(value) > _CELL_LIMIT:
             continue
@@ -432,7 +404,7 @@ def _field_of(one: _Field) -> str | None:
     return None
 
 
-def _time_kind(one: _Field, document: _Document, by_name: TimeColumn | None) -> TimeKind | None:
+def _time_kind(one: _Field, timesys: Mapping[str, str] | None, by_name: TimeColumn | None) -> TimeKind | None:
     """Return what a column of times is; None if it is no column of times.
 
     Raises:
@@ -450,7 +422,6 @@ def _time_kind(one: _Field, document: _Document, by_name: TimeColumn | None) -> 
     elif xtype == "timestamp":
         # DALI 1.1, section 3.3.3: a timestamp is in UTC.
         kind = TimeKind(TimeSystem.DATE, kind.scale or TimeScale.UTC)
-    timesys = document.timesys.get(one.get("ref"))
     return kind if timesys is None else _with_timesys(timesys, kind)
 
 
