@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 from sourcebook.api.workflows import CandidateName
 from sourcebook.inputs import Input, NovaId, expected, matching
 from sourcebook.novae.messages import FindNova, OneNova
-from sourcebook.photometry.messages import RebuildTable, TableOutcome, UploadKnown, ValidateUpload
+from sourcebook.photometry.messages import RebuildTable, UploadKnown, ValidateUpload
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.shared import EXAMPLE
@@ -112,6 +112,6 @@ WORKFLOW = Workflow(
         comment="One run at a time for one upload: of two, the second then finds it ingested. Uploads to one "
         "nova do not wait for each other.",
     ),
-    outcomes=(*TableOutcome, _KNOWN),
+    outcomes=("INGESTED", _KNOWN),
     steps=_STEPS,
 )

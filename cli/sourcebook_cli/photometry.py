@@ -104,7 +104,7 @@ def rebuild(nova: str, *, without: tuple[str, ...], aws: bool) -> None:
     store = NovaStore(stack.table)
     objects = Objects(stack.session.client("s3", config=aws_config()), stack.outputs["BucketName"])
     remade = TableRebuilder(store, objects).remake(_nova_id(store, nova), without=without)
-    say(f"{remade.table_rows} measurements of {remade.ingestion_count} uploads")
+    say(f"{len(remade.measurements)} measurements of {len(remade.uploads)} uploads")
 
 
 def hand_in(stack: Stack, nova: str, files: Sequence[Path], *, timeout: float | None) -> list[dict[str, Any]]:

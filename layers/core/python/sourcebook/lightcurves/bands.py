@@ -50,9 +50,7 @@ _OTHERS: Final = {
     "ks": "Ks",
     "k s": "Ks",
     "z s": "ZS",
-    "j": "J",
-    "h": "H",
-    "k": "K",
+    **{name.lower(): name for name in "JHK"},
     "orange": "o",
     "cyan": "c",
     "tess": "TESS",
@@ -103,18 +101,16 @@ _BY_SYSTEM: Final = tuple(
 )
 _SUFFIXED: Final = re.compile(r"(?P<letter>[UBVRI]|[ri](?=c)) ?\(?(?P<system>[CcJj])\)?")
 """Rc and Ic of Cousins, Vj of Johnson."""
+_UNITS: Final = {
+    **{name.lower(): name for name in ("GHz", "MHz", "keV", "MeV", "GeV", "um", "nm", "Angstrom")},
+    **dict.fromkeys(("µm", "μm"), "um"),
+    "å": "Angstrom",
+}
 _SPECTRAL: Final = re.compile(
     r"(?P<value>\d{1,6}(?:[.,]\d{1,4})?(?:-\d{1,6}(?:\.\d{1,4})?)?) ?"
-    r"(?P<unit>GHz|MHz|keV|MeV|GeV|um|µm|μm|nm|Angstrom|Å)",
+    rf"(?P<unit>{'|'.join(_UNITS)})",
     re.IGNORECASE,
 )
-_UNITS: Final = {
-    unit.lower(): spelled
-    for unit, spelled in (
-        *((name, name) for name in ("GHz", "MHz", "keV", "MeV", "GeV", "um", "nm", "Angstrom")),
-        *(("µm", "um"), ("μm", "um"), ("Å", "Angstrom")),
-    )
-}
 _EXPECTED: Final = (
     "a band such as B, V, R, I (Johnson-Cousins), g, r, i (Sloan), TG, CV, Visual or another of AAVSO's "
     "filters, or for other wavelengths a value with its unit such as 5 GHz"

@@ -81,18 +81,14 @@ def _agree(one: Measurement, other: Measurement) -> bool:
 
 
 def _filled(first: Measurement, second: Measurement) -> Measurement:
-    missing = {name: getattr(second, name) for name in _FILLED if getattr(first, name) is None}
-    if first.flux is None and second.flux is not None:
-        return replace(first, **missing)
     # An error or a unit without its value would say nothing.
-    wanted = {
-        k: v
-        for k, v in missing.items()
-        if v is not None and not (k.startswith("flux") and first.flux is None)
+    fluxes = second.flux is not None and (first.flux is None or first.flux_unit == second.flux_unit)
+    missing = {
+        name: getattr(second, name)
+        for name in _FILLED
+        if getattr(first, name) is None and (fluxes or not name.startswith("flux"))
     }
-    if "flux_error" in wanted and first.flux_unit != second.flux_unit:
-        del wanted["flux_error"]
-    return replace(first, **wanted) if wanted else first
+    return replace(first, **missing) if missing else first
 
 
 def _order(one: Measurement) -> tuple[Any, ...]:

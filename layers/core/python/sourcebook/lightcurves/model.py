@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
@@ -135,10 +134,6 @@ class RowError:
         """The same in one sentence."""
         return f"row {self.row}: {self.field}: {self.value} is not valid; expected {self.expected}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return {**asdict(self), "message": self.message}
-
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
@@ -162,8 +157,8 @@ class Parsed:
     notes: tuple[str, ...]
     reference: str | None = None
 
-    def counts(self) -> dict[str, Any]:
-        """Return the figures, and no rows."""
+    def report(self) -> dict[str, Any]:
+        """Return everything that the sender of the upload should know."""
         return {
             "file_id": self.file_id,
             "format": self.format.value,
@@ -171,13 +166,7 @@ class Parsed:
             "accepted": len(self.measurements),
             "duplicates": self.duplicates,
             "rejected": self.rejected,
-        }
-
-    def report(self) -> dict[str, Any]:
-        """Return everything that the sender of the upload should know."""
-        return {
-            **self.counts(),
-            "errors": [error.to_dict() for error in self.errors],
+            "errors": [{**asdict(error), "message": error.message} for error in self.errors],
             "errors_left_out": self.rejected - len(self.errors),
             "notes": list(self.notes),
             **({"reference": self.reference} if self.reference else {}),
@@ -187,8 +176,3 @@ class Parsed:
 def too_many_rows() -> InvalidInput:
     """Return the error of an upload with more than `MOST_ROWS` rows."""
     return InvalidInput("file", f"more than {MOST_ROWS} rows", f"at most {MOST_ROWS} rows: split it")
-
-
-def from_rows(rows: Iterable[Iterable[Any]]) -> list[Measurement]:
-    """Return the measurements whose values `to_row` gave."""
-    return [Measurement(*row) for row in rows]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,8 +21,6 @@ POINT_FIELDS: Final = tuple(
     "flux_unit upper_limit observer".split()
 )
 """Fields of a measurement as it is served."""
-
-_SMALLEST_GROUP: Final = 1
 
 Point = tuple[Any, ...]
 
@@ -110,9 +109,7 @@ class Series:
             and (until is None or point[time] < until)
             and (upper_limits or not point[limit])
         ]
-        counts: dict[str, int] = {}
-        for point in found:
-            counts[point[band]] = counts.get(point[band], 0) + 1
+        counts = Counter(point[band] for point in found)
         kept = found if len(found) <= most else thin(found, most)
         return Selection(
             tuple(dict(zip(POINT_FIELDS, point, strict=True)) for point in kept),
@@ -140,7 +137,7 @@ def thin(points: Sequence[Point], most: int) -> list[Point]:
 
 def _shares(sizes: Sequence[int], most: int) -> list[int]:
     total = sum(sizes)
-    shares = [min(size, max(_SMALLEST_GROUP, most * size // total)) for size in sizes]
+    shares = [min(size, max(1, most * size // total)) for size in sizes]
     while sum(shares) > most:
         shares[max(range(len(shares)), key=shares.__getitem__)] -= 1
     return shares
@@ -153,18 +150,13 @@ def _extremes(points: Sequence[Point], places: Sequence[int], share: int) -> lis
         return [places[0], places[-1]] if share > 1 else list(places[:share])
     kept = [places[0], places[-1]]
     inner = places[1:-1]
+    magnitude, flux = POINT_FIELDS.index("magnitude"), POINT_FIELDS.index("flux")
     stretches = (share - 2) // 2
     for number in range(stretches):
         stretch = inner[number * len(inner) // stretches : (number + 1) * len(inner) // stretches]
-        values = [(_value(points[place]), place) for place in stretch]
+        values = [
+            (points[place][flux] if points[place][magnitude] is None else points[place][magnitude], place)
+            for place in stretch
+        ]
         kept += [min(values)[1], max(values)[1]]
     return kept
-
-
-_MAGNITUDE: Final = POINT_FIELDS.index("magnitude")
-_FLUX: Final = POINT_FIELDS.index("flux")
-
-
-def _value(point: Point) -> float:
-    value = point[_MAGNITUDE] if point[_MAGNITUDE] is not None else point[_FLUX]
-    return float(value)

@@ -47,14 +47,7 @@ _SHORT: Final = {
     "bkjd": (TimeSystem.BJD, TimeScale.TDB, Decimal(2_454_833)),
 }
 """Reduced Julian Dates, and those of TESS and Kepler, by what they are counted from."""
-_SCALES: Final = {
-    "utc": TimeScale.UTC,
-    "ut": TimeScale.UTC,
-    "tt": TimeScale.TT,
-    "tdb": TimeScale.TDB,
-    "tcb": TimeScale.TCB,
-    "tai": TimeScale.TAI,
-}
+_SCALES: Final = {**{scale.lower(): scale for scale in TimeScale}, "ut": TimeScale.UTC}
 _MONTH: Final = r"\d{1,2}|[a-z]{3,9}\.?"
 _PART_OF_DAY: Final = (
     r"(?:(?P<part>[.,]\d{1,9})"
@@ -258,19 +251,8 @@ def _start(found: re.Match[str], field: str, text: str, kind: TimeKind) -> datet
             raise InvalidInput(field, text, f"{_DATE_EXPECTED}; here day and month may be either")
     second, fraction = int(found["second"] or 0), (found["fraction"] or "").ljust(6, "0")[:6]
     zone = found["zone"] or ""
-    ahead = (
-        timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[-2:]))
-        if zone[:1] in {"+", "-"}
-        else timedelta()
-    )
-    start = datetime(
-        int(found["year"]),
-        int(month),
-        day,
-        hour,
-        int(found["minute"] or 0),
-        second,
-        int(fraction),
-        tzinfo=UTC,
-    )
-    return start - ahead
+    year, minute = int(found["year"]), int(found["minute"] or 0)
+    start = datetime(year, int(month), day, hour, minute, second, int(fraction), tzinfo=UTC)
+    if zone[:1] in {"+", "-"}:
+        start -= timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[-2:]))
+    return start

@@ -25,21 +25,6 @@ _JANSKYS: Final = {
     "microjy": Decimal("1e-6"),
     "njy": Decimal("1e-9"),
 }
-_OTHERS: Final = {
-    "erg/s/cm2/hz": "erg s-1 cm-2 Hz-1",
-    "erg/s/cm2/angstrom": "erg s-1 cm-2 Angstrom-1",
-    "erg/s/cm2/a": "erg s-1 cm-2 Angstrom-1",
-    "erg/s/cm2/aa": "erg s-1 cm-2 Angstrom-1",
-    "erg/s/cm2": "erg s-1 cm-2",
-    "w/m2": "W m-2",
-    "w/m2/hz": "W m-2 Hz-1",
-    "w/m2/um": "W m-2 um-1",
-    "w/m2/nm": "W m-2 nm-1",
-    "count/s": "count s-1",
-    "counts/s": "count s-1",
-    "ct/s": "count s-1",
-    "electron/s": "electron s-1",
-}
 _VOUNITS: Final = {
     "Jy": "Jy",
     "erg s-1 cm-2 Hz-1": "10**-3W.m**-2.Hz**-1",
@@ -53,6 +38,7 @@ _VOUNITS: Final = {
     "electron s-1": "'electron'.s**-1",
 }
 """Each unit that is kept, in VOUnits 1.0, where erg and Angstrom are deprecated and electron is unknown."""
+_SPELLINGS: Final = {"a": "angstrom", "aa": "angstrom", "counts": "count", "ct": "count"}
 _OF_VOUNITS: Final = {unit: name for name, unit in _VOUNITS.items()}
 _POWER: Final = re.compile(r"(?<![a-zA-Z])([a-zA-Z]+)\^?-([12])(?!\d)")
 _EXPECTED: Final = "a unit of flux such as Jy, mJy, uJy, erg/s/cm2/Angstrom, erg/s/cm2/Hz, W/m2/um or count/s"
@@ -75,9 +61,8 @@ def read_flux_unit(field: str, text: str) -> FluxUnit:
     lowered = lowered.replace("^", "").replace("*", "").replace("sec", "s")
     if lowered in _JANSKYS:
         return FluxUnit("Jy", _JANSKYS[lowered])
-    sorted_form = _sorted_divisors(lowered)
-    if sorted_form in _SORTED:
-        return FluxUnit(_SORTED[sorted_form], Decimal(1))
+    if name := _BY_PARTS.get(_parts(lowered)):
+        return FluxUnit(name, Decimal(1))
     raise InvalidInput(field, text, _EXPECTED)
 
 
@@ -92,9 +77,10 @@ def _with_slashes(text: str) -> str:
     return re.sub(r"[\s.]+", "", turned).lower()
 
 
-def _sorted_divisors(text: str) -> str:
-    first, *rest = text.split("/")
-    return "/".join([first, *sorted(rest)])
+def _parts(text: str) -> tuple[str, ...]:
+    """Return the unit and, in any order, what it is divided by."""
+    first, *rest = (_SPELLINGS.get(part, part) for part in text.split("/"))
+    return (first, *sorted(rest))
 
 
-_SORTED: Final = {_sorted_divisors(form): name for form, name in _OTHERS.items()}
+_BY_PARTS: Final = {_parts(_with_slashes(name)): name for name in _VOUNITS}

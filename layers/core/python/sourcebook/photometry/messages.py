@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from sourcebook.messages import Message, TaskRequest, TaskResult
 
@@ -44,9 +43,6 @@ class UploadKnown(TaskResult):
     ingested_at: str
 
 
-ValidatedUpload: TypeAlias = UploadValid | UploadKnown
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidateUpload(TaskRequest):
     """Asks for an upload of photometry to be read."""
@@ -66,12 +62,6 @@ class UploadObject(Message):
     byte_length: int
 
 
-class TableOutcome(StrEnum):
-    """What became of an upload."""
-
-    INGESTED = "INGESTED"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRebuilt(TaskResult):
     """A table that has an upload's measurements.
@@ -81,7 +71,7 @@ class TableRebuilt(TaskResult):
         ingestion_count: uploads in the table.
     """
 
-    outcome: TableOutcome = TableOutcome.INGESTED
+    outcome: Literal["INGESTED"] = "INGESTED"
     nova_id: str
     file_id: str
     added: int

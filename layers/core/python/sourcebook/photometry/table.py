@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.bucket.objects import ObjectChanged, Objects
+from sourcebook.bucket.objects import Content, ObjectChanged, Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable, Terminal
 from sourcebook.lightcurves.merge import merge
@@ -48,23 +49,6 @@ class TableContended(Retryable):
 
 class TableFull(Terminal):
     """The table would become too large."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Current:
-    """The table as it is written."""
-
-    table: PhotometryFile
-    body: bytes
-    etag: str
-
-
-@dataclass(frozen=True, slots=True)
-class TableRemade:
-    """How many measurements and uploads a table has that was made anew."""
-
-    table_rows: int
-    ingestion_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +110,8 @@ class TableRebuilder:
             table, now = self.store.table, self.clock()
             add_paper(table, nova_id, bibcode, role, workflow="ingest_photometry", now=now)
 
-    def remake(self, nova_id: str, *, without: Collection[str] = ()) -> TableRemade:
-        """Rebuild the table from the measurements of its uploads, `without` some of them.
+    def remake(self, nova_id: str, *, without: Collection[str] = ()) -> PhotometryFile:
+        """Rebuild the table from the measurements of its uploads, `without` some of them, and return it.
 
         For an upload that should not be there, and for a table that cannot be read. An upload that is left
         out is forgotten: it may be ingested again.
@@ -160,12 +144,12 @@ class TableRebuilder:
             self.store.table.delete(
                 keys.file_object(nova_id, PRODUCT, product, FileRole.DATA_BUNDLE.value, file_id)
             )
-        return TableRemade(len(rows), len(uploads))
+        return table
 
     def complete(self, nova_id: str, run: TaskRun | None = None) -> None:
         """Write what follows from the table as it is, where an upload was cut short before it was written."""
-        current = self._read(nova_id)
-        self._follow(nova_id, current.table, current.etag, {}, run)
+        table, content = self._read(nova_id)
+        self._follow(nova_id, table, content.etag, {}, run)
 
     def known_uploads(self, nova_id: str) -> list[str]:
         """Return the uploads of a nova that has a table, also one whose record is not written yet."""
@@ -176,7 +160,7 @@ class TableRebuilder:
         item = self.store.table.get(keys.photometry_table(nova_id), consistent=True) or {}
         known, revision = self._uploads(nova_id), int(item.get("table_revision", 0))
         try:
-            table = self._read(nova_id).table
+            table, _ = self._read(nova_id)
         except NotATable:
             return known, revision
         # One may be in the table whose own record is not written yet.
@@ -193,10 +177,9 @@ class TableRebuilder:
         item = self.store.table.get(keys.photometry_table(nova_id), consistent=True) or {}
         there = bool(item.get("s3_key"))
         for _ in range(_TRIES):
-            current = self._read(nova_id) if there else None
-            if current is not None and current.table.has(file_id):
-                return current.table, current.etag
-            before = current.table if current else PhotometryFile(nova_id)
+            before, content = self._read(nova_id) if there else (PhotometryFile(nova_id), None)
+            if content is not None and before.has(file_id):
+                return before, content.etag
             merged = merge(before.measurements, coming)
             if len(merged.rows) > MOST_ROWS:
                 raise TableFull(f"{len(merged.rows)} measurements; a table takes {MOST_ROWS}")
@@ -205,49 +188,36 @@ class TableRebuilder:
             table = PhotometryFile(nova_id, merged.rows, uploads, before.revision + 1)
             body = write_table(table)
             try:
-                if current is None:
+                if content is None:
                     return table, self.objects.create(table_key(nova_id), body, PARQUET)
-                if current.table.schema_version != TABLE_SCHEMA:
-                    self._snapshot(nova_id, current)
-                return table, self.objects.replace(table_key(nova_id), body, PARQUET, etag=current.etag)
+                if before.schema_version != TABLE_SCHEMA:
+                    with suppress(ObjectChanged):  # another upload has kept the last table of that schema
+                        snapshot = snapshot_key(nova_id, before.schema_version)
+                        self.objects.create(snapshot, content.body, PARQUET)
+                return table, self.objects.replace(table_key(nova_id), body, PARQUET, etag=content.etag)
             except ObjectChanged:
                 # Another upload came between, or the first one's pointers are not written yet.
                 there = True
         raise TableContended(f"the photometry table of {nova_id} changed {_TRIES} times meanwhile")
 
-    def _read(self, nova_id: str) -> _Current:
-        found = self.objects.read(table_key(nova_id), _LARGEST)
-        return _Current(read_table(found.body), found.body, found.etag)
-
-    def _snapshot(self, nova_id: str, current: _Current) -> None:
-        key = snapshot_key(nova_id, current.table.schema_version)
-        try:
-            self.objects.create(key, current.body, PARQUET)
-        except ObjectChanged:
-            return  # another upload has kept the last table of that schema
+    def _read(self, nova_id: str) -> tuple[PhotometryFile, Content]:
+        content = self.objects.read(table_key(nova_id), _LARGEST)
+        return read_table(content.body), content
 
     def _write_twin(self, nova_id: str, body: bytes, revision: int) -> None:
+        """Write the twin, unless that of a later table is there."""
+        key, metadata = points_key(nova_id), {"revision": str(revision)}
         for _ in range(_TRIES):
-            if self._try_twin(points_key(nova_id), body, revision):
+            with suppress(ObjectChanged):
+                self.objects.create(key, body, _GZIP, metadata=metadata)
+                return
+            etag, known = self.objects.state(key)
+            if int(known.get("revision", 0)) >= revision:
+                return
+            with suppress(ObjectChanged):
+                self.objects.replace(key, body, _GZIP, etag=etag, metadata=metadata)
                 return
         raise TableContended(f"the points of {nova_id} changed {_TRIES} times meanwhile")
-
-    def _try_twin(self, key: str, body: bytes, revision: int) -> bool:
-        """Write the twin unless a later one is there, and return False if it changed in that moment."""
-        metadata = {"revision": str(revision)}
-        try:
-            self.objects.create(key, body, _GZIP, metadata=metadata)
-        except ObjectChanged:
-            etag, known = self.objects.state(key)
-        else:
-            return True
-        if int(known.get("revision", 0)) >= revision:
-            return True
-        try:
-            self.objects.replace(key, body, _GZIP, etag=etag, metadata=metadata)
-        except ObjectChanged:
-            return False
-        return True
 
     def _follow(
         self, nova_id: str, table: PhotometryFile, etag: str, ingestion: dict[str, str], run: TaskRun | None

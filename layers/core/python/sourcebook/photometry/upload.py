@@ -12,12 +12,12 @@ from typing import Final
 from sourcebook.bucket.objects import Objects
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Terminal
-from sourcebook.lightcurves.model import Measurement, from_rows
+from sourcebook.lightcurves.model import Measurement
 from sourcebook.lightcurves.parse import MOST_BYTES, file_id_of, parse_upload
 from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.names import normalize_name
 from sourcebook.novae.store import NovaStore
-from sourcebook.photometry.messages import UploadKnown, UploadValid, ValidatedUpload
+from sourcebook.photometry.messages import UploadKnown, UploadValid
 from sourcebook.records.product import FileRole
 from sourcebook.table import keys
 from sourcebook.table.codec import Item
@@ -42,7 +42,7 @@ class UploadValidator:
     objects: Objects
     clock: Clock = utc_now
 
-    def validate(self, nova_id: str, s3_key: str) -> ValidatedUpload:
+    def validate(self, nova_id: str, s3_key: str) -> UploadValid | UploadKnown:
         """Read one upload.
 
         What is wrong with its rows is in ``report.json`` beside its measurements; the first problems are in
@@ -69,7 +69,11 @@ class UploadValidator:
         if not parsed.measurements:
             first = parsed.errors[0].message if parsed.errors else "there are none"
             raise NothingUsable(f"none of the {parsed.rows} rows of {s3_key} could be read; {first}")
-        self.objects.write(f"{folder}rows.json.gz", _pack(parsed.measurements), "application/gzip")
+        rows = json.dumps(
+            [one.to_row() for one in parsed.measurements], ensure_ascii=False, separators=(",", ":")
+        )
+        packed = gzip.compress(rows.encode(), 6, mtime=0)
+        self.objects.write(f"{folder}rows.json.gz", packed, "application/gzip")
         return UploadValid(
             nova_id=nova.nova_id,
             file_id=file_id,
@@ -117,9 +121,4 @@ def upload_folder(nova_id: str, file_id: str) -> str:
 def read_rows(objects: Objects, nova_id: str, file_id: str) -> list[Measurement]:
     """Return the measurements that `UploadValidator` found in an upload."""
     packed = objects.read(f"{upload_folder(nova_id, file_id)}rows.json.gz", _LARGEST_ROWS).body
-    return from_rows(json.loads(gzip.decompress(packed)))
-
-
-def _pack(measurements: tuple[Measurement, ...]) -> bytes:
-    rows = [one.to_row() for one in measurements]
-    return gzip.compress(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode(), 6, mtime=0)
+    return [Measurement(*row) for row in json.loads(gzip.decompress(packed))]
