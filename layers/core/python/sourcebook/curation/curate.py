@@ -416,7 +416,7 @@ class Curator:
             return 0
         rebuilder = TableRebuilder(self.store, self.objects, self.clock)
         try:
-            known = rebuilder.known_uploads(target)
+            known, _ = rebuilder.known_uploads(target)
         except DocumentRefused:
             return 0  # the merge was cut short before there was a table
         without = [file_id for file_id in record.uploads if file_id in known]

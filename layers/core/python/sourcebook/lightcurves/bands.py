@@ -116,16 +116,12 @@ _EXPECTED: Final = (
     "filters, or for other wavelengths a value with its unit such as 5 GHz"
 )
 
-_CODES: Final = {
+AAVSO_CODES: Final[Mapping[str, str]] = {
     **{name: name for name in _JOHNSON_COUSINS.values()},
     **{name: code for code, name in _AAVSO.items()},
     "Visual": "Vis.",
 }
-
-
-def aavso_code(band: str) -> str | None:
-    """Return what AAVSO's extended format calls a band of a canonical name; None where it has none."""
-    return _CODES.get(band)
+"""What AAVSO's extended format calls a band, by its canonical name."""
 
 
 @lru_cache(maxsize=1_024)

@@ -131,7 +131,7 @@ _JANSKYS: Final = re.compile(
 """``flux_uJy``, ``mJy_err`` and ``duJy``: the unit is a word of the heading."""
 _BAND: Final = r"[UBVRI][cj]?|[JHK]s?|[ugriz]['′]?"
 _UNIT_IN_HEADING: Final = re.compile(r"^(?P<name>[^(\[]*[^(\[\s])\s*+[(\[](?P<unit>[^)\]]+)[)\]]$")
-_PREFERRED: Final = tuple(TimeSystem[name] for name in "JD MJD BJD BMJD HJD HMJD DATE".split())
+_PREFERRED: Final = (*(TimeSystem[name] for name in "JD MJD BJD BMJD HJD HMJD DATE".split()), None)
 _ERROR_WORD: Final = "e|err|error|d|s|sig|sigma|u|unc|uncertainty|merr"
 _OF_BAND: Final = re.compile(
     rf"(?:(?P<error>{_ERROR_WORD})[ _]?)?(?P<before>(?:m|mag)[ _])?"
@@ -167,7 +167,7 @@ class BandColumns(NamedTuple):
     @property
     def places(self) -> set[int]:
         """Return the positions of the band's columns, from 0."""
-        return {one.position for one in (*self.fields.values(), *self.limits)}
+        return {one.position for one in self.fields.values()} | {one.position for one in self.limits}
 
     def is_filled(self, cells: Sequence[str]) -> bool:
         """Whether a row has a magnitude or a limit of this band."""
@@ -499,9 +499,4 @@ def _split_unit(heading: str) -> tuple[str, str]:
 
 def by_preference(times: Iterable[TimeColumn]) -> tuple[TimeColumn, ...]:
     """Return columns of times, the one to take first: as observed before corrected, numbers before dates."""
-
-    def place(column: TimeColumn) -> tuple[int, int]:
-        system = column.kind.system
-        return (_PREFERRED.index(system) if system else len(_PREFERRED), column.position)
-
-    return tuple(sorted(times, key=place))
+    return tuple(sorted(times, key=lambda one: (_PREFERRED.index(one.kind.system), one.position)))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, zip_longest
+from itertools import islice, pairwise, zip_longest
 from typing import Final, NamedTuple
 
 from sourcebook.errors import InvalidInput
@@ -232,8 +232,8 @@ def _table(
     while first < len(content) and (units := _units(content[first], found)) is not None:
         found = found._replace(cells=units)
         first += 1
-    reader = _Rows(content, read_columns(found.cells, constants), found, constants, written)
-    return Layout(Format.CSV, reader.read(first), notes + reader.columns.remarks())
+    reader = _Rows(read_columns(found.cells, constants), found, constants, written)
+    return Layout(Format.CSV, reader.read(content, first), notes + reader.columns.remarks())
 
 
 def _is_row(line: str) -> bool:
@@ -256,7 +256,7 @@ def _units(line: str, found: Headings) -> list[str] | None:
     if len(cells) > len(found.cells) or any(looks_like_a_number(cell) or _DATE.match(cell) for cell in cells):
         return None
     if cells == found.cells or not any(
-        cell.lower() in _UNITS | _TYPES or _is_flux_unit(cell) for cell in cells
+        cell.lower() in _UNITS | _TYPES or _reads(read_flux_unit, "unit", cell) for cell in cells
     ):
         return None
     return [
@@ -265,9 +265,10 @@ def _units(line: str, found: Headings) -> list[str] | None:
     ]
 
 
-def _is_flux_unit(text: str) -> bool:
+def _reads(read: Callable[..., object], *given: object) -> bool:
+    """Whether a reader takes what it is given."""
     try:
-        read_flux_unit("unit", text)
+        read(*given)
     except InvalidInput:
         return False
     return True
@@ -279,10 +280,9 @@ def bounded_lines(text: str) -> list[str]:
     Raises:
         InvalidInput: if there are too many.
     """
-    # Editors count lines so; whoever sends a million is refused before they are split.
-    too_many = text.count("\n") + text.count("\r") > 2 * MOST_LINES
-    content = [] if too_many else re.split(r"\r\n|\n|\r", text)
-    if too_many or len(content) > MOST_LINES:
+    # Editors count lines so.
+    content = re.split(r"\r\n|\n|\r", text, maxsplit=MOST_LINES)
+    if len(content) > MOST_LINES:
         raise InvalidInput("file", f"more than {MOST_LINES} lines", f"at most {MOST_LINES} lines: split it")
     return content
 
@@ -430,12 +430,7 @@ def _byte_by_byte(content: Sequence[str]) -> tuple[Headings, int] | None:
 
 def _fit(found: Headings, sample: Sequence[str]) -> tuple[bool, int, bool, int]:
     """Return how well a delimiter fits: complete headings, rows of their width, a mark rather than blanks."""
-    try:
-        read_columns(found.cells, _ANY_CONSTANTS)
-    except InvalidInput:
-        complete = False
-    else:
-        complete = True
+    complete = _reads(read_columns, found.cells, _ANY_CONSTANTS)
     fitting = sum(_width(found, row) == len(found.cells) for row in sample)
     return complete, fitting, found.delimiter != "", sum(map(is_known, found.cells))
 
@@ -448,12 +443,10 @@ def _width(found: Headings, row: str) -> int:
 
 
 def _sample(content: Sequence[str], first: int, most: int) -> list[str]:
-    found: list[str] = []
-    for line in content[first : first + 2 * most]:
-        plain = line.strip(",;\t| \x0b\x0c")
-        if plain and not is_comment(plain) and not _is_ruler(line.strip()) and len(found) < most:
-            found.append(line[:LONGEST_LINE])
-    return found
+    """Return some of the rows that follow, without comments and empty lines."""
+    near = ((line, line.strip(",;\t| \x0b\x0c")) for line in content[first : first + 2 * most])
+    rows = (line for line, plain in near if plain and not is_comment(plain) and not _is_ruler(line.strip()))
+    return [line[:LONGEST_LINE] for line in islice(rows, most)]
 
 
 def _fixed_width(line: str, sample: Sequence[str]) -> Headings | None:
@@ -468,11 +461,7 @@ def _fixed_width(line: str, sample: Sequence[str]) -> Headings | None:
             used[word.start() : word.end()] = b"\1" * (word.end() - word.start())
     spans = tuple((word.start(), word.end()) for word in re.finditer(b"\1+", bytes(used)))
     cells = [line[start:end].strip() for start, end in spans]
-    if len(spans) > MOST_COLUMNS or not all(cells):
-        return None
-    try:
-        read_columns(cells, _ANY_CONSTANTS)
-    except InvalidInput:
+    if len(spans) > MOST_COLUMNS or not all(cells) or not _reads(read_columns, cells, _ANY_CONSTANTS):
         return None
     return Headings(cells, spans=spans)
 
@@ -481,7 +470,6 @@ def _fixed_width(line: str, sample: Sequence[str]) -> Headings | None:
 class _Rows:
     """Reads the rows of a table, under the headings that hold for them."""
 
-    content: Sequence[str]
     columns: Columns
     headings: Headings
     settings: dict[str, str]
@@ -490,19 +478,17 @@ class _Rows:
     changes: int = 0
     broken: InvalidInput | None = None
 
-    def read(self, first: int) -> Iterator[Row]:
+    def read(self, content: Sequence[str], first: int) -> Iterator[Row]:
         """Yield the rows from a place on."""
-        for number in range(first + 1, len(self.content) + 1):
-            line = self.content[number - 1]
+        for number, line in enumerate(content[first:], start=first + 1):
             plain = line.strip()
             if not plain.strip(',;\t|"') or _is_ruler(plain):
                 continue
             if is_comment(line):
                 self._comment(line)
+            elif self._is_headings_again(line):
                 continue
-            if self._is_headings_again(line):
-                continue
-            if self.broken:
+            elif self.broken:
                 yield Row(number, (), self.columns, self.broken)
             else:
                 width = len(self.headings.cells)

@@ -65,14 +65,12 @@ class Limits(NamedTuple):
         magnitudes: the limiting magnitudes that are given; those of 3 and 5 sigma may stand side by side.
         fluxes: the limiting fluxes that are given.
         heading: of the column that says it, for messages.
-        value: its cell, for messages.
     """
 
     flag: bool | None = None
     magnitudes: tuple[Decimal, ...] = ()
     fluxes: tuple[Decimal, ...] = ()
     heading: str = ""
-    value: str = ""
 
 
 YES: Final = frozenset(
@@ -214,7 +212,7 @@ def read_limits(columns: Sequence[LimitColumn], cells: Sequence[str], *, flux_on
             expected = "a limiting flux above 0" if of_flux else f"a limiting magnitude up to {FAINTEST}"
             raise InvalidInput(column.heading, text, f"{expected}, or yes or no")
         (fluxes if of_flux else magnitudes).append(value)
-    return Limits(flag, tuple(magnitudes), tuple(fluxes), heading, first_text)
+    return Limits(flag, tuple(magnitudes), tuple(fluxes), heading)
 
 
 def _read_cell(column: LimitColumn, text: str) -> tuple[bool | None, Decimal | None]:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
 
-from sourcebook.errors import InvalidInput, shorten
+from sourcebook.errors import InvalidInput
 
 TABLE_SCHEMA: Final = "1"
 """Version of the columns of the canonical table. Raise it when one is added, goes, or changes its meaning."""
@@ -123,11 +123,6 @@ class RowError:
     field: str
     value: str
     expected: str
-
-    @classmethod
-    def of(cls, row: int, error: InvalidInput) -> RowError:
-        """Return what an error says of a row."""
-        return cls(row, error.field, shorten(error.value), error.expected)
 
     @property
     def message(self) -> str:

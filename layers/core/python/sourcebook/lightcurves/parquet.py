@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,13 +11,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sourcebook.errors import Terminal
+from sourcebook.lightcurves.merge import merge
 from sourcebook.lightcurves.model import COLUMNS, TABLE_SCHEMA, Measurement
 
 _ABOUT: Final = b"sourcebook.photometry"
-_FLOATS: Final = frozenset({"mjd", "magnitude", "magnitude_error", "flux", "flux_error"})
 _NEEDED: Final = frozenset(
     {"mjd", "time_system", "time_raw", "band", "band_raw", "upper_limit", "file_id", "row"}
 )
+_TYPES: Final = {
+    **dict.fromkeys(("mjd", "magnitude", "magnitude_error", "flux", "flux_error"), pa.float64()),
+    "upper_limit": pa.bool_(),
+    "row": pa.int64(),
+}
+"""Types of columns that are no texts."""
 _UNITS: Final = {"mjd": "d", "magnitude": "mag", "magnitude_error": "mag"}
 
 
@@ -53,30 +59,28 @@ class PhotometryFile:
     revision: int = 0
     schema_version: str = TABLE_SCHEMA
 
+    def with_upload(self, file_id: str, coming: Collection[Measurement]) -> PhotometryFile:
+        """Return the next revision, which has the measurements of an upload too."""
+        merged = merge(self.measurements, coming)
+        uploads = (*self.uploads, Upload(file_id, len(coming), merged.added))
+        return PhotometryFile(self.nova_id, merged.rows, uploads, self.revision + 1)
+
     def has(self, file_id: str) -> Upload | None:
         """Return an upload that is in it, or None."""
         return next((upload for upload in self.uploads if upload.file_id == file_id), None)
 
 
-def schema() -> pa.Schema:
-    """Return the table's schema."""
-    return pa.schema(
-        [
-            pa.field(
-                name,
-                _type(name),
-                nullable=name not in _NEEDED,
-                metadata={"unit": _UNITS[name]} if name in _UNITS else None,
-            )
-            for name in COLUMNS
-        ]
-    )
-
-
-def _type(name: str) -> pa.DataType:
-    if name in _FLOATS:
-        return pa.float64()
-    return {"upper_limit": pa.bool_(), "row": pa.int64()}.get(name, pa.string())
+_SCHEMA: Final = pa.schema(
+    [
+        pa.field(
+            name,
+            _TYPES.get(name, pa.string()),
+            nullable=name not in _NEEDED,
+            metadata={"unit": _UNITS[name]} if name in _UNITS else None,
+        )
+        for name in COLUMNS
+    ]
+)
 
 
 def write_table(table: PhotometryFile) -> bytes:
@@ -88,7 +92,7 @@ def write_table(table: PhotometryFile) -> bytes:
         "uploads": [[one.file_id, one.rows, one.added] for one in table.uploads],
     }
     columns = {name: [getattr(one, name) for one in table.measurements] for name in COLUMNS}
-    made = pa.table(columns, schema=schema().with_metadata({_ABOUT: json.dumps(about).encode()}))
+    made = pa.table(columns, schema=_SCHEMA.with_metadata({_ABOUT: json.dumps(about).encode()}))
     sink = pa.BufferOutputStream()
     pq.write_table(made, sink, compression="zstd")
     return bytes(sink.getvalue())

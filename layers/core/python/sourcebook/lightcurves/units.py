@@ -25,7 +25,7 @@ _JANSKYS: Final = {
     "microjy": Decimal("1e-6"),
     "njy": Decimal("1e-9"),
 }
-_VOUNITS: Final = {
+VOUNITS: Final = {
     "Jy": "Jy",
     "erg s-1 cm-2 Hz-1": "10**-3W.m**-2.Hz**-1",
     "erg s-1 cm-2 Angstrom-1": "10**-2W.m**-2.nm**-1",
@@ -39,7 +39,7 @@ _VOUNITS: Final = {
 }
 """Each unit that is kept, in VOUnits 1.0, where erg and Angstrom are deprecated and electron is unknown."""
 _SPELLINGS: Final = {"a": "angstrom", "aa": "angstrom", "counts": "count", "ct": "count"}
-_OF_VOUNITS: Final = {unit: name for name, unit in _VOUNITS.items()}
+_OF_VOUNITS: Final = {unit: name for name, unit in VOUNITS.items()}
 _POWER: Final = re.compile(r"(?<![a-zA-Z])([a-zA-Z]+)\^?-([12])(?!\d)")
 _EXPECTED: Final = "a unit of flux such as Jy, mJy, uJy, erg/s/cm2/Angstrom, erg/s/cm2/Hz, W/m2/um or count/s"
 
@@ -66,11 +66,6 @@ def read_flux_unit(field: str, text: str) -> FluxUnit:
     raise InvalidInput(field, text, _EXPECTED)
 
 
-def vounit(name: str) -> str:
-    """Return a unit that is kept as VOUnits 1.0 writes it; nothing for one that is not known."""
-    return _VOUNITS.get(name, "")
-
-
 def _with_slashes(text: str) -> str:
     """Turn ``erg s-1 cm-2 A-1`` into ``erg/s/cm2/a``."""
     turned = _POWER.sub(lambda found: f"/{found[1]}{'' if found[2] == '1' else found[2]}", text)
@@ -83,4 +78,4 @@ def _parts(text: str) -> tuple[str, ...]:
     return (first, *sorted(rest))
 
 
-_BY_PARTS: Final = {_parts(_with_slashes(name)): name for name in _VOUNITS}
+_BY_PARTS: Final = {_parts(_with_slashes(name)): name for name in VOUNITS}

@@ -207,10 +207,9 @@ class _Document:
                 self.tables.append(_Table(element, tuple(self.path), fields, self.rows))
             case "TIMESYS":
                 self.timesys[element.get("ID", "")] = element.attrib
-            case "STREAM":
-                if element.get("href") or element.get("encoding", "base64") != "base64":
-                    shown = element.get("href") or element.get("encoding", "")
-                    raise InvalidInput("STREAM", shown[:80], f"{_EXPECTED}, in base64 within the file")
+            case "STREAM" if "href" in element.attrib or element.get("encoding", "base64") != "base64":
+                shown = element.get("href", element.get("encoding", ""))[:80]
+                raise InvalidInput("STREAM", shown, f"{_EXPECTED}, in base64 within the file")
             case "INFO" if element.get("name", "").upper() == "QUERY_STATUS":
                 self._take_status(element)
 

@@ -14,39 +14,36 @@ from itertools import groupby
 from typing import Any, Final
 
 from sourcebook.csv_text import safe_cell, write_csv
-from sourcebook.lightcurves.bands import aavso_code
+from sourcebook.lightcurves.bands import AAVSO_CODES
 from sourcebook.lightcurves.model import AAVSO_COLUMNS
 from sourcebook.lightcurves.series import POINT_FIELDS
 from sourcebook.lightcurves.times import MJD_ORIGIN
-from sourcebook.lightcurves.units import vounit
+from sourcebook.lightcurves.units import VOUNITS
 from sourcebook.votable_text import VotableField, VotableTimeSystem, votable
 
 Point = Mapping[str, Any]
 
 
-_COLUMNS: Final = {
-    column.name: column
-    for column in (
-        VotableField(
-            "mjd",
-            "time.epoch",
-            "double",
-            "d",
-            description="Modified Julian Date of its own time_system and time_scale",
-        ),
-        VotableField("time_system", "meta.code", description="H: at the Sun's centre, B: at the barycentre"),
-        VotableField("time_scale", "time.scale"),
-        VotableField("band", "instr.bandpass"),
-        VotableField("magnitude", "phot.mag", "double", "mag"),
-        VotableField("magnitude_error", "stat.error;phot.mag", "double", "mag", description="One sigma"),
-        VotableField("magnitude_system", "meta.code"),
-        VotableField("flux", "phot.flux", "double", description="In flux_unit"),
-        VotableField("flux_error", "stat.error;phot.flux", "double", description="One sigma, in flux_unit"),
-        VotableField("flux_unit", "meta.unit"),
-        VotableField("upper_limit", "meta.code.qual", "boolean", description="Not seen: fainter than this"),
-        VotableField("observer", "obs.observer"),
-    )
-}
+_COLUMNS: Final = (
+    VotableField(
+        "mjd",
+        "time.epoch",
+        "double",
+        "d",
+        description="Modified Julian Date of its own time_system and time_scale",
+    ),
+    VotableField("time_system", "meta.code", description="H: at the Sun's centre, B: at the barycentre"),
+    VotableField("time_scale", "time.scale"),
+    VotableField("band", "instr.bandpass"),
+    VotableField("magnitude", "phot.mag", "double", "mag"),
+    VotableField("magnitude_error", "stat.error;phot.mag", "double", "mag", description="One sigma"),
+    VotableField("magnitude_system", "meta.code"),
+    VotableField("flux", "phot.flux", "double", description="In flux_unit"),
+    VotableField("flux_error", "stat.error;phot.flux", "double", description="One sigma, in flux_unit"),
+    VotableField("flux_unit", "meta.unit"),
+    VotableField("upper_limit", "meta.code.qual", "boolean", description="Not seen: fainter than this"),
+    VotableField("observer", "obs.observer"),
+)
 _PLACES: Final = {"H": "HELIOCENTER", "B": "BARYCENTER"}
 _NOT_KNOWN: Final = "na"
 
@@ -77,7 +74,11 @@ def as_aavso(points: Sequence[Point], name: str) -> str:
     scale. What has no form in it is left out and counted in a comment.
     """
     kept = [
-        (date, code, point) for point in points if (code := _filter(point)) and (date := _date_kind(point))
+        (date, code, point)
+        for point in points
+        if point["magnitude"] is not None
+        and (code := AAVSO_CODES.get(point["band"]))
+        and (date := _date_kind(point))
     ]
     lines = ["#TYPE=EXTENDED", "#SOFTWARE=Sourcebook", "#DELIM=,"]
     if left_out := len(points) - len(kept):
@@ -103,10 +104,6 @@ def _aavso_row(name: str, code: str, point: Point) -> str:
         "MTYPE": "STD",
     }
     return ",".join(row.get(column, _NOT_KNOWN) for column in AAVSO_COLUMNS)
-
-
-def _filter(point: Point) -> str | None:
-    return None if point["magnitude"] is None else aavso_code(point["band"])
 
 
 def _date_kind(point: Point) -> str | None:
@@ -135,12 +132,12 @@ def _time_system(points: Sequence[Point]) -> VotableTimeSystem | None:
 
 def _columns(points: Sequence[Point], times: VotableTimeSystem | None) -> Iterator[VotableField]:
     units = {point["flux_unit"] for point in points if point["flux"] is not None}
-    flux_unit = vounit(str(next(iter(units)))) if len(units) == 1 else ""
-    for name in POINT_FIELDS:
-        column = _COLUMNS[name]
-        if name in {"flux", "flux_error"}:
-            column = replace(column, unit=flux_unit)
-        yield replace(column, ref=times.ident) if name == "mjd" and times else column
+    flux_unit = VOUNITS.get(units.pop(), "") if len(units) == 1 else ""
+    for column in _COLUMNS:
+        if column.name in {"flux", "flux_error"}:
+            yield replace(column, unit=flux_unit)
+        else:
+            yield replace(column, ref=times.ident) if column.name == "mjd" and times else column
 
 
 def _plain(value: Any) -> str | int | float | None:  # noqa: ANN401 - one value of a point

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from boto3.dynamodb.conditions import Attr
@@ -19,7 +19,6 @@ from boto3.dynamodb.conditions import Attr
 from sourcebook.bucket.objects import Content, ObjectChanged, Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable, Terminal
-from sourcebook.lightcurves.merge import merge
 from sourcebook.lightcurves.model import TABLE_SCHEMA, Measurement
 from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, Upload, read_table, write_table
 from sourcebook.lightcurves.series import Series
@@ -121,19 +120,15 @@ class TableRebuilder:
             TableContended: if an upload came in meanwhile; try again.
         """
         etag, _ = self.objects.state(table_key(nova_id))
-        known, revision = self._known(nova_id)
+        known, revision = self.known_uploads(nova_id)
         if missing := sorted(set(without) - set(known)):
             held = ", ".join(known) or "none"
             raise InvalidInput("file_id", missing[0], f"the id of an upload of this nova: {held}")
-        rows: tuple[Measurement, ...] = ()
-        uploads: list[Upload] = []
+        table = PhotometryFile(nova_id)
         for file_id in known:
             if file_id not in without:
-                coming = read_rows(self.objects, nova_id, file_id)
-                merged = merge(rows, coming)
-                rows = merged.rows
-                uploads.append(Upload(file_id, len(coming), merged.added))
-        table = PhotometryFile(nova_id, rows, tuple(uploads), revision + 1)
+                table = table.with_upload(file_id, read_rows(self.objects, nova_id, file_id))
+        table = replace(table, revision=revision + 1)
         try:
             etag = self.objects.replace(table_key(nova_id), write_table(table), PARQUET, etag=etag)
         except ObjectChanged as error:
@@ -151,27 +146,22 @@ class TableRebuilder:
         table, content = self._read(nova_id)
         self._follow(nova_id, table, content.etag, {}, run)
 
-    def known_uploads(self, nova_id: str) -> list[str]:
-        """Return the uploads of a nova that has a table, also one whose record is not written yet."""
-        return self._known(nova_id)[0]
+    def known_uploads(self, nova_id: str) -> tuple[list[str], int]:
+        """Return the uploads of a nova in the order in which they were ingested, and its table's revision.
 
-    def _known(self, nova_id: str) -> tuple[list[str], int]:
-        """Return the uploads of a nova, and the revision of its table."""
+        An upload may be in the table whose own record is not written yet.
+        """
         item = self.store.table.get(keys.photometry_table(nova_id), consistent=True) or {}
-        known, revision = self._uploads(nova_id), int(item.get("table_revision", 0))
+        prefix = f"{keys.files_of(PRODUCT, photometry_id_for(nova_id))}{FileRole.DATA_BUNDLE.value}#"
+        found = list(self.store.table.items_of(nova_id, prefix, consistent=True))
+        known = [file["name"] for file in sorted(found, key=lambda file: (file["created_at"], file["name"]))]
+        revision = int(item.get("table_revision", 0))
         try:
             table, _ = self._read(nova_id)
         except NotATable:
             return known, revision
-        # One may be in the table whose own record is not written yet.
         known = list(dict.fromkeys([*(upload.file_id for upload in table.uploads), *known]))
         return known, max(revision, table.revision)
-
-    def _uploads(self, nova_id: str) -> list[str]:
-        """Return the uploads of a nova, in the order in which they were ingested."""
-        prefix = f"{keys.files_of(PRODUCT, photometry_id_for(nova_id))}{FileRole.DATA_BUNDLE.value}#"
-        found = list(self.store.table.items_of(nova_id, prefix, consistent=True))
-        return [item["name"] for item in sorted(found, key=lambda item: (item["created_at"], item["name"]))]
 
     def _merge_in(self, nova_id: str, file_id: str, coming: list[Measurement]) -> tuple[PhotometryFile, str]:
         item = self.store.table.get(keys.photometry_table(nova_id), consistent=True) or {}
@@ -180,12 +170,9 @@ class TableRebuilder:
             before, content = self._read(nova_id) if there else (PhotometryFile(nova_id), None)
             if content is not None and before.has(file_id):
                 return before, content.etag
-            merged = merge(before.measurements, coming)
-            if len(merged.rows) > MOST_ROWS:
-                raise TableFull(f"{len(merged.rows)} measurements; a table takes {MOST_ROWS}")
-            upload = Upload(file_id, len(coming), merged.added)
-            uploads = (*before.uploads, upload)
-            table = PhotometryFile(nova_id, merged.rows, uploads, before.revision + 1)
+            table = before.with_upload(file_id, coming)
+            if len(table.measurements) > MOST_ROWS:
+                raise TableFull(f"{len(table.measurements)} measurements; a table takes {MOST_ROWS}")
             body = write_table(table)
             try:
                 if content is None:

@@ -10,6 +10,7 @@ import logging
 import uuid
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -113,13 +114,10 @@ class UploadDesk:
                 self._take(upload, number, file, correlation_id) for number, file in enumerate(upload.files)
             )
             changed = upload.model_copy(update={"files": taken})
-            if changed == upload:
-                return self._public(upload)
-            try:
-                self.objects.replace(_key(upload_id), _packed(changed), "application/json", etag=etag)
-            except ObjectChanged:
-                continue
-            return self._public(changed)
+            with suppress(ObjectChanged):
+                if changed != upload:
+                    self.objects.replace(_key(upload_id), _packed(changed), "application/json", etag=etag)
+                return self._public(changed)
         raise UploadBusy(f"upload {upload_id}: it was being completed; do it again")
 
     def report(self, upload_id: str) -> dict[str, object] | None:
