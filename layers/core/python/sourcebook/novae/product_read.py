@@ -27,8 +27,8 @@ SPECTRUM: Final = "spectrum.ecsv"
 
 _FILES_AT_MOST: Final = 200
 _HELD_SPECTRA: Final = "quarantine/spectra/"
-_LARGEST_SPECTRUM: Final = 60_000_000
-_LARGEST_SERIES: Final = 60_000_000
+_LARGEST: Final = 60_000_000
+"""Bytes of the largest spectrum and light curve that are read."""
 
 
 class NothingToPlot(Terminal):
@@ -75,19 +75,17 @@ class ProductReader:
             start = {"PK": nova_id, "SK": sort_key}
         products = KeyCondition("PK").eq(nova_id) & KeyCondition("SK").begins_with(keys.PRODUCT_PREFIX)
 
-        def load(items: list[Item]) -> list[View | None]:
-            return [
-                _shown(_listed(item), SpectrumInShort)
-                if all(value is None or item.get(name) == value for name, value in wanted.items())
-                else None
-                for item in items
-            ]
+        def listed(item: Item) -> View | None:
+            if any(value is not None and item.get(name) != value for name, value in wanted.items()):
+                return None
+            is_table = item["product_type"] == ProductType.PHOTOMETRY_TABLE
+            return _shown((PhotometryTable if is_table else SpectrumInShort).of_item(item), SpectrumInShort)
 
         return fill_page(
             self.table.query_all(products, start=start, page_size=limit + 1),
             listing=listing,
             position=lambda item: (item["SK"],),
-            load=load,
+            load=lambda items: [listed(item) for item in items],
             limit=limit,
         )
 
@@ -112,10 +110,9 @@ class ProductReader:
         Raises:
             NothingToPlot: if it is no spectrum, or not a valid one.
         """
-        product = self._find(nova_id, data_product_id)
-        if product is None:
+        spectrum = self._spectrum(nova_id, data_product_id)
+        if spectrum is None:
             return None
-        spectrum = _spectrum(product)
         return {
             "nova_id": nova_id,
             "data_product_id": data_product_id,
@@ -129,14 +126,14 @@ class ProductReader:
         Raises:
             NothingToPlot: if it is no spectrum, or not a valid one.
         """
-        product = self._find(nova_id, data_product_id)
-        if product is None:
+        spectrum = self._spectrum(nova_id, data_product_id)
+        if spectrum is None:
             return None
-        lines = self._text(_spectrum(product)).splitlines(keepends=True)
+        lines = self._text(spectrum).splitlines(keepends=True)
         return "".join(line for line in lines if not line.startswith("#"))
 
     def _text(self, spectrum: SpectrumProduct) -> str:
-        return self._objects.read(_samples(spectrum), _LARGEST_SPECTRUM).body.decode()
+        return self._objects.read(_samples(spectrum), _LARGEST).body.decode()
 
     def link(self, nova_id: str, data_product_id: str, *, original: bool) -> SignedLink | None:
         """Return a link to the file of a spectrum; None if there is no such product.
@@ -149,10 +146,10 @@ class ProductReader:
         Raises:
             NothingToPlot: if it is no spectrum, or has no such file.
         """
-        product = self._find(nova_id, data_product_id)
-        if product is None:
+        spectrum = self._spectrum(nova_id, data_product_id)
+        if spectrum is None:
             return None
-        key = _spectrum(product).raw_s3_key if original else _samples(_spectrum(product))
+        key = spectrum.raw_s3_key if original else _samples(spectrum)
         if not key:
             raise NothingToPlot(
                 "The original of this product was not acquired; `acquisition_status` says why."
@@ -192,7 +189,7 @@ class ProductReader:
         table = self._table_of(nova_id)
         found = Selection((), 0, {})
         if table and table.points_s3_key:
-            series = Series.read(self._objects.read(table.points_s3_key, _LARGEST_SERIES).body)
+            series = Series.read(self._objects.read(table.points_s3_key, _LARGEST).body)
             found = series.select(bands=bands, since=since, until=until, upper_limits=upper_limits, most=most)
         return {
             "nova_id": nova_id,
@@ -211,6 +208,13 @@ class ProductReader:
         item = self.table.get(keys.photometry_table(nova_id))
         return PhotometryTable.of_item(item) if item else None
 
+    def _spectrum(self, nova_id: str, data_product_id: str) -> SpectrumProduct | None:
+        """Return a product that is a spectrum; None if there is no such product."""
+        product = self._find(nova_id, data_product_id)
+        if isinstance(product, PhotometryTable):
+            raise NothingToPlot("It is a photometry table: GET /novae/{nova_id}/photometry gives its points.")
+        return product
+
     def _find(self, nova_id: str, data_product_id: str) -> SpectrumProduct | PhotometryTable | None:
         table = self._table_of(nova_id)
         if table is not None and table.data_product_id == data_product_id:
@@ -219,18 +223,6 @@ class ProductReader:
         spectra = self.table.items_of(nova_id, keys.SPECTRA_PREFIX)
         found = (item for item in spectra if item["SK"].endswith(f"#{data_product_id}"))
         return next(map(SpectrumProduct.of_item, found), None)
-
-
-def _listed(item: Item) -> SpectrumInShort | PhotometryTable:
-    kind = PhotometryTable if item["product_type"] == ProductType.PHOTOMETRY_TABLE else SpectrumInShort
-    return kind.of_item(item)
-
-
-def _spectrum(product: SpectrumProduct | PhotometryTable) -> SpectrumProduct:
-    """Return a product that is a spectrum. Raise NothingToPlot if it is none."""
-    if isinstance(product, PhotometryTable):
-        raise NothingToPlot("It is a photometry table: GET /novae/{nova_id}/photometry gives its points.")
-    return product
 
 
 def _samples(spectrum: SpectrumProduct) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
@@ -11,7 +10,6 @@ from sourcebook.records.base import View
 from sourcebook.records.nova import Reference, ReferenceRole
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook.table.codec import Item
 from sourcebook.table.pages import Listing, Page, fill_page
 
 ROLES: Final = tuple(role.value for role in ReferenceRole)
@@ -44,19 +42,15 @@ class ReferenceReader:
         """
         listing = Listing.of("references", {"nova_id": nova_id, "role": role})
         after = None if cursor is None else listing.position(cursor, parts=2)
-        found = sorted(self._all(nova_id), key=_place, reverse=True)
+        of_nova = self.table.items_of(nova_id, keys.NOVA_REFERENCE_PREFIX, most=_MOST)
+        roles = {row["reference_id"]: row["role"] for row in of_nova}
+        known = map(Reference.of_item, self.table.items_of(nova_id, keys.REFERENCE_PREFIX, most=_MOST))
+        served = (served_reference(one, roles.get(one.reference_id, "OTHER")) for one in known)
+        found = sorted(served, key=_place, reverse=True)
         rest = [
             one for one in found if (role in {None, one["role"]}) and (after is None or _place(one) < after)
         ]
         return fill_page(iter(rest), listing=listing, position=_place, load=lambda rows: rows, limit=limit)
-
-    def _all(self, nova_id: str) -> Iterator[View]:
-        roles = {row["reference_id"]: row["role"] for row in self._rows(nova_id, keys.NOVA_REFERENCE_PREFIX)}
-        for row in self._rows(nova_id, keys.REFERENCE_PREFIX):
-            yield served_reference(Reference.of_item(row), roles.get(row["reference_id"], "OTHER"))
-
-    def _rows(self, nova_id: str, prefix: str) -> Iterator[Item]:
-        return self.table.items_of(nova_id, prefix, most=_MOST)
 
 
 def served_reference(reference: Reference, role: str) -> View:

@@ -46,13 +46,13 @@ async def fetch_references(
     """
     nova = store.active(nova_id)
     names = [nova.primary_name, *(name.name_raw for name in store.names(nova.nova_id))]
-    published = await ads.search(dict.fromkeys(names))
+    documents, found = await ads.search(dict.fromkeys(names))
     chunks = []
-    for start in range(0, len(published.documents), A_CHUNK):
+    for start in range(0, len(documents), A_CHUNK):
         key = f"raw/references/{nova.nova_id}/{run.job_run_id}/{start // A_CHUNK:03d}.json"
-        objects.write_json(key, published.documents[start : start + A_CHUNK])
+        objects.write_json(key, documents[start : start + A_CHUNK])
         chunks.append(key)
-    return ReferencesFetched(chunks=tuple(chunks), found=published.found, truncated=published.truncated)
+    return ReferencesFetched(chunks=tuple(chunks), found=found, truncated=len(documents) < found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +126,10 @@ def read_publication(document: object, clock: Clock = utc_now) -> Reference:
     bibcode = document.get("bibcode")
     if not isinstance(bibcode, str) or not re.fullmatch(r"\d{4}\S{15}", bibcode):
         raise InvalidInput("bibcode", bibcode, "19 characters that begin with the year")
-    title = document.get("title")
     authors = document.get("author") or []
     if not isinstance(authors, list) or not all(isinstance(author, str) for author in authors):
         raise InvalidInput("author", authors, "a list of names")
+    title = document.get("title")
     if isinstance(title, list):
         title = " ".join(str(part) for part in title)
     now = isoformat(clock())
@@ -172,14 +172,13 @@ def move_discovery_back(store: NovaStore, nova_id: str) -> DiscoveryDated:
     nova = store.active(nova_id)
     rows = store.table.items_of(nova.nova_id, keys.REFERENCE_PREFIX)
     references = map(Reference.of_item, rows)
-    earliest = min(
-        (reference for reference in references if discovery_date(reference) is not None),
-        key=lambda reference: (str(discovery_date(reference)), reference.source_identifier),
-        default=None,
-    )
-    if earliest is None or (found := discovery_date(earliest)) is None:
-        return DiscoveryDated(discovery_date=nova.discovery_date, changed=False)
-    if not is_earlier(found, nova.discovery_date):
+    dated = [
+        (date, one.source_identifier, one.reference_id)
+        for one in references
+        if (date := discovery_date(one)) is not None
+    ]
+    found, _, earliest = min(dated, default=(None, None, ""))
+    if found is None or not is_earlier(found, nova.discovery_date):
         return DiscoveryDated(discovery_date=nova.discovery_date, changed=False)
     now = isoformat(store.clock())
     try:
@@ -193,7 +192,7 @@ def move_discovery_back(store: NovaStore, nova_id: str) -> DiscoveryDated:
         date = (conflict.item or {}).get("discovery_date", nova.discovery_date)
         return DiscoveryDated(discovery_date=date, changed=False)
     store.table.update(
-        keys.nova_reference(nova.nova_id, earliest.reference_id),
+        keys.nova_reference(nova.nova_id, earliest),
         assign={"role": ReferenceRole.DISCOVERY.value, "updated_at": now},
         condition=Attr("PK").exists(),
     )

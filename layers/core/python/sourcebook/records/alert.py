@@ -35,7 +35,7 @@ class FieldSpec:
         kinds: of the rules that may have it.
         needed: whether a rule of these kinds must have it.
         least: of a number; and `most`. A field without them is a text.
-        whole: whether a number must be a whole one.
+        integer: whether a number must be a whole one.
         words: the texts that there are; any where there is none.
         default: what counts where it is not given.
     """

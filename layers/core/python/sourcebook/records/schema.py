@@ -49,17 +49,16 @@ def object_of(**fields: Schema) -> Schema:
 
 def shown_fields(kind: type[Record]) -> dict[str, Schema]:
     """Return the schemas of the fields that the API shows of a record."""
-    return {one.name: _described(one.kind, one.meaning) for one in record_fields(kind) if one.is_shown}
+    return {
+        one.name: of_type(one.kind) | ({"description": one.meaning} if one.meaning else {})
+        for one in record_fields(kind)
+        if one.is_shown
+    }
 
 
 def shown(kind: type[Record], **more: Schema) -> Schema:
     """Return the schema of a record as the API shows it, with what it shows besides."""
     return object_of(**shown_fields(kind) | more)
-
-
-def _described(kind: object, meaning: str) -> Schema:
-    schema = of_type(kind)
-    return schema | {"description": meaning} if meaning else schema
 
 
 def of_type(kind: Any) -> Schema:  # noqa: ANN401 - a type, as it is annotated

@@ -23,21 +23,6 @@ _CATALOGUE = re.compile(r"^(?:gaia|2mass|wise|allwise|usno|gsc|tic|ucac|sdss|ps1
 
 
 @dataclass(frozen=True, slots=True)
-class Publications:
-    """The publications that ADS has.
-
-    Attributes:
-        documents: as ADS gave them, in its order.
-        found: how many it has in all.
-        truncated: whether there are more than were read.
-    """
-
-    documents: tuple[Any, ...]
-    found: int
-    truncated: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Ads:
     """One address of ADS."""
 
@@ -45,8 +30,10 @@ class Ads:
     url: str
     token: str = field(repr=False)
 
-    async def search(self, names: Iterable[str]) -> Publications:
+    async def search(self, names: Iterable[str]) -> tuple[list[Any], int]:
         """Return the publications that name one of these in title, abstract or keywords, page after page.
+
+        As ADS gave them and in its order, `ROWS_AT_MOST` of them; beside them, how many it has in all.
 
         Raises:
             ArchiveUnavailable: if it does not answer, not as ADS does, or today's requests are used up.
@@ -71,7 +58,7 @@ class Ads:
             documents.extend(page)
             if not page or len(documents) >= found:
                 break
-        return Publications(tuple(documents[:ROWS_AT_MOST]), found, len(documents) < found)
+        return documents[:ROWS_AT_MOST], found
 
 
 def question(names: Iterable[str]) -> str:

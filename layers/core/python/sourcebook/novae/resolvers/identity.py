@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, Self
+from typing import Annotated, Final, TypeAlias
 
-from sourcebook.errors import InvalidInput
-from sourcebook.messages import Json, Message
+from sourcebook.messages import Json, Message, SchemaRule
 from sourcebook.novae.coordinates import Position
 
 _NOVA_TYPES: Final = frozenset({"No*", "Nova"})
 _CANDIDATE_TYPES: Final = frozenset({"No?", "Nova_Candidate"})
 _NAMES_AT_MOST: Final = 200
+_NotEmpty: TypeAlias = Annotated[str, SchemaRule({"minLength": 1})]
 
 
 class Kind(StrEnum):
@@ -39,8 +39,8 @@ class Identity(Message):
     """
 
     archive: str
-    key: str
-    main_name: str
+    key: _NotEmpty
+    main_name: _NotEmpty
     ra_deg: float | None
     dec_deg: float | None
     object_type: str | None
@@ -70,15 +70,3 @@ class Identity(Message):
     def to_json(self) -> Mapping[str, Json]:
         """Return it as it travels between the states of a workflow, with at most 200 names."""
         return Message.to_json(replace(self, names=self.names[:_NAMES_AT_MOST]))
-
-    @classmethod
-    def of_json(cls, value: object, within: str = "") -> Self:
-        """Return what `to_json` has written.
-
-        Raises:
-            InvalidInput: if it is something else, or has an empty key or main_name.
-        """
-        found = super(Identity, cls).of_json(value, within)
-        if not found.key or not found.main_name:
-            raise InvalidInput(within or "identity", found.key, "an object with a key and a main_name")
-        return found
