@@ -45,7 +45,8 @@ class SqlModel:
     """Sources, priorities and observations in SQLite; a new scrape of a day takes the older one's place."""
 
     def __init__(self) -> None:
-        self._db = sqlite3.connect(":memory:")
+        # A scrape stores its figures in a thread of its own, and what happens meanwhile happens there.
+        self._db = sqlite3.connect(":memory:", check_same_thread=False)
         self._db.executescript(_SCHEMA)
 
     def close(self) -> None:
