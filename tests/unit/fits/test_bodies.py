@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from astropy.io import fits
 
+from sourcebook.bucket.stored import LARGEST_FILE
 from sourcebook.errors import InvalidInput
-from sourcebook.fits.bodies import LARGEST_BODY
 from sourcebook.fits.check import check
 from sourcebook.fits.model import SpectrumOutcome, Verdict
 from sourcebook.fits.structure import MOST_CARDS, MOST_HDUS, Checksums, checksums_of, extents
@@ -113,12 +113,12 @@ def test_something_else_after_the_last_hdu_is_damage_and_blanks_are_not() -> Non
 
 def test_gzip_bombs_and_giants_are_refused_at_the_limit() -> None:
     with bounded(megabytes=250):
-        bomb = verdict_of(gzip.compress(bytes(LARGEST_BODY + 1), 9))
+        bomb = verdict_of(gzip.compress(bytes(LARGEST_FILE + 1), 9))
     assert (bomb.outcome, bomb.reason) == (FAILED, "TOO_LARGE")
     packer = zlib.compressobj(9, wbits=31)
     member = packer.compress(bytes(1_000_000)) + packer.flush()
-    assert verdict_of(member * (LARGEST_BODY // 1_000_000 + 1)).reason == "TOO_LARGE"
-    assert verdict_of(b"S" * (LARGEST_BODY + 1)).reason == "TOO_LARGE"
+    assert verdict_of(member * (LARGEST_FILE // 1_000_000 + 1)).reason == "TOO_LARGE"
+    assert verdict_of(b"S" * (LARGEST_FILE + 1)).reason == "TOO_LARGE"
 
 
 HOSTILE = {

@@ -9,14 +9,12 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Final
 
+from sourcebook.bucket.stored import LARGEST_FILE
 from sourcebook.errors import shorten
 from sourcebook.fits.findings import Finding
 from sourcebook.fits.model import FailedDownload
 from sourcebook.http.bodies import BodyReader
 from sourcebook.http.errors import FetchCause, FetchError
-
-LARGEST_BODY: Final = 64 * 1024 * 1024
-"""Bytes, unpacked. The largest 1-D products of the archives have a quarter of it."""
 
 _GZIP: Final = b"\x1f\x8b"
 _STEP: Final = 64 * 1024
@@ -37,9 +35,9 @@ def fits_bytes(body: bytes) -> bytes:
         raise Finding("the body is empty; expected a FITS file", FailedDownload.EMPTY)
     if body.startswith(_GZIP):
         body = _gunzip(body)
-    if len(body) > LARGEST_BODY:
+    if len(body) > LARGEST_FILE:
         raise Finding(
-            f"{len(body)} bytes; expected at most {LARGEST_BODY} unpacked", FailedDownload.TOO_LARGE
+            f"{len(body)} bytes; expected at most {LARGEST_FILE} unpacked", FailedDownload.TOO_LARGE
         )
     _refuse_pages(body)
     if not body.startswith(b"SIMPLE  ="):
@@ -69,7 +67,7 @@ def _refuse_pages(body: bytes) -> None:
 
 def _gunzip(body: bytes) -> bytes:
     """Unpack all members, no further than the limit: 64 kB of gzip can hold 64 MB of nothing."""
-    with closing(BodyReader("", "gzip", LARGEST_BODY)) as reader:
+    with closing(BodyReader("", "gzip", LARGEST_FILE)) as reader:
         try:
             for start in range(0, len(body), _STEP):
                 reader.feed(body[start : start + _STEP])

@@ -233,7 +233,7 @@ class _Examination:
                 f"wavelengths multiplied by 1 − v/c with v = {reading.velocity_to_apply:g} km/s; "
                 "the range of the verdict is the file's own"
             )
-            self._note(frame=reading.frame_after)
+            self._note(frame="HELIOCEN")
         self._add(f"wavelengths from {reading.wavelength_unit} to metres")
         turned = sum(1 for wavelength in stored if wavelength[0] > wavelength[-1])
         if turned:

@@ -211,14 +211,14 @@ class Column:
                 f"column {self.number} of HDU {self.part.index} has {count} values; "
                 f"expected at most {MOST_SAMPLES}"
             )
-        if self.part.header.number(f"TSCAL{self.number}") == 0:
+        scale = self.part.header.number(f"TSCAL{self.number}")
+        if scale == 0:
             raise Finding(f"TSCAL{self.number} of HDU {self.part.index} is 0: no cell keeps its value")
         with _damage_reported():
             values = np.asarray(self.part.hdu.data.field(self.number - 1)).astype(np.float64)
         null = self.part.header.number(f"TNULL{self.number}")
         if null is not None and self.form.code in "BIJK":
             # TNULL is a number as it is stored; astropy has scaled the values by now.
-            scale = self.part.header.number(f"TSCAL{self.number}")
             scale = 1.0 if scale is None else scale
             null = null * scale + (self.part.header.number(f"TZERO{self.number}") or 0.0)
             values[np.abs(values - null) <= abs(scale) / 4] = np.nan

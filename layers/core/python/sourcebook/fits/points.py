@@ -39,10 +39,9 @@ def downsample(ecsv_text: str, points: int) -> dict[str, Any]:
         count = points // 2
         kept = [orders[index * len(orders) // count] for index in range(count)]
     inside = sum(len(order[1]) for order in kept)
-    shares = [_share(len(order[1]), inside, points, len(kept)) for order in kept]
     small = [
-        (number, *_extremes(wavelengths, fluxes, share))
-        for (number, wavelengths, fluxes), share in zip(kept, shares, strict=True)
+        (number, *_extremes(wavelengths, fluxes, _share(len(fluxes), inside, points, len(kept))))
+        for number, wavelengths, fluxes in kept
     ]
     shown = sum(len(wavelengths) for _, wavelengths, _ in small)
     return {

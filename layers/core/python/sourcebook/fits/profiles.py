@@ -182,7 +182,7 @@ def _read_bess(file: FitsFile) -> Reading:
         reading.missing.append("EXPTIME")
     asked, applied = header.number("BSS_RQVH"), header.number("BSS_VHEL")
     if asked:
-        reading.velocity_to_apply, reading.frame_after = asked, "HELIOCEN"
+        reading.velocity_to_apply = asked
         reading.notes.append(f"BSS_RQVH asks for a heliocentric correction of {asked:g} km/s")
     if applied:
         reading.notes.append(f"BSS_VHEL: {applied:g} km/s are in the wavelengths already; nothing was done")

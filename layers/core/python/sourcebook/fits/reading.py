@@ -43,8 +43,7 @@ class Reading:
         instrument: what took it.
         medium: "air" or "vacuum", where the file or the profile's definition says so.
         frame: reference frame of the wavelengths, likewise.
-        velocity_to_apply: v in km/s of λ·(1 − v/c), when the file asks for it.
-        frame_after: the frame that this leads to.
+        velocity_to_apply: v in km/s of λ·(1 − v/c), when the file asks for it; it leads to HELIOCEN.
         notes: how values were found where that is not plain.
         missing: critical metadata of the profile that the file lacks.
         doubts: what contradicts itself: for a person.
@@ -61,7 +60,6 @@ class Reading:
     medium: str | None = None
     frame: str | None = None
     velocity_to_apply: float | None = None
-    frame_after: str | None = None
     notes: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
