@@ -173,11 +173,11 @@ def test_a_link_for_an_upload_takes_the_file_that_it_was_made_for_and_no_other()
     body, other = b"mjd,mag\n", b"mjd,mag\n1,2\n"
     checksum = base64.b64encode(hashlib.sha256(body).digest()).decode()
     config = botocore.config.Config(signature_version="s3v4", s3={"addressing_style": "path"})
-    signed_upload = Objects(client_of("s3", config), "bucket").signed_upload(
+    url, to_send = Objects(client_of("s3", config), "bucket").signed_upload(
         "raw/photometry/a b.csv", "text/plain", len(body), checksum
     )
-    target = signed_upload.url.removeprefix(f"http://{HERE}")
-    headers = {"Host": HERE, **signed_upload.headers, "content-length": str(len(body))}
+    target = url.removeprefix(f"http://{HERE}")
+    headers = {"Host": HERE, **to_send, "content-length": str(len(body))}
     assert send("PUT", target, headers, body).let_in
     for change in (
         {"content-length": str(len(other))},

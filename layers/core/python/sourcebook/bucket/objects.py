@@ -2,7 +2,7 @@
 
 An object can be replaced only if nobody has replaced it meanwhile. S3 compares and writes in one step
 (conditional writes: If-Match, If-None-Match), so that of two writers at once one gets an error and reads
-again. Only `keys_below` and `etags` need s3:ListBucket, without which S3 answers "forbidden" for what is not
+again. Only `etags` needs s3:ListBucket, without which S3 answers "forbidden" for what is not
 there: whoever does not know whether an object exists tries to create it.
 """
 
@@ -93,18 +93,6 @@ class SignedLink:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedUpload:
-    """A link by which one object can be put for a while.
-
-    Attributes:
-        headers: to send with it; the length is sent by every client itself.
-    """
-
-    url: str
-    headers: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Objects:
     """Objects of one bucket.
 
@@ -169,10 +157,13 @@ class Objects:
         )
         return SignedLink(url, LINK_SECONDS)
 
-    def signed_upload(self, key: str, content_type: str, byte_length: int, checksum: str) -> SignedUpload:
+    def signed_upload(
+        self, key: str, content_type: str, byte_length: int, checksum: str
+    ) -> tuple[str, dict[str, str]]:
         """Return a link by which one object is put, of this type, length and SHA-256 in base 64.
 
-        S3 refuses any other: the headers are part of the signature.
+        With it come the headers to send; the length is sent by every client itself. S3 refuses any other
+        object: the headers are part of the signature.
         """
         url = self.client.generate_presigned_url(
             "put_object",
@@ -185,7 +176,7 @@ class Objects:
             },
             ExpiresIn=UPLOAD_SECONDS,
         )
-        return SignedUpload(url, {"content-type": content_type, "x-amz-checksum-sha256": checksum})
+        return url, {"content-type": content_type, "x-amz-checksum-sha256": checksum}
 
     def byte_length(self, key: str) -> int | None:
         """Return how many bytes an object has; None if it is not there, or this function may not see it."""
@@ -203,19 +194,9 @@ class Objects:
 
     def etags(self, prefix: str) -> dict[str, str]:
         """Return the ETags of the objects below a prefix, by key."""
-        return dict(self._below(prefix))
-
-    def keys_below(self, prefix: str) -> Iterator[str]:
-        """Yield the keys of the objects below a prefix."""
-        for key, _ in self._below(prefix):
-            yield key
-
-    def _below(self, prefix: str) -> Iterator[tuple[str, str]]:
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
         with errors_of_s3(prefix):
-            for page in pages:
-                for one in page.get("Contents", ()):
-                    yield one["Key"], one["ETag"]
+            return {one["Key"]: one["ETag"] for page in pages for one in page.get("Contents", ())}
 
     def write_json(self, key: str, content: object) -> None:
         """Write a JSON document, whatever is there."""

@@ -191,10 +191,10 @@ class UploadDesk:
         state, reason = self._state(file)
         send = None
         if state in {FileState.EXPECTED, FileState.MISSING}:
-            signed = self.objects.signed_upload(
+            url, headers = self.objects.signed_upload(
                 upload.key(file), file.content_type, file.byte_length, file.checksum
             )
-            send = {"method": "PUT", "url": signed.url, "headers": dict(signed.headers)}
+            send = {"method": "PUT", "url": url, "headers": headers}
         return {
             **file.model_dump(mode="json", exclude={"state", "reason"}),
             "state": state.value,

@@ -100,7 +100,7 @@ class Donations:
         products: list[FoundProduct] = []
         left_out: Counter[str] = Counter()
         try:
-            for key in self.objects.keys_below(f"{PREFIX}{self.nova_id}/"):
+            for key in self.objects.etags(f"{PREFIX}{self.nova_id}/"):
                 if not key.endswith(f"/{PROVENANCE}"):
                     continue
                 if len(products) >= PRODUCTS_AT_MOST:

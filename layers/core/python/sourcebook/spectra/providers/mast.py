@@ -73,31 +73,21 @@ class Mast(ArchiveProvider):
             )
             truncated = truncated or more
             for row in files:
-                self._take(row, observations, products, left_out)
+                if not isinstance(row, Mapping):
+                    left_out["unreadable"] += 1
+                elif not is_spectrum_file(row):
+                    left_out["not_a_spectrum"] += 1
+                else:
+                    observation = observations.get(text_of(row.get("obsID")) or "", {})
+                    try:
+                        products.append(read_product(row, observation, self.files_url, self.archive.clock()))
+                    except InvalidInput:
+                        left_out["unreadable"] += 1
         return Search(
             ArchiveStatus.TRUNCATED if truncated or len(products) > PRODUCTS_AT_MOST else ArchiveStatus.OK,
             tuple(products[:PRODUCTS_AT_MOST]),
             left_out,
         )
-
-    def _take(
-        self,
-        row: object,
-        observations: Mapping[str, Mapping[str, Any]],
-        products: list[FoundProduct],
-        left_out: Counter[str],
-    ) -> None:
-        if not isinstance(row, Mapping):
-            left_out["unreadable"] += 1
-            return
-        if not is_spectrum_file(row):
-            left_out["not_a_spectrum"] += 1
-            return
-        observation = observations.get(text_of(row.get("obsID")) or "", {})
-        try:
-            products.append(read_product(row, observation, self.files_url, self.archive.clock()))
-        except InvalidInput:
-            left_out["unreadable"] += 1
 
     async def _invoke(self, url: str, service: str, params: Mapping[str, Any]) -> tuple[list[Any], bool]:
         """Return the rows of an answer, and whether there are more."""
