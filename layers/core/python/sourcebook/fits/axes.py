@@ -14,9 +14,8 @@ from typing import Final
 import numpy as np
 
 from sourcebook.errors import shorten
-from sourcebook.fits.findings import Finding
 from sourcebook.fits.fitsfile import Floats, Header
-from sourcebook.fits.model import QuarantineCode
+from sourcebook.fits.model import Finding, QuarantineCode
 
 _WAT_WIDTH: Final = 68
 """Characters of a long text that IRAF puts into each card; FITS drops the blanks at the end."""
@@ -42,11 +41,7 @@ def linear_axis(header: Header, samples: int, *, exponents: bool = False) -> Flo
     """Return CRVAL1 + (i − CRPIX1)·step for i from 1, where the step is CD1_1, or CDELT1 × PC1_1.
 
     LTV1 and LTM1_1 of IRAF have no part in it: they lead back to the image that this one was cut out of.
-
-    Args:
-        header: of the image.
-        samples: length of its first axis.
-        exponents: whether the caller takes the result as powers of ten, as IRAF means them by DC-FLAG 1.
+    With `exponents` the caller takes the result as powers of ten, as IRAF means them by DC-FLAG 1.
 
     Raises:
         Finding: if a keyword is missing (the standard's defaults are not what the files' makers meant), if
@@ -190,9 +185,7 @@ class Dispersion:
 def multispec(header: Header, samples: int) -> list[Dispersion]:
     """Return the solutions of an image of IRAF's format multispec, in the order of its rows.
 
-    Args:
-        header: the image's.
-        samples: length of its first axis, beyond which no order can reach.
+    No order can reach beyond `samples`, the length of its first axis.
 
     Raises:
         Finding: if the solutions are not all there.

@@ -11,8 +11,7 @@ from typing import Final
 
 from sourcebook.bucket.stored import LARGEST_FILE
 from sourcebook.errors import shorten
-from sourcebook.fits.findings import Finding
-from sourcebook.fits.model import FailedDownload
+from sourcebook.fits.model import FailedDownload, Finding
 from sourcebook.http.bodies import BodyReader
 from sourcebook.http.errors import FetchCause, FetchError
 

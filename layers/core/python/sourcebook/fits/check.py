@@ -18,10 +18,9 @@ import numpy as np
 from sourcebook.errors import shorten
 from sourcebook.fits.bodies import fits_bytes
 from sourcebook.fits.dates import Moment, TimeCards, observation_time
-from sourcebook.fits.findings import Finding
 from sourcebook.fits.fitsfile import FitsFile, Floats, open_fits
 from sourcebook.fits.flux_units import flux_unit_note
-from sourcebook.fits.model import QuarantineCode, SpectrumOutcome, TerminalCode, Verdict, has_value
+from sourcebook.fits.model import Finding, QuarantineCode, SpectrumOutcome, TerminalCode, Verdict, has_value
 from sourcebook.fits.overrides import refuse_bad_overrides
 from sourcebook.fits.plausible import is_plausible, range_of, share_inside, years_of
 from sourcebook.fits.profiles import MOST_ORDERS, Profile, choose, is_celestial
@@ -360,10 +359,8 @@ def _refuse_what_makes_no_sense(
 ) -> None:
     """Quarantine a file whose values contradict each other.
 
-    Args:
-        reading: what the file has.
-        stored: its wavelengths in metres.
-        limits: what the instrument sees, in metres; None when a reviewer vouches for the unit.
+    `stored` are its wavelengths in metres, `limits` what the instrument sees, or None when a reviewer vouches
+    for the unit.
     """
     for order, wavelength in zip(reading.orders, stored, strict=True):
         if len(wavelength) < 2:

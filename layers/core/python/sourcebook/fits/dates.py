@@ -136,13 +136,8 @@ def observation_time(
 ) -> tuple[Moment | None, list[str]]:
     """Return when a spectrum was taken, by its date and by all that the file says beside it.
 
-    None stands for what cannot be read without a guess. The list says why a person must look.
-
-    Args:
-        text: DATE-OBS, or what stands in for it.
-        cards: what else the file says.
-        years: the first and the last year in which its instrument took spectra.
-        now: the present time.
+    None stands for what cannot be read without a guess. The list says why a person must look. `years` are the
+    first and the last in which its instrument took spectra.
     """
     scale = cards.scale.upper().partition("(")[0].strip()
     moment = read_date(text, scale=scale) or _of_two_digits(text.strip(), cards, years) or _of_number(text)

@@ -17,8 +17,7 @@ from astropy.io import fits
 from numpy.typing import NDArray
 
 from sourcebook.errors import shorten
-from sourcebook.fits.findings import Finding
-from sourcebook.fits.model import FailedDownload, has_value
+from sourcebook.fits.model import FailedDownload, Finding, has_value
 from sourcebook.fits.structure import Extent, Form
 
 Floats = NDArray[np.float64]
@@ -270,9 +269,7 @@ class FitsFile:
 def open_fits(body: bytes, parts: tuple[Extent, ...]) -> FitsFile:
     """Return the file that some bytes are. Data are read when they are asked for.
 
-    Args:
-        body: the bytes, unpacked.
-        parts: where its HDUs lie: nothing beyond the last is looked at.
+    Nothing beyond the last of `parts` is looked at.
 
     Raises:
         Finding: if astropy cannot make sense of it.

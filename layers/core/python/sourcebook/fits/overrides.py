@@ -19,13 +19,9 @@ _LONGEST: Final = 200
 def refuse_bad_overrides(overrides: Mapping[str, str], known: Collection[str] = OVERRIDES) -> None:
     """Raise for the first override that could not be used.
 
-    Args:
-        overrides: what a reviewer says.
-        known: the keys that there are.
-
     Raises:
-        InvalidInput: if a key is none of these, or its value says nothing or nothing that can be read
-            without a guess.
+        InvalidInput: if a key is not known, or its value says nothing, or nothing that can be read without
+            a guess.
     """
     for key, value in overrides.items():
         if key not in known:

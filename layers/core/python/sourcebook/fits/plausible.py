@@ -112,11 +112,7 @@ def _of_name(table: tuple[tuple[str, ValueT], ...], name: str) -> ValueT | None:
 
 
 def years_of(*names: str | None) -> tuple[int, int]:
-    """Return the first and the last year in which an instrument took spectra.
-
-    Args:
-        names: of the instrument and of its telescope.
-    """
+    """Return the first and the last year in which an instrument, or else its telescope, took spectra."""
     found = _of_name(_YEARS, " ".join(name for name in names if name))
     return found or (FIRST_DIGITAL_YEAR, _NO_LAST_YEAR)
 

@@ -18,9 +18,8 @@ import numpy as np
 from sourcebook.errors import shorten
 from sourcebook.fits.axes import ambiguous, linear_axis, multispec, power_of_ten, wat_text, wat_units
 from sourcebook.fits.dates import TimeCards, mjd_of, read_mjd
-from sourcebook.fits.findings import Finding
 from sourcebook.fits.fitsfile import ERROR_IMAGES, WAVELENGTH_IMAGES, Column, FitsFile, Floats, Header, Part
-from sourcebook.fits.model import has_value
+from sourcebook.fits.model import Finding, has_value
 from sourcebook.fits.plausible import ANY_INSTRUMENT, is_plausible, only_unit
 from sourcebook.fits.reading import Order, Reading
 from sourcebook.fits.wavelength_units import AxisUnit, metres_per, unit_within
@@ -42,10 +41,6 @@ class Profile:
     """One row of the table.
 
     Attributes:
-        name: of the profile.
-        version: of what it reads.
-        identified_by: whether a file is of this kind.
-        read: its spectrum.
         critical: what it must say: names of fields of `Reading`, besides what `read` itself misses.
         sees: the wavelengths in metres that instruments of this kind can have; None when only the
             instrument's name can tell.
@@ -575,13 +570,9 @@ class _Bands:
 
 
 def _described_bands(header: Header, bands: Floats) -> _Bands:
-    """Return which of some bands are flux and error, by the header's own words.
+    """Return which of an image's bands, along the first axis, are flux and error, by the header's own words.
 
     These are BANDIDn, as IRAF writes it, ARRAYn, ROWn, or APIDn where apertures are the rows.
-
-    Args:
-        header: of the image.
-        bands: its pixels, one band along the first axis.
     """
     count = len(bands)
     kind, words = _words_of_rows(header, count)

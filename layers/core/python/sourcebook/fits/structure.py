@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sourcebook.errors import shorten
-from sourcebook.fits.findings import Finding
-from sourcebook.fits.model import FailedDownload, QuarantineCode
+from sourcebook.fits.model import FailedDownload, Finding, QuarantineCode
 
 BLOCK: Final = 2880
 CARD: Final = 80

@@ -32,10 +32,8 @@ def spectrum_item(product: SpectrumProduct) -> Item:
 def eligible_attributes(product: SpectrumProduct, due_at: datetime | None = None) -> Item:
     """Return what puts a spectrum into the two indexes of what is to be acquired.
 
-    Args:
-        product: the spectrum.
-        due_at: the time from which it may be tried; without one its `next_eligible_attempt_at`, and without
-            that the time at which it was made.
+    `due_at` is the time from which it may be tried; without one its `next_eligible_attempt_at`, and without
+    that the time at which it was made.
     """
     due = due_at or product.next_eligible_attempt_at or product.created_at
     return {

@@ -61,13 +61,8 @@ def unpack(
 ) -> tuple[IO[bytes], tuple[str, ...]]:
     """Return the file that `body` holds: itself, or what is in its gzip or ZIP wrapping.
 
-    With it comes what was taken off, e.g. ``("zip: a/b_x1d.fits", "gzip")``.
-
-    Args:
-        body: a file that can be read and sought.
-        files: closes the temporary files that are made.
-        largest: bytes that the result may have.
-        member: name of the file to take out of a ZIP; without it, the one spectrum in there.
+    With it comes what was taken off, e.g. ``("zip: a/b_x1d.fits", "gzip")``. Out of a ZIP the file called
+    `member` is taken; without a name, the one spectrum in there. `files` closes the temporary files.
 
     Raises:
         DamagedArchive: if the wrapping is broken.

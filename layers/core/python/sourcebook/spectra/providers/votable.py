@@ -57,10 +57,7 @@ class TableAnswer:
 def read_table(archive: str, body: bytes, most: int) -> TableAnswer:
     """Read what TAP or SSA answered, JSON or VOTable.
 
-    Args:
-        archive: who answered, for the errors.
-        body: the answer.
-        most: rows that were asked for; as many mean that there may be more.
+    `most` rows were asked for; as many mean that there may be more.
 
     Raises:
         ArchiveUnavailable: if it is neither, or broken off.
