@@ -16,7 +16,8 @@ from pathlib import Path
 
 from sourcebook.alerts.matching import ArticleRules, Groups
 from sourcebook.feeds.parse import parse_feed
-from sourcebook.search.day import IndexedArticle, holds
+from sourcebook.records.article import Article
+from sourcebook.search.day import ArticleWords, IndexedArticle
 from sourcebook.search.folding import words
 from sourcebook.search.query import parse
 from sourcebook.sentiment.engines.loading import engine_named
@@ -37,17 +38,16 @@ def texts() -> list[tuple[str, str]]:
 
 def entry_of(number: int, headline: str, text: str) -> IndexedArticle:
     """Return an article as rules are held against it."""
-    return IndexedArticle.of(
-        {
-            "dedup_key": f"{number:032x}",
-            "timestamp": "2026-11-27T00:00:00Z",
-            "headline": headline,
-            "text_for_analysis": text,
-            "sentiment": "neutral",
-            "sources": [f"source-{number % 9}"],
-            "tags": [f"tag-{number % 50}"],
-        }
-    )
+    item = {
+        "dedup_key": f"{number:032x}",
+        "timestamp": "2026-11-27T00:00:00Z",
+        "headline": headline,
+        "text_for_analysis": text,
+        "sentiment": "neutral",
+        "sources": [f"source-{number % 9}"],
+        "tags": [f"tag-{number % 50}"],
+    }
+    return IndexedArticle.of(Article.of_item(item))
 
 
 def queries(vocabulary: Sequence[str], draw: random.Random) -> list[Groups]:
@@ -87,7 +87,7 @@ def main() -> None:
     built = time.process_time() - begun
     found = sum(len(rules.matching(entry)) for entry in entries)
     indexed = min(each(rules.matching, entries) for _ in range(3))
-    loop = each(lambda entry: [holds(entry, groups) for groups in asked], entries[:5])
+    loop = each(lambda entry: [ArticleWords(entry).match(groups) for groups in asked], entries[:5])
     engine = engine_named("model")
     judged = [f"{headline}. {text}"[:1_000] for headline, text in articles]
     engine.label(judged)

@@ -10,7 +10,7 @@ import pytest
 
 from sourcebook.clock import isoformat
 from sourcebook.records.article import Article
-from sourcebook.search.day import Day, IndexedArticle, holds, needs_text
+from sourcebook.search.day import ArticleWords, Day, IndexedArticle, needs_text
 from sourcebook.search.query import parse
 from sourcebook.search.sqlite import DamagedIndex
 
@@ -49,7 +49,7 @@ def day_of(*headlines: str) -> Known:
 def found(day: Known, text: str) -> list[int]:
     """The articles that are found: by the index, and of those by their text."""
     query = parse(text, NOON)
-    hits = [hit for hit in day.find(query.groups) if holds(day.entries[hit.key], query.groups)]
+    hits = [hit for hit in day.find(query.groups) if ArticleWords(day.entries[hit.key]).match(query.groups)]
     if not needs_text(query.groups):
         assert hits == day.find(query.groups), "then the index alone is right"
     return [int(hit.key, 16) for hit in hits]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,14 +31,12 @@ class Known:
 
     Attributes:
         version: of the rules in the table.
-        broken: ids of rules whose query is none any more: their subject was removed.
     """
 
     version: int = 0
     rules: dict[str, AlertRule] = field(default_factory=dict)
     by_kind: dict[str, list[AlertRule]] = field(default_factory=lambda: defaultdict(list))
     articles: ArticleRules = field(default_factory=ArticleRules)
-    broken: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -110,10 +109,9 @@ class Evaluator:
             known.rules[rule.alert_id] = rule
             known.by_kind[rule.kind].append(rule)
             if rule.kind == ARTICLE:
-                try:
+                # A rule whose subject was removed fires no more.
+                with suppress(InvalidInput):
                     known.articles.add(rule.alert_id, groups_of(str(rule.rule["q"]), self.subjects))
-                except InvalidInput:
-                    known.broken.append(rule.alert_id)
         return known
 
     def _fire(self, happening: Happening) -> int:

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from sourcebook.search.day import MARK, IndexedArticle, term_holds, texts_of
+from sourcebook.search.day import MARK, ArticleWords, IndexedArticle
 from sourcebook.search.query import SearchTerm
 
 Groups: TypeAlias = Sequence[Sequence[SearchTerm]]
-_Asked: TypeAlias = tuple[tuple[tuple[str | None, SearchTerm], ...], ...]
-"""The groups of a rule; of each term the one word that it is, or None where it is more or something else."""
 Place: TypeAlias = tuple[str, str]
 """Field and value under which a rule stands; of words the field is empty."""
 
@@ -29,18 +26,12 @@ _NO_ANCHOR: Place = ("*", "")
 class ArticleRules:
     """Rules by what an article must have to match them."""
 
-    _asked: dict[str, _Asked] = field(default_factory=dict)
+    _asked: dict[str, Groups] = field(default_factory=dict)
     _places: defaultdict[Place, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, alert_id: str, groups: Groups) -> None:
         """Add a rule to those that articles are matched with."""
-        self._asked[alert_id] = tuple(
-            tuple(
-                (None if term.field or term.written or len(term.values) > 1 else term.values[0], term)
-                for term in group
-            )
-            for group in groups
-        )
+        self._asked[alert_id] = groups
         anchors = [places for group in groups if (places := self._anchor(group))]
         chosen = min(
             anchors, key=lambda places: max(len(self._places[p]) for p in places), default=[_NO_ANCHOR]
@@ -50,12 +41,10 @@ class ArticleRules:
 
     def matching(self, entry: IndexedArticle) -> list[str]:
         """Return the ids of the rules that an article matches."""
-        texts = texts_of(entry)
-        words = {word for text in texts for word in text.split()}
-        found = dict.fromkeys(
-            alert_id for place in _places_of(entry, words) for alert_id in self._places.get(place, ())
-        )
-        return [alert_id for alert_id in found if _holds(entry, texts, words, self._asked[alert_id])]
+        article = ArticleWords(entry)
+        places = _places_of(entry, article.words)
+        found = dict.fromkeys(alert_id for place in places for alert_id in self._places.get(place, ()))
+        return [alert_id for alert_id in found if article.match(self._asked[alert_id])]
 
     def _anchor(self, group: Sequence[SearchTerm]) -> list[Place]:
         """Return places of which an article has one if a term of the group holds; none if there are none."""
@@ -71,17 +60,6 @@ class ArticleRules:
 
 
 _COLUMN = {"source": "source", "subject": "tag", "tag": "tag", "sentiment": "sentiment", "lang": "lang"}
-
-
-def _holds(entry: IndexedArticle, texts: Sequence[str], words: AbstractSet[str], asked: _Asked) -> bool:
-    """Whether every group has a term that holds; most terms are one word, which is quickly looked up."""
-    for group in asked:
-        for word, term in group:
-            if (term_holds(entry, texts, term) if word is None else word in words) != term.negated:
-                break
-        else:
-            return False
-    return True
 
 
 def _places_of(entry: IndexedArticle, words: Iterable[str]) -> Iterator[Place]:

@@ -14,7 +14,7 @@ from sourcebook.clock import epoch_seconds, parse_iso
 from sourcebook.records.article import Article
 from sourcebook.search.folding import fold, words
 from sourcebook.search.query import SearchTerm
-from sourcebook.search.sqlite import DamagedIndex, Database, database
+from sourcebook.search.sqlite import DamagedIndex, database
 
 VERSION: Final = 2
 """Of the file; one with another version is made again."""
@@ -129,11 +129,11 @@ class Day:
             Damaged: if it cannot be read, or is of another version.
         """
         content = None if packed is None else _unpacked(packed)
-        self._database: Database = database(content)
+        self._database = database(content)
         if content is None:
             for statement in (_ARTICLES, _LABELS, _WORDS, f"PRAGMA user_version = {VERSION}"):
-                _run(self._database, statement)
-        elif next(iter(self._database.execute("PRAGMA user_version")))[0] != VERSION:
+                self._database.execute(statement)
+        elif self._database.execute("PRAGMA user_version")[0][0] != VERSION:
             raise DamagedIndex("an index of another version")
 
     def packed(self, *, small: bool = False) -> bytes:
@@ -144,14 +144,13 @@ class Day:
         """
         if not small:
             return zlib.compress(self._database.content(), _QUICK)
-        _run(self._database, "INSERT INTO words (words) VALUES ('optimize')")
-        _run(self._database, "VACUUM")
+        self._database.execute("INSERT INTO words (words) VALUES ('optimize')")
+        self._database.execute("VACUUM")
         return lzma.compress(self._database.content(), filters=_SMALL)
 
     def __len__(self) -> int:
         """Return how many articles it has."""
-        (count,) = next(iter(self._database.execute("SELECT count(*) FROM articles WHERE live")))
-        return int(count)
+        return int(self._database.execute("SELECT count(*) FROM articles WHERE live")[0][0])
 
     def put(self, entries: Iterable[IndexedArticle]) -> int:
         """Add articles, or bring those that are there up to date; return how many changed.
@@ -159,12 +158,13 @@ class Day:
         What has other words than before is added as a new row, and the old row rests: words cannot be taken
         out of an index that does not keep the text.
         """
+        execute = self._database.execute
         new = {entry.key: entry for entry in entries}
         known = self._known(list(new))
-        labels: dict[str, int] = {names: number for number, names in self._database.execute(_ALL_LABELS)}
-        (last,) = next(iter(self._database.execute("SELECT coalesce(max(number), 0) FROM articles")))
+        labels: dict[str, int] = {names: number for number, names in execute(_ALL_LABELS)}
+        last = execute("SELECT coalesce(max(number), 0) FROM articles")[0][0]
         changed = 0
-        _run(self._database, "BEGIN")
+        execute("BEGIN")
         for entry in new.values():
             digest, feeling = entry.digest, _SENTIMENTS.get(entry.sentiment or "", 0)
             sources, tags = self._label(entry.sources, labels), self._label(entry.tags, labels)
@@ -174,19 +174,15 @@ class Day:
                 continue
             changed += 1
             if before is not None and before[1] == digest:
-                values = (entry.at, feeling, entry.lang, sources, tags, number)
-                _run(self._database, _CHANGE, values)
+                execute(_CHANGE, (entry.at, feeling, entry.lang, sources, tags, number))
                 continue
             if before is not None:
-                _run(self._database, "UPDATE articles SET live = 0 WHERE number = ?", (number,))
+                execute("UPDATE articles SET live = 0 WHERE number = ?", (number,))
             last += 1
-            _run(self._database, _ADD, (last, bytes.fromhex(entry.key), *row))
-            _run(
-                self._database,
-                "INSERT INTO words (rowid, headline, text) VALUES (?, ?, ?)",
-                (last, entry.headline, entry.text),
-            )
-        _run(self._database, "COMMIT")
+            execute(_ADD, (last, bytes.fromhex(entry.key), *row))
+            words = (last, entry.headline, entry.text)
+            execute("INSERT INTO words (rowid, headline, text) VALUES (?, ?, ?)", words)
+        execute("COMMIT")
         return changed
 
     def _known(self, keys: Sequence[str]) -> dict[str, tuple[int, list[Any]]]:
@@ -202,7 +198,7 @@ class Day:
         """Return the number of a label, which is added where it is new."""
         if names not in labels:
             labels[names] = len(labels) + 1
-            _run(self._database, "INSERT INTO labels VALUES (?, ?)", (labels[names], names))
+            self._database.execute("INSERT INTO labels VALUES (?, ?)", (labels[names], names))
         return labels[names]
 
     def find(
@@ -231,7 +227,7 @@ class Day:
         for group in groups:
             parts = [_condition(term, values) for term in group]
             conditions.append(f"({' OR '.join(parts)})")
-        rows = list(self._database.execute(_FIND.format(" AND ".join(conditions)), values))
+        rows = self._database.execute(_FIND.format(" AND ".join(conditions)), values)
         scores = self._scores(ranked) if rows else {}
         hits = [Hit(at, bytes(key).hex(), -round(scores.get(number, 0.0), 6)) for number, at, key in rows]
         return sorted(hits, key=by_rank) if ranked else hits
@@ -252,7 +248,7 @@ class Day:
 def _condition(term: SearchTerm, values: list[object]) -> str:
     """Return the condition of a term, and add its values."""
     if not term.field:
-        if term.negated and (term.written or len(term.values) > 1):
+        if term.negated and not term.is_word:
             return "1"
         values.append(_all(term.values))
         text = f"number IN ({_MATCH})"
@@ -282,37 +278,47 @@ def _all(words: Sequence[str]) -> str:
 
 def needs_text(groups: Sequence[Sequence[SearchTerm]]) -> bool:
     """Whether the index alone cannot say what holds: words side by side, or marks, are asked for."""
-    return any(
-        not term.field and (term.written or len(term.values) > 1) for group in groups for term in group
-    )
+    return any(not term.field and not term.is_word for group in groups for term in group)
 
 
-def holds(entry: IndexedArticle, groups: Sequence[Sequence[SearchTerm]]) -> bool:
-    """Whether every group has a term that holds of an article."""
-    texts = texts_of(entry)
-    return all(any(term_holds(entry, texts, term) != term.negated for term in group) for group in groups)
+class ArticleWords:
+    """The words of an article, which terms are held against.
 
+    Attributes:
+        texts: headline and text as words between blanks.
+        words: each word once.
+    """
 
-def texts_of(entry: IndexedArticle) -> list[str]:
-    """Return headline and text of an article as words between blanks."""
-    return [f" {' '.join(words(text))} " for text in (entry.headline, entry.text)]
+    def __init__(self, entry: IndexedArticle) -> None:
+        self._entry = entry
+        self.texts = [f" {' '.join(words(text))} " for text in (entry.headline, entry.text)]
+        self.words = {word for text in self.texts for word in text.split()}
 
+    def match(self, groups: Sequence[Sequence[SearchTerm]]) -> bool:
+        """Whether every group has a term that holds of the article."""
+        return all(any(map(self._holds, group)) for group in groups)
 
-def term_holds(entry: IndexedArticle, texts: Sequence[str], term: SearchTerm) -> bool:
-    """Whether a term, but for its negation, holds of an article whose `texts_of` are at hand."""
-    match term.field:
-        case "":
-            phrase = f" {' '.join(term.values)} "
-            return any(phrase in text for text in texts) and (
-                not term.written or _is_written(term.written, f"{entry.headline}\n{entry.text}")
-            )
-        case "sentiment":
-            return entry.sentiment in term.values
-        case "lang":
-            return any(entry.lang == value or entry.lang.startswith(f"{value}-") for value in term.values)
-        case "source":
-            return any(f"{MARK}{value}{MARK}" in entry.sources for value in term.values)
-    return any(f"{MARK}{value}{MARK}" in entry.tags for value in term.values)
+    def _holds(self, term: SearchTerm) -> bool:
+        # Most terms are one word, which is quickly looked up.
+        found = term.values[0] in self.words if term.is_word else self._has(term)
+        return found != term.negated
+
+    def _has(self, term: SearchTerm) -> bool:
+        """Whether a term that is not one word holds, but for its negation."""
+        entry = self._entry
+        match term.field:
+            case "":
+                phrase = f" {' '.join(term.values)} "
+                return any(phrase in text for text in self.texts) and (
+                    not term.written or _is_written(term.written, f"{entry.headline}\n{entry.text}")
+                )
+            case "sentiment":
+                return entry.sentiment in term.values
+            case "lang":
+                return any(entry.lang == value or entry.lang.startswith(f"{value}-") for value in term.values)
+            case "source":
+                return any(f"{MARK}{value}{MARK}" in entry.sources for value in term.values)
+        return any(f"{MARK}{value}{MARK}" in entry.tags for value in term.values)
 
 
 def _is_written(word: str, text: str) -> bool:
@@ -340,8 +346,3 @@ def _unpacked(packed: bytes) -> bytes:
     if not unpacking.eof:
         raise DamagedIndex("a file that is cut off, or too long")
     return content
-
-
-def _run(database: Database, sql: str, values: Sequence[object] = ()) -> None:
-    for _ in database.execute(sql, values):
-        pass

@@ -55,6 +55,11 @@ class SearchTerm:
     negated: bool = False
     written: str = ""
 
+    @property
+    def is_word(self) -> bool:
+        """Whether it is one word, and neither more nor something else."""
+        return not self.field and not self.written and len(self.values) == 1
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

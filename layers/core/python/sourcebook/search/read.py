@@ -17,7 +17,7 @@ from sourcebook.clock import Clock, epoch_seconds, isoformat, parse_iso, to_utc,
 from sourcebook.errors import InvalidInput
 from sourcebook.records.article import Article
 from sourcebook.records.subject import Subject
-from sourcebook.search.day import Day, Hit, IndexedArticle, by_rank, folded, holds, needs_text
+from sourcebook.search.day import ArticleWords, Day, Hit, IndexedArticle, by_rank, folded, needs_text
 from sourcebook.search.days import Days, day_of
 from sourcebook.search.query import Query, SearchTerm
 from sourcebook.search.sqlite import DamagedIndex
@@ -230,7 +230,7 @@ def _served(
     if item is None or epoch_seconds(parse_iso(item["timestamp"])) != hit.at or not wanted.holds(item):
         return None
     article = Article.of_item(item)
-    if groups and not holds(IndexedArticle.of(article), groups):
+    if groups and not ArticleWords(IndexedArticle.of(article)).match(groups):
         return None
     return article if wanted.tag is None or wanted.tag in article.all_tags else None
 

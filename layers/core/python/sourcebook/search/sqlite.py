@@ -6,79 +6,60 @@ Which one Lambda's Python has is not promised, so it is looked at once, when the
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
 
 from sourcebook.errors import SourcebookError
-
-
-class NoFullTextSearch(SourcebookError):
-    """Neither SQLite has FTS5."""
 
 
 class DamagedIndex(SourcebookError):
     """A file is no index."""
 
 
-class Database(Protocol):
-    """A database in memory."""
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A database in memory.
 
-    def execute(self, sql: str, values: Sequence[object] = ()) -> Iterable[tuple[Any, ...]]:
+    Attributes:
+        run: runs a statement with its values and gives its rows.
+        content: returns the file that it would be.
+    """
+
+    run: Callable[[str, tuple[object, ...]], Iterable[tuple[Any, ...]]]
+    content: Callable[[], bytes]
+
+    def execute(self, sql: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
         """Run a statement, and return its rows."""
-
-    def content(self) -> bytes:
-        """Return the file that it would be."""
+        return list(self.run(sql, tuple(values)))
 
 
-class _Own:
-    """A connection of the interpreter's own sqlite3."""
-
-    def __init__(self, content: bytes | None) -> None:
-        self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-        if content is not None:
-            self._connection.deserialize(content)
-
-    def execute(self, sql: str, values: Sequence[object] = ()) -> Iterable[tuple[Any, ...]]:
-        return self._connection.execute(sql, tuple(values))
-
-    def content(self) -> bytes:
-        return self._connection.serialize()
+def _own(content: bytes | None) -> Database:
+    connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+    if content is not None:
+        connection.deserialize(content)
+    return Database(connection.execute, connection.serialize)
 
 
-class _Apsw:
-    """A connection of apsw."""
+def _apsw(content: bytes | None) -> Database:
+    import apsw  # noqa: PLC0415 - only where it is needed
 
-    def __init__(self, content: bytes | None) -> None:
-        import apsw  # noqa: PLC0415 - only where it is needed
-
-        self._connection = apsw.Connection(":memory:")
-        if content is not None:
-            self._connection.deserialize("main", content)
-
-    def execute(self, sql: str, values: Sequence[object] = ()) -> Iterable[tuple[Any, ...]]:
-        rows: Iterable[tuple[Any, ...]] = self._connection.execute(sql, tuple(values))
-        return rows
-
-    def content(self) -> bytes:
-        content: bytes = self._connection.serialize("main")
-        return content
-
-
-def _works(kind: type[_Own | _Apsw]) -> bool:
-    try:
-        kind(None).execute("CREATE VIRTUAL TABLE probe USING fts5(word, content='')")
-    except Exception:  # noqa: BLE001 - whatever it is, this one cannot be used; the caller tries the next
-        return False
-    return True
+    connection = apsw.Connection(":memory:")
+    if content is not None:
+        connection.deserialize("main", content)
+    return Database(connection.execute, partial(connection.serialize, "main"))
 
 
 @cache
-def _kind() -> type[_Own | _Apsw]:
-    for kind in (_Own, _Apsw):
-        if _works(kind):
-            return kind
-    raise NoFullTextSearch(
+def _opener() -> Callable[[bytes | None], Database]:
+    for opened in (_own, _apsw):
+        # Whatever an error is, this one cannot be used, and the next is tried.
+        with suppress(Exception):
+            opened(None).execute("CREATE VIRTUAL TABLE probe USING fts5(word, content='')")
+            return opened
+    raise SourcebookError(
         "SQLite has no FTS5 here, and apsw is not installed: add apsw to layers/core/requirements.in, run "
         "`make lock`, and deploy (docs/decisions/0213)"
     )
@@ -88,13 +69,12 @@ def database(content: bytes | None = None) -> Database:
     """Return a database in memory: a new one, or the one that a file holds.
 
     Raises:
-        NoFullTextSearch: if there is no SQLite that can search.
+        SourcebookError: if there is no SQLite that can search.
         DamagedIndex: if the file is no database.
     """
-    made = _kind()(content)
+    made = _opener()(content)
     try:
-        for _ in made.execute("PRAGMA schema_version"):
-            pass
+        made.execute("PRAGMA schema_version")
     except Exception as error:  # each of the two has errors of its own
         raise DamagedIndex(f"not a database: {error}") from error
     return made
