@@ -23,7 +23,7 @@ from infra.gateway_routes import Route, api_routes
 from infra.layers import Layers
 from infra.nag import accept
 from infra.workflows import Workflow, state_machine_arn
-from sourcebook.api.queues import VARIABLE as DEAD_LETTER_QUEUES
+from sourcebook.api.ingestion import DEAD_LETTER_QUEUES
 from sourcebook.table import keys
 
 _LOCAL_ADDRESSES: Final = "{scheme}://{host}/_aws/execute-api/{api}"

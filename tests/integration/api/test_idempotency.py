@@ -14,7 +14,7 @@ import pytest
 
 from sourcebook.api.idempotency import CLAIM, KEPT, IdempotentRequests
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import Conflict, Response, Underway, Unprocessable
+from sourcebook.api.responses import Conflict, Refusal, Response
 from sourcebook.errors import InvalidInput
 from sourcebook.table.client import TableBusy
 
@@ -65,9 +65,9 @@ def test_the_same_request_is_done_once_and_answered_twice(world: World) -> None:
 )
 def test_the_key_with_another_request_is_refused(world: World, changes: dict[str, Any]) -> None:
     world.send()
-    with pytest.raises(Unprocessable) as refused:
+    with pytest.raises(Refusal) as refused:
         world.send(**changes)
-    assert refused.value.parameter == "Idempotency-Key"
+    assert (refused.value.status, refused.value.parameter) == (422, "Idempotency-Key")
     assert len(world.done) == 1
 
 
@@ -112,7 +112,7 @@ def test_a_request_that_is_under_way_is_not_begun_again_until_it_must_have_stopp
         patched.setattr(IdempotentRequests, "_release", lambda *_: None)
         with pytest.raises(KeyboardInterrupt):
             world.idempotent_requests.answer(REQUEST, "k1", killed)
-    with pytest.raises(Underway):
+    with pytest.raises(Refusal, match="Send it again"):
         world.send(id="id-2")
     assert len(world.done) == 1
     world.now += CLAIM + timedelta(seconds=1)
@@ -134,7 +134,7 @@ def test_two_at_the_same_time_are_one(world: World) -> None:
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(world.idempotent_requests.answer, REQUEST, "k1", slow)
         assert inside.wait(10)
-        with pytest.raises(Underway):
+        with pytest.raises(Refusal, match="Send it again"):
             world.send()
         go.set()
         assert first.result().body == {"number": 1}

@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 import pytest
 
-from sourcebook.api.queues import DeadLetters, QueueBusy
+from sourcebook.api.ingestion import DeadLetters, QueueBusy
 from sourcebook.articles.batch import Run, batch_key, ingestion_batch
 from sourcebook.articles.overview import IngestionOverview
 from sourcebook.clock import isoformat

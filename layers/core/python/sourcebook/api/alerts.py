@@ -21,7 +21,7 @@ from sourcebook.records.alert import FIELDS, KINDS, AlertRule, FieldSpec
 from sourcebook.records.base import View
 from sourcebook.search.read import SubjectNames
 from sourcebook.sentiment.subjects import SubjectRegistry
-from sourcebook.table.pages import Listing, Page, bad_cursor
+from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page
 
 if TYPE_CHECKING:
     from sourcebook.alerts.mail import Mailer
@@ -81,18 +81,16 @@ def _for_readers(rule: AlertRule) -> View:
 
 def _page(rows: list[View], key: str, name: str, request: Request) -> Page[View]:
     """Return the page of a list that is read whole: a rule and what it has fired for are few."""
-    asked = PageParameters.of(request)
-    listing, cursor = Listing.of(name, {}), asked.cursor
-    first = 0
-    if cursor is not None:
-        (last,) = listing.position(cursor, parts=1)
-        places = [number for number, row in enumerate(rows, 1) if row[key] == last]
-        if not places:
-            raise bad_cursor(cursor)
-        first = places[0]
-    end = first + asked.limit
-    found = rows[first:end]
-    return Page(found, listing.cursor((str(found[-1][key]),)) if end < len(rows) else None)
+    asked, listing = PageParameters.of(request), Listing.of(name, {})
+    if asked.cursor is not None:
+        (last,) = listing.position(asked.cursor, parts=1)
+        places = [row[key] for row in rows]
+        if last not in places:
+            raise bad_cursor(asked.cursor)
+        rows = rows[places.index(last) + 1 :]
+    return fill_page(
+        iter(rows), listing=listing, position=lambda row: (str(row[key]),), load=list, limit=asked.limit
+    )
 
 
 def _field(spec: FieldSpec) -> tuple[Any, Any]:

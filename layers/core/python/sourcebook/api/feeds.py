@@ -16,7 +16,7 @@ from sourcebook.api.responses import Conflict, Response, listed
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.feeds.inputs import FeedChange, NewFeed
-from sourcebook.feeds.manage import Added, AlreadyRegistered, FeedManager
+from sourcebook.feeds.manage import AlreadyRegistered, FeedManager
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sources.read import HEALTHS, FeedReader
 
@@ -83,7 +83,10 @@ def _add_feed(services: Services, request: Request) -> Response:
         asked["url"] = discovery.url
         name = discovery.title
         found = {"found": {"how": discovery.how, "others": list(discovery.others)}}
-    added = _add(services, asked, name)
+    try:
+        added = services.once(manager).add(asked, name=name)
+    except AlreadyRegistered as error:
+        raise Conflict(str(error), error.field) from error
     headers = {"location": f"/feeds/{added.feed_id}"}
     answer = {**added.feed.shown(), **found, "created": added.new}
     return Response(answer, 201 if added.new else 200, headers=headers)
@@ -146,13 +149,6 @@ def _export_feeds(services: Services, request: Request) -> Response:
         )
     headers = {"content-disposition": 'attachment; filename="feeds.opml"'}
     return Response(text, content_type=OPML_TYPE, headers=headers)
-
-
-def _add(services: Services, values: dict[str, object], name: str) -> Added:
-    try:
-        return services.once(manager).add(values, name=name)
-    except AlreadyRegistered as error:
-        raise Conflict(str(error), error.field) from error
 
 
 def _discovered(services: Services, site: str) -> Discovery:

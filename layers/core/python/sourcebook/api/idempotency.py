@@ -21,7 +21,7 @@ from typing import Any, Final
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.api.requests import Request
-from sourcebook.api.responses import Response, Underway, Unprocessable
+from sourcebook.api.responses import Refusal, Response
 from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.errors import InvalidInput, SourcebookError
 from sourcebook.table import keys
@@ -57,8 +57,7 @@ class IdempotentRequests:
 
         Raises:
             InvalidInput: if the key is none.
-            Unprocessable: if the key came with another request before.
-            Underway: if that request is still being answered.
+            Refusal: if the key came with another request before, or that request is still being answered.
         """
         read = _KEY.fullmatch(key.strip())
         if read is None:
@@ -102,11 +101,10 @@ class IdempotentRequests:
 
     def _claimed_before(self, there: Item | None, item: Item, place: keys.Key) -> Item:
         if there is None:
-            raise Underway(
-                "The request with this key was being withdrawn. Send it again.", "Idempotency-Key"
-            ) from None
+            raise _underway("The request with this key was being withdrawn. Send it again.") from None
         if there["asked"] != item["asked"]:
-            raise Unprocessable(
+            raise Refusal(
+                422,
                 "This Idempotency-Key came with another request before. Give each request a key of its own.",
                 "Idempotency-Key",
             ) from None
@@ -124,9 +122,8 @@ class IdempotentRequests:
         except ConditionFailed as found:
             if found.item is not None and "answer" in found.item:
                 return found.item
-            raise Underway(
-                "The request with this Idempotency-Key is being answered now. Send it again in a moment.",
-                "Idempotency-Key",
+            raise _underway(
+                "The request with this Idempotency-Key is being answered now. Send it again in a moment."
             ) from found
 
     def _kept(self, place: keys.Key, claimed_by: str, response: Response) -> Response:
@@ -151,6 +148,10 @@ class IdempotentRequests:
         except SourcebookError as error:
             return error
         return None
+
+
+def _underway(detail: str) -> Refusal:
+    return Refusal(409, detail, "Idempotency-Key", {"retry-after": "1"})
 
 
 def _digest(*parts: str) -> str:

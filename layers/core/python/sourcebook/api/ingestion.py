@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
+from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import Field
 
 from sourcebook.api.operations import Operation, of_topic
 from sourcebook.api.parameters import Parameters, number, one_of
 from sourcebook.api.parts import Services
-from sourcebook.api.queues import DeadLetters
 from sourcebook.api.requests import Request
 from sourcebook.api.responses import Response, unpaged
 from sourcebook.articles.overview import HOURS_LIMIT, ORDERS, IngestionOverview
 from sourcebook.clients import on_demand
+from sourcebook.errors import InvalidInput, Retryable
 from sourcebook.table.client import aws_config
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+
+DEAD_LETTER_QUEUES: Final = "DEAD_LETTER_QUEUES"
+"""Of the environment: the address of each dead-letter queue by the job that it is of, as JSON."""
 
 
 class PastParameters(Parameters):
@@ -34,6 +41,50 @@ class SourceOverviewParameters(PastParameters):
         description="What is largest in the first source: articles, their mean age, its slowest fetch, or "
         "errors.",
     )
+
+
+class QueueBusy(Retryable):
+    """SQS is not able to answer now."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetters:
+    """The dead-letter queues of a stack."""
+
+    client: SQSClient
+    urls: Mapping[str, str]
+
+    @classmethod
+    def from_environment(cls, client: SQSClient, environ: Mapping[str, str]) -> DeadLetters:
+        """Read which there are.
+
+        Raises:
+            InvalidInput: if the variable is no object of texts.
+        """
+        text = environ.get(DEAD_LETTER_QUEUES, "{}")
+        try:
+            urls = json.loads(text)
+        except ValueError:
+            urls = None
+        if not isinstance(urls, dict) or not all(isinstance(url, str) for url in urls.values()):
+            raise InvalidInput(DEAD_LETTER_QUEUES, text, "the addresses of queues by their names, as JSON")
+        return cls(client, urls)
+
+    def waiting(self) -> list[dict[str, object]]:
+        """Return each queue with about how many messages wait in it."""
+        try:
+            return [
+                {"queue": name, "messages": self._messages(url), "mend": f"sourcebook redrive {name}"}
+                for name, url in sorted(self.urls.items())
+            ]
+        except (ClientError, BotoCoreError) as error:
+            raise QueueBusy(f"the queues do not answer: {error}") from error
+
+    def _messages(self, url: str) -> int:
+        answer = self.client.get_queue_attributes(
+            QueueUrl=url, AttributeNames=["ApproximateNumberOfMessages"]
+        )
+        return int(answer["Attributes"]["ApproximateNumberOfMessages"])
 
 
 def _queues() -> SQSClient:

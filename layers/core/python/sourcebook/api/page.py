@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sourcebook.api.requests import accepts_gzip
+from sourcebook.api.requests import accepts_gzip, header, within
 
 INDEX: Final = "index.html"
 COMPRESSED: Final = ".gz"
@@ -57,7 +57,7 @@ class StaticFiles:
 
     def answer(self, event: Mapping[str, Any]) -> dict[str, object]:
         """Answer one event of an HTTP API, payload format 2.0."""
-        method = ((event.get("requestContext") or {}).get("http") or {}).get("method", "GET")
+        method = within(event, "requestContext", "http", "method") or "GET"
         if method not in _METHODS:
             headers = {**_HEADERS, "content-type": "text/plain; charset=utf-8", "allow": ", ".join(_METHODS)}
             return _written(204 if method == "OPTIONS" else 405, headers, b"")
@@ -65,13 +65,12 @@ class StaticFiles:
         return {**answer, "body": ""} if method == "HEAD" else answer
 
     def _file(self, event: Mapping[str, Any]) -> dict[str, object]:
-        name = (event.get("pathParameters") or {}).get("name", INDEX)
-        file = self._files.get(name)
+        name = within(event, "pathParameters", "name")
+        file = self._files.get(INDEX if name is None else str(name))
         if file is None:
             headers = {**_HEADERS, "content-type": "text/plain; charset=utf-8", "cache-control": "no-store"}
             return _written(404, headers, b"There is no such file: load the page again.\n")
-        known = {key.lower(): value for key, value in (event.get("headers") or {}).items()}
-        if file.headers["etag"] in known.get("if-none-match", ""):
+        if file.headers["etag"] in header(event, "if-none-match"):
             return _written(304, file.headers, b"")
         if file.compressed is not None and accepts_gzip(event):
             return _written(200, {**file.headers, "content-encoding": "gzip"}, file.compressed)

@@ -156,10 +156,8 @@ def route_of(event: Mapping[str, object]) -> tuple[str, bool]:
 
 def signer(event: Mapping[str, object]) -> str | None:
     """Return the ARN of whoever signed a request, if the gateway has checked a signature."""
-    context = event.get("requestContext")
-    authorizer = context.get("authorizer") if isinstance(context, Mapping) else None
-    signed = authorizer.get("iam") if isinstance(authorizer, Mapping) else None
-    return (str(signed.get("userArn") or "") or None) if isinstance(signed, Mapping) else None
+    arn = within(event, "requestContext", "authorizer", "iam", "userArn")
+    return str(arn) if arn else None
 
 
 def correlation_id(event: Mapping[str, object], otherwise: str) -> str:
@@ -167,8 +165,7 @@ def correlation_id(event: Mapping[str, object], otherwise: str) -> str:
     given = header(event, "x-correlation-id")
     if _CORRELATION_ID.fullmatch(given):
         return given
-    context = event.get("requestContext")
-    own = context.get("requestId") if isinstance(context, Mapping) else None
+    own = within(event, "requestContext", "requestId")
     return own if isinstance(own, str) and _REQUEST_ID.fullmatch(own) else otherwise
 
 
@@ -183,8 +180,16 @@ def accepts_gzip(event: Mapping[str, object]) -> bool:
 
 def header(event: Mapping[str, object], name: str) -> str:
     """Return a header's value, empty if there is none; the gateway writes names in lower case."""
-    headers = event.get("headers")
-    return str(headers.get(name, "")) if isinstance(headers, Mapping) else ""
+    value = within(event, "headers", name)
+    return "" if value is None else str(value)
+
+
+def within(event: Mapping[str, object], *names: str) -> object:
+    """Return what stands in an event under these names, each within the one before; None if nothing does."""
+    found: object = event
+    for name in names:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
 
 
 def sent_to(event: Mapping[str, object]) -> tuple[str, str]:
@@ -192,9 +197,7 @@ def sent_to(event: Mapping[str, object]) -> tuple[str, str]:
 
     The gateway decodes ``rawPath``, and chooses the route as if the path began with one slash.
     """
-    context = event.get("requestContext")
-    sent = context.get("http") if isinstance(context, Mapping) else None
-    method = str(sent.get("method") or "") if isinstance(sent, Mapping) else ""
+    method = str(within(event, "requestContext", "http", "method") or "")
     path = f"/{str(event.get('rawPath') or '').lstrip('/')}"
     return method, path.removeprefix(SIGNED) if route_of(event)[1] and path.startswith(f"{SIGNED}/") else path
 
@@ -212,12 +215,10 @@ def address_of(event: Mapping[str, object], pattern: str) -> str:
         pattern: how the deployment's addresses begin, with ``{scheme}``, ``{domain}``,
             ``{host}`` and ``{api}`` in it.
     """
-    context = event.get("requestContext")
-    about = context if isinstance(context, Mapping) else {}
     begin = pattern.format(
         scheme=header(event, "x-forwarded-proto") or "http",
-        domain=about.get("domainName", "localhost"),
+        domain=within(event, "requestContext", "domainName") or "localhost",
         host=header(event, "host"),
-        api=about.get("apiId", ""),
+        api=within(event, "requestContext", "apiId") or "",
     )
     return begin + str(event.get("rawPath") or "/")

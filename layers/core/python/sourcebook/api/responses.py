@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from sourcebook.errors import InvalidInput, Retryable, shorten
+from sourcebook.errors import InvalidInput, Retryable
 
 if TYPE_CHECKING:
     from sourcebook.bucket.objects import SignedLink
@@ -127,9 +127,10 @@ class Refusal(Exception):
         headers: of the answer.
     """
 
-    status: int
-
-    def __init__(self, detail: str, parameter: str = "", headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, detail: str, parameter: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        self.status = status
         self.detail = detail
         self.parameter = parameter
         self.headers = headers or {}
@@ -139,36 +140,15 @@ class Refusal(Exception):
 class NotFound(Refusal):
     """There is nothing at this address."""
 
-    status = 404
+    def __init__(self, detail: str) -> None:
+        super().__init__(404, detail)
 
 
 class Conflict(Refusal):
     """What is asked for does not go together with what is there."""
 
-    status = 409
-
-
-class Unprocessable(Refusal):
-    """The request is well-formed and cannot be meant."""
-
-    status = 422
-
-
-class Underway(Conflict):
-    """The same request is being answered at this moment."""
-
     def __init__(self, detail: str, parameter: str) -> None:
-        super().__init__(detail, parameter, {"retry-after": "1"})
-
-
-class MethodNotAllowed(Refusal):
-    """The path is there, and has only the methods `allow`."""
-
-    status = 405
-
-    def __init__(self, method: str, allow: Sequence[str]) -> None:
-        has = ", ".join(allow)
-        super().__init__(f"This path has no {shorten(method)}, only {has}.", headers={"allow": has})
+        super().__init__(409, detail, parameter)
 
 
 class Denied(Refusal):
@@ -178,8 +158,7 @@ class Denied(Refusal):
     """
 
     def __init__(self, status: int, detail: str, challenge: str) -> None:
-        self.status = status
-        super().__init__(detail, headers={"www-authenticate": challenge})
+        super().__init__(status, detail, headers={"www-authenticate": challenge})
 
 
 def problem(error: Exception, correlation_id: str) -> Response:

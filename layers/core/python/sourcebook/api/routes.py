@@ -21,8 +21,9 @@ from sourcebook.api.requests import (
     route_of,
     sent_to,
     was_routed,
+    within,
 )
-from sourcebook.api.responses import MethodNotAllowed, NotFound, Response, problem
+from sourcebook.api.responses import NotFound, Refusal, Response, problem
 from sourcebook.errors import printable, shorten
 
 
@@ -97,10 +98,11 @@ class Api:
             # The gateway's limits and permissions are by method: by another route nothing but a read is run.
             refused = method != "HEAD" and (not was_routed(event) or (taken_away and method != "GET"))
             if operation is None or refused:
-                allowed = ["GET", "HEAD", "OPTIONS"] if taken_away else methods(template)
+                allowed = ", ".join(["GET", "HEAD", "OPTIONS"] if taken_away else methods(template))
                 if method == "OPTIONS":
-                    return Response("", 204, headers={"allow": ", ".join(allowed)}), None
-                raise MethodNotAllowed(method, allowed)
+                    return Response("", 204, headers={"allow": allowed}), None
+                detail = f"This path has no {shorten(method)}, only {allowed}."
+                raise Refusal(405, detail, headers={"allow": allowed})
             # Whether it is signed, the gateway's own route key says.
             signed = SIGNED if route_of(event)[1] else ""
             about["route"] = f"{method} {signed}{template}"
@@ -126,12 +128,11 @@ class Api:
             return operation.handle(self.services, request)
 
         if operation.changes:
-            headers = event.get("headers")
             # An empty key is a mistake, and no key is none.
-            key = headers.get("idempotency-key") if isinstance(headers, Mapping) else None
-            return (
-                handle(request) if key is None else self.idempotent_requests.answer(request, key, handle)
-            ), None
+            key = within(event, "headers", "idempotency-key")
+            if key is None:
+                return handle(request), None
+            return self.idempotent_requests.answer(request, str(key), handle), None
         form = suffix if suffix is not Representation.JSON else accepted(header(event, "accept"))
         answer = written(handle(request), form, operation, request)
         return answer, None if operation.volatile else header(event, "if-none-match")
