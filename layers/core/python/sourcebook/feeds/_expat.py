@@ -95,19 +95,7 @@ _MOST_BASES = 20_000
 """Statements of xml:base that are read; to join one takes as long as to read ten elements."""
 
 
-class DamagedXml(Exception):
-    """The document is not well-formed and no mend of ours helps.
-
-    Attributes:
-        feed: what could be read before the damage.
-    """
-
-    def __init__(self, reason: str, feed: ParsedFeed) -> None:
-        self.feed = feed
-        super().__init__(reason)
-
-
-def read_with_expat(document: Document, url: str) -> ParsedFeed:
+def read_with_expat(document: Document, url: str) -> tuple[ParsedFeed, str]:
     """Parse a document with expat.
 
     Args:
@@ -115,25 +103,31 @@ def read_with_expat(document: Document, url: str) -> ParsedFeed:
             entity declaration.
         url: address of the feed, "" when unknown.
 
+    Returns:
+        The feed; and the damage that no mend of ours helps, "" without it: then the feed is what could be
+        read before, and the document must be read by the tolerant parser.
+
     Raises:
-        DamagedXml: it is not well-formed and must be read by the tolerant parser.
         NotAFeed: TOO_DEEP, or TRUNCATED when it ends before its first entry.
     """
-    feed, failure = _read(document, document.data, url)
+    reader = _Reader(document, url)
+    failure = reader.read(document.data)
     mends: list[str] = []
     if failure is not None and failure.code not in _TOLERABLE:
         refused = document.data
         # Bytes that are no UTF-8 are an error to expat; as text they have been replaced.
         mended = mend(document.text(), mends)
         if mended is not refused:
-            feed, failure = _read(document, mended, url)
+            reader = _Reader(document, url)
+            failure = reader.read(mended)
+    feed = reader.feed
     feed.warnings[:0] = [*document.warnings, *mends]
     if failure is None:
-        return feed
+        return feed, ""
     if failure.code == TEXT_BEHIND:
         feed.warnings.append("text after the document was ignored")
     elif failure.code not in CUT_OFF:
-        raise DamagedXml(str(failure), feed)
+        return feed, str(failure)
     elif feed.entries:
         feed.cause = Cause.TRUNCATED
         feed.warnings.append("the document ends in the middle; the entries before its end were kept")
@@ -142,15 +136,7 @@ def read_with_expat(document: Document, url: str) -> ParsedFeed:
             Cause.TRUNCATED,
             "the document ends in the middle, before its first entry; it will be asked for again",
         )
-    return feed
-
-
-def _read(document: Document, data: bytes | str, url: str) -> tuple[ParsedFeed, expat.ExpatError | None]:
-    feed = ParsedFeed("expat", date_order=document.date_order)
-    # Most documents state no base at all; then none is looked for.
-    has_base = b"xml:base" in data if isinstance(data, bytes) else "xml:base" in data
-    failure = _Reader(feed, url, has_base=has_base).read(data)
-    return feed, failure
+    return feed, ""
 
 
 class _Fields:
@@ -168,10 +154,10 @@ class _Fields:
 class _Reader:
     """Reads one document into a feed."""
 
-    def __init__(self, feed: ParsedFeed, url: str, *, has_base: bool) -> None:
-        self.feed = feed
+    def __init__(self, document: Document, url: str) -> None:
+        self.feed = ParsedFeed("expat", date_order=document.date_order)
         self.url = url
-        self.has_base = has_base
+        self.has_base = False
         self.leaked_base = ""
         self.bases = 0
         self.position = 0
@@ -185,6 +171,8 @@ class _Reader:
         parser.buffer_size = _BUFFER
         if isinstance(data, str):
             data = data.encode("utf-8", "replace")
+        # Most documents state no base at all; then none is looked for.
+        self.has_base = b"xml:base" in data
         close_early = self._handle(parser, data)
         failure = None
         try:

@@ -82,7 +82,7 @@ class _Loose(_Bounded, LooseFeedParser):  # type: ignore[misc]
     """feedparser over a parser of tag soup."""
 
 
-def read_with_feedparser(document: Document, url: str, damage: Exception | None = None) -> ParsedFeed:
+def read_with_feedparser(document: Document, url: str, damage: str) -> ParsedFeed:
     """Read a document with feedparser, its cost bounded.
 
     feedparser has no limits of its own, so length, number of tags and depth are checked first, and its
@@ -94,7 +94,7 @@ def read_with_feedparser(document: Document, url: str, damage: Exception | None 
     Args:
         document: what `read_document` returned.
         url: address of the feed, "" when unknown.
-        damage: why it is not well-formed, so that only the loose parser is tried; None if that is not known.
+        damage: why it is not well-formed, so that only the loose parser is tried; "" if that is not known.
 
     Raises:
         NotAFeed: TOO_DEEP, TOO_MANY_ELEMENTS or PARSE_FAILED.
@@ -110,9 +110,9 @@ def read_with_feedparser(document: Document, url: str, damage: Exception | None 
     if text.startswith("<?xml"):  # it may name another encoding
         text = text.partition("?>")[2]
     try:
-        parsed = _parse(text, "", well_formed=damage is None)
+        parsed = _parse(text, "", well_formed=not damage)
         # Bases that are relative themselves it resolves only from an absolute one.
-        resolved = _parse(text, url, well_formed=damage is None) if url and "xml:base" in text else parsed
+        resolved = _parse(text, url, well_formed=not damage) if url and "xml:base" in text else parsed
     except (ValueError, LookupError, AttributeError, TypeError, AssertionError, RecursionError) as error:
         raise NotAFeed(
             Cause.PARSE_FAILED,
@@ -134,7 +134,7 @@ def read_with_feedparser(document: Document, url: str, damage: Exception | None 
         warnings=[*document.warnings],
         date_order=document.date_order,
     )
-    if damage is not None:
+    if damage:
         feed.warn(f"not well-formed ({damage}); read by feedparser")
     atom = str(parsed.version).startswith("atom")
     for position, (item, links) in enumerate(zip(parsed.entries, resolved.entries, strict=True)):

@@ -256,18 +256,18 @@ class FeedManager:
         Raises:
             InvalidInput: if there is no such version.
         """
-        served = (
-            {
-                "feed_id": feed.source_id,
-                "url": feed.url if whole else hide_query(feed.url),
-                "name": feed.shown_name or "",
-                "tags": feed.tags,
-                "priority": feed.priority,
-                "enabled": feed.enabled,
-            }
+        listed = (
+            OpmlFeed(
+                url=feed.url if whole else hide_query(feed.url),
+                name=feed.shown_name or "",
+                tags=feed.tags,
+                feed_id=feed.source_id,
+                priority=feed.priority,
+                enabled=feed.enabled,
+            )
             for feed in sorted(self.feeds(), key=lambda feed: feed.source_id)
         )
-        return write_opml(served, title="Feeds of Sourcebook", now=self.clock(), version=version)
+        return write_opml(listed, title="Feeds of Sourcebook", now=self.clock(), version=version)
 
     def feeds(self, hosts: Collection[str] | None = None) -> Iterator[Source]:
         """Yield all feeds, or those of some hosts, each once, in no order."""

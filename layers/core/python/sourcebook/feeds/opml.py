@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import format_datetime
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
@@ -144,16 +144,14 @@ def declaration(feed: OpmlFeed) -> dict[str, object]:
     }
 
 
-def write_opml(
-    feeds: Iterable[Mapping[str, object]], *, title: str, now: datetime, version: str = "2.0"
-) -> str:
+def write_opml(feeds: Iterable[OpmlFeed], *, title: str, now: datetime, version: str = "2.0") -> str:
     """Return an OPML document of these feeds.
 
     Version 2.0 also keeps what is ours, in a namespace that other readers ignore: reading it gives every feed
     back as it was declared. Version 1.0 has titles and addresses only.
 
     Args:
-        feeds: each with ``feed_id``, ``url``, ``name``, ``tags``, ``priority`` and ``enabled``, as served.
+        feeds: in the order in which they are to be listed.
         title: of the document.
         now: the time that the document is from.
         version: "1.0" or "2.0".
@@ -379,17 +377,18 @@ def loose_attributes(text: str, position: int) -> tuple[dict[str, str], int, boo
     return found, position, True
 
 
-def _outline(feed: Mapping[str, Any], *, ours: bool) -> str:
-    name = feed.get("name") or feed["url"]
-    attributes = {"type": "rss", "text": name, "title": name, "xmlUrl": feed["url"]}
+def _outline(feed: OpmlFeed, *, ours: bool) -> str:
+    name = feed.name or feed.url
+    attributes = {"type": "rss", "text": name, "title": name, "xmlUrl": feed.url}
     if ours:
-        tags = (str(tag).replace("%", "%25").replace(",", "%2C") for tag in feed.get("tags") or ())
-        attributes |= {"category": ",".join(tags)} if feed.get("tags") else {}
-        attributes |= {
-            "sb:id": feed["feed_id"],
-            "sb:priority": str(feed["priority"]),
-            "sb:enabled": "true" if feed["enabled"] else "false",
+        enabled = None if feed.enabled is None else str(feed.enabled).lower()
+        own = {
+            "category": ",".join(tag.replace("%", "%25").replace(",", "%2C") for tag in feed.tags),
+            "sb:id": feed.feed_id,
+            "sb:priority": feed.priority,
+            "sb:enabled": enabled,
         }
+        attributes |= {key: str(value) for key, value in own.items() if value not in {None, ""}}
     written = " ".join(f"{key}={quoteattr(_legal(value))}" for key, value in attributes.items())
     return f"<outline {written}/>"
 

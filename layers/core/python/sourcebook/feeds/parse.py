@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from sourcebook.feeds._document import Document, read_document
-from sourcebook.feeds._expat import DamagedXml, read_with_expat
+from sourcebook.feeds._expat import read_with_expat
 from sourcebook.feeds._json import read_json
 from sourcebook.feeds.marks import marks_of
 from sourcebook.feeds.model import Cause, NotAFeed, ParsedFeed
@@ -54,18 +54,13 @@ def _read(document: Document, url: str, mode: Literal["fast", "reference"]) -> P
         return read_json(document, url)
     if mode == "reference":
         return _read_with_feedparser(document, url)
-    try:
-        return read_with_expat(document, url)
-    except DamagedXml as damage:
-        return _fall_back(document, url, damage)
-
-
-def _fall_back(document: Document, url: str, damage: DamagedXml) -> ParsedFeed:
-    """Read a damaged document with feedparser; what was read before the damage is the last resort."""
-    feed = damage.feed
+    feed, damage = read_with_expat(document, url)
+    if not damage:
+        return feed
     try:
         return _read_with_feedparser(document, url, damage)
     except NotAFeed as refusal:
+        # What was read before the damage is the last resort.
         if refusal.cause is Cause.TOO_DEEP or not feed.entries:
             raise
         feed.cause = Cause.PARSE_FAILED
@@ -73,7 +68,7 @@ def _fall_back(document: Document, url: str, damage: DamagedXml) -> ParsedFeed:
         return feed
 
 
-def _read_with_feedparser(document: Document, url: str, damage: DamagedXml | None = None) -> ParsedFeed:
+def _read_with_feedparser(document: Document, url: str, damage: str = "") -> ParsedFeed:
     # Here, because most processes meet no damaged document: feedparser is a tenth of the start of fetching.
     from sourcebook.feeds._reference import read_with_feedparser  # noqa: PLC0415
 
