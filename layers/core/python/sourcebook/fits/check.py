@@ -116,12 +116,13 @@ class _Examination:
         )
         if not all(body[part.start : part.data_start].isascii() for part in parts):
             self._add("a header has bytes that FITS does not allow; each of them is read as ?")
-        profile = choose(file)
-        if profile is None:
+        chosen = choose(file)
+        if chosen is None:
             raise _no_profile(file)
+        profile, found = chosen
         self._note(fits_profile_id=profile.id)
         try:
-            reading = profile.read(file)
+            reading = profile.read(found)
         except (ValueError, TypeError, IndexError, KeyError, OverflowError, MemoryError) as error:
             raise Finding(
                 f"{profile.id} cannot read the file: {type(error).__name__}: {shorten(str(error))}"

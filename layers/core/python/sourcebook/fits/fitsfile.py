@@ -90,22 +90,26 @@ class Header:
         return [str(keyword) for keyword in self._header]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
     """One HDU.
 
     Attributes:
         index: its place in the file.
         header: its cards.
-        primary: those of the first HDU.
         extent: where it lies, and the sizes that its header gives.
     """
 
+    file: FitsFile
     index: int
     header: Header
-    primary: Header
     hdu: Any
     extent: Extent
+
+    @property
+    def primary(self) -> Header:
+        """The cards of the file's first HDU."""
+        return self.file.primary.header
 
     def text(self, *keywords: str) -> str | None:
         """Return the first value that says something, looked for here and then in the primary header."""
@@ -231,11 +235,11 @@ class Column:
             return [str(value).strip() for value in self.part.hdu.data.field(self.number - 1)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FitsFile:
     """A whole file."""
 
-    parts: tuple[Part, ...]
+    parts: list[Part]
 
     @property
     def primary(self) -> Part:
@@ -284,11 +288,10 @@ def open_fits(body: bytes, parts: tuple[Extent, ...]) -> FitsFile:
         hdus = list(opened)
     if len(hdus) != len(parts):
         raise Finding(f"{len(parts)} HDUs are there and {len(hdus)} can be read: the file is damaged")
-    headers = [Header(hdu.header) for hdu in hdus]
-    numbered = enumerate(zip(headers, hdus, parts, strict=True))
-    return FitsFile(
-        tuple(Part(index, header, headers[0], hdu, extent) for index, (header, hdu, extent) in numbered)
-    )
+    file = FitsFile([])
+    for index, (hdu, extent) in enumerate(zip(hdus, parts, strict=True)):
+        file.parts.append(Part(file, index, Header(hdu.header), hdu, extent))
+    return file
 
 
 @contextmanager

@@ -41,6 +41,7 @@ class Profile:
     """One row of the table.
 
     Attributes:
+        find: the HDUs that hold the spectrum of a file of this kind; none of any other file.
         critical: what it must say: names of fields of `Reading`, besides what `read` itself misses.
         sees: the wavelengths in metres that instruments of this kind can have; None when only the
             instrument's name can tell.
@@ -48,8 +49,8 @@ class Profile:
 
     name: str
     version: str
-    identified_by: Callable[[FitsFile], bool]
-    read: Callable[[FitsFile], Reading]
+    find: Callable[[FitsFile], list[Part]]
+    read: Callable[[list[Part]], Reading]
     critical: tuple[str, ...]
     sees: tuple[float, float] | None = None
 
@@ -62,27 +63,20 @@ class Profile:
 # --- ESO Phase 3, 1-D: a table of one row, its columns recognized by their UCDs ---
 
 
-def _is_eso(file: FitsFile) -> bool:
-    return (file.primary.header.text("PRODCATG") or "").upper().startswith("SCIENCE.SPECTRUM") and (
-        _eso_table(file) is not None
-    )
+def _find_eso(file: FitsFile) -> list[Part]:
+    if not (file.primary.header.text("PRODCATG") or "").upper().startswith("SCIENCE.SPECTRUM"):
+        return []
+    return [
+        part
+        for part in file.tables()
+        if (part.header.text("VOCLASS") or "").upper().replace(" ", "").startswith("SPECTRUMV")
+    ]
 
 
-def _eso_table(file: FitsFile) -> Part | None:
-    return next(
-        (
-            part
-            for part in file.tables()
-            if (part.header.text("VOCLASS") or "").upper().replace(" ", "").startswith("SPECTRUMV")
-        ),
-        None,
-    )
-
-
-def _read_eso(file: FitsFile) -> Reading:
-    part = _eso_table(file)
-    if part is None or part.rows != 1:
-        raise ambiguous(f"ESO's table has {part.rows if part else 0} rows; expected one")
+def _read_eso(parts: list[Part]) -> Reading:
+    part = parts[0]
+    if part.rows != 1:
+        raise ambiguous(f"ESO's table has {part.rows} rows; expected one")
     wave = _eso_wave(part)
     flux = _eso_flux(part)
     reading = Reading(
@@ -163,15 +157,16 @@ def _is_line(part: Part) -> bool:
     return bool(part.axes) and part.axes[-1] == math.prod(part.axes)
 
 
-def _is_bess(file: FitsFile) -> bool:
+def _find_bess(file: FitsFile) -> list[Part]:
     keywords = file.primary.header.keywords()
-    return _is_line(file.primary) and any(keyword.startswith("BSS_") for keyword in keywords)
+    is_bess = _is_line(file.primary) and any(keyword.startswith("BSS_") for keyword in keywords)
+    return [file.primary] if is_bess else []
 
 
-def _read_bess(file: FitsFile) -> Reading:
-    part = file.primary
+def _read_bess(parts: list[Part]) -> Reading:
+    (part,) = parts
     header = part.header
-    reading = _linear(file, part)
+    reading = _linear(part)
     _say_who_and_when(reading, part, objects=("OBJNAME", "OBJECT"), instruments=("BSS_INST", "INSTRUME"))
     if header.number("EXPTIME") is None:
         reading.missing.append("EXPTIME")
@@ -188,12 +183,13 @@ def _read_bess(file: FitsFile) -> Reading:
 # --- IUE, low dispersion: the first wavelength and the step as scalars in each row ---
 
 
-def _is_iue(file: FitsFile) -> bool:
-    return (file.primary.header.text("TELESCOP") or "").upper() == "IUE" and file.named("MELO") is not None
+def _find_iue(file: FitsFile) -> list[Part]:
+    is_iue = (file.primary.header.text("TELESCOP") or "").upper() == "IUE"
+    return [part for part in file.parts if part.name == "MELO"] if is_iue else []
 
 
-def _read_iue(file: FitsFile) -> Reading:
-    part = _part(file, "MELO")
+def _read_iue(parts: list[Part]) -> Reading:
+    part = parts[0]
     starts, steps = _numbers(part, "WAVELENGTH"), _numbers(part, "DELTAW")
     fluxes, errors, counts = _numbers(part, "FLUX"), _numbers(part, "SIGMA"), _numbers(part, "NPOINTS")
     if starts.ndim != 1 or fluxes.ndim != 2:
@@ -214,7 +210,7 @@ def _read_iue(file: FitsFile) -> Reading:
         frame=part.text("SPECSYS"),
     )
     _say_who_and_when(reading, part, objects=("LTARGET", "STARGET", "OBJECT"), dates=("LDATEOBS", "SDATEOBS"))
-    reading.instrument = f"IUE {file.primary.header.text('CAMERA') or ''}".strip()
+    reading.instrument = f"IUE {part.primary.text('CAMERA') or ''}".strip()
     reading.notes.append("the quality flags of IUE are not applied")
     return reading
 
@@ -222,11 +218,9 @@ def _read_iue(file: FitsFile) -> Reading:
 # --- HST and JWST x1d: a row for each order, or a table for each ---
 
 
-def _is_x1d(file: FitsFile) -> bool:
-    return has_value(file.primary.header.text("TARGNAME")) and bool(_x1d_tables(file))
-
-
-def _x1d_tables(file: FitsFile) -> list[Part]:
+def _find_x1d(file: FitsFile) -> list[Part]:
+    if not has_value(file.primary.header.text("TARGNAME")):
+        return []
     return [
         part
         for part in file.tables()
@@ -234,8 +228,7 @@ def _x1d_tables(file: FitsFile) -> list[Part]:
     ]
 
 
-def _read_x1d(file: FitsFile) -> Reading:
-    parts = _x1d_tables(file)
+def _read_x1d(parts: list[Part]) -> Reading:
     sources = {part.header.text("SOURCEID") or "" for part in parts}
     if len(sources) > 1:
         raise ambiguous(f"spectra of {len(sources)} sources; which is meant, the file does not say")
@@ -291,41 +284,37 @@ def _rows(part: Part, before: int) -> list[Order]:
 # --- SDSS and LAMOST: log10 of wavelengths in vacuum, as a column or as COEFF0 and COEFF1 ---
 
 
-def _is_sdss(file: FitsFile) -> bool:
-    return _coadd(file) is not None or (
-        bool(file.primary.axes) and file.primary.header.number("COEFF0") is not None
-    )
+def _find_sdss(file: FitsFile) -> list[Part]:
+    coadds = [part for part in file.tables() if {"LOGLAM", "FLUX"} <= part.columns.keys()]
+    is_image = bool(file.primary.axes) and file.primary.header.number("COEFF0") is not None
+    return coadds or ([file.primary] if is_image else [])
 
 
-def _coadd(file: FitsFile) -> Part | None:
-    return next((part for part in file.tables() if {"LOGLAM", "FLUX"} <= part.columns.keys()), None)
-
-
-def _read_sdss(file: FitsFile) -> Reading:
-    part = _coadd(file)
-    reading = _sdss_table(part) if part else _sdss_image(file)
-    at = part or file.primary
-    if file.primary.header.get("VACUUM") is False:
+def _read_sdss(parts: list[Part]) -> Reading:
+    part = parts[0]
+    is_table = bool(part.columns)
+    reading = _sdss_table(part) if is_table else _sdss_image(part)
+    if part.primary.get("VACUUM") is False:
         reading.medium = None
         reading.doubts.append("VACUUM is F; spectra of SDSS and LAMOST are in vacuum wavelengths")
-    if at.text("HELIO_RV"):
+    if part.text("HELIO_RV"):
         reading.frame = "HELIOCEN"
-    plate = at.text("PLATEID", "PLATE", "PLANID")
-    day, fibre = at.text("MJD", "LMJD"), at.text("FIBERID", "FIBER")
+    plate = part.text("PLATEID", "PLATE", "PLANID")
+    day, fibre = part.text("MJD", "LMJD"), part.text("FIBERID", "FIBER")
     _say_who_and_when(
         reading,
-        at,
+        part,
         # In a file of its own, NAME is the plate's.
-        objects=("OBJNAME", "OBJECT") if part else ("OBJNAME", "OBJECT", "NAME"),
+        objects=("OBJNAME", "OBJECT") if is_table else ("OBJNAME", "OBJECT", "NAME"),
         dates=("DATE-OBS", "MJD"),
     )
-    if not at.text("TIMESYS") and "SDSS" in (at.text("TELESCOP") or "").upper():
+    if not part.text("TIMESYS") and "SDSS" in (part.text("TELESCOP") or "").upper():
         reading.time_cards = replace(reading.time_cards, scale="TAI")  # so the keywords' comments say
     if reading.object_name is None and plate and day and fibre:
         reading.object_name = f"{plate}-{day}-{fibre}"
         reading.notes.append("the object is named by plate, MJD and fibre")
     for name, value in (("plate", plate), ("MJD", day), ("fibre", fibre)):
-        if value is None and (part is not None or reading.object_name is None):
+        if value is None and (is_table or reading.object_name is None):
             reading.missing.append(name)
         elif value is None:
             reading.notes.append(f"the header names no {name}")
@@ -351,8 +340,7 @@ def _sdss_table(part: Part) -> Reading:
     return reading
 
 
-def _sdss_image(file: FitsFile) -> Reading:
-    part = file.primary
+def _sdss_image(part: Part) -> Reading:
     header = part.header
     rows = part.pixels()
     rows = rows.reshape(1, -1) if rows.ndim == 1 else rows
@@ -405,18 +393,19 @@ def _of_inverse_variance(values: Floats) -> Floats:
 # --- IRAF: the axis in CD1_1, DC-FLAG and the texts WATn ---
 
 
-def _is_multispec(file: FitsFile) -> bool:
+def _find_multispec(file: FitsFile) -> list[Part]:
     header = file.image.header
-    return (
+    is_multispec = (
         bool(file.image.axes)
         and (header.text("CTYPE1") or "").upper() == "MULTISPE"
         and "spec1" in wat_text(header, 2)
-        and not _is_image_extensions(file)
+        and not _find_image_extensions(file)
     )
+    return [file.image] if is_multispec else []
 
 
-def _read_multispec(file: FitsFile) -> Reading:
-    part = file.image
+def _read_multispec(parts: list[Part]) -> Reading:
+    (part,) = parts
     cube = np.atleast_2d(part.pixels())
     bands = cube.reshape(-1, *cube.shape[-2:])  # IRAF: samples, then apertures, then bands
     solutions = multispec(part.header, bands.shape[2])
@@ -432,7 +421,7 @@ def _read_multispec(file: FitsFile) -> Reading:
         )
         for row, solution in enumerate(solutions)
     ]
-    reading = _iraf_reading(file, orders)
+    reading = _iraf_reading(part, orders)
     described.say(reading, len(bands))
     kinds = sorted({("linear", "logarithmic", "polynomial")[solution.kind] for solution in solutions})
     reading.notes.append(f"each order has its own solution in WAT2: {', '.join(kinds)}")
@@ -442,18 +431,19 @@ def _read_multispec(file: FitsFile) -> Reading:
     return reading
 
 
-def _is_iraf_1d(file: FitsFile) -> bool:
+def _find_iraf_1d(file: FitsFile) -> list[Part]:
     header = file.image.header
-    return (
+    is_iraf = (
         bool(file.image.axes)
         and (header.text("WAT0_001") is not None or header.get("DC-FLAG") is not None)
         and (header.text("CTYPE1") or "").upper() != "MULTISPE"
         and not is_celestial(header)
     )
+    return [file.image] if is_iraf else []
 
 
-def _read_iraf_1d(file: FitsFile) -> Reading:
-    part = file.image
+def _read_iraf_1d(parts: list[Part]) -> Reading:
+    (part,) = parts
     header = part.header
     bands, turned = _iraf_bands(part)
     flag = header.number("DC-FLAG")
@@ -465,9 +455,9 @@ def _read_iraf_1d(file: FitsFile) -> Reading:
     logarithmic = flag == 1 or named_log
     axis = linear_axis(header, bands.shape[-1], exponents=logarithmic)
     described = _described_bands(header, bands)
-    error = _errors(file, part) if described.error is None else bands[described.error]
+    error = _errors(part) if described.error is None else bands[described.error]
     wavelength = power_of_ten(axis) if logarithmic else axis
-    reading = _iraf_reading(file, [Order(1, wavelength, bands[described.flux], error)])
+    reading = _iraf_reading(part, [Order(1, wavelength, bands[described.flux], error)])
     if turned:
         reading.notes.append("the axes are transposed: samples run along the second axis of the image")
     described.say(reading, len(bands))
@@ -499,8 +489,8 @@ def _names_its_rows(header: Header, count: int) -> bool:
     return sorted(map(_role, words)) == ["error", "flux"]
 
 
-def _iraf_reading(file: FitsFile, orders: list[Order]) -> Reading:
-    header = file.image.header
+def _iraf_reading(part: Part, orders: list[Order]) -> Reading:
+    header = part.header
     unit = wat_units(header)
     reading = Reading(
         orders=orders,
@@ -515,13 +505,13 @@ def _iraf_reading(file: FitsFile, orders: list[Order]) -> Reading:
             reading.doubts.append(f"{both}: which is right?")
         else:
             reading.notes.append(f"{both} and holds")
-    _say_who_and_when(reading, file.image)
+    _say_who_and_when(reading, part)
     return reading
 
 
-def _errors(file: FitsFile, part: Part) -> Floats | None:
+def _errors(part: Part) -> Floats | None:
     """Return the errors that an image beside that of one spectrum holds; None without one."""
-    error = file.named(*ERROR_IMAGES)
+    error = part.file.named(*ERROR_IMAGES)
     return error.pixels().ravel() if error and error.axes == part.axes and _is_line(part) else None
 
 
@@ -610,14 +600,14 @@ def _role(words: str) -> str:
 # --- Images that carry their wavelengths as pixels ---
 
 
-def _is_image_extensions(file: FitsFile) -> bool:
+def _find_image_extensions(file: FitsFile) -> list[Part]:
     wave = file.named(*WAVELENGTH_IMAGES)
-    return bool(wave and wave.axes and wave.axes == file.image.axes)
+    return [file.image, wave] if wave and wave.axes and wave.axes == file.image.axes else []
 
 
-def _read_image_extensions(file: FitsFile) -> Reading:
-    part, wave = file.image, _part(file, *WAVELENGTH_IMAGES)
-    error = file.named(*ERROR_IMAGES)
+def _read_image_extensions(parts: list[Part]) -> Reading:
+    part, wave = parts
+    error = part.file.named(*ERROR_IMAGES)
     wavelengths, fluxes = np.atleast_2d(wave.pixels()), np.atleast_2d(part.pixels())
     errors = np.atleast_2d(error.pixels()) if error and error.axes == part.axes else None
     if wavelengths.ndim != 2:
@@ -630,7 +620,7 @@ def _read_image_extensions(file: FitsFile) -> Reading:
         ],
         wavelength_unit=wave.header.text("BUNIT", "XUNITS"),
         flux_unit=part.header.text("BUNIT"),
-        frame=file.primary.header.text("SPECSYS"),
+        frame=part.primary.text("SPECSYS"),
     )
     _say_who_and_when(reading, part)
     if reading.wavelength_unit is None and (unit := wat_units(wave.header)):
@@ -640,13 +630,13 @@ def _read_image_extensions(file: FitsFile) -> Reading:
     return reading
 
 
-def _is_three_rows(file: FitsFile) -> bool:
+def _find_three_rows(file: FitsFile) -> list[Part]:
     part = file.primary
-    return len(part.axes) == 2 and 3 in part.axes and not is_celestial(part.header)
+    return [part] if len(part.axes) == 2 and 3 in part.axes and not is_celestial(part.header) else []
 
 
-def _read_three_rows(file: FitsFile) -> Reading:
-    part = file.primary
+def _read_three_rows(parts: list[Part]) -> Reading:
+    (part,) = parts
     rows = part.pixels()
     notes = []
     if rows.shape[0] != 3:
@@ -687,8 +677,8 @@ _WAVE_COLUMNS: Final = ("WAVE", "WAVELENGTH", "LAMBDA", "LAM", "WAVELENGTHS", "W
 _FLUX_COLUMNS: Final = ("FLUX", "FLUX_DENSITY", "FLUXDENSITY", "F_LAMBDA", "FLAMBDA", "FLAM", "F_NU", "FNU")
 
 
-def _is_generic_table(file: FitsFile) -> bool:
-    return bool(_tables_with(file, _WAVE_COLUMNS, _FLUX_COLUMNS))
+def _find_generic_table(file: FitsFile) -> list[Part]:
+    return _tables_with(file, _WAVE_COLUMNS, _FLUX_COLUMNS)
 
 
 def _tables_with(file: FitsFile, *columns: tuple[str, ...]) -> list[Part]:
@@ -696,8 +686,8 @@ def _tables_with(file: FitsFile, *columns: tuple[str, ...]) -> list[Part]:
     return [part for part in file.tables() if all(_columns(part, names) for names in columns)]
 
 
-def _read_generic_table(file: FitsFile) -> Reading:
-    part = _only_table(_tables_with(file, _WAVE_COLUMNS, _FLUX_COLUMNS))
+def _read_generic_table(parts: list[Part]) -> Reading:
+    part = _only_table(parts)
     reading, flux = _named_columns(part, _FLUX_COLUMNS)
     if flux.unit is None:
         reading.missing.append(f"TUNIT{flux.number} (flux)")
@@ -730,13 +720,12 @@ def _named_columns(part: Part, fluxes: tuple[str, ...]) -> tuple[Reading, Column
 _SPEC_COLUMNS: Final = ("SPEC", "SPECTRUM")
 
 
-def _is_spec_table(file: FitsFile) -> bool:
-    return bool(_tables_with(file, _WAVE_COLUMNS, _SPEC_COLUMNS))
+def _find_spec_table(file: FitsFile) -> list[Part]:
+    return _tables_with(file, _WAVE_COLUMNS, _SPEC_COLUMNS)
 
 
-def _read_spec_table(file: FitsFile) -> Reading:
-    part = _only_table(_tables_with(file, _WAVE_COLUMNS, _SPEC_COLUMNS))
-    reading, _ = _named_columns(part, _SPEC_COLUMNS)
+def _read_spec_table(parts: list[Part]) -> Reading:
+    reading, _ = _named_columns(_only_table(parts), _SPEC_COLUMNS)
     if reading.wavelength_unit is None:
         unit = only_unit(reading.instrument, reading.orders[0].wavelength)
         if unit is not None:
@@ -758,20 +747,18 @@ _BESIDE_FLUX: Final = frozenset(
 """Columns that say something of each sample and are no axis."""
 
 
-def _is_flux_table(file: FitsFile) -> bool:
-    kind = (file.primary.header.text("CTYPE1") or "").upper()
-    return not file.primary.axes and kind.startswith(_WAVE_TYPES) and bool(_flux_tables(file))
-
-
-def _flux_tables(file: FitsFile) -> list[Part]:
+def _find_flux_table(file: FitsFile) -> list[Part]:
     """Return the tables with a flux in which no column could be an axis, or the name of something."""
+    kind = (file.primary.header.text("CTYPE1") or "").upper()
+    if file.primary.axes or not kind.startswith(_WAVE_TYPES):
+        return []
     known = _BESIDE_FLUX.union(_FLUX_COLUMNS, _ERROR_NAMES)
     return [part for part in _tables_with(file, _FLUX_COLUMNS) if part.columns.keys() <= known]
 
 
-def _read_flux_table(file: FitsFile) -> Reading:
-    part = _only_table(_flux_tables(file))
-    header = file.primary.header
+def _read_flux_table(parts: list[Part]) -> Reading:
+    part = _only_table(parts)
+    header = part.primary
     own = [
         word
         for word in part.header.keywords()
@@ -805,27 +792,27 @@ def _read_flux_table(file: FitsFile) -> Reading:
 # --- The FITS standard's own: one axis that CTYPE1 calls a wavelength ---
 
 
-def _is_wcs_1d(file: FitsFile) -> bool:
+def _find_wcs_1d(file: FitsFile) -> list[Part]:
     header = file.image.header
     kind = (header.text("CTYPE1") or "LINEAR").upper()
     named = kind.startswith(_WAVE_TYPES) or unit_within(kind) is not None
-    return _is_line(file.image) and (
-        named or (kind == "LINEAR" and unit_within(header.text("CUNIT1")) is not None)
-    )
+    has_unit = kind == "LINEAR" and unit_within(header.text("CUNIT1")) is not None
+    return [file.image] if _is_line(file.image) and (named or has_unit) else []
 
 
-def _read_wcs_1d(file: FitsFile) -> Reading:
-    reading = _linear(file, file.image)
-    reading.medium = _medium_of(file.image.header)
-    _say_who_and_when(reading, file.image)
+def _read_wcs_1d(parts: list[Part]) -> Reading:
+    (part,) = parts
+    reading = _linear(part)
+    reading.medium = _medium_of(part.header)
+    _say_who_and_when(reading, part)
     return reading
 
 
-def _linear(file: FitsFile, part: Part) -> Reading:
+def _linear(part: Part) -> Reading:
     """Return the spectrum of an image of one line, whose axis is linear."""
     header, flux = part.header, part.pixels().ravel()
     return Reading(
-        orders=[Order(1, linear_axis(header, len(flux)), flux, _errors(file, part))],
+        orders=[Order(1, linear_axis(header, len(flux)), flux, _errors(part))],
         wavelength_unit=_axis_unit(header),
         flux_unit=header.text("BUNIT"),
         frame=header.text("SPECSYS"),
@@ -979,13 +966,6 @@ def _first(part: Part, names: tuple[str, ...]) -> Column | None:
     return next(iter(_columns(part, names)), None)
 
 
-def _part(file: FitsFile, *names: str) -> Part:
-    part = file.named(*names)
-    if part is None:
-        raise ambiguous(f"the extension {names[0]} is missing")
-    return part
-
-
 def _array(column: Column) -> Floats:
     values = column.values
     if values is None or values.size == 0:
@@ -1024,24 +1004,25 @@ _DATE_AND_OBJECT: Final = ("observed_at", "object_name")
 _ALL_THREE: Final = (*_DATE_AND_OBJECT, "instrument")
 
 PROFILES: Final = (
-    # name, version, identified by, read by, must say besides the wavelength unit, can see (m)
-    Profile("eso_sdp", "1.0.0", _is_eso, _read_eso, _ALL_THREE),
-    Profile("bess", "1.3.0", _is_bess, _read_bess, _ALL_THREE, (3.0e-7, 1.15e-6)),
-    Profile("iue_mxlo", "1.0.0", _is_iue, _read_iue, _ALL_THREE, (1.0e-7, 3.5e-7)),
-    Profile("hst_jwst_x1d", "1.0.0", _is_x1d, _read_x1d, _ALL_THREE),
-    Profile("sdss_lamost", "1.0.0", _is_sdss, _read_sdss, _DATE_AND_OBJECT, (3.0e-7, 1.8e-6)),
-    Profile("iraf_multispec", "1.3.0", _is_multispec, _read_multispec, _DATE_AND_OBJECT),
-    Profile("iraf_1d", "1.4.0", _is_iraf_1d, _read_iraf_1d, _DATE_AND_OBJECT),
-    Profile("image_extensions", "1.1.0", _is_image_extensions, _read_image_extensions, _ALL_THREE),
-    Profile("three_rows", "1.0.0", _is_three_rows, _read_three_rows, _DATE_AND_OBJECT),
-    Profile("generic_table", "1.2.0", _is_generic_table, _read_generic_table, _ALL_THREE),
-    Profile("spec_table", "1.1.0", _is_spec_table, _read_spec_table, _ALL_THREE),
-    Profile("flux_table", "1.0.0", _is_flux_table, _read_flux_table, _ALL_THREE),
-    Profile("wcs_1d", "1.3.0", _is_wcs_1d, _read_wcs_1d, _DATE_AND_OBJECT),
+    # name, version, found by, read by, must say besides the wavelength unit, can see (m)
+    Profile("eso_sdp", "1.0.0", _find_eso, _read_eso, _ALL_THREE),
+    Profile("bess", "1.3.0", _find_bess, _read_bess, _ALL_THREE, (3.0e-7, 1.15e-6)),
+    Profile("iue_mxlo", "1.0.0", _find_iue, _read_iue, _ALL_THREE, (1.0e-7, 3.5e-7)),
+    Profile("hst_jwst_x1d", "1.0.0", _find_x1d, _read_x1d, _ALL_THREE),
+    Profile("sdss_lamost", "1.0.0", _find_sdss, _read_sdss, _DATE_AND_OBJECT, (3.0e-7, 1.8e-6)),
+    Profile("iraf_multispec", "1.3.0", _find_multispec, _read_multispec, _DATE_AND_OBJECT),
+    Profile("iraf_1d", "1.4.0", _find_iraf_1d, _read_iraf_1d, _DATE_AND_OBJECT),
+    Profile("image_extensions", "1.1.0", _find_image_extensions, _read_image_extensions, _ALL_THREE),
+    Profile("three_rows", "1.0.0", _find_three_rows, _read_three_rows, _DATE_AND_OBJECT),
+    Profile("generic_table", "1.2.0", _find_generic_table, _read_generic_table, _ALL_THREE),
+    Profile("spec_table", "1.1.0", _find_spec_table, _read_spec_table, _ALL_THREE),
+    Profile("flux_table", "1.0.0", _find_flux_table, _read_flux_table, _ALL_THREE),
+    Profile("wcs_1d", "1.3.0", _find_wcs_1d, _read_wcs_1d, _DATE_AND_OBJECT),
 )
 """Each in the order in which they are tried: what says what it is comes before what only looks like it."""
 
 
-def choose(file: FitsFile) -> Profile | None:
-    """Return the profile of a file, or None when no rule of the table matches."""
-    return next((profile for profile in PROFILES if profile.identified_by(file)), None)
+def choose(file: FitsFile) -> tuple[Profile, list[Part]] | None:
+    """Return the profile of a file with the HDUs that it reads, or None when no rule of the table matches."""
+    found = ((profile, profile.find(file)) for profile in PROFILES)
+    return next((chosen for chosen in found if chosen[1]), None)
