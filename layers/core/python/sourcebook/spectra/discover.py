@@ -122,7 +122,7 @@ class SpectraDiscoverer:
         self.logger.info("provider_answered", extra={"counts": answered.to_json()})
         if search.status is ArchiveStatus.REJECTED:
             raise ArchiveRejected(spec.provider, search.detail)
-        if not search.answered:
+        if search.status in {ArchiveStatus.RATE_LIMITED, ArchiveStatus.DOWN}:
             raise ArchiveUnavailable(spec.provider, search.detail, search.status, search.retry_after)
         return answered
 

@@ -113,11 +113,6 @@ class Search:
     detail: str = ""
     retry_after: datetime | None = None
 
-    @property
-    def answered(self) -> bool:
-        """Whether it gave what it has, or a part of it."""
-        return self.status in {ArchiveStatus.OK, ArchiveStatus.TRUNCATED}
-
 
 class Provider(Protocol):
     """A place that has spectra."""
