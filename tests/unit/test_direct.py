@@ -287,7 +287,7 @@ def test_a_connection_that_was_idle_for_long_is_replaced() -> None:
     now = [NOW]
     with serving((200, {})) as service:
         client = service.client()
-        client._calls._clock = lambda: now[0]
+        client._clock = lambda: now[0]
         for minutes in (0, 0, 1):
             now[0] += timedelta(minutes=minutes)
             client.get_item(TableName="t", Key={})
@@ -298,7 +298,7 @@ def test_a_connection_that_was_idle_for_long_is_replaced() -> None:
 
 def wait_for_close(client: DirectClient) -> None:
     """Wait, at most as long as a request may take, until what is idle has heard of its end."""
-    for connection, _ in client._calls._idle:
+    for connection, _ in client._idle:
         connection._poll.poll(5_000)
         return
 
@@ -315,7 +315,7 @@ def test_answers_in_chunks_are_read() -> None:
 def test_without_credentials_or_through_a_proxy_boto3_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving((200, {})) as service:
         client = service.client()
-        client._calls._credentials = lambda: None
+        client._credentials = lambda: None
         client.get_item(TableName="t", Key={})
         client.close()
         proxied = service.client(proxies={"http": service.url})
@@ -344,7 +344,7 @@ def test_servers_are_asked_over_tls_when_their_certificate_is_trusted(
         for _ in range(2):
             with pytest.raises(SSLError):
                 stranger.get_item(TableName="t", Key={})
-        assert not stranger._calls.enabled
+        assert not stranger.goes_direct
         assert service.asked == []
         stranger.close()
         monkeypatch.setenv("AWS_CA_BUNDLE", str(certificates.bundle))

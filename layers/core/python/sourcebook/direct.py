@@ -195,16 +195,20 @@ def _close(connections: deque[tuple[_Connection, datetime]]) -> None:
         connections.pop()[0].close()
 
 
-class DirectCalls:
-    """Makes the requests of one client. Safe to share between threads.
+class DirectClient:
+    """Stands for a client of boto3, and goes the short way with the operations that it knows.
+
+    Answers have no ResponseMetadata, and binary values in them are base64 text, as they came. Safe to share
+    between threads.
 
     Args:
-        client: of boto3; its endpoint, region, time limits and hooks of the event ``before-send`` hold here.
+        client: its endpoint, region, time limits and hooks of the event ``before-send`` hold here.
         credentials: gives those of this moment; None for nobody's.
         clock: gives the present time.
 
     Attributes:
-        enabled: whether this way can be gone: not through a proxy, and only where the server is trusted.
+        goes_direct: whether the short way can be gone: not through a proxy, and only where the server is
+            trusted.
     """
 
     def __init__(
@@ -217,21 +221,88 @@ class DirectCalls:
         self._credentials = credentials
         self._clock = clock
         meta = client.meta
+        self._model = meta.service_model
         self._parts = urlsplit(meta.endpoint_url)
         self._url = f"{self._parts.scheme}://{self._parts.netloc}/"
-        self._event = f"before-send.{meta.service_model.service_id.hyphenize()}"
-        self._signer = Signer(meta.region_name, meta.service_model.signing_name)
+        self._event = f"before-send.{self._model.service_id.hyphenize()}"
+        self._signer = Signer(meta.region_name, self._model.signing_name)
         self._tls: ssl.SSLContext | None = None
         self._idle: deque[tuple[_Connection, datetime]] = deque()
-        self.close = weakref.finalize(self, _close, self._idle)
-        self.enabled = (
+        self._close_idle = weakref.finalize(self, _close, self._idle)
+        self.goes_direct = (
             self._parts.path in {"", "/"}
             and not meta.config.proxies
             and not get_environ_proxies(self._url)
             and meta.config.signature_version == "v4"
         )
 
-    def post(self, operation: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer | None:
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        """Return the client's own attribute, or the short way to an operation."""
+        theirs = getattr(self._client, name)
+        if name not in _KNOWN[self._model.service_name]:
+            return theirs
+        operation = self._client.meta.method_to_api_mapping[name]
+        ask = self._by_form if self._model.protocol == "query" else self._by_json
+
+        def call(**request: Any) -> Any:  # noqa: ANN401
+            answer = ask(operation, request)
+            return theirs(**request) if answer is None else answer
+
+        setattr(self, name, call)
+        return call
+
+    def close(self) -> None:
+        """Close the connections of both ways."""
+        self._close_idle()
+        self._client.close()
+
+    def _by_json(self, operation: str, request: Mapping[str, object]) -> Any:  # noqa: ANN401
+        """Ask a service that speaks JSON; None if the client has to."""
+        model = self._model.metadata
+        headers = {
+            "content-type": f"application/x-amz-json-{model['jsonVersion']}",
+            "x-amz-target": f"{model['targetPrefix']}.{operation}",
+        }
+        answer = self._post(operation, headers, _TO_JSON(request).encode())
+        if answer is None or int(answer.headers.get("x-amz-crc32", crc32(answer.body))) != crc32(answer.body):
+            return None
+        try:
+            told = json.loads(answer.body)
+        except ValueError:
+            return None
+        if answer.status == 200:
+            return told
+        if answer.status == 400 and told.get("__type", "").rpartition("#")[2] == _CONDITION_FAILED:
+            error = {"Code": _CONDITION_FAILED, "Message": told.get("message", told.get("Message", ""))}
+            found = {"Item": told["Item"]} if "Item" in told else {}
+            metadata = {"HTTPStatusCode": answer.status}
+            kind = self._client.exceptions.ConditionalCheckFailedException
+            raise kind({"Error": error, **found, "ResponseMetadata": metadata}, operation)
+        return None
+
+    def _by_form(self, operation: str, request: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Ask a service of the query protocol for a batch; None if the client has to."""
+        fields = {"Action": operation, "Version": self._model.api_version}
+        for name, value in request.items():
+            if isinstance(value, str):
+                fields[name] = value
+                continue
+            for n, entry in enumerate(value, start=1):
+                if not all(isinstance(text, str) for text in entry.values()):
+                    return None
+                fields |= {f"{name}.member.{n}.{field}": text for field, text in entry.items()}
+        headers = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
+        # Names are those of the service's parameters: letters, digits and points.
+        form = "&".join(f"{name}={_quoted(value)}" for name, value in fields.items())
+        answer = self._post(operation, headers, form.encode())
+        if answer is None or answer.status != 200:
+            return None
+        if b"<Failed/>" in answer.body:
+            return {"Failed": []}
+        whole = {"status_code": answer.status, "headers": answer.headers, "body": answer.body}
+        return create_parser("query").parse(whole, self._model.operation_model(operation).output_shape)
+
+    def _post(self, operation: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer | None:
         """Send a request and return the answer, or None if the client has to send it.
 
         Args:
@@ -239,7 +310,7 @@ class DirectCalls:
             headers: those of the service, such as ``content-type``; names in lower case.
             body: what is sent.
         """
-        if not self.enabled:
+        if not self.goes_direct:
             return None
         try:
             credentials = self._credentials()
@@ -252,7 +323,7 @@ class DirectCalls:
             add_recursion_detection_header({"headers": signed})
             return self._hooked(operation, signed, body) or self._send(signed, body)
         except ssl.SSLCertVerificationError:
-            self.enabled = False
+            self.goes_direct = False
         except (OSError, HttpParserError, BotoCoreError):
             pass  # the client meets the same trouble; it tries again, and says what it is
         return None
@@ -298,62 +369,6 @@ class DirectCalls:
         return _Connection(self._parts.hostname or "", port, self._tls, timeouts)
 
 
-class DirectClient:
-    """Stands for a client of boto3, and goes the short way with the operations that it knows.
-
-    Answers have no ResponseMetadata, and binary values in them are base64 text, as they came.
-    """
-
-    def __init__(self, client: Any, calls: DirectCalls) -> None:  # noqa: ANN401 - see DirectCalls
-        self._client = client
-        self._calls = calls
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        """Return the client's own attribute, or the short way to an operation."""
-        theirs = getattr(self._client, name)
-        ways = _WAYS[self._client.meta.service_model.service_name]
-        if name not in ways:
-            return theirs
-        operation, ask = ways[name]
-
-        def call(**request: Any) -> Any:  # noqa: ANN401
-            answer = ask(self._client, self._calls, operation, request)
-            return theirs(**request) if answer is None else answer
-
-        setattr(self, name, call)
-        return call
-
-    def close(self) -> None:
-        """Close the connections of both ways."""
-        self._calls.close()
-        self._client.close()
-
-
-def _by_json(client: Any, calls: DirectCalls, operation: str, request: Mapping[str, object]) -> Any:  # noqa: ANN401
-    """Ask a service that speaks JSON; None if the client has to."""
-    model = client.meta.service_model.metadata
-    headers = {
-        "content-type": f"application/x-amz-json-{model['jsonVersion']}",
-        "x-amz-target": f"{model['targetPrefix']}.{operation}",
-    }
-    answer = calls.post(operation, headers, _TO_JSON(request).encode())
-    if answer is None or int(answer.headers.get("x-amz-crc32", crc32(answer.body))) != crc32(answer.body):
-        return None
-    try:
-        told = json.loads(answer.body)
-    except ValueError:
-        return None
-    if answer.status == 200:
-        return told
-    if answer.status == 400 and told.get("__type", "").rpartition("#")[2] == _CONDITION_FAILED:
-        error = {"Code": _CONDITION_FAILED, "Message": told.get("message", told.get("Message", ""))}
-        found = {"Item": told["Item"]} if "Item" in told else {}
-        metadata = {"HTTPStatusCode": answer.status}
-        kind = client.exceptions.ConditionalCheckFailedException
-        raise kind({"Error": error, **found, "ResponseMetadata": metadata}, operation)
-    return None
-
-
 def _as_text(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return b64encode(value).decode()
@@ -376,46 +391,16 @@ def _quoted(text: str) -> str:
     return quick if "+" not in text and _AS_IT_IS.fullmatch(quick) else quote_plus(text)
 
 
-def _by_form(client: Any, calls: DirectCalls, operation: str, request: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    """Ask a service of the query protocol for a batch; None if the client has to."""
-    fields = {"Action": operation, "Version": client.meta.service_model.api_version}
-    for name, value in request.items():
-        if isinstance(value, str):
-            fields[name] = value
-            continue
-        for n, entry in enumerate(value, start=1):
-            if not all(isinstance(text, str) for text in entry.values()):
-                return None
-            fields |= {f"{name}.member.{n}.{field}": text for field, text in entry.items()}
-    headers = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
-    # Names are those of the service's parameters: letters, digits and points.
-    form = "&".join(f"{name}={_quoted(value)}" for name, value in fields.items())
-    answer = calls.post(operation, headers, form.encode())
-    if answer is None or answer.status != 200:
-        return None
-    if b"<Failed/>" in answer.body:
-        return {"Failed": []}
-    shape = client.meta.service_model.operation_model(operation).output_shape
-    whole = {"status_code": answer.status, "headers": answer.headers, "body": answer.body}
-    return create_parser("query").parse(whole, shape)
-
-
-_WAYS: Final[Mapping[str, Mapping[str, tuple[str, Callable[..., Any]]]]] = {
-    "dynamodb": {
-        "batch_execute_statement": ("BatchExecuteStatement", _by_json),
-        "batch_get_item": ("BatchGetItem", _by_json),
-        "batch_write_item": ("BatchWriteItem", _by_json),
-        "delete_item": ("DeleteItem", _by_json),
-        "get_item": ("GetItem", _by_json),
-        "put_item": ("PutItem", _by_json),
-        "query": ("Query", _by_json),
-        "update_item": ("UpdateItem", _by_json),
-    },
-    "events": {"put_events": ("PutEvents", _by_json)},
-    "sns": {"publish_batch": ("PublishBatch", _by_form)},
+_KNOWN: Final = {
+    "dynamodb": frozenset(
+        "batch_execute_statement batch_get_item batch_write_item delete_item get_item put_item query "
+        "update_item".split()
+    ),
+    "events": frozenset({"put_events"}),
+    "sns": frozenset({"publish_batch"}),
 }
-"""By service and method: the operation, and how it is asked. The values of its parameters are JSON's, bytes
-beside them, or, for a form, texts and lists of entries with texts."""
+"""By service, the methods that go the short way. The values of their parameters are JSON's, bytes beside them,
+or, for a form, texts and lists of entries with texts."""
 
 
 def with_direct_calls(client: _Client, session: boto3.session.Session | None = None) -> _Client:
@@ -426,5 +411,4 @@ def with_direct_calls(client: _Client, session: boto3.session.Session | None = N
         session: that made the client; boto3's default one if not given.
     """
     found = (session or boto3.DEFAULT_SESSION or boto3.session.Session()).get_credentials()
-    calls = DirectCalls(client, found.get_frozen_credentials if found else lambda: None)
-    return cast("_Client", DirectClient(client, calls))
+    return cast("_Client", DirectClient(client, found.get_frozen_credentials if found else lambda: None))
