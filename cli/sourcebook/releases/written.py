@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from sourcebook.columns import Column as ParquetColumn
 from sourcebook.columns import ColumnKind
 from sourcebook.csv_text import Cell, write_csv
 from sourcebook.releases.tables import ReleaseColumn, ReleaseTable
@@ -63,7 +62,7 @@ def as_parquet(table: ReleaseTable, rows: Rows) -> bytes:
     """Return a table as Parquet."""
     from sourcebook.parquet import ParquetFile
 
-    file = ParquetFile([ParquetColumn(column.name, column.kind) for column in table.columns])
+    file = ParquetFile({column.name: column.kind for column in table.columns})
     file.add(rows)
     return file.content()
 

@@ -46,7 +46,7 @@ print(json.dumps({
     "item": next(item for item in table.items.values() if item["entity_type"] == "Article"),
     "listed": answer["items"][0],
     "schema": description(operations(), names=())["components"]["schemas"]["MergedArticle"],
-    "columns": [[column.name, column.kind] for column in ARTICLES.columns],
+    "columns": [*ARTICLES.columns.items()],
     "page": made,
 }))
 """

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypeAlias
 
 
 class ColumnKind(StrEnum):
@@ -22,14 +23,5 @@ class ColumnKind(StrEnum):
     FLAG = "yes or no"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column; each may be empty."""
-
-    name: str
-    kind: ColumnKind
-
-
-def columns(**kinds: ColumnKind) -> tuple[Column, ...]:
-    """Return columns by their names, in this order."""
-    return tuple(Column(name, kind) for name, kind in kinds.items())
+Columns: TypeAlias = Mapping[str, ColumnKind]
+"""The columns of a table by their names, in their order. Each may be empty."""

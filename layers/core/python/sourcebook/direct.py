@@ -399,8 +399,8 @@ _KNOWN: Final = {
     "events": frozenset({"put_events"}),
     "sns": frozenset({"publish_batch"}),
 }
-"""By service, the methods that go the short way. The values of their parameters are JSON's, bytes beside them,
-or, for a form, texts and lists of entries with texts."""
+"""By service, the methods that go the short way. Their parameters are JSON, with bytes in it, or, for a form,
+texts and lists of entries with texts."""
 
 
 def with_direct_calls(client: _Client, session: boto3.session.Session | None = None) -> _Client:

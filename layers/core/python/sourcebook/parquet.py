@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sourcebook.clock import parse_iso
-from sourcebook.columns import Column, ColumnKind
+from sourcebook.columns import ColumnKind, Columns
 
 _ROWS_AT_ONCE: Final = 5_000
 _TYPES: Final[Mapping[ColumnKind, pa.DataType]] = {
@@ -29,10 +29,10 @@ _TYPES: Final[Mapping[ColumnKind, pa.DataType]] = {
 class ParquetFile:
     """A file that is written row by row; the same rows give the same bytes."""
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Columns) -> None:
         """Begin a file with these columns."""
         self._columns = columns
-        self._schema = pa.schema([(column.name, _TYPES[column.kind]) for column in columns])
+        self._schema = pa.schema([(name, _TYPES[kind]) for name, kind in columns.items()])
         self._sink = pa.BufferOutputStream()
         self._writer = pq.ParquetWriter(self._sink, self._schema, compression="zstd")
         self._rows: list[Mapping[str, object]] = []
@@ -54,8 +54,7 @@ class ParquetFile:
 
     def _write(self) -> None:
         cells = {
-            column.name: [_cell(column.kind, row.get(column.name)) for row in self._rows]
-            for column in self._columns
+            name: [_cell(kind, row.get(name)) for row in self._rows] for name, kind in self._columns.items()
         }
         self._writer.write_table(pa.table(cells, schema=self._schema))
         self._rows = []

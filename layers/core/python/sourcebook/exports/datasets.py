@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import Final, TypeAlias
 
 from sourcebook.articles.read import ArticleFilter, ArticleReader
-from sourcebook.columns import Column, ColumnKind, columns
+from sourcebook.columns import ColumnKind, Columns
 from sourcebook.exports.period import Period
 from sourcebook.observations.export import OBSERVED
 from sourcebook.observations.raw_read import RawReader
@@ -38,7 +38,7 @@ class Dataset:
     """
 
     name: str
-    columns: Sequence[Column]
+    columns: Columns
     days_at_once: int
     expires: bool
     rows: Rows
@@ -63,7 +63,7 @@ def _observations(table: Table, period: Period) -> Iterator[tuple[date, Iterable
         yield day, by_day.get(day.isoformat(), ())
 
 
-_ARTICLE: Final = (*columns_of(Article), *columns(mentions=ColumnKind.JSON))
+_ARTICLE: Final = {**columns_of(Article), "mentions": ColumnKind.JSON}
 ARTICLES: Final = Dataset("articles", _ARTICLE, 1, expires=True, rows=_articles)
 OBSERVATIONS: Final = Dataset("observations", OBSERVED, 31, expires=False, rows=_observations)
 DATASETS: Final = (ARTICLES, OBSERVATIONS)

@@ -132,7 +132,7 @@ class Exporter:
                 {
                     "name": dataset.name,
                     "rows": records[dataset.name],
-                    "columns": [{"name": one.name, "kind": one.kind.value} for one in dataset.columns],
+                    "columns": [{"name": name, "kind": kind.value} for name, kind in dataset.columns.items()],
                 }
                 for dataset in DATASETS
             ],

@@ -7,28 +7,28 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from sourcebook.columns import ColumnKind, columns
+from sourcebook.columns import ColumnKind, Columns
 from sourcebook.csv_text import Cell, write_csv
 from sourcebook.errors import InvalidInput
 
-OBSERVED: Final = columns(
-    bank_name=ColumnKind.TEXT,
-    series_code=ColumnKind.TEXT,
-    term_months=ColumnKind.NUMBER,
-    term=ColumnKind.TEXT,
-    observed_day=ColumnKind.DAY,
-    rate_pct=ColumnKind.NUMBER,
-    rate_min_pct=ColumnKind.NUMBER,
-    rate_max_pct=ColumnKind.NUMBER,
-    raw_value=ColumnKind.TEXT,
-    parse_warnings=ColumnKind.TEXTS,
-    source_id=ColumnKind.TEXT,
-    source_priority=ColumnKind.INTEGER,
-    first_seen_at=ColumnKind.TIME,
-    scraped_at=ColumnKind.TIME,
-)
+OBSERVED: Final[Columns] = {
+    "bank_name": ColumnKind.TEXT,
+    "series_code": ColumnKind.TEXT,
+    "term_months": ColumnKind.NUMBER,
+    "term": ColumnKind.TEXT,
+    "observed_day": ColumnKind.DAY,
+    "rate_pct": ColumnKind.NUMBER,
+    "rate_min_pct": ColumnKind.NUMBER,
+    "rate_max_pct": ColumnKind.NUMBER,
+    "raw_value": ColumnKind.TEXT,
+    "parse_warnings": ColumnKind.TEXTS,
+    "source_id": ColumnKind.TEXT,
+    "source_priority": ColumnKind.INTEGER,
+    "first_seen_at": ColumnKind.TIME,
+    "scraped_at": ColumnKind.TIME,
+}
 """Columns of an observation that is taken away, in their order."""
-COLUMNS: Final = tuple(column.name for column in OBSERVED)
+COLUMNS: Final = tuple(OBSERVED)
 """Their names; `parse_warnings` are joined by spaces in CSV."""
 
 Row = Mapping[str, object]

@@ -8,7 +8,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
-from sourcebook.columns import Column, ColumnKind
+from sourcebook.columns import ColumnKind, Columns
 from sourcebook.messages import SchemaRule
 from sourcebook.records.base import Record, record_fields
 
@@ -86,9 +86,9 @@ def of_type(kind: Any) -> Schema:  # noqa: ANN401 - a type, as it is annotated
     return shown(kind) | {"required": required}
 
 
-def columns_of(kind: type[Record]) -> tuple[Column, ...]:
+def columns_of(kind: type[Record]) -> Columns:
     """Return the columns of a file of records, as the API shows them."""
-    return tuple(Column(name, _column(schema)) for name, schema in shown_fields(kind).items())
+    return {name: _column(schema) for name, schema in shown_fields(kind).items()}
 
 
 def _column(schema: Schema) -> ColumnKind:
