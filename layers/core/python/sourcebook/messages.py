@@ -12,9 +12,10 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 from datetime import datetime
 from enum import Enum
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -23,8 +24,6 @@ from sourcebook.errors import InvalidInput
 
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 
-_FIELDS: Final[dict[type, tuple[Field[Any], ...]]] = {}
-_TYPES: Final[dict[type, Mapping[str, object]]] = {}
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool, NoneType, bytes})
 """JSON has no bytes; the table has, for which records are written by the same way."""
 _HOLDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
@@ -37,7 +36,7 @@ _HOLDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "maximum": operator.le,
     "exclusiveMaximum": operator.lt,
 }
-_EXPECTED: Final[Mapping[object, str]] = {str: "a text", int: "a whole number", bool: "true or false"}
+_EXPECTED: Final = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +139,10 @@ class TaskRequest(Message):
     results: ClassVar[tuple[type[TaskResult], ...]]
 
 
+@cache
 def fields_of(kind: type[Message]) -> tuple[Field[Any], ...]:
     """Return the fields of a message's class, worked out once. Raise TypeError if it is no dataclass."""
-    if kind not in _FIELDS:
-        if not is_dataclass(kind):
-            raise TypeError(f"{kind.__name__} is no dataclass")
-        _FIELDS[kind] = fields(kind)
-    return _FIELDS[kind]
+    return fields(kind)  # type: ignore[arg-type]
 
 
 def checked_parts(kind: type[Message], parts: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -185,12 +181,11 @@ def _is_required(one: Field[Any]) -> bool:
     return one.default is MISSING and one.default_factory is MISSING
 
 
+@cache
 def _types(kind: type[Message]) -> Mapping[str, object]:
     """Return the types of a message's fields, worked out once."""
-    if kind not in _TYPES:
-        hints = get_type_hints(kind, include_extras=True)
-        _TYPES[kind] = {one.name: hints[one.name] for one in fields_of(kind)}
-    return _TYPES[kind]
+    hints = get_type_hints(kind, include_extras=True)
+    return {one.name: hints[one.name] for one in fields_of(kind)}
 
 
 def plain(value: object) -> Json:
@@ -231,15 +226,13 @@ def _read(kind: Any, value: object, name: str) -> object:  # noqa: ANN401 - a ty
             return parse_iso(str(value))
         except ValueError as error:
             raise InvalidInput(name, value, "an ISO 8601 time with zone") from error
-    if kind is float:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return _checked(value, is_number, name, "a number")
     if issubclass(kind, Message):
         return kind.of_json(value, name)
     if issubclass(kind, Enum):
         words = [one.value for one in kind]
         return kind(_checked(value, value in words, name, f"one of {', '.join(words)}"))
-    is_right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+    of_kind = isinstance(value, int | float if kind is float else kind)
+    is_right = of_kind and (kind is bool or not isinstance(value, bool))
     return _checked(value, is_right, name, _EXPECTED[kind])
 
 
