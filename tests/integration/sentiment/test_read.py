@@ -156,16 +156,16 @@ def test_a_series_has_every_bucket_of_its_time(
 def test_hits_are_counted_in_batches_and_misses_at_once(world: World, watched: WatchedTable) -> None:
     counters = CacheCounters(watched, world.clock)
     for _ in range(9):
-        counters.hit()
+        counters.count(hits=1)
     assert "update" not in watched.requests
-    counters.hit()
+    counters.count(hits=1)
     assert watched.requests.count("update") == 1
-    counters.hit()
-    counters.miss()
+    counters.count(hits=1)
+    counters.count(misses=1)
     assert watched.requests.count("update") == 2
-    counters.hit()
+    counters.count(hits=1)
     world.wait(seconds=31)
-    counters.hit()
+    counters.count(hits=1)
     assert watched.requests.count("update") == 3
     health = SentimentReader.of(world.table, world.clock).cache_health()
     assert (health["cache_hits_24h"], health["cache_misses_24h"]) == (13, 1)
@@ -175,14 +175,14 @@ def test_hits_are_counted_in_batches_and_misses_at_once(world: World, watched: W
 def test_counters_that_cannot_be_written_wait_and_fail_nobody(world: World, watched: WatchedTable) -> None:
     counters = CacheCounters(watched, world.clock)
     watched.failing = True
-    counters.miss()
+    counters.count(misses=1)
     watched.failing = False
     counters.flush()
     assert SentimentReader.of(world.table, world.clock).cache_health()["cache_misses_24h"] == 1
 
 
 def test_counts_older_than_a_day_are_forgotten(world: World, reader: SentimentReader) -> None:
-    CacheCounters(world.table, world.clock).miss()
+    CacheCounters(world.table, world.clock).count(misses=1)
     world.wait(hours=23)
     assert reader.cache_health()["cache_misses_24h"] == 1
     world.wait(hours=1)

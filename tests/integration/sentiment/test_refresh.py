@@ -8,7 +8,7 @@ import pytest
 
 from sourcebook.errors import InvalidInput
 from sourcebook.records.subject import Subject
-from sourcebook.sentiment.cache import CacheHealth, SentimentCache
+from sourcebook.sentiment.cache import SentimentCache
 from sourcebook.sentiment.catalog import SubjectCatalog
 from sourcebook.sentiment.refresh import Refresher, RefreshFailed, read_refresh_request
 from sourcebook.sentiment.rollups import DirtyHours
@@ -96,14 +96,14 @@ def test_a_subject_that_fails_keeps_its_entries_and_harms_no_other(world: World)
     assert report.refreshed == ["MRBL"]
     assert "ThrottlingException" in report.failed["quartzon"]
     assert SentimentCache(world.table).get("quartzon", "HOUR_24") == before
-    health = CacheHealth(world.table, world.clock).read()
+    health = SentimentCache(world.table, world.clock).health()
     assert (health.error_count_24h, health.tools_refreshed) == (1, ("MRBL",))
 
 
 def test_a_refresh_in_which_all_fail_fails(world: World) -> None:
     with pytest.raises(RefreshFailed, match="none of 2"):
         world.refresh(Unreadable(world.table, {"quartzon", "MRBL"}))
-    assert CacheHealth(world.table, world.clock).read().last_refresh_ts is None
+    assert SentimentCache(world.table, world.clock).health().last_refresh_ts is None
 
 
 def test_what_there_was_no_time_for_comes_first_next_time(world: World) -> None:
@@ -117,7 +117,7 @@ def test_what_there_was_no_time_for_comes_first_next_time(world: World) -> None:
 
 def test_a_refresh_records_what_it_did(world: World) -> None:
     world.refresh()
-    health = CacheHealth(world.table, world.clock).read()
+    health = SentimentCache(world.table, world.clock).health()
     assert health.id == "metadata"
     assert health.last_refresh_ts == int(world.now.timestamp())
     assert (health.last_refresh_duration_ms or 0) >= 0
@@ -161,7 +161,7 @@ def test_subjects_are_added_changed_and_retired(world: World) -> None:
     assert registry.register([changed]) == {"quartzon": RegistrationOutcome.UNCHANGED}
     assert list(registry.list_ids()) == ["new", "quartzon"]
     assert list(registry.list_ids(active=False)) == ["MRBL"]
-    assert registry.get("quartzon") == changed
+    assert registry.get_many(["quartzon"]) == {"quartzon": changed}
     assert catalog.current().ids == {"quartzon", "new"}
 
 
@@ -181,4 +181,4 @@ def test_entries_that_a_refresh_has_not_reached_are_counted_too(world: World) ->
     world.refresh()
     left = iter([100.0, 1.0])
     Refresher(world.table, world.clock, workers=1, seconds_left=lambda: next(left)).run()
-    assert CacheHealth(world.table, world.clock).read().total_entries == 8
+    assert SentimentCache(world.table, world.clock).health().total_entries == 8

@@ -131,7 +131,7 @@ def is_stale(made: SentimentCacheEntry, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SentimentCache:
-    """The entries in the table."""
+    """The entries in the table, and how they are kept up to date: CacheMetadata."""
 
     table: Table
     clock: Clock = utc_now
@@ -182,74 +182,8 @@ class SentimentCache:
             self.table.delete(keys.cache_entry(tool_id, period))
         return Invalidated(invalidated=tool_id)
 
-
-@dataclass(slots=True)
-class CacheCounters:
-    """Counts hits, misses and errors here, and adds them to the hour's counters in batches.
-
-    What a function has not yet added when it ends is lost, at most `_FLUSH_AFTER` hits: the counters
-    serve monitoring and must not cost a write for each read.
-    """
-
-    table: Table
-    clock: Clock = utc_now
-    _waiting: dict[str, int] = field(default_factory=dict)
-    _since: datetime | None = None
-
-    def hit(self) -> None:
-        """Count an answer from the cache."""
-        now = self.clock()
-        self._since = self._since or now
-        self._add("hits")
-        if self._waiting["hits"] >= _FLUSH_AFTER or now - self._since >= _FLUSH_EVERY:
-            self.flush()
-
-    def miss(self, *, error: bool = False) -> None:
-        """Count an answer that had to be computed, and whether that failed. It is slow already: add now."""
-        self._add("misses")
-        if error:
-            self._add("errors")
-        self.flush()
-
-    def errors(self, number: int) -> None:
-        """Count computations that failed."""
-        if number:
-            self._add("errors", number)
-            self.flush()
-
-    def flush(self) -> None:
-        """Add what was counted. A counter is not worth failing for: it stays for the next time."""
-        if not self._waiting:
-            return
-        now = self.clock()
-        try:
-            self.table.update(
-                keys.cache_hour(hour_name(now)),
-                assign={
-                    "entity_type": "CacheCounters",
-                    "schema_version": SCHEMA_VERSION,
-                    "ttl_timestamp": epoch_seconds(floor(now, HOUR) + _COUNTERS_KEPT),
-                },
-                increment=self._waiting,
-            )
-        except SourcebookError:
-            return
-        self._waiting = {}
-        self._since = None
-
-    def _add(self, name: str, number: int = 1) -> None:
-        self._waiting[name] = self._waiting.get(name, 0) + number
-
-
-@dataclass(frozen=True, slots=True)
-class CacheHealth:
-    """CacheMetadata: how the cache does."""
-
-    table: Table
-    clock: Clock = utc_now
-
-    def read(self) -> CacheMetadata:
-        """Return the metadata, with the counts of the last 24 hours: this one and the 23 before.
+    def health(self) -> CacheMetadata:
+        """Return how the cache does, with the counts of the last 24 hours: this one and the 23 before.
 
         Raises:
             TableBusy: if the table is not able to answer now.
@@ -273,7 +207,7 @@ class CacheHealth:
         """Record a refresh that succeeded."""
         now = epoch_seconds(floor(self.clock(), SECOND))
         made = replace(
-            self.read(),
+            self.health(),
             last_refresh_ts=now,
             last_refresh_duration_ms=max(0, duration_ms),
             total_entries=entries,
@@ -281,3 +215,51 @@ class CacheHealth:
             _ts=now,
         )
         self.table.put(made.to_item(keys.cache_metadata()))
+
+
+@dataclass(slots=True)
+class CacheCounters:
+    """Counts hits, misses and errors here, and adds them to the hour's counters in batches.
+
+    What a function has not yet added when it ends is lost, at most `_FLUSH_AFTER` hits: the counters
+    serve monitoring and must not cost a write for each read.
+    """
+
+    table: Table
+    clock: Clock = utc_now
+    _waiting: dict[str, int] = field(default_factory=dict)
+    _since: datetime | None = None
+
+    def count(self, *, hits: int = 0, misses: int = 0, errors: int = 0) -> None:
+        """Count answers from the cache, answers that had to be computed, and computations that failed.
+
+        Whatever had to be computed was slow already, so that it is added now.
+        """
+        now = self.clock()
+        self._since = self._since or now
+        for name, number in (("hits", hits), ("misses", misses), ("errors", errors)):
+            if number:
+                self._waiting[name] = self._waiting.get(name, 0) + number
+        is_due = self._waiting.get("hits", 0) >= _FLUSH_AFTER or now - self._since >= _FLUSH_EVERY
+        if misses or errors or is_due:
+            self.flush()
+
+    def flush(self) -> None:
+        """Add what was counted. A counter is not worth failing for: it stays for the next time."""
+        if not self._waiting:
+            return
+        now = self.clock()
+        try:
+            self.table.update(
+                keys.cache_hour(hour_name(now)),
+                assign={
+                    "entity_type": "CacheCounters",
+                    "schema_version": SCHEMA_VERSION,
+                    "ttl_timestamp": epoch_seconds(floor(now, HOUR) + _COUNTERS_KEPT),
+                },
+                increment=self._waiting,
+            )
+        except SourcebookError:
+            return
+        self._waiting = {}
+        self._since = None

@@ -10,7 +10,7 @@ from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import SourcebookError
 from sourcebook.records.base import View
 from sourcebook.records.subject import SentimentBucket, SentimentCacheEntry, Subject
-from sourcebook.sentiment.cache import TTL, CacheCounters, CacheHealth, SentimentCache, is_stale, sentiment_of
+from sourcebook.sentiment.cache import TTL, CacheCounters, SentimentCache, is_stale, sentiment_of
 from sourcebook.sentiment.rollups import Ledger
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sentiment.windows import DAY, HOUR, PERIODS, SECOND, floor, pieces
@@ -78,7 +78,7 @@ class SentimentReader:
         cached = self.cache.get(tool_id, period)
         now = self.clock()
         if cached is not None and not is_stale(cached, now):
-            self.counters.hit()
+            self.counters.count(hits=1)
             return _answer(cached, hours, now, is_cached=True)
         try:
             if cached is None and not self._exists(tool_id):
@@ -86,11 +86,11 @@ class SentimentReader:
             ledger = Ledger.open(self.table, tool_id, floor(now, SECOND), hours=hours)
             stored = self.cache.put(self.cache.compute(ledger, period))
         except SourcebookError:
-            self.counters.miss(error=True)
+            self.counters.count(misses=1, errors=1)
             if cached is None:
                 raise
             return _answer(cached, hours, now, is_cached=True)
-        self.counters.miss()
+        self.counters.count(misses=1)
         return _answer(stored, hours, now, is_cached=False)
 
     def series(self, tool_id: str, hours: int, bucket: str) -> list[View] | None:
@@ -128,7 +128,7 @@ class SentimentReader:
         entries = self.cache.count(
             tool_id for active in (True, False) for tool_id in registry.list_ids(active=active)
         )
-        found = replace(CacheHealth(self.table, self.clock).read(), total_entries=entries)
+        found = replace(self.cache.health(), total_entries=entries)
         last = found.last_refresh_ts
         if last is None:
             status = "waiting"
@@ -140,13 +140,8 @@ class SentimentReader:
         now = floor(self.clock(), SECOND)
         start = now - hours * HOUR
         counts = Ledger.open(self.table, tool_id, now, hours=hours).window(start, now)
-        return {
-            **sentiment_of(tool_id, counts, start, now).shown(),
-            "hours": hours,
-            "is_stale": False,
-            "is_cached": False,
-            "cached_at": None,
-        }
+        counted = sentiment_of(tool_id, counts, start, now)
+        return {**_answer(counted, hours, now, is_cached=False), "cached_at": None}
 
     def _exists(self, tool_id: str) -> bool:
         return self.table.get(keys.subject(tool_id)) is not None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
 from sourcebook.clock import Clock, utc_now
 from sourcebook.errors import InvalidInput, Retryable, SourcebookError
-from sourcebook.sentiment.cache import CacheCounters, CacheHealth, SentimentCache
+from sourcebook.sentiment.cache import CacheCounters, SentimentCache
 from sourcebook.sentiment.rollups import Ledger
 from sourcebook.sentiment.subjects import TOOL_ID, SubjectRegistry
 from sourcebook.sentiment.windows import PERIODS, SECOND, floor
@@ -64,15 +64,16 @@ class Refresher:
         """
         started = self.timer()
         cache = SentimentCache(self.table, self.clock)
-        health = CacheHealth(self.table, self.clock)
         wanted = list(SubjectRegistry(self.table).list_ids() if tool_ids is None else tool_ids)
-        wanted = _missed_first(wanted, health.read().tools_refreshed if tool_ids is None else ())
+        had_a_turn = set(cache.health().tools_refreshed) if tool_ids is None else set()
+        wanted.sort(key=lambda id_: (id_ in had_a_turn, id_))
         with ThreadPoolExecutor(max(1, min(self.workers, len(wanted)))) as pool:
             results = dict(zip(wanted, pool.map(lambda id_: self._one(cache, id_), wanted), strict=True))
         refreshed = [id_ for id_, result in results.items() if isinstance(result, int)]
         failed = {id_: str(result) for id_, result in results.items() if isinstance(result, SourcebookError)}
         duration = round((self.timer() - started) * 1000)
-        CacheCounters(self.table, self.clock).errors(len(failed))
+        if failed:
+            CacheCounters(self.table, self.clock).count(errors=len(failed))
         if failed and not refreshed:
             raise RefreshFailed(
                 f"none of {len(failed)} subjects could be refreshed: {next(iter(failed.values()))}"
@@ -81,7 +82,7 @@ class Refresher:
             # Those that were not refreshed have the entries that they had.
             others = {*wanted, *SubjectRegistry(self.table).list_ids(active=False)} - set(refreshed)
             entries = len(PERIODS) * len(refreshed) + cache.count(sorted(others))
-            health.refreshed(sorted(refreshed), entries=entries, duration_ms=duration)
+            cache.refreshed(sorted(refreshed), entries=entries, duration_ms=duration)
         hours = sum(result for result in results.values() if isinstance(result, int))
         return RefreshReport(refreshed, failed, len(wanted) - len(refreshed) - len(failed), hours, duration)
 
@@ -112,8 +113,3 @@ def read_refresh_request(event: Mapping[str, object]) -> list[str] | None:
     ):
         raise InvalidInput("tool_ids", tool_ids, "a list of ids of subjects")
     return list(dict.fromkeys(tool_ids))
-
-
-def _missed_first(tool_ids: list[str], refreshed_last: Sequence[str]) -> list[str]:
-    had_a_turn = set(refreshed_last)
-    return sorted(tool_ids, key=lambda id_: (id_ in had_a_turn, id_))

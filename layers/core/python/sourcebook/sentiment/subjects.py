@@ -25,6 +25,7 @@ from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.windows import hour_of
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+from sourcebook.table.codec import Item
 
 KINDS: Final = ("tool", "company", "topic")
 ALIASES_AT_MOST: Final = 50
@@ -122,16 +123,6 @@ class RegistrationOutcome(StrEnum):
     UNCHANGED = "unchanged"
 
 
-def mark_mentions(table: Table, dirty: DirtyHours, tool_id: str) -> None:
-    """Mark every hour in which there is a mention with a tag, so that it is counted for the subject.
-
-    Raises:
-        TableBusy: if the table is not able to answer now.
-    """
-    found = table.query_all(KeyCondition("tag").eq(tool_id), index=keys.TAG_INDEX)
-    dirty.mark((tool_id, hour_of(item["timestamp"])) for item in found)
-
-
 @dataclass(frozen=True, slots=True)
 class SubjectRegistry:
     """Subjects in the table."""
@@ -145,26 +136,25 @@ class SubjectRegistry:
         The version of the list changes last, and always: whoever reads the list reads it again, also after
         a run that died on the way. Articles may have had the id of a new subject as a tag before: the hours
         of those mentions are marked first, so that they are counted.
+
+        Raises:
+            TableBusy: if the table is not able to answer now.
         """
         declared = {subject.tool_id: subject for subject in subjects}
         known = self.get_many(declared)
-        outcome = {
-            tool_id: RegistrationOutcome.ADDED
-            if tool_id not in known
-            else RegistrationOutcome.UNCHANGED
-            if known[tool_id] == subject
-            else RegistrationOutcome.CHANGED
-            for tool_id, subject in declared.items()
-        }
-        written = [
-            subject.item()
-            for id_, subject in declared.items()
-            if outcome[id_] is not RegistrationOutcome.UNCHANGED
-        ]
+        outcome: dict[str, RegistrationOutcome] = {}
+        written: list[Item] = []
         dirty = DirtyHours(self.table, self.clock)
         for tool_id, subject in declared.items():
-            if subject.active and (tool_id not in known or not known[tool_id].active):
-                mark_mentions(self.table, dirty, tool_id)
+            before = known.get(tool_id)
+            if before == subject:
+                outcome[tool_id] = RegistrationOutcome.UNCHANGED
+                continue
+            outcome[tool_id] = RegistrationOutcome.CHANGED if before else RegistrationOutcome.ADDED
+            written.append(subject.item())
+            if subject.active and not (before and before.active):
+                mentions = self.table.query_all(KeyCondition("tag").eq(tool_id), index=keys.TAG_INDEX)
+                dirty.mark((tool_id, hour_of(item["timestamp"])) for item in mentions)
         self.table.put_many(written)
         self.table.update(
             keys.SUBJECT_CATALOG,
@@ -176,11 +166,6 @@ class SubjectRegistry:
             increment={"version": 1},
         )
         return outcome
-
-    def get(self, tool_id: str) -> Subject | None:
-        """Return a subject, or None if there is none with this id."""
-        item = self.table.get(keys.subject(tool_id))
-        return Subject.of_item(item) if item else None
 
     def get_many(self, tool_ids: Iterable[str]) -> dict[str, Subject]:
         """Return those among these subjects that there are, by id."""
