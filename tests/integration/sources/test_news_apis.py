@@ -22,7 +22,7 @@ from sourcebook.http.client import HttpClient
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import PollResult, PollVerdict
-from sourcebook.sources.quota import DailyQuota
+from sourcebook.sources.quota import take_calls
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.sources.secrets import SecretMissing, Secrets
 from sourcebook.table import keys
@@ -153,8 +153,7 @@ def test_what_is_left_of_the_quota_is_used(apis: Apis) -> None:
 
 
 def test_the_quota_is_never_exceeded(apis: Apis) -> None:
-    quota = DailyQuota(apis.table, lambda: apis.now)
-    granted = [quota.take("tiingo", 7, 20) for _ in range(6)]
+    granted = [take_calls(apis.table, "tiingo", 7, 20, apis.now) for _ in range(6)]
     assert granted == [7, 7, 6, 0, 0, 0]
 
 

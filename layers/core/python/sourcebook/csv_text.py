@@ -7,7 +7,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 Cell = str | int | float | Decimal | None
 
@@ -21,14 +24,7 @@ _MARK: Final = "'"
 _QUOTES: Final = "\"'"
 
 
-class Writable(Protocol):
-    """What takes text: an open file, or io.StringIO."""
-
-    def write(self, text: str, /) -> object:
-        """Add a piece of text."""
-
-
-def write_csv(file: Writable, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> int:
+def write_csv(file: SupportsWrite[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> int:
     """Write a line of headings and one line for each row; return how many rows there were.
 
     Open the file with ``newline=""``. Numbers are written as they are. Text is made safe by `safe_cell`.

@@ -20,6 +20,10 @@ UtcDatetime = Annotated[datetime, AfterValidator(to_utc), PlainSerializer(isofor
 """An aware datetime in UTC, written as ISO 8601 to the second."""
 
 
+DedupKey = Annotated[str, Field(pattern=f"^{DIGEST}$")]
+EventId = Annotated[str, Field(pattern=f"^{DIGEST}$")]
+
+
 class QueueMessage(BaseModel):
     """What every message carries: the version of its schema, and the id that joins the logs of one run."""
 
@@ -48,11 +52,7 @@ class FetchRequested(QueueMessage):
 class ArticleCreated(QueueMessage):
     """fetch_sources → SNS → SQS → analyze_sentiment: this article waits for its analysis."""
 
-    dedup_key: str = Field(pattern=f"^{DIGEST}$")
-
-
-DedupKey = Annotated[str, Field(pattern=f"^{DIGEST}$")]
-EventId = Annotated[str, Field(pattern=f"^{DIGEST}$")]
+    dedup_key: DedupKey
 
 
 class BusEvent(QueueMessage):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -147,7 +148,7 @@ def test_a_file_that_is_no_model_makes_the_model_unavailable(tmp_path: Path) -> 
         (tmp_path / name).write_bytes(b"not a model")
     digest = hashlib.sha256(b"not a model").hexdigest()
     with pytest.raises(ModelUnavailable):
-        ModelEngine(tmp_path, Pin("broken", {"model.onnx": digest, "tokenizer.json": digest}, 1.0, 0.0))
+        ModelEngine(tmp_path, replace(Pin.read(), files={"model.onnx": digest, "tokenizer.json": digest}))
 
 
 def test_a_missing_package_makes_the_model_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,6 +178,7 @@ def test_first_label_takes_little_time_and_memory() -> None:
     """Processor time, not the clock's: other tests run beside this one."""
     program = """
 import time
+from dataclasses import replace
 from pathlib import Path
 from sourcebook.sentiment.engines.model import ModelEngine
 engine = ModelEngine()

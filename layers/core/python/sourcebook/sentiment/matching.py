@@ -489,9 +489,6 @@ def _proof(subject: Subject, name: str) -> _Proof:
     return _Proof.CAPITALS if token.isupper() and len(token) <= 6 else _Proof.NOTHING
 
 
-EMPTY: Final = Matcher(())
-
-
 def subjects_in(matcher: Matcher, article: Article) -> dict[str, TextSpan | None]:
     """Return the subjects of an article: named in its headline or text, or by a ticker that a source gave.
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from boto3.dynamodb.conditions import Attr
 
-from sourcebook.clock import Clock, epoch_seconds, utc_now
+from sourcebook.clock import epoch_seconds
 from sourcebook.messages import Json, Message
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
@@ -22,40 +22,32 @@ OPEN_FOR: Final = timedelta(seconds=300)
 """How long an open circuit lets no call through; then one call probes."""
 
 
-@dataclass(frozen=True, slots=True)
-class DailyQuota:
-    """Calls that a provider grants in one day, UTC."""
+def take_calls(table: Table, source_id: str, wanted: int, limit: int, now: datetime) -> int:
+    """Take up to `wanted` calls out of the quota of `limit` of this day, UTC; return how many were granted.
 
-    table: Table
-    clock: Clock = utc_now
-
-    def take(self, source_id: str, wanted: int, limit: int) -> int:
-        """Take up to `wanted` calls out of the day's quota and return how many were granted.
-
-        Calls are taken before they are made, so a run that dies uses them up; it never makes more calls
-        than are granted, however many runs there are at once.
-        """
-        now = self.clock()
-        key = keys.source_quota(source_id, f"{now:%Y-%m-%d}")
-        item = self.table.get(key, consistent=True)
-        calls = min(wanted, limit - (item["calls"] if item else 0))
-        while calls > 0:
-            try:
-                self.table.update(
-                    key,
-                    assign={
-                        "entity_type": "Quota",
-                        "schema_version": SCHEMA_VERSION,
-                        "ttl_timestamp": epoch_seconds(now + timedelta(days=7)),
-                    },
-                    increment={"calls": calls},
-                    condition=Attr("calls").not_exists() | Attr("calls").lte(limit - calls),
-                )
-            except ConditionFailed:
-                calls //= 2  # others have taken some meanwhile
-            else:
-                return calls
-        return 0
+    Calls are taken before they are made, so a run that dies uses them up; it never makes more calls than are
+    granted, however many runs there are at once.
+    """
+    key = keys.source_quota(source_id, f"{now:%Y-%m-%d}")
+    item = table.get(key, consistent=True)
+    calls = min(wanted, limit - (item["calls"] if item else 0))
+    while calls > 0:
+        try:
+            table.update(
+                key,
+                assign={
+                    "entity_type": "Quota",
+                    "schema_version": SCHEMA_VERSION,
+                    "ttl_timestamp": epoch_seconds(now + timedelta(days=7)),
+                },
+                increment={"calls": calls},
+                condition=Attr("calls").not_exists() | Attr("calls").lte(limit - calls),
+            )
+        except ConditionFailed:
+            calls //= 2  # others have taken some meanwhile
+        else:
+            return calls
+    return 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,26 +48,17 @@ class FeedReader:
         return source | {name: hide_query(source[name]) for name in shown if source.get(name)}
 
     def page(self, *, health: str | None = None, limit: int, cursor: str | None = None) -> Page[View]:
-        """Return one page of the feeds: those polled by the day they are due, then the disabled ones.
-
-        Those of one day are in the order of their ids, and the disabled ones in that of their probes. A feed
-        that is polled between two pages is met again if that moves it to another day.
-
-        Args:
-            health: one of `HEALTHS`, or None for all.
-            limit: feeds of a full page.
-            cursor: the `next_cursor` of the page before.
-
-        Raises:
-            InvalidInput: if the cursor is not one of this list with this filter.
-        """
+        """Return one page of the feeds; otherwise as `sources`."""
         listing = Listing.of("feeds", {"health": health})
         return self._page(listing, Source.shown, (FEED, health), limit, cursor)
 
     def sources(
         self, *, kind: str | None = None, health: str | None = None, limit: int, cursor: str | None = None
     ) -> Page[View]:
-        """Return one page of the sources of every kind, in the order of `page`.
+        """Return one page of the sources: those polled by the day they are due, then the disabled ones.
+
+        Those of one day are in the order of their ids, and the disabled ones in that of their probes. One that
+        is polled between two pages is met again if that moves it to another day.
 
         Args:
             kind: only sources of this kind.

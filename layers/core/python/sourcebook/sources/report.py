@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.metrics.provider.cloudwatch_emf.cloudwatch import AmazonCloudWatchEMFProvider
     from mypy_boto3_sns import SNSClient
 
-_TOTALS: Final = tuple(
-    "SourcesPolled SourcesFailed EntriesSeen RowsDropped ScrapeAnomalies PollsCrashed "
-    "ArticlesFetched ArticlesMerged".split()
-)
 _FAILURES: Final = frozenset({PollVerdict.FAILED, PollVerdict.BROKEN, PollVerdict.GONE})
 _RUNBOOK: Final = "docs/operations.md#disabled-sources"
 
@@ -114,20 +110,19 @@ def notify_of_disabled(report: RoundReport, topic: SNSClient, topic_arn: str) ->
 
 def measure_round(report: RoundReport, metrics: Metrics) -> None:
     """Count the round in the metrics of the function."""
-    totals: Counter[str] = Counter()
-    for poll in report.polls:
-        result = poll.result
-        totals["SourcesPolled"] += 1
-        totals["SourcesFailed"] += bool(result.message)
-        totals["EntriesSeen"] += result.entries
-        totals["RowsDropped"] += sum(result.dropped.values())
-        totals["ScrapeAnomalies"] += bool(result.anomaly)
-        totals["PollsCrashed"] += poll.crash is not None
+    results = [poll.result for poll in report.polls]
+    for name, count in (
+        ("SourcesPolled", len(results)),
+        ("SourcesFailed", sum(bool(r.message) for r in results)),
+        ("EntriesSeen", sum(r.entries for r in results)),
+        ("RowsDropped", sum(sum(r.dropped.values()) for r in results)),
+        ("ScrapeAnomalies", sum(bool(r.anomaly) for r in results)),
+        ("PollsCrashed", sum(poll.crash is not None for poll in report.polls)),
         # Over all sources: the rate that an alarm watches. By source it is measured below.
-        totals["ArticlesFetched"] += result.fresh
-        totals["ArticlesMerged"] += result.merged
-    for name in _TOTALS:
-        metrics.add_metric(name, "Count", totals[name])
+        ("ArticlesFetched", sum(r.fresh for r in results)),
+        ("ArticlesMerged", sum(r.merged for r in results)),
+    ):
+        metrics.add_metric(name, "Count", count)
     _measure_feeds([poll for poll in report.polls if poll.source.kind == "feed"], metrics)
     _measure_sources(report, EphemeralMetrics())
 

@@ -28,7 +28,7 @@ from sourcebook.http.errors import FetchCause, FetchError, Severity, fetch_error
 from sourcebook.http.response import error_for
 from sourcebook.records.source import Source
 from sourcebook.sources.poll import PollResult, PollVerdict, Rejected
-from sourcebook.sources.quota import CircuitBreaker, DailyQuota
+from sourcebook.sources.quota import CircuitBreaker, take_calls
 from sourcebook.sources.secrets import Secrets
 from sourcebook.table.client import Table
 
@@ -165,8 +165,8 @@ class NewsApiAdapter:
         except Retryable as error:
             return PollResult(PollVerdict.FAILED, "secret_unavailable", str(error))
         limit = options.calls_per_day or self.provider.calls_per_day
-        quota = DailyQuota(self.table, self.clock)
-        granted = await asyncio.to_thread(quota.take, source.source_id, len(options.tickers), limit)
+        wanted = len(options.tickers)
+        granted = await asyncio.to_thread(take_calls, self.table, source.source_id, wanted, limit, now)
         if not granted:
             return PollResult(
                 PollVerdict.FAILED,

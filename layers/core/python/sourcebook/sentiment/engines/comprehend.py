@@ -44,7 +44,7 @@ class ComprehendRefused(Terminal):
 
 
 class ComprehendEngine:
-    """Labels texts by Comprehend's BatchDetectSentiment, and keeps its four scores."""
+    """Labels texts in English by Comprehend's BatchDetectSentiment, and keeps its four scores."""
 
     name = "comprehend"
 
@@ -52,12 +52,10 @@ class ComprehendEngine:
         self,
         client: Any,  # noqa: ANN401 - boto3's clients are untyped here
         *,
-        language: str = "en",
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Take a boto3 client of the service `comprehend`, the language of the texts, and how to pause."""
+        """Take a boto3 client of the service `comprehend`, and how to pause."""
         self._client = client
-        self._language = language
         self._sleep = sleep
 
     def label(self, texts: Sequence[str]) -> list[Label]:
@@ -101,9 +99,7 @@ class ComprehendEngine:
 
     def _request(self, texts: list[str]) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = self._client.batch_detect_sentiment(
-                TextList=texts, LanguageCode=self._language
-            )
+            answer: dict[str, Any] = self._client.batch_detect_sentiment(TextList=texts, LanguageCode="en")
         except ClientError as error:
             code = error.response.get("Error", {}).get("Code", "")
             kind = ComprehendUnavailable if code in _TRANSIENT else ComprehendRefused

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sourcebook.errors import Terminal
+from sourcebook.errors import InvalidInput, Terminal
+from sourcebook.messages import Message
 from sourcebook.sentiment.engines import EMPTY, Label, Target, from_probabilities
 from sourcebook.sentiment.engines.clauses import clause_of
 from sourcebook.sentiment.engines.fallback import FallbackEngine
@@ -46,7 +47,7 @@ class ModelUnavailable(Terminal):
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(Message):
     """The model that this code was made with.
 
     Attributes:
@@ -62,8 +63,8 @@ class Pin:
     files: Mapping[str, str]
     temperature: float
     companion: float
-    target_temperature: float = 1.0
-    target_companion: float = 0.0
+    target_temperature: float
+    target_companion: float
 
     @classmethod
     def read(cls, path: Path = PIN) -> Pin:
@@ -74,15 +75,8 @@ class Pin:
         """
         try:
             content = json.loads(path.read_text("utf-8"))
-            return cls(
-                name=f"{content['name']}-{content['version']}",
-                files=content["files"],
-                temperature=float(content["temperature"]),
-                companion=float(content["companion"]),
-                target_temperature=float(content["target_temperature"]),
-                target_companion=float(content["target_companion"]),
-            )
-        except (OSError, ValueError, KeyError) as error:
+            return cls.of_json(content | {"name": f"{content['name']}-{content['version']}"})
+        except (OSError, ValueError, KeyError, InvalidInput) as error:
             raise ModelUnavailable(
                 f"{path} does not pin a model ({type(error).__name__}: {error}): "
                 "run `python -m training.export_model`"
