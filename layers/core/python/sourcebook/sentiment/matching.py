@@ -88,13 +88,12 @@ class _Alias:
     proof: _Proof
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """Tokens `at` up to `end` that spell these aliases."""
+class _Name(NamedTuple):
+    """Tokens `at` up to `end` that spell an alias."""
 
     at: int
     end: int
-    aliases: list[_Alias]
+    alias: _Alias
 
 
 class _Hidden(NamedTuple):
@@ -200,17 +199,16 @@ class Matcher:
         """Return where a text first names each subject that it speaks of, by its id, in that order."""
         text = _clean(text)
         tokens: list[str] = _TOKEN.findall(text)
-        spans: list[_Span] = []
+        names: list[_Name] = []
         hidden: list[_Hidden] = []
         at = 0
         while at < len(tokens):
             node = _child(self._root, tokens[at])
-            if node is None:
-                at += 1
-            else:
-                at = self._collect(tokens, at, node, spans, hidden)
+            at = self._collect(tokens, at, node, names, hidden) if node else at + 1
+        # A phrase may be longer than the name that it begins with.
+        names = [name for name in names if not _hides(hidden, name)]
         proved = self._listed(text)
-        return self._accepted(text, tokens, spans, hidden, proved) if spans or proved else {}
+        return self._accepted(text, tokens, names, proved) if names or proved else {}
 
     def _listed(self, text: str) -> list[tuple[int, Subject]]:
         """Return the subjects whose symbols a list proves, each with where it stands in the text."""
@@ -230,86 +228,63 @@ class Matcher:
         return found
 
     def _collect(
-        self, tokens: list[str], at: int, first: _Node, spans: list[_Span], hidden: list[_Hidden]
+        self, tokens: list[str], at: int, first: _Node, names: list[_Name], hidden: list[_Hidden]
     ) -> int:
         """Note the longest name that begins at a token, and every phrase that hides names.
 
         Returns:
             The token to go on with: the first behind the name, or else the next one.
         """
-        longest: _Span | None = None
+        longest: list[_Name] = []
         node: _Node | None = first
         here = at + 1
         while node is not None:
             hidden += [_Hidden(at, here, subject) for subject in node.hides]
-            if names := [alias for alias in node.names if not _hides(hidden, at, here, alias)]:
-                longest = _Span(at, here, names)
+            spelled = [_Name(at, here, alias) for alias in node.names]
+            longest = [name for name in spelled if not _hides(hidden, name)] or longest
             node = _child(node.children, tokens[here]) if here < len(tokens) else None
             here += 1
-        if longest is None:
-            return at + 1
-        spans.append(longest)
-        return longest.end
+        names += longest
+        return longest[0].end if longest else at + 1
 
     def _accepted(
-        self,
-        text: str,
-        tokens: list[str],
-        spans: list[_Span],
-        hidden: list[_Hidden],
-        proved: list[tuple[int, Subject]],
+        self, text: str, tokens: list[str], names: list[_Name], proved: list[tuple[int, Subject]]
     ) -> dict[str, TextSpan]:
         """Return the subjects whose names count, in order, each with its first place."""
-        sure: list[tuple[int, int, str]] = []
         places = [match.span() for match in _TOKEN.finditer(text)]
+        sure: list[tuple[int, int, str]] = []
         for place, subject in proved:
             at = bisect_right(places, place, key=itemgetter(1))
             sure.append((at, at + 1, subject.tool_id))
-        doubtful: list[tuple[_Span, _Alias]] = []
-        for span in spans:
-            for alias in span.aliases:
-                if _hides(hidden, span.at, span.end, alias):
-                    continue
-                if alias.proof is _Proof.NOTHING:
-                    sure.append((span.at, span.end, alias.subject.tool_id))
-                else:
-                    doubtful.append((span, alias))
+        sure += [_sure(name) for name in names if name.alias.proof is _Proof.NOTHING]
+        doubtful = [name for name in names if name.alias.proof is not _Proof.NOTHING]
         if doubtful:
             named = frozenset(tool_id for _, _, tool_id in sure)
             reading = _Reading(text, tokens, places, named, self._cues)
-            left: list[tuple[_Span, _Alias]] = []
-            for span, alias in doubtful:
-                if reading.speaks_of(span, alias):
-                    sure.append((span.at, span.end, alias.subject.tool_id))
-                else:
-                    left.append((span, alias))
+            judged = [(name, reading.speaks_of(name)) for name in doubtful]
+            sure += [_sure(name) for name, is_meant in judged if is_meant]
+            left = [name for name, is_meant in judged if not is_meant]
             # Two names that would each be doubtful prove one another: "Apple, Amazon".
             beside = sorted(
                 {(at, end) for at, end, _ in sure}
-                | {(s.at, s.end) for s, a in left if a.subject.kind == "company"}
+                | {(name.at, name.end) for name in left if name.alias.subject.kind == "company"}
             )
-            sure += [
-                (s.at, s.end, a.subject.tool_id)
-                for s, a in left
-                if a.proof in {_Proof.CONTEXT, _Proof.TICKER} and reading.is_listed(s, a, beside)
-            ]
-        return _first(sure, tokens, places)
-
-
-def _first(
-    sure: list[tuple[int, int, str]], tokens: Sequence[str], places: Sequence[tuple[int, int]]
-) -> dict[str, TextSpan]:
-    """Return each subject's first place, without the genitive, in the order of the text."""
-    found: dict[str, TextSpan] = {}
-    for at, end, tool_id in sorted(sure):
-        if tool_id not in found:
+            sure += [_sure(name) for name in left if reading.is_listed(name, beside)]
+        found: dict[str, TextSpan] = {}
+        for at, end, tool_id in sorted(sure):
             genitive = 2 * tokens[end - 1].lower().endswith("'s")
-            found[tool_id] = TextSpan(places[at][0], places[end - 1][1] - genitive)
-    return found
+            found.setdefault(tool_id, TextSpan(places[at][0], places[end - 1][1] - genitive))
+        return found
 
 
-def _hides(hidden: list[_Hidden], at: int, end: int, alias: _Alias) -> bool:
-    return any(one.at <= at and end <= one.end and one.subject is alias.subject for one in hidden)
+def _sure(name: _Name) -> tuple[int, int, str]:
+    return name.at, name.end, name.alias.subject.tool_id
+
+
+def _hides(hidden: list[_Hidden], name: _Name) -> bool:
+    return any(
+        one.at <= name.at and name.end <= one.end and one.subject is name.alias.subject for one in hidden
+    )
 
 
 class _Reading:
@@ -336,75 +311,78 @@ class _Reading:
         self.all_capitals = len(tokens) > 2 and text.upper() == text and not self.is_foreign
         self.title_case = len(letters) > 1 and context.LOWER_IN_TITLES.issuperset(lower)
 
-    def speaks_of(self, span: _Span, alias: _Alias) -> bool:
+    def speaks_of(self, name: _Name) -> bool:
         """Whether a name is meant as the name of its subject."""
-        if alias.proof is _Proof.CAPITALS:
-            return self._as_spelled(span, alias.spelling)
-        if alias.proof is _Proof.INITIALS:
-            return self._has_initials(span, alias.spelling)
-        if alias.proof is _Proof.TICKER:
-            return self._is_ticker(span, alias.spelling)
-        return self._is_meant(span, alias)
+        judge = {
+            _Proof.CAPITALS: self._as_spelled,
+            _Proof.INITIALS: self._has_initials,
+            _Proof.TICKER: self._is_ticker,
+            _Proof.CONTEXT: self._is_meant,
+        }
+        return judge[name.alias.proof](name)
 
-    def is_listed(self, span: _Span, alias: _Alias, named: Sequence[tuple[int, int]]) -> bool:
+    def is_listed(self, name: _Name, named: Sequence[tuple[int, int]]) -> bool:
         """Whether it is enumerated beside one of the names, in their order: "Apple, Microsoft and Meta"."""
-        if not self._as_spelled(span, alias.spelling) or self.all_capitals:
+        at, end, alias = name
+        if alias.proof not in {_Proof.CONTEXT, _Proof.TICKER}:
+            return False
+        if not self._as_spelled(name) or self.all_capitals:
             return False
         is_ticker = alias.proof is _Proof.TICKER
-        if is_ticker and (
-            len(alias.spelling) < 3 or not _IN_LIST.match(self.text, self.places[span.end - 1][1])
-        ):
+        if is_ticker and (len(alias.spelling) < 3 or not _IN_LIST.match(self.text, self.places[end - 1][1])):
             return False
-        here = bisect_left(named, (span.at, span.end))
+        here = bisect_left(named, (at, end))
         for other in named[max(0, here - 1) : here + 2]:
             if is_ticker and not self._written(*other).isupper():
                 continue
-            first, second = sorted(((span.at, span.end), other))
+            first, second = sorted(((at, end), other))
             gap = self.text[self.places[first[1] - 1][1] : self.places[second[0]][0]]
             if _LIST_GAP.fullmatch(gap):
                 return True
         return False
 
-    def _as_spelled(self, span: _Span, spelling: str) -> bool:
-        wanted = _TOKEN.findall(_clean(spelling))
-        written = self.tokens[span.at : span.end]
+    def _as_spelled(self, name: _Name) -> bool:
+        wanted = _TOKEN.findall(_clean(name.alias.spelling))
+        written = self.tokens[name.at : name.end]
         return all(
             want in (have, have.removesuffix("'s").removesuffix("'S"))
             for have, want in zip(written, wanted, strict=True)
         )
 
-    def _has_initials(self, span: _Span, spelling: str) -> bool:
+    def _has_initials(self, name: _Name) -> bool:
         """Whether a name of several words has its capitals, but for what stands behind a hyphen."""
         if self.text.islower():
             return True
-        wanted = _TOKEN.findall(_clean(spelling))
+        wanted = _TOKEN.findall(_clean(name.alias.spelling))
         return all(
             (len(want) == len(self.keys[at]) or not self.title_case)
             and (have[0].isupper() or not want[0].isupper() or self.text[self.places[at][0] - 1] == "-")
-            for at, (have, want) in enumerate(zip(self.tokens[span.at :], wanted, strict=False), span.at)
+            for at, (have, want) in enumerate(zip(self.tokens[name.at :], wanted, strict=False), name.at)
         )
 
     def _written(self, at: int, end: int) -> str:
         return self.text[self.places[at][0] : self.places[end - 1][1]]
 
-    def _is_ticker(self, span: _Span, ticker: str) -> bool:
-        if self._written(span.at, span.end).removesuffix("'s") != ticker:
+    def _is_ticker(self, name: _Name) -> bool:
+        ticker = name.alias.spelling
+        if self._written(name.at, name.end).removesuffix("'s") != ticker:
             return False
         if len(ticker) < 3 or ticker.isdigit() or self.all_capitals:
             return False
         if ticker.lower() not in context.COMMON_WORDS:
             return True
-        start, stop = self.places[span.at][0], self.places[span.end - 1][1]
-        is_bracketed = _BRACKETED.search(self.text[max(0, start - 14) : start]) and self.text[
-            stop : stop + 1
-        ] in {")", "]"}
-        return bool(is_bracketed) or self.keys[span.end : span.end + 1] == ["stock"]
+        if self.keys[name.end : name.end + 1] == ["stock"]:
+            return True
+        start, stop = self.places[name.at][0], self.places[name.end - 1][1]
+        opened = _BRACKETED.search(self.text[max(0, start - 14) : start])
+        return opened is not None and self.text[stop : stop + 1] in {")", "]"}
 
-    def _is_meant(self, span: _Span, alias: _Alias) -> bool:
-        subject, at, end = alias.subject, span.at, span.end
+    def _is_meant(self, name: _Name) -> bool:
+        at, end, alias = name
+        subject = alias.subject
         written = " ".join(self.tokens[at:end]).removesuffix("'S")
         shouted = self.all_capitals and written == alias.spelling.upper()
-        if not (shouted or self._as_spelled(span, alias.spelling)):
+        if not (shouted or self._as_spelled(name)):
             return False
         if self.is_foreign:
             return True

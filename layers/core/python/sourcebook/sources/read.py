@@ -57,8 +57,8 @@ class FeedReader:
     ) -> Page[View]:
         """Return one page of the sources: those polled by the day they are due, then the disabled ones.
 
-        Those of one day are in the order of their ids, and the disabled ones in that of their probes. One that
-        is polled between two pages is met again if that moves it to another day.
+        Those of one day are in the order of their ids, and the disabled ones in that of their probes. One
+        that is polled between two pages is met again if it moves to another day by that.
 
         Args:
             kind: only sources of this kind.
