@@ -12,10 +12,9 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
-from functools import cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -24,6 +23,8 @@ from sourcebook.errors import InvalidInput
 
 Json: TypeAlias = str | int | float | bool | Sequence["Json"] | Mapping[str, "Json"] | None
 
+_FIELDS: Final[dict[type, tuple[Field[Any], ...]]] = {}
+_TYPES: Final[dict[type, Mapping[str, object]]] = {}
 _AS_THEY_ARE: Final = frozenset({str, int, float, bool, NoneType, bytes})
 """JSON has no bytes; the table has, for which records are written by the same way."""
 _HOLDS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
@@ -139,10 +140,13 @@ class TaskRequest(Message):
     results: ClassVar[tuple[type[TaskResult], ...]]
 
 
-@cache
 def fields_of(kind: type[Message]) -> tuple[Field[Any], ...]:
     """Return the fields of a message's class, worked out once. Raise TypeError if it is no dataclass."""
-    return fields(kind)  # type: ignore[arg-type]
+    if kind not in _FIELDS:
+        if not is_dataclass(kind):
+            raise TypeError(f"{kind.__name__} is no dataclass")
+        _FIELDS[kind] = fields(kind)
+    return _FIELDS[kind]
 
 
 def checked_parts(kind: type[Message], parts: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -181,11 +185,12 @@ def _is_required(one: Field[Any]) -> bool:
     return one.default is MISSING and one.default_factory is MISSING
 
 
-@cache
 def _types(kind: type[Message]) -> Mapping[str, object]:
     """Return the types of a message's fields, worked out once."""
-    hints = get_type_hints(kind, include_extras=True)
-    return {one.name: hints[one.name] for one in fields_of(kind)}
+    if kind not in _TYPES:
+        hints = get_type_hints(kind, include_extras=True)
+        _TYPES[kind] = {one.name: hints[one.name] for one in fields_of(kind)}
+    return _TYPES[kind]
 
 
 def plain(value: object) -> Json:

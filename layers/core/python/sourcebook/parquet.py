@@ -14,16 +14,6 @@ from sourcebook.clock import parse_iso
 from sourcebook.columns import ColumnKind, Columns
 
 _ROWS_AT_ONCE: Final = 5_000
-_TYPES: Final[Mapping[ColumnKind, pa.DataType]] = {
-    ColumnKind.TEXT: pa.string(),
-    ColumnKind.TEXTS: pa.list_(pa.string()),
-    ColumnKind.NUMBER: pa.float64(),
-    ColumnKind.INTEGER: pa.int64(),
-    ColumnKind.TIME: pa.timestamp("us", "UTC"),
-    ColumnKind.DAY: pa.date32(),
-    ColumnKind.JSON: pa.string(),
-    ColumnKind.FLAG: pa.bool_(),
-}
 
 
 class ParquetFile:
@@ -32,7 +22,7 @@ class ParquetFile:
     def __init__(self, columns: Columns) -> None:
         """Begin a file with these columns."""
         self._columns = columns
-        self._schema = pa.schema([(name, _TYPES[kind]) for name, kind in columns.items()])
+        self._schema = pa.schema([(name, _FORMS[kind][0]) for name, kind in columns.items()])
         self._sink = pa.BufferOutputStream()
         self._writer = pq.ParquetWriter(self._sink, self._schema, compression="zstd")
         self._rows: list[Mapping[str, object]] = []
@@ -63,8 +53,9 @@ class ParquetFile:
 def _cell(kind: ColumnKind, value: object) -> object:
     if value is None:
         return None
+    _, read = _FORMS[kind]
     try:
-        return _READ[kind](value)
+        return read(value)
     except (TypeError, ValueError, OverflowError):
         return None
 
@@ -83,13 +74,14 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-_READ: Final[Mapping[ColumnKind, Callable[[Any], object]]] = {
-    ColumnKind.TEXT: _text,
-    ColumnKind.TEXTS: _texts,
-    ColumnKind.NUMBER: float,
-    ColumnKind.INTEGER: int,
-    ColumnKind.TIME: parse_iso,
-    ColumnKind.DAY: date.fromisoformat,
-    ColumnKind.JSON: _json,
-    ColumnKind.FLAG: bool,
+_FORMS: Final[Mapping[ColumnKind, tuple[pa.DataType, Callable[[Any], object]]]] = {
+    ColumnKind.TEXT: (pa.string(), _text),
+    ColumnKind.TEXTS: (pa.list_(pa.string()), _texts),
+    ColumnKind.NUMBER: (pa.float64(), float),
+    ColumnKind.INTEGER: (pa.int64(), int),
+    ColumnKind.TIME: (pa.timestamp("us", "UTC"), parse_iso),
+    ColumnKind.DAY: (pa.date32(), date.fromisoformat),
+    ColumnKind.JSON: (pa.string(), _json),
+    ColumnKind.FLAG: (pa.bool_(), bool),
 }
+"""Of each kind, the type in a file, and what makes a value of it."""
