@@ -262,17 +262,16 @@ class Curator:
         copied = 0
         for row in self._rows(source, keys.NOVA_NAME_PREFIX):
             form = row["name_normalized"]
-            kept = {name: value for name, value in row.items() if name not in {"PK", "SK"}}
-            kept |= {
+            copy = row | {
                 "nova_id": target.nova_id,
                 "name_kind": NameKind.ALIAS.value,
                 MOVED_FROM: [*row.get(MOVED_FROM, ()), source],
             }
             if self.store.table.get(keys.nova_own_name(target.nova_id, form), consistent=True) is not None:
                 continue
-            self.store.table.create({**keys.nova_name(form, target.nova_id), **kept})
+            self.store.table.create({**copy, **keys.nova_name(form, target.nova_id)})
             # The nova's own row last: where it stands, the other does too.
-            copied += self.store.table.create({**keys.nova_own_name(target.nova_id, form), **kept}) is None
+            copied += self.store.table.create({**copy, **keys.nova_own_name(target.nova_id, form)}) is None
         return copied
 
     def _take_back_names(self, source: str, target: Nova) -> int:

@@ -17,7 +17,6 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
@@ -213,16 +212,13 @@ class ObservationOptions(_Options):
             raise ValueError("bank: where a record names the bank, or a bank beside each of values")
         if unknown := [v.series for v in self.values if v.series is not None and v.series not in codes]:
             raise ValueError(f"values: series {unknown[0]} is not among the declared {', '.join(codes)}")
-        self._check_terms()
-        return self
-
-    def _check_terms(self) -> None:
         kinds = {series.kind for series in self.series}
         declared = self.term is not None or self.term_columns
         if kinds == {"loan"} and (declared or any(v.term for v in self.values)):
             raise ValueError("a loan has no term_months: leave out term and term_columns")
         if "loan" not in kinds and not declared and not all(v.term for v in self.values):
             raise ValueError("term: where a deposit's record has its term, or a term beside each of values")
+        return self
 
     @property
     def fields(self) -> list[tuple[str, FieldRef]]:
@@ -292,17 +288,13 @@ class JsonApiOptions(ObservationOptions):
         script: CSS selector of the element that holds the JSON, where the document is a web page.
     """
 
-    records: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
-        default=("@",), min_length=1, max_length=5
-    )
+    records: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=500)], ...],
+        Field(min_length=1, max_length=5),
+        BeforeValidator(lambda steps: [steps] if isinstance(steps, str) else steps),
+    ] = ("@",)
     script: str | None = Field(default=None, min_length=1, max_length=300)
     term_columns: Literal[False] = False
-
-    @field_validator("records", mode="before")
-    @classmethod
-    def _steps(cls, value: object) -> object:
-        """Take one expression for a list of one."""
-        return [value] if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _paths(self) -> Self:

@@ -20,9 +20,6 @@ from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_pag
 Target = tuple[str, str, str]
 """Bank, series and term that there are figures of."""
 
-_BEFORE_ALL: Final = keys.OBSERVATION_PREFIX
-"""Sort key before all observations of a target."""
-_AFTER_ALL: Final = f"{keys.OBSERVATION_PREFIX}~"
 _SMALLEST: Final = "-"
 """Sort key before all targets of a series: that of a loan begins with it."""
 _LARGEST: Final = "~"
@@ -91,8 +88,8 @@ class RawReader(ObservationReader):
             raise Unknown("bank_name", bank_name)
         term = None if term_months is None else term_code(term_months)
         days = (
-            f"{keys.OBSERVATION_PREFIX}{since.isoformat()}" if since else _BEFORE_ALL,
-            f"{keys.OBSERVATION_PREFIX}{until.isoformat()}" if until else _AFTER_ALL,
+            f"{keys.OBSERVATION_PREFIX}{since.isoformat() if since else ''}",
+            f"{keys.OBSERVATION_PREFIX}{until.isoformat() if until else '~'}",
         )
         listing = Listing.of(
             "observations",
@@ -152,7 +149,7 @@ class RawReader(ObservationReader):
                     continue
                 last = last_given if sort_key == begin else ""
                 if not last:
-                    yield _Entry(target, (code, sort_key, _BEFORE_ALL), None)
+                    yield _Entry(target, (code, sort_key, keys.OBSERVATION_PREFIX), None)
                 first = max(days[0], last)
                 if first >= days[1]:
                     continue

@@ -37,7 +37,10 @@ def read(document: Text, options: CsvOptions, today: date | None) -> ParsedDocum
     text, said = document.text, _SAID_DELIMITER.match(document.text)
     if said:
         text = text[said.end() :]
-    text = _without_lines(text, options.skip_rows)
+    lines = io.StringIO(text, newline="")
+    for _ in range(options.skip_rows):
+        lines.readline()
+    text = lines.read()
     declared = "\t" if options.delimiter == "tab" else options.delimiter or (said and said[1])
     delimiter = declared or _delimiter(text, options.quote)
     rows, unread = _rows(text, delimiter, options.quote)
@@ -46,15 +49,6 @@ def read(document: Text, options: CsvOptions, today: date | None) -> ParsedDocum
     heading = [rows[0].cells] if options.header else []
     grid = Grid.of(heading, rows[len(heading) :], options.language)
     return grid.parsed(options, today, document.notes, unread)
-
-
-def _without_lines(text: str, count: int) -> str:
-    """Return a text without its first lines."""
-    at = 0
-    for _ in range(count):
-        following = min((end for mark in "\r\n" if (end := text.find(mark, at)) >= 0), default=len(text))
-        at = following + (2 if text.startswith("\r\n", following) else 1)
-    return text[at:]
 
 
 def _rows(text: str, delimiter: str, quote: str) -> tuple[list[GridRow], str]:
