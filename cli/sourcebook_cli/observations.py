@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +50,8 @@ def parse(source: Path, page: Path, source_id: str | None, charset: str | None, 
             spec,
             {
                 "rows": [row.shown() for row in parsed.rows],
-                "dropped": [dropped.shown() for dropped in parsed.dropped],
-                "headings_not_taken": [heading.shown() for heading in parsed.headings_not_taken],
+                "dropped": [asdict(dropped) for dropped in parsed.dropped],
+                "headings_not_taken": [asdict(heading) for heading in parsed.headings_not_taken],
                 "notes": parsed.notes,
             },
         )
@@ -116,8 +117,8 @@ def _show(parsed: ParsedDocument) -> None:
     counts = (f"{len(parsed.rows)} rows", f"{len(parsed.dropped)} dropped")
     say(", ".join((*counts, f"{len(parsed.headings_not_taken)} headings not taken")))
     for dropped in parsed.dropped:
-        where = f"row {dropped.position}" if dropped.position else "heading"
+        where = f"row {dropped.row}" if dropped.row else "heading"
         say(f"  {where}: {dropped.reason}: {dropped.detail}")
     for heading in parsed.headings_not_taken:
         if not heading.reason:
-            say(f"  heading of column {heading.column}, {shorten(heading.text)}: {heading.detail}")
+            say(f"  heading of column {heading.column}, {shorten(heading.heading)}: {heading.detail}")

@@ -379,7 +379,7 @@ def test_every_heading_is_read_or_reported() -> None:
     page = "Bank,O/N,1.5 Month,6-12 months,12 M (promo),Notes,6M\nA,3.1,3.2,3.3,3.4,x,3.5\n"
     parsed = parse("csv", page, term_columns=True, term=None, value=None)
     assert [r.term for r in parsed.rows] == ["M0000", "M0001.5", "M0006"]
-    assert [h.text for h in parsed.headings_not_taken] == ["6-12 months", "12 M (promo)", "Notes"]
+    assert [h.heading for h in parsed.headings_not_taken] == ["6-12 months", "12 M (promo)", "Notes"]
     assert parsed.reasons() == {"term_is_a_range": 1, "term_unreadable": 2}
 
 

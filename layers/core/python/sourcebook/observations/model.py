@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sourcebook.observations.terms import months_of
-from sourcebook.observations.values import Rate
+from sourcebook.observations.values import Rate, Reason
 from sourcebook.records.base import View
 
 
@@ -49,49 +49,34 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A figure or a record that could not be taken.
+    """A figure or a record that could not be taken, as `sourcebook observations parse` shows it.
 
     Attributes:
-        position: of the record in the document, from 1.
-        reason: code of `sourcebook.observations.values.Reason`.
-        detail: the same in words.
+        row: position of the record in the document, from 1.
+        detail: the reason in words.
         raw: what stood there, shortened.
     """
 
-    position: int
-    reason: str
+    row: int
+    reason: Reason
     detail: str
     raw: str = ""
-
-    def shown(self) -> View:
-        """Return it as `sourcebook observations parse` shows it."""
-        return {"row": self.position, "reason": self.reason, "detail": self.detail, "raw": self.raw}
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading whose column is not read.
+    """A heading whose column is not read, as `sourcebook observations parse` shows it.
 
     Attributes:
         column: its number, from 1.
-        text: what it says.
-        reason: code of `sourcebook.observations.values.Reason`, where every column was to be read.
+        reason: why, where every column was to be read.
         detail: the same in words.
     """
 
     column: int
-    text: str
-    reason: str
+    heading: str
+    reason: Reason | None
     detail: str
-
-    def shown(self) -> View:
-        """Return it as `sourcebook observations parse` shows it."""
-        return {
-            "column": self.column,
-            "heading": self.text,
-            "reason": self.reason or None,
-            "detail": self.detail,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +97,7 @@ class ParsedDocument:
 
     def reasons(self) -> dict[str, int]:
         """Return how many were dropped, by reason."""
-        return dict(sorted(Counter(d.reason for d in self.dropped).items()))
+        return dict(sorted(Counter(d.reason.value for d in self.dropped).items()))
 
 
 def number(value: Decimal | None) -> int | float | None:

@@ -47,7 +47,7 @@ def read(document: Text, options: CsvOptions, today: date | None) -> ParsedDocum
     if not rows:
         raise BadDocument(DocumentCause.EMPTY_PAGE, "there is no row in the file")
     heading = [rows[0].cells] if options.header else []
-    grid = Grid.of(heading, rows[len(heading) :], options.language)
+    grid = Grid(heading, rows[len(heading) :], options.language)
     return grid.parsed(options, today, document.notes, unread)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -63,48 +63,36 @@ class _Record:
         return Cell(cells[number])
 
 
-@dataclass(frozen=True, slots=True)
 class Grid:
     """Rows of cells under headings.
 
     Attributes:
         headings: of each column all texts that stand over it, the joint one first.
-        rows: the rows.
-        language: primary language of the document, if it says so.
         over_columns: the text of all cells over each column, as written.
         numbers: of the columns, from 0, by what stands over them.
     """
 
-    headings: Sequence[Sequence[str]]
-    rows: Sequence[GridRow]
-    language: str | None
-    over_columns: Sequence[str]
-    numbers: Mapping[str, int]
-
-    @classmethod
-    def of(
-        cls,
-        heading_rows: Sequence[Sequence[str]],
-        rows: Sequence[GridRow],
-        language: str | None = None,
-    ) -> Grid:
-        """Return the grid of a table. Raise BadDocument if there are too many columns."""
+    def __init__(
+        self, heading_rows: Sequence[Sequence[str]], rows: Sequence[GridRow], language: str | None
+    ) -> None:
+        """Read the headings. Raise BadDocument if there are too many columns."""
         width = max(map(len, heading_rows), default=0)
         if width > _MOST_HEADINGS:
             raise BadDocument(
                 DocumentCause.TOO_LARGE, f"{width} columns, where {_MOST_HEADINGS} are the most"
             )
-        headings: list[Sequence[str]] = []
-        over_columns: list[str] = []
-        numbers: dict[str, int] = {}
+        self.rows = rows
+        self.language = language
+        self.headings: list[Sequence[str]] = []
+        self.over_columns: list[str] = []
+        self.numbers: dict[str, int] = {}
         for number in range(width):
             written = [row[number] for row in heading_rows if number < len(row)]
-            over_columns.append(" ".join(dict.fromkeys(written)))
+            self.over_columns.append(" ".join(dict.fromkeys(written)))
             over = list(dict.fromkeys(filter(None, map(unmarked, written))))
-            headings.append([" ".join(over), *over] if len(over) > 1 else over)
-            for text in headings[-1]:
-                numbers.setdefault(heading_key(text), number)
-        return cls(headings, rows, language, over_columns, numbers)
+            self.headings.append([" ".join(over), *over] if len(over) > 1 else over)
+            for text in self.headings[-1]:
+                self.numbers.setdefault(heading_key(text), number)
 
     def index(self, where: FieldRef) -> int | None:
         """Return the number, from 0, of the column of a field; None if there is none."""
@@ -141,9 +129,9 @@ class Grid:
             if isinstance(found, str):
                 columns.append(ValueRef.model_construct(column=number + 1, term=found))
             elif texts and found:
-                rest.append(Heading(number + 1, texts[0], found.reason.value, found.detail))
+                rest.append(Heading(number + 1, texts[0], found.reason, found.detail))
             elif texts:
-                rest.append(Heading(number + 1, texts[0], "", "no field is declared to be there"))
+                rest.append(Heading(number + 1, texts[0], None, "no field is declared to be there"))
         if not columns:
             raise layout_changed("term_columns: no heading is a term", self._shown())
         return columns, rest
@@ -173,7 +161,7 @@ class Grid:
             raise BadDocument(DocumentCause.TOO_LARGE, f"{unread}, and the latest may be among them")
         self._check(options)
         columns, rest = self._columns(options)
-        wrong = [Dropped(0, h.reason, f"column {h.column}: {h.detail}", h.text) for h in rest if h.reason]
+        wrong = [Dropped(0, h.reason, f"column {h.column}: {h.detail}", h.heading) for h in rest if h.reason]
         return observe(
             ParsedDocument([], wrong, tuple(rest), [*notes, unread] if unread else [*notes]),
             [_Record(row, self, self._trouble(row)) for row in self.rows],

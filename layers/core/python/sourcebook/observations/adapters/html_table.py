@@ -88,7 +88,7 @@ def _grid(
         replace(row, select=partial(finder.text, node, ends))
         for row, node in zip(_rows(nodes, finder.shown), nodes, strict=True)
     ]
-    grid = Grid.of([row.cells for row in rows[:headings]], rows[headings:], language)
+    grid = Grid([row.cells for row in rows[:headings]], rows[headings:], language)
     unread = len(found) - len(nodes)
     return grid, f"{unread} rows after the first {_MOST_ROWS} were not read" if unread else ""
 

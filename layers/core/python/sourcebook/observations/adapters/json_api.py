@@ -162,7 +162,7 @@ def _records(content: Any, options: JsonApiOptions) -> tuple[list[_JsonRecord], 
             if not isinstance(members, list):
                 if number:
                     problem = f"records: {step} gives no list in record {record.position} of the step before"
-                    dropped.append(Dropped(record.position, Reason.NO_RECORDS.value, problem))
+                    dropped.append(Dropped(record.position, Reason.NO_RECORDS, problem))
                 continue
             lists += 1
             parents = (record.value, *record.parents)

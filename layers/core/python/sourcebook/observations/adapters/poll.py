@@ -163,7 +163,7 @@ class ObservationAdapter:
             created=outcomes.count(ObservationOutcome.CREATED),
             updated=outcomes.count(ObservationOutcome.UPDATED),
             rejected=tuple(
-                Rejected(source.source_id, f"row {dropped.position}", f"{dropped.reason}: {dropped.detail}")
+                Rejected(source.source_id, f"row {dropped.row}", f"{dropped.reason}: {dropped.detail}")
                 for dropped in parsed.dropped
             ),
             dropped=parsed.reasons(),

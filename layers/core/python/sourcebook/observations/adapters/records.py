@@ -119,7 +119,7 @@ def observe(
                 problem = (
                     f"{found.bank}, {found.series} and its term stand in the document before; that counts"
                 )
-                parsed.dropped.append(Dropped(found.position, Reason.REPEATED.value, problem, found.rate.raw))
+                parsed.dropped.append(Dropped(found.position, Reason.REPEATED, problem, found.rate.raw))
     parsed.rows.sort(key=lambda row: row.position)
     _check(parsed)
     if earlier:
@@ -151,10 +151,10 @@ def _newest_first(
         if options.date is None or (day is not None and not to_come):
             kept.append((record, day))
         elif to_come:
-            dropped.append(Dropped(record.position, Reason.NOT_YET.value, f"{day} is yet to come", text))
+            dropped.append(Dropped(record.position, Reason.NOT_YET, f"{day} is yet to come", text))
         else:
             problem = f"{shorten(text)} is no date such as 2026-11-28, or may be two: set date_order"
-            dropped.append(Dropped(record.position, Reason.NO_DATE.value, problem, text))
+            dropped.append(Dropped(record.position, Reason.NO_DATE, problem, text))
 
     def order(dated: tuple[SourceRecord, date | None]) -> tuple[bool, date]:
         day = dated[1] or date.min
@@ -205,14 +205,14 @@ class _FigureReader:
         try:
             bank, series = self._bank(record), self._series(record)
         except UnreadableValue as error:
-            yield Dropped(record.position, error.reason.value, error.detail)
+            yield Dropped(record.position, error.reason, error.detail)
             return
         for column, heading in zip(self.columns, self.headings, strict=True):
             try:
                 yield self._figure(record, bank, series, column, heading)
             except UnreadableValue as error:
                 raw = _written(record, column)
-                yield Dropped(record.position, error.reason.value, error.detail, raw)
+                yield Dropped(record.position, error.reason, error.detail, raw)
 
     def _figure(
         self,
@@ -318,9 +318,9 @@ def heading_key(text: str) -> str:
 
 
 def _check(parsed: ParsedDocument) -> None:
-    odd = [d.raw for d in parsed.dropped if d.reason == Reason.VALUE_OUT_OF_RANGE.value]
+    odd = [d.raw for d in parsed.dropped if d.reason == Reason.VALUE_OUT_OF_RANGE]
     odd += [row.rate.raw for row in parsed.rows if Warn.IMPLAUSIBLE.value in row.rate.warnings]
-    count = sum(d.reason == Reason.VALUE_OUT_OF_RANGE.value for d in parsed.dropped) + len(parsed.rows)
+    count = sum(d.reason == Reason.VALUE_OUT_OF_RANGE for d in parsed.dropped) + len(parsed.rows)
     if len(odd) > 1 and len(odd) * 2 > count:
         raise BadDocument(
             DocumentCause.IMPLAUSIBLE_VALUES,
