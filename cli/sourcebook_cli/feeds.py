@@ -71,7 +71,7 @@ def add(
             say(Styled(f"{address}: {error}", "red"), err=True)
             continue
         state = "added; it is fetched within a minute" if added.new else "known"
-        say(f"{added.feed_id}  {url}  {state}")
+        say(f"{added.feed.source_id}  {url}  {state}")
         for other in others:
             say(f"  also announced: {other}")
     if failed:

@@ -71,7 +71,7 @@ def opml(*outlines: str) -> str:
 
 def test_a_new_feed_is_due_at_once_with_the_id_of_its_url(manager: FeedManager, table: Table) -> None:
     added = manager.add({"url": f" {URL} "}, name="Harbor Ledger")
-    assert (added.new, added.feed_id) == (True, ID)
+    assert (added.new, added.feed.source_id) == (True, ID)
     item = state(table)
     assert (item["url"], item["name"], item["kind"], item["interval_minutes"]) == (
         URL,
@@ -92,7 +92,7 @@ def test_adding_a_feed_again_changes_nothing(manager: FeedManager, table: Table,
         {"url": URL, "priority": 3, "tags": ["ports"], "enabled": True, "feed_id": ID},
     ):
         added = manager.add(again, name="Another title")
-        assert (added.new, added.feed_id) == (False, ID)
+        assert (added.new, added.feed.source_id) == (False, ID)
     assert state(table) == before
 
 
@@ -101,7 +101,7 @@ def test_a_feed_that_was_declared_under_another_id_is_the_same_feed(
 ) -> None:
     registry.register(parse_spec({"source_id": "ledger", "url": URL}))
     added = manager.add({"url": URL})
-    assert (added.new, added.feed_id) == (False, "ledger")
+    assert (added.new, added.feed.source_id) == (False, "ledger")
     assert manager.import_opml(opml(f'xmlUrl="{URL}"')).known == ["ledger"]
     assert [feed.source_id for feed in manager.feeds()] == ["ledger"]
 
@@ -135,7 +135,7 @@ def test_the_address_that_a_feed_has_moved_away_from_is_still_its_own(
         assign={"url": "https://new.example/feed", "host": "new.example", "previous_url": URL},
     )
     assert manager.add({"url": URL}).new is False
-    assert manager.add({"url": "https://new.example/feed"}).feed_id == ID
+    assert manager.add({"url": "https://new.example/feed"}).feed.source_id == ID
 
 
 @pytest.mark.parametrize(
@@ -459,7 +459,7 @@ def test_a_feed_that_has_moved_keeps_its_id_and_is_fetched_at_once_as_if_for_the
     assert (item["priority"], item["fetch_count"], item["consecutive_errors"]) == (3, 9, 0)
     assert item["next_fetch_time"] == isoformat(clock.now)
     assert item["GSI1SK"] == keys.due(ID, isoformat(clock.now))["GSI1SK"]
-    assert manager.add({"url": URL}).feed_id == ID, "it is known by its old address"
+    assert manager.add({"url": URL}).feed.source_id == ID, "it is known by its old address"
 
     clock.now += timedelta(hours=1)
     assert manager.change(ID, {"url": "https://new.example/feed"}) is not None

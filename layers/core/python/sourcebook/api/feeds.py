@@ -87,7 +87,7 @@ def _add_feed(services: Services, request: Request) -> Response:
         added = services.once(manager).add(asked, name=name)
     except AlreadyRegistered as error:
         raise Conflict(str(error), error.field) from error
-    headers = {"location": f"/feeds/{added.feed_id}"}
+    headers = {"location": f"/feeds/{added.feed.source_id}"}
     answer = {**added.feed.shown(), **found, "created": added.new}
     return Response(answer, 201 if added.new else 200, headers=headers)
 

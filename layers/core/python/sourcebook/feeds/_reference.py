@@ -14,7 +14,7 @@ from feedparser.api import LooseFeedParser, StrictFeedParser
 
 from sourcebook.feeds._document import check_tags
 from sourcebook.feeds._entries import add_entry, is_address, resolve, tell_of_date
-from sourcebook.feeds.dates import DateReading, weigh_date
+from sourcebook.feeds.dates import UNREADABLE, DateReading, weigh_date
 from sourcebook.feeds.hints import read_hints
 from sourcebook.feeds.model import Cause, FeedEntry, NotAFeed, ParsedFeed
 from sourcebook.feeds.text import clean, plain_title, unescape, without_cdata
@@ -28,7 +28,6 @@ _LONGEST = 4_000_000
 _MAX_TAGS = 60_000
 _MOST_CATEGORIES = 1_000
 _CPU_SECONDS = 1.0
-_UNREADABLE = DateReading(None)
 
 
 class _Bounded:
@@ -217,7 +216,7 @@ def _date(feed: ParsedFeed, position: int, item: Mapping[str, object], key: str)
     """Return a date by our own reading, else by feedparser's, which takes unknown zones for UTC."""
     text = _string(item, key)
     reading = weigh_date(text, feed.date_order)
-    if reading == _UNREADABLE:
+    if reading == UNREADABLE:
         reading = DateReading(_date_of_feedparser(item, key))
     if text:
         tell_of_date(feed, position, text, reading)

@@ -138,7 +138,7 @@ class DateReading(NamedTuple):
     order: DateOrder = ""
 
 
-_UNREADABLE = DateReading(None)
+UNREADABLE = DateReading(None)
 _PLACEHOLDER = DateReading(None, "it is written where there is no date")
 
 
@@ -159,7 +159,7 @@ def weigh_date(text: str | None, first: DateOrder = "") -> DateReading:
     """
     text = (text or "").strip()
     if not text or len(text) > _LONGEST:
-        return _UNREADABLE
+        return UNREADABLE
     moment = by_the_book(text)
     return DateReading(moment) if moment is not None else _tolerant(text, first)
 
@@ -243,7 +243,7 @@ def _tolerant(text: str, first: DateOrder) -> DateReading:
             doubt = doubt or "its day and its month may be the other way round"
     date = date or _named_date(time.rest)
     if date is None:
-        return _UNREADABLE
+        return UNREADABLE
     if date[0] in _BUDDHIST_YEARS:
         date = (date[0] - _BUDDHIST_ERA, *date[1:])
         doubt = doubt or "its year is taken for one of the Buddhist era"
@@ -257,7 +257,7 @@ def _tolerant(text: str, first: DateOrder) -> DateReading:
             moment = None
     if moment == _NO_DATE:
         return _PLACEHOLDER
-    return DateReading(moment, doubt, order) if moment is not None else _UNREADABLE
+    return DateReading(moment, doubt, order) if moment is not None else UNREADABLE
 
 
 def _time_of_day(text: str) -> _Time:
@@ -338,7 +338,7 @@ def _zone(tail: str) -> tuple[int | ZoneInfo, str] | None:
         return _ZONES[name], rest
     if len(name) == 1:
         return None if name == "j" or rest.startswith(".") else (0, rest)
-    if place := _place(name):
+    if place := _PLACES.get(name) or _zone_ids().get(name):
         long = _LONG_ZONE.match(rest)
         return ZoneInfo(place), rest[long.end() :] if long else rest
     return None
@@ -348,13 +348,9 @@ def _is_word(name: str) -> bool:
     return "/" not in name and (name in _NO_ZONE or name.endswith("day") or _month(name) is not None)
 
 
-def _place(name: str) -> str | None:
-    """Return the id of a zone, written in any case; None if there is no such zone."""
-    return _PLACES.get(name) or _zone_ids().get(name)
-
-
 @cache
 def _zone_ids() -> dict[str, str]:
+    """Return the ids of zones by how they are written in lower case."""
     return {name.lower(): name for name in available_timezones()}
 
 

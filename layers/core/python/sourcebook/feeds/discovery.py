@@ -99,23 +99,23 @@ class _Search:
     http: HttpClient
     tried: list[tuple[str, str]] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
-    last_error: FetchError | None = None
     page: HttpResponse | None = None
 
-    async def fetch(self, url: str) -> HttpResponse | None:
-        """Fetch a URL once; None if it gave no document."""
-        if same_url(url) in self.asked or len(self.asked) >= MOST_REQUESTS:
-            return None
+    async def fetch(self, url: str) -> HttpResponse:
+        """Fetch a document.
+
+        Raises:
+            FetchError: if there is none.
+        """
         self.asked.add(same_url(url))
         try:
             response = await self.http.get(url, led_by=self.page)
             if not response.is_success or response.is_challenge:
                 raise error_for(response)
-            self.page = self.page or response
         except FetchError as error:
-            self.last_error = error
             self.tried.append((url, str(error)))
-            return None
+            raise
+        self.page = self.page or response
         return response
 
     async def read(
@@ -132,9 +132,14 @@ class _Search:
         return Discovery(response.permanent_url or url, feed.title, how, tuple(others))
 
     async def feed(self, url: str, how: str, others: Sequence[str] = ()) -> Discovery | None:
-        """Fetch a URL and read it as a feed."""
-        response = await self.fetch(url)
-        return await self.read(url, response, how, others) if response else None
+        """Fetch a URL, if it was not asked yet, and read it as a feed; None if it is none."""
+        if same_url(url) in self.asked or len(self.asked) >= MOST_REQUESTS:
+            return None
+        try:
+            response = await self.fetch(url)
+        except FetchError:
+            return None
+        return await self.read(url, response, how, others)
 
 
 async def discover(http: HttpClient, address: str) -> Discovery:
@@ -181,20 +186,15 @@ async def _first_answer(search: _Search, address: str) -> tuple[HttpResponse, st
         InvalidInput: if it is no web address.
         FetchError: if it could not be fetched.
     """
-    for url in _addresses(address):
-        response = await search.fetch(url)
-        if response is not None:
-            return response, url
-        error = search.last_error
-        if error is not None and error.cause not in _NO_SUCH_SCHEME:
-            break
-    if search.last_error is None:  # pragma: no cover - a search that has asked nothing asks
-        raise NoFeedFound(address, search.tried)
-    if search.last_error.cause is FetchCause.INVALID_URL:
-        raise InvalidInput(
-            "site", address, "a web address such as https://news.example"
-        ) from search.last_error
-    raise search.last_error
+    url, *others = _addresses(address)
+    try:
+        return await search.fetch(url), url
+    except FetchError as error:
+        if error.cause is FetchCause.INVALID_URL:
+            raise InvalidInput("site", address, "a web address such as https://news.example") from error
+        if error.cause not in _NO_SUCH_SCHEME or not others:
+            raise
+    return await search.fetch(others[0]), others[0]
 
 
 def _addresses(address: str) -> list[str]:

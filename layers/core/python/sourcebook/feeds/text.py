@@ -27,7 +27,6 @@ _BLOCK = frozenset({
     "source", "summary", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "title", "tr",
     "track", "ul", "video",
 })  # fmt: skip
-_KNOWN = _INLINE | _HIDDEN | _BLOCK
 _LEFT_BY = dict.fromkeys(_INLINE, "") | dict.fromkeys(_BLOCK, " ") | dict.fromkeys(_HIDDEN)
 """What known tags leave behind; None for those that hide what follows."""
 _NAME = re.compile(r"/?([a-zA-Z][a-zA-Z0-9:-]{0,40})")
@@ -156,7 +155,7 @@ def _read_tag(markup: str, start: int, *, keep_unknown: bool) -> tuple[str, int]
     end = _TAG_END.match(markup, name.end())
     position = len(markup) if end is None else end.end()
     tag = name[1].lower()
-    if keep_unknown and (tag not in _KNOWN or markup[position - 1] != ">"):
+    if keep_unknown and (tag not in _LEFT_BY or markup[position - 1] != ">"):
         return markup[start:position], position
     if tag in _HIDDEN and markup[start + 1] != "/" and not markup.endswith("/>", start, position):
         close = _CLOSE[tag].search(markup, position)

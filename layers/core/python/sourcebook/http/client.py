@@ -270,7 +270,12 @@ class HttpClient:
                             # The server had closed an idle connection; each try uses one of them up.
                             continue
             except TimeoutError:
-                raise self._timed_out(exchange) from None
+                raise fetch_error(
+                    FetchCause.TIMEOUT,
+                    exchange.target.shown,
+                    f"no complete answer in time (silence up to {self.policy.read_timeout:g} s, "
+                    f"{self.policy.total_timeout:g} s in all)",
+                ) from None
             finally:
                 spent = time.monotonic() - started
                 exchange.elapsed += spent
@@ -373,14 +378,6 @@ class HttpClient:
                 raise InvalidInput(f"headers[{name}]", "(hidden)", "one line of ASCII or latin-1 text")
             headers[ours.get(name.lower(), name)] = value.strip()
         return headers
-
-    def _timed_out(self, exchange: _Exchange) -> FetchError:
-        return fetch_error(
-            FetchCause.TIMEOUT,
-            exchange.target.shown,
-            f"no complete answer in time (silence up to {self.policy.read_timeout:g} s, "
-            f"{self.policy.total_timeout:g} s in all)",
-        )
 
 
 @lru_cache(maxsize=_URLS_KEPT)
