@@ -103,13 +103,13 @@ class RecordField:
     """A field of a record.
 
     Attributes:
-        kind: its type, without annotations.
+        kind: its type, as it is annotated.
         meaning: what it means, for whoever reads the API.
         is_shown: whether the API shows it.
         is_projected: whether EligibilityIndex has it too.
         is_required: whether it has no default.
-        default: what it is when the item does not have it, unless a value is left out.
         left_out: the value that items do not have, if there is one.
+        read: makes its value of what an item has, if that is not the same.
     """
 
     name: str
@@ -118,15 +118,10 @@ class RecordField:
     is_shown: bool
     is_projected: bool
     is_required: bool
-    default: object
     left_out: LeftOut | None
+    read: Callable[[Any], object] | None
+    _default: object
     _make_default: Callable[[], object] | None
-    _read: Callable[[Any], object] | None
-
-    @property
-    def is_of_records(self) -> bool:
-        """Whether it holds records by their names."""
-        return self._read is not None and get_origin(self.kind) is not tuple
 
     def is_left_out(self, value: object) -> bool:
         """Whether an item does not have this value of the field."""
@@ -135,10 +130,10 @@ class RecordField:
     def of_item(self, item: Item) -> object:
         """Return the field's value in an item."""
         if self.name in item:
-            return self._read(item[self.name]) if self._read else item[self.name]
+            return self.read(item[self.name]) if self.read else item[self.name]
         if self.left_out:
             return self.left_out.value
-        return self._make_default() if self._make_default else self.default
+        return self._make_default() if self._make_default else self._default
 
 
 class Record(Message):
@@ -203,32 +198,20 @@ def shown_as(record: Record, kind: type[Record]) -> View:
     return {name: plain(getattr(record, name)) for name in shown_names(kind)}
 
 
-def _field(declared: Field[Any], hint: object) -> RecordField:
-    annotations, kind = _annotations(hint), _bare(hint)
+def _field(declared: Field[Any], hint: Any) -> RecordField:  # noqa: ANN401 - a type, as it is annotated
+    annotations = getattr(hint, "__metadata__", ())
     return RecordField(
         declared.name,
-        kind,
+        hint,
         " ".join(one for one in annotations if isinstance(one, str)),
         NOT_SHOWN not in annotations,
         PROJECTED in annotations,
         declared.default is MISSING and declared.default_factory is MISSING,
-        None if declared.default is MISSING else declared.default,
         next((one for one in annotations if isinstance(one, LeftOut)), None),
+        _reader(hint),
+        None if declared.default is MISSING else declared.default,
         None if declared.default_factory is MISSING else declared.default_factory,
-        _reader(kind),
     )
-
-
-def _annotations(hint: object) -> tuple[object, ...]:
-    """Return what a field's annotation says besides the type; a `SchemaRule` belongs to the type."""
-    return tuple(one for one in getattr(hint, "__metadata__", ()) if not isinstance(one, SchemaRule))
-
-
-def _bare(hint: Any) -> Any:  # noqa: ANN401 - a type, as it is annotated
-    """Return a field's type with the rules that belong to it, without its meaning."""
-    rules = tuple(one for one in getattr(hint, "__metadata__", ()) if isinstance(one, SchemaRule))
-    bare = hint.__origin__ if hasattr(hint, "__metadata__") else hint
-    return Annotated[(bare, *rules)] if rules else bare
 
 
 def _reader(kind: Any) -> Callable[[Any], object] | None:  # noqa: ANN401 - a type
@@ -265,7 +248,7 @@ def changes(before: Record, after: Record) -> Changes:
         old, new = getattr(before, one.name), getattr(after, one.name)
         if old == new:
             continue
-        if one.is_of_records and isinstance(old, Mapping) and isinstance(new, Mapping):
+        if one.read and isinstance(old, Mapping) and isinstance(new, Mapping):
             found |= {
                 (one.name, name): plain(new.get(name))
                 for name in {**old, **new}
