@@ -96,19 +96,16 @@ def parse(text: str, now: datetime) -> Query:
         # Without OR, and round the words that OR joins anyway, brackets change nothing.
         if found["not"] or (_OR.search(plain) and not _ALTERNATIVES.fullmatch(found["inside"])):
             raise InvalidInput("q", text, _NO_BRACKETS)
-    reader = _Reader(text, now)
-    for piece in _pieces(text):
-        reader.take(piece)
-    return reader.query()
+    return _Reader(text, now).query()
 
 
 @dataclass(slots=True)
 class _Reader:
-    """What has been read of a query so far.
+    """Reads a query from left to right.
 
     Attributes:
-        open: whether the last piece was OR.
-        last: whether the last piece was a term, which OR may follow.
+        open: whether the last thing was OR.
+        last: whether the last thing was a term, which OR may follow.
     """
 
     text: str
@@ -118,25 +115,24 @@ class _Reader:
     open: bool = False
     last: bool = False
 
-    def take(self, piece: SearchTerm | tuple[str, str] | None) -> None:
-        """Add a term, a time with its name, or OR, which is None."""
-        if piece is None:
-            if self.open or not self.last:
-                raise InvalidInput("q", self.text, _OR_EXPECTED)
-            self.open = True
-        elif isinstance(piece, tuple):
-            name, value = piece
-            if self.open or name in self.times:
-                raise InvalidInput("q", self.text, f"{name}: once, and not beside OR")
-            self.times[name] = moment(name, value, self.now)
-            self.last = False
-        else:
-            before = self.groups.pop() if self.open else ()
-            self.groups.append((*before, piece))
-            self.open, self.last = False, True
-
     def query(self) -> Query:
-        """Return what was read; raises `InvalidInput` if it is not whole, too long or empty."""
+        """Return what the text asks for; raises `InvalidInput` if it is not whole, too long or empty."""
+        negated = False
+        for found in _TOKEN.finditer(self.text.translate(_QUOTES)):
+            bare, name = found["bare"], (found["field"] or "").lower()
+            if bare is None and not found["end"]:
+                raise InvalidInput("q", self.text, "a quotation mark at the end of the phrase too")
+            if not name and bare in {"OR", "|"}:
+                self._take_or()
+            elif not name and bare in {"AND", "NOT"}:
+                negated = bare == "NOT"
+            else:
+                value = found["phrase"] if bare is None else bare
+                if name in TIMES:
+                    self._take_time(name, value, negated=negated or bool(found["not"]))
+                elif term := _term(self.text, name, value):
+                    self._take_term(replace(term, negated=negated != bool(found["not"])))
+                negated = False
         if self.open:
             raise InvalidInput("q", self.text, _OR_EXPECTED)
         if sum(map(len, self.groups)) > MOST_TERMS:
@@ -145,6 +141,24 @@ class _Reader:
             raise InvalidInput("q", self.text, 'words, "phrases" or filters such as source:harbor-ledger')
         groups = tuple(one for group in self.groups for one in _with_other_writings(group))
         return Query(groups, self.times.get("since"), self.times.get("until"))
+
+    def _take_or(self) -> None:
+        if self.open or not self.last:
+            raise InvalidInput("q", self.text, _OR_EXPECTED)
+        self.open = True
+
+    def _take_time(self, name: str, value: str, *, negated: bool) -> None:
+        if negated:
+            raise InvalidInput("q", self.text, f"{name}: without - before it")
+        if self.open or name in self.times:
+            raise InvalidInput("q", self.text, f"{name}: once, and not beside OR")
+        self.times[name] = moment(name, value, self.now)
+        self.last = False
+
+    def _take_term(self, term: SearchTerm) -> None:
+        before = self.groups.pop() if self.open else ()
+        self.groups.append((*before, term))
+        self.open, self.last = False, True
 
 
 def moment(name: str, text: str, now: datetime) -> datetime:
@@ -163,32 +177,8 @@ def moment(name: str, text: str, now: datetime) -> datetime:
         raise InvalidInput(name, text, _TIME_EXPECTED) from error
 
 
-def _pieces(text: str) -> Iterator[SearchTerm | tuple[str, str] | None]:
-    """Yield the terms, the times with their names, and None for ``OR``."""
-    negated = False
-    for found in _TOKEN.finditer(text.translate(_QUOTES)):
-        bare, phrase = found["bare"], found["phrase"]
-        if phrase is not None and not found["end"]:
-            raise InvalidInput("q", text, "a quotation mark at the end of the phrase too")
-        if bare in {"OR", "|"} and not found["field"]:
-            yield None
-            continue
-        if bare in {"AND", "NOT"} and not found["field"]:
-            negated = bare == "NOT"
-            continue
-        term = _term(text, (found["field"] or "").lower(), phrase if bare is None else bare)
-        if isinstance(term, SearchTerm):
-            yield replace(term, negated=negated != bool(found["not"]))
-        elif term is not None:
-            if negated or found["not"]:
-                raise InvalidInput("q", text, f"{term[0]}: without - before it")
-            yield term
-        negated = False
-
-
-def _term(text: str, name: str, value: str) -> SearchTerm | tuple[str, str] | None:
-    if name in TIMES:
-        return name, value
+def _term(text: str, name: str, value: str) -> SearchTerm | None:
+    """Return the term that a value is, without or with a filter's name; None for marks alone."""
     if not name:
         if (filtered := value.lower().rstrip(":")) in (*FILTERS, *TIMES) and value.endswith(":"):
             raise InvalidInput("q", text, f"{filtered}: and its value without a blank between them")
