@@ -11,8 +11,8 @@ import pytest
 from boto3.dynamodb.conditions import ConditionBase, Key
 
 from sourcebook.clock import isoformat
-from sourcebook.errors import InvalidInput
-from sourcebook.feeds.manage import MOST_IMPORTED, AlreadyRegistered, FeedManager
+from sourcebook.errors import DoesNotFit, InvalidInput
+from sourcebook.feeds.manage import MOST_IMPORTED, FeedManager
 from sourcebook.feeds.opml import source_id_for
 from sourcebook.records.source import Source
 from sourcebook.sources.model import parse_spec
@@ -120,7 +120,7 @@ def test_what_contradicts_the_registered_feed_is_a_conflict(
         ({"url": "https://other.example/", "feed_id": ID}, "feed_id"),
         ({"url": "https://other.example/", "feed_id": "rates"}, "feed_id"),
     ):
-        with pytest.raises(AlreadyRegistered) as refused:
+        with pytest.raises(DoesNotFit) as refused:
             manager.add(values)
         assert refused.value.field == field
     assert [feed.source_id for feed in manager.feeds()] == [ID]
@@ -174,7 +174,7 @@ def test_tags_ignore_case_and_keep_their_first_spelling(manager: FeedManager, ta
     manager.add({"url": URL, "tags": ["Ports", " ports ", "Straße", "STRASSE", "Sea"]})
     assert state(table)["tags"] == ["Ports", "Straße", "Sea"]
     assert not manager.add({"url": URL, "tags": ["PORTS", "strasse", "sea"]}).new
-    with pytest.raises(AlreadyRegistered):
+    with pytest.raises(DoesNotFit):
         manager.add({"url": URL, "tags": ["Ports", "Lake"]})
     other = '<outline text="Ports"><outline type="rss" xmlUrl="https://o.example/" category="PORTS,x,X"/>'
     manager.import_opml(f'<opml version="2.0"><body>{other}</outline></body></opml>')
@@ -485,7 +485,7 @@ def test_an_address_that_another_feed_has_is_a_conflict(manager: FeedManager, ta
     manager.add({"url": URL})
     manager.add({"url": "https://other.example/feed"})
     before = state(table)
-    with pytest.raises(AlreadyRegistered) as refused:
+    with pytest.raises(DoesNotFit) as refused:
         manager.change(ID, {"url": "HTTPS://other.example:443/feed"})
     assert refused.value.field == "url"
     for wrong in ("", "ftp://a.example/", "https://u:p@a.example/", 5, None):

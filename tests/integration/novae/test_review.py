@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sourcebook.errors import InvalidInput
+from sourcebook.errors import DoesNotFit, InvalidInput
 from sourcebook.novae.establish import NovaEstablisher, find_nova
 from sourcebook.novae.messages import FindNova, HeldCase, MergeInto, Outcome
 from sourcebook.novae.quarantine import Quarantiner
 from sourcebook.novae.resolvers.identity import Identity
-from sourcebook.novae.review import AlreadyReviewed, ReviewDesk
+from sourcebook.novae.review import ReviewDesk
 from sourcebook.runs.errors import Held
 from sourcebook.runs.tasks import TaskRecorder
 from tests.integration.astronomy import task_run
@@ -159,7 +159,7 @@ def test_one_decision_stands(desk: ReviewDesk, case: str, started: Started) -> N
     desk.review(case, "CLEARED_RETRY_APPROVED", reviewer="Ada")
     desk.review(case, "CLEARED_RETRY_APPROVED", reviewer="Bob")
     assert len({name for _, _, name in started.calls}) == 1, "sent twice, started under one name"
-    with pytest.raises(AlreadyReviewed, match="Ada decided CLEARED_RETRY_APPROVED"):
+    with pytest.raises(DoesNotFit, match="Ada decided CLEARED_RETRY_APPROVED"):
         desk.review(case, "CLEARED_TERMINAL", reviewer="Bob")
 
 

@@ -18,13 +18,13 @@ from boto3.dynamodb.conditions import Key
 
 from sourcebook.bucket.objects import DocumentRefused, Objects
 from sourcebook.clock import isoformat
-from sourcebook.errors import InvalidInput
+from sourcebook.errors import DoesNotFit, InvalidInput
 from sourcebook.fits.artifacts import artifacts
 from sourcebook.fits.check import check
 from sourcebook.http.client import HttpClient
 from sourcebook.http.policy import HttpPolicy, parse_networks
 from sourcebook.novae.reference_read import ReferenceReader
-from sourcebook.novae.review import AlreadyReviewed, ReviewDesk
+from sourcebook.novae.review import ReviewDesk
 from sourcebook.records.spectrum import IdentityKind, Locator, LocatorKind, LocatorRole, SpectrumProduct
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.spectra.acquire import Acquirer, AcquisitionFailed
@@ -406,7 +406,7 @@ async def test_a_spectrum_without_a_unit_waits_for_a_person_who_says_it(
         "provider": "LOOP",
         "quarantine_id": case,
     }
-    with pytest.raises(AlreadyReviewed):
+    with pytest.raises(DoesNotFit):
         desk.review(case, "CLEARED_RETRY_APPROVED", reviewer="Bob", overrides={"wavelength_unit": "nm"})
     workflow.provider.answers.clear()  # what was judged is examined, not what the provider has by now
     outcome = await workflow.run(product, quarantine_id=case)

@@ -6,6 +6,8 @@
     ├── Retryable            the same call may succeed later: retry with backoff
     ├── Terminal             it will never succeed: record it and go on
     │   └── InvalidInput     a value from outside is wrong: field, value, what would be right
+    │       ├── NotThere     it names what is not there
+    │       └── DoesNotFit   it does not go together with what is there
     └── Quarantine           a person must decide
 
 Step Functions matches errors by class name and HTTP answers map them by class, each in one place.
@@ -67,3 +69,11 @@ class InvalidInput(Terminal):
         self.expected = expected
         wrong = " is missing" if value is None else f": {shorten(value)} is not valid"
         super().__init__(f"{self.field}{wrong}; expected {expected}")
+
+
+class NotThere(InvalidInput):
+    """What a value names is not there."""
+
+
+class DoesNotFit(InvalidInput):
+    """A value does not go together with what is there."""

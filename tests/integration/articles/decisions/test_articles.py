@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from sourcebook.articles.decisions.articles import ArticleDecisions
-from sourcebook.articles.decisions.model import DoesNotFit, NotThere
 from sourcebook.articles.heal import Healer
 from sourcebook.articles.ingest import Outcome
 from sourcebook.articles.read import ArticleFilter, ArticleReader
+from sourcebook.errors import DoesNotFit, NotThere
 from sourcebook.records.article import Status
 from sourcebook.records.decision import DecisionAction
 from sourcebook.table import keys

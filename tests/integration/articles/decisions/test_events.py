@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sourcebook.articles.decisions.events import EventDecisions
-from sourcebook.articles.decisions.model import DoesNotFit, NotThere
 from sourcebook.articles.decisions.undo import undo
+from sourcebook.errors import DoesNotFit, NotThere
 from sourcebook.records.decision import Decision
 from sourcebook.table import keys
 from sourcebook.table.client import Table

@@ -12,10 +12,10 @@ from sourcebook.api.parameters import PageParameters
 from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import Resource
-from sourcebook.api.responses import Conflict, NotFound, Response, listed
+from sourcebook.api.responses import Response, listed
 from sourcebook.articles.decisions.articles import ArticleDecisions
 from sourcebook.articles.decisions.events import EventDecisions
-from sourcebook.articles.decisions.model import DecidedBy, DecisionReader, DoesNotFit, NotThere
+from sourcebook.articles.decisions.model import DecidedBy, DecisionReader
 from sourcebook.articles.decisions.undo import undo
 from sourcebook.inputs import Input, expected, matching, text
 from sourcebook.records.decision import Decision, DecisionAction
@@ -126,12 +126,7 @@ def _list_decisions(services: Services, request: Request) -> Response:
 def _decide(services: Services, request: Request) -> Response:
     asked = _DECISION.of(request, INPUTS.get).read(request.json())
     by = DecidedBy(decided_by=asked.decided_by, reason=asked.reason, token=request.id, caller=request.caller)
-    try:
-        return Response(_decided(services, asked, by, request.correlation_id).shown())
-    except NotThere as error:
-        raise NotFound(str(error)) from error
-    except DoesNotFit as error:
-        raise Conflict(str(error), error.field) from error
+    return Response(_decided(services, asked, by, request.correlation_id).shown())
 
 
 def _decided(services: Services, asked: _Decided, by: DecidedBy, correlation_id: str) -> Decision:

@@ -16,7 +16,7 @@ from sourcebook.api.responses import Conflict, Response, listed
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput
 from sourcebook.feeds.inputs import FeedChange, NewFeed
-from sourcebook.feeds.manage import AlreadyRegistered, FeedManager
+from sourcebook.feeds.manage import FeedManager
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.sources.read import HEALTHS, FeedReader
 
@@ -83,20 +83,14 @@ def _add_feed(services: Services, request: Request) -> Response:
         asked["url"] = discovery.url
         name = discovery.title
         found = {"found": {"how": discovery.how, "others": list(discovery.others)}}
-    try:
-        added = services.once(manager).add(asked, name=name)
-    except AlreadyRegistered as error:
-        raise Conflict(str(error), error.field) from error
+    added = services.once(manager).add(asked, name=name)
     headers = {"location": f"/feeds/{added.feed.source_id}"}
     answer = {**added.feed.shown(), **found, "created": added.new}
     return Response(answer, 201 if added.new else 200, headers=headers)
 
 
 def _change_feed(services: Services, request: Request) -> Response:
-    try:
-        feed = FEED.of(request, lambda feed_id: services.once(manager).change(feed_id, request.json()))
-    except AlreadyRegistered as error:
-        raise Conflict(str(error), error.field) from error
+    feed = FEED.of(request, lambda feed_id: services.once(manager).change(feed_id, request.json()))
     return Response(feed.shown())
 
 

@@ -11,7 +11,7 @@ from sourcebook.api.parameters import Day, PageParameters, YesOrNo, degrees, num
 from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import CASE, NOVA, RUN
-from sourcebook.api.responses import Conflict, Response, listed
+from sourcebook.api.responses import Response, listed
 from sourcebook.api.workflows import CandidateName, started
 from sourcebook.errors import InvalidInput
 from sourcebook.inputs import Input, NovaId, OneOf, expected, matching, text
@@ -19,7 +19,7 @@ from sourcebook.novae.coordinates import Position
 from sourcebook.novae.listing import STATUSES as NOVA_STATUSES
 from sourcebook.novae.listing import NovaList, Wanted
 from sourcebook.novae.read import NovaReader
-from sourcebook.novae.review import DECISIONS, OVERRIDES, AlreadyReviewed, ReviewDesk
+from sourcebook.novae.review import DECISIONS, OVERRIDES, ReviewDesk
 from sourcebook.records.nova import NAME_LIMIT
 from sourcebook.runs.read import STATUSES, RunReader
 
@@ -210,18 +210,15 @@ def _get_quarantine_case(services: Services, request: Request) -> Response:
 def _review_quarantine_case(services: Services, request: Request) -> Response:
     quarantine_id = CASE.name(request)
     made = ReviewerDecision.read(request.json())
-    try:
-        case = ReviewDesk(services.table, services.start).review(
-            quarantine_id,
-            made.decision,
-            reviewer=made.reviewer,
-            caller=request.caller,
-            nova_id=made.nova_id,
-            note=made.note,
-            overrides=(made.overrides and made.overrides.given()) or None,
-        )
-    except AlreadyReviewed as error:
-        raise Conflict(str(error), error.field) from error
+    case = ReviewDesk(services.table, services.start).review(
+        quarantine_id,
+        made.decision,
+        reviewer=made.reviewer,
+        caller=request.caller,
+        nova_id=made.nova_id,
+        note=made.note,
+        overrides=(made.overrides and made.overrides.given()) or None,
+    )
     return Response(CASE.found(case, quarantine_id))
 
 

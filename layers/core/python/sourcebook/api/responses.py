@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.errors import DoesNotFit, InvalidInput, NotThere, Retryable
 
 if TYPE_CHECKING:
     from sourcebook.bucket.objects import SignedLink
@@ -167,8 +167,11 @@ def problem(error: Exception, correlation_id: str) -> Response:
     Only what is meant for the client is answered; any other error is known by its correlation id alone.
     """
     match error:
+        case NotThere():
+            return _problem(404, str(error), correlation_id)
         case InvalidInput():
-            return _problem(400, str(error), correlation_id, parameter=error.field)
+            status = 409 if isinstance(error, DoesNotFit) else 400
+            return _problem(status, str(error), correlation_id, parameter=error.field)
         case Refusal():
             about = {"parameter": error.parameter} if error.parameter else {}
             answer = _problem(error.status, error.detail, correlation_id, **about)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from sourcebook.clock import Clock, utc_now
-from sourcebook.errors import InvalidInput, shorten
+from sourcebook.errors import DoesNotFit, InvalidInput, shorten
 from sourcebook.feeds.inputs import FeedChange, NewFeed
 from sourcebook.feeds.opml import (
     OpmlFeed,
@@ -42,10 +42,6 @@ MOST_IMPORTED: Final = 5_000
 """Feeds of one document that are imported: more than that do not fit the time of a request."""
 
 _ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-
-
-class AlreadyRegistered(InvalidInput):
-    """What is to be added is there, as something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +104,7 @@ class FeedManager:
 
         Raises:
             InvalidInput: naming the field that is wrong.
-            AlreadyRegistered: if its id belongs to something else, its URL to another id, or the feed is
+            DoesNotFit: if its id belongs to something else, its URL to another id, or the feed is
                 there with other values than those given.
         """
         checked = NewFeed.read(values).given()
@@ -118,7 +114,7 @@ class FeedManager:
         wanted = checked.pop("feed_id", None)
         known = self._known([url]).get(same_url(url))
         if known is not None and wanted is not None and known != wanted:
-            raise AlreadyRegistered("feed_id", wanted, f"{known}, the id by which this feed is registered")
+            raise DoesNotFit("feed_id", wanted, f"{known}, the id by which this feed is registered")
         title = name.strip()[:NAME_LENGTH]
         spec = self._spec(
             {"name": title, **checked, "source_id": wanted or known or source_id_for(url), "url": url}
@@ -129,9 +125,7 @@ class FeedManager:
             return Added(new=True, feed=Source.of_item(created or {}))
         if existing.kind != FEED or same_url(url) not in _addresses(existing):
             what = f"{existing.kind} {shorten(existing.url)}"
-            raise AlreadyRegistered(
-                "feed_id", spec.source_id, f"an id that is free: it belongs to the {what}"
-            )
+            raise DoesNotFit("feed_id", spec.source_id, f"an id that is free: it belongs to the {what}")
         for given, value in checked.items():
             present = existing.shown_name or "" if given == "name" else getattr(existing, given)
             if given == "tags":
@@ -139,7 +133,7 @@ class FeedManager:
                 if _folded(present) == _folded(value):
                     continue
             if present != value:
-                raise AlreadyRegistered(
+                raise DoesNotFit(
                     given,
                     value,
                     f"{present!r}, as {spec.source_id} is registered; change it instead of adding it",
@@ -158,7 +152,7 @@ class FeedManager:
 
         Raises:
             InvalidInput: naming the field that is wrong.
-            AlreadyRegistered: if another feed has the address.
+            DoesNotFit: if another feed has the address.
         """
         changes = FeedChange.read(values).given()
         if not changes:
@@ -186,7 +180,7 @@ class FeedManager:
             return {}
         other = self._known([spec.url]).get(same_url(spec.url))
         if other not in {None, source.source_id}:
-            raise AlreadyRegistered("url", address, f"an address that no other feed has: {other} has it")
+            raise DoesNotFit("url", address, f"an address that no other feed has: {other} has it")
         forgotten = ("etag", "last_modified", "body_hash", "redirect_url", "redirect_count")
         known: Item = {
             "url": spec.url,

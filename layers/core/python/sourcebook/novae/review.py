@@ -12,7 +12,7 @@ from boto3.dynamodb.conditions import Key as KeyCondition
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
-from sourcebook.errors import InvalidInput, Retryable, Terminal
+from sourcebook.errors import DoesNotFit, InvalidInput, Retryable, Terminal
 from sourcebook.fits.model import OVERRIDES as OVERRIDES_OF_A_FILE
 from sourcebook.novae.whereabouts import find_product
 from sourcebook.records.base import View
@@ -32,10 +32,6 @@ OVERRIDES: Final = (*OVERRIDES_OF_A_FILE, "member")
 
 Starter: TypeAlias = Callable[[str, Mapping[str, Any], str], str]
 """Starts a workflow by its name with an input and an execution name; returns the execution's ARN."""
-
-
-class AlreadyReviewed(InvalidInput):
-    """Somebody has decided before."""
 
 
 class NotStarted(Retryable):
@@ -167,7 +163,7 @@ class ReviewDesk:
 
         Raises:
             InvalidInput: if the decision does not fit the case.
-            AlreadyReviewed: if another decision stands.
+            DoesNotFit: if another decision stands.
             NotStarted: if the workflow could not be started; the decision stands: send it again.
         """
         item = self.table.get(keys.quarantined(quarantine_id), consistent=True)
@@ -197,7 +193,7 @@ class ReviewDesk:
             there = found.item or {}
             stands = (there.get("manual_review_status"), there.get("merged_into"), there.get("overrides"))
             if stands != (decision, nova_id, dict(overrides) if overrides else None):
-                raise AlreadyReviewed(
+                raise DoesNotFit(
                     "decision",
                     decision,
                     f"no other decision: {there.get('reviewer')} decided {there.get('manual_review_status')} "

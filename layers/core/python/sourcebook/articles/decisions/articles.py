@@ -20,13 +20,13 @@ from sourcebook.articles.decisions.events import EventDecisions
 from sourcebook.articles.decisions.model import (
     DecidedBy,
     DecisionReader,
-    DoesNotFit,
     article_of,
     decide_at_last,
     writes_of,
 )
 from sourcebook.articles.redirects import MOST_REDIRECTS, redirect
 from sourcebook.clock import Clock, utc_now
+from sourcebook.errors import DoesNotFit
 from sourcebook.records.article import Article, ArticleAlias
 from sourcebook.records.base import changes
 from sourcebook.records.decision import Decision, DecisionAction

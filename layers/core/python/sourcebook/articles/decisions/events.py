@@ -16,8 +16,6 @@ from boto3.dynamodb.conditions import Attr
 from sourcebook.articles.decisions.model import (
     DecidedBy,
     DecisionReader,
-    DoesNotFit,
-    NotThere,
     article_of,
     decide_at_last,
     writes_of,
@@ -27,6 +25,7 @@ from sourcebook.articles.grouping.members import member_of, of_members
 from sourcebook.articles.grouping.ungrouped import ungrouped_items
 from sourcebook.articles.redirects import MOST_REDIRECTS
 from sourcebook.clock import Clock, isoformat, utc_now
+from sourcebook.errors import DoesNotFit, NotThere
 from sourcebook.records.article import Article
 from sourcebook.records.base import changes
 from sourcebook.records.decision import Decision, DecisionAction

@@ -11,7 +11,7 @@ from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.clock import epoch_seconds, isoformat
-from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.errors import NotThere, Retryable
 from sourcebook.records.article import Article
 from sourcebook.records.decision import KEPT, Decision, DecisionAction, id_begins
 from sourcebook.table import keys
@@ -20,14 +20,6 @@ from sourcebook.table.pages import Listing, Page, fill_page
 
 RACES: Final = 10
 """Times that a decision is made again after another writer was faster."""
-
-
-class NotThere(InvalidInput):
-    """There is no such article, event or decision, or it has expired."""
-
-
-class DoesNotFit(InvalidInput):
-    """The decision does not fit what is there, such as an article that was joined to another."""
 
 
 class DecisionContended(Retryable):

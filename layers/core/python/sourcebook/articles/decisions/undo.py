@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sourcebook.articles.decisions.articles import ArticleDecisions
 from sourcebook.articles.decisions.events import EventDecisions
-from sourcebook.articles.decisions.model import DecidedBy, DecisionReader, DoesNotFit, NotThere
+from sourcebook.articles.decisions.model import DecidedBy, DecisionReader
+from sourcebook.errors import DoesNotFit, NotThere
 from sourcebook.records.decision import Decision, DecisionAction
 
 _OF_EVENTS = {DecisionAction.TAKE_OUT, DecisionAction.MERGE_EVENTS}
