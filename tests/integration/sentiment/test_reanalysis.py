@@ -161,7 +161,7 @@ def test_mentions_that_no_refresh_ever_counted_are_counted_after_a_reanalysis(
     SubjectRegistry(world.table, world.clock).register([Subject("SNAX", "Snackton", "company")])
     analyzer = Analyzer.of(world.table, LexiconEngine(), world.clock, workers=1)
     assert analyzer.subjects is not None
-    analyzer.subjects._catalog = NO_SUBJECTS
+    analyzer.subjects._matcher = NO_SUBJECTS
     analyzer.subjects._version = analyzer.subjects.registry.version()
     analyzer.analyze(world.keys)
     again = Analyzer.of(world.table, LexiconEngine(), world.clock, workers=1)

@@ -22,9 +22,9 @@ from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable, SourcebookError, Terminal
 from sourcebook.records.article import Article, Judgement, Sentiment, Status
 from sourcebook.records.base import changes
-from sourcebook.sentiment.catalog import NO_SUBJECTS, ReadSubjects, SubjectCatalog
+from sourcebook.sentiment.catalog import NO_SUBJECTS, SubjectCatalog
 from sourcebook.sentiment.engines import Label, SentimentEngine, Target
-from sourcebook.sentiment.matching import TextSpan, subjects_in, text_of
+from sourcebook.sentiment.matching import Matcher, TextSpan, subjects_in, text_of
 from sourcebook.sentiment.mentions import MentionStore
 from sourcebook.sentiment.rollups import DirtyHours
 from sourcebook.sentiment.subjects import SubjectRegistry
@@ -114,7 +114,7 @@ class Analyzer:
             return dict(zip(wanted, pool.map(one, wanted), strict=True))
 
     def _judge(
-        self, articles: Sequence[Article], catalog: ReadSubjects
+        self, articles: Sequence[Article], catalog: Matcher
     ) -> Sequence[AnalysisVerdict | AnalysisFailed]:
         try:
             return self._judge_together(articles, catalog)
@@ -123,7 +123,7 @@ class Analyzer:
         except Exception:  # noqa: BLE001 - an engine may raise anything; find out which text it was
             return [self._judge_alone(article, catalog) for article in articles]
 
-    def _judge_alone(self, article: Article, catalog: ReadSubjects) -> AnalysisVerdict | AnalysisFailed:
+    def _judge_alone(self, article: Article, catalog: Matcher) -> AnalysisVerdict | AnalysisFailed:
         try:
             return self._judge_together([article], catalog)[0]
         except Retryable:
@@ -133,13 +133,13 @@ class Analyzer:
                 f"article {article.dedup_key}: {self.engine.name}: {type(error).__name__}: {error}"
             )
 
-    def _judge_together(self, articles: Sequence[Article], catalog: ReadSubjects) -> list[AnalysisVerdict]:
+    def _judge_together(self, articles: Sequence[Article], catalog: Matcher) -> list[AnalysisVerdict]:
         """Label articles, and the subjects of those whose text names several.
 
         What a text feels about its only subject is what it feels.
         """
         texts = [text_of(article) for article in articles]
-        subjects = [subjects_in(catalog.matcher, article) for article in articles]
+        subjects = [subjects_in(catalog, article) for article in articles]
         targets = {
             (number, tool_id): Target(texts[number], *place)
             for number, found in enumerate(subjects)
@@ -164,7 +164,7 @@ class Analyzer:
     def _mentions(self) -> MentionStore:
         return MentionStore(self.table, self.hours)
 
-    def _check(self, key: str, article: Article | None, catalog: ReadSubjects) -> Analysis:
+    def _check(self, key: str, article: Article | None, catalog: Matcher) -> Analysis:
         """Leave no mention that the article, which another has concluded or which is gone, does not have."""
         if article is None:
             self._mentions.withdraw(key, catalog.ids)
@@ -179,7 +179,7 @@ class Analyzer:
         self,
         pending: Sequence[Article],
         verdicts: Mapping[str, AnalysisVerdict | AnalysisFailed],
-        catalog: ReadSubjects,
+        catalog: Matcher,
     ) -> set[str]:
         """Write mentions and grouping marks of what is analyzed for the first time, all together.
 
@@ -203,7 +203,7 @@ class Analyzer:
         self,
         article: Article,
         verdict: AnalysisVerdict | AnalysisFailed,
-        catalog: ReadSubjects,
+        catalog: Matcher,
         *,
         written: bool,
     ) -> Analysis:

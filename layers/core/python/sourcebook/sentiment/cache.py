@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -227,7 +228,7 @@ class CacheCounters:
 
     table: Table
     clock: Clock = utc_now
-    _waiting: dict[str, int] = field(default_factory=dict)
+    _waiting: Counter[str] = field(default_factory=Counter)
     _since: datetime | None = None
 
     def count(self, *, hits: int = 0, misses: int = 0, errors: int = 0) -> None:
@@ -237,10 +238,8 @@ class CacheCounters:
         """
         now = self.clock()
         self._since = self._since or now
-        for name, number in (("hits", hits), ("misses", misses), ("errors", errors)):
-            if number:
-                self._waiting[name] = self._waiting.get(name, 0) + number
-        is_due = self._waiting.get("hits", 0) >= _FLUSH_AFTER or now - self._since >= _FLUSH_EVERY
+        self._waiting += Counter(hits=hits, misses=misses, errors=errors)
+        is_due = self._waiting["hits"] >= _FLUSH_AFTER or now - self._since >= _FLUSH_EVERY
         if misses or errors or is_due:
             self.flush()
 
@@ -261,5 +260,5 @@ class CacheCounters:
             )
         except SourcebookError:
             return
-        self._waiting = {}
+        self._waiting = Counter()
         self._since = None

@@ -8,21 +8,7 @@ from typing import Final
 from sourcebook.sentiment.matching import Matcher
 from sourcebook.sentiment.subjects import SubjectRegistry
 
-
-@dataclass(frozen=True, slots=True)
-class ReadSubjects:
-    """One reading of the list.
-
-    Attributes:
-        matcher: finds the active subjects in texts.
-        ids: of the active subjects: the tags for which counts are kept.
-    """
-
-    matcher: Matcher
-    ids: frozenset[str]
-
-
-NO_SUBJECTS: Final = ReadSubjects(Matcher(()), frozenset())
+NO_SUBJECTS: Final = Matcher(())
 
 
 @dataclass(slots=True)
@@ -30,11 +16,11 @@ class SubjectCatalog:
     """Reads the list once, and again when its version has changed: asking costs one small read."""
 
     registry: SubjectRegistry
-    _catalog: ReadSubjects = NO_SUBJECTS
+    _matcher: Matcher = NO_SUBJECTS
     _version: tuple[int, bool] = field(default=(0, True))
 
-    def current(self) -> ReadSubjects:
-        """Return the list as it is.
+    def current(self) -> Matcher:
+        """Return what finds the active subjects in texts.
 
         Raises:
             TableBusy: if the table is not able to answer now.
@@ -43,7 +29,6 @@ class SubjectCatalog:
         if version != self._version:
             ids = sorted(self.registry.list_ids())
             found = self.registry.get_many(ids)
-            subjects = [found[id_] for id_ in ids if id_ in found]
-            self._catalog = ReadSubjects(Matcher(subjects), frozenset(found))
+            self._matcher = Matcher([found[id_] for id_ in ids if id_ in found])
             self._version = version
-        return self._catalog
+        return self._matcher

@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import islice
@@ -143,7 +143,7 @@ def _key(token: str) -> str:
     return token.lower().removesuffix("'s")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Matcher:
     """Finds a fixed list of subjects in texts. Building it takes a moment; keep it."""
 
@@ -178,6 +178,11 @@ class Matcher:
                     (subject.ticker, _Proof.TICKER),
                 ):
                     self._node(spelling).names.append(_Alias(subject, subject.ticker, proof))
+
+    @property
+    def ids(self) -> KeysView[str]:
+        """The ids of the subjects: the tags for which counts are kept."""
+        return self._cues.keys()
 
     def _node(self, name: str) -> _Node:
         """Return the node at which a name ends, made where there is none."""
