@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from sourcebook.curation.messages import Action, CurateNova, CurationOutcome
-from sourcebook.inputs import NovaId, OneOf, text
+from sourcebook.inputs import NovaId, text, word_of
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.shared import EXAMPLE, NOVA_ID, NovaInput
@@ -46,7 +46,7 @@ class CurationInput(NovaInput):
         }
     )
 
-    action: Annotated[str, OneOf(tuple(Action))] = Field(
+    action: Annotated[str, word_of(tuple(Action))] = Field(
         description="`MERGE` moves all that belongs to the nova to the nova `into`; `SPLIT` takes it "
         "back; `DEPRECATE` says that it is no nova, `RESTORE` that it is one after all."
     )

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from sourcebook.articles.reanalysis_messages import LAST_DAY, DayOfArticles
-from sourcebook.inputs import Input, OneOf, expected, matching
+from sourcebook.inputs import Input, expected, matching, word_of
 from sourcebook.sentiment.cache import InvalidateSentiment
 from sourcebook.sentiment.subjects import TOOL_ID
 from statemachines import states as asl
@@ -83,7 +83,7 @@ class SubjectInput(Input):
         matching(TOOL_ID.pattern, 80),
         expected("the id of a subject such as AAPL; GET /api/v1/tools lists them"),
     ] = Field(description="The subject, as GET /api/v1/tools has it.")
-    scope: Annotated[str, OneOf(("mentions", "all"))] | None = Field(
+    scope: Annotated[str, word_of(("mentions", "all"))] | None = Field(
         None,
         description="`all` looks through every article, as a new name asks for; otherwise only "
         "those that mention the subject already.",

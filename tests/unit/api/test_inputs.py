@@ -24,7 +24,7 @@ from sourcebook.api.parameters import (
 )
 from sourcebook.api.requests import Request
 from sourcebook.errors import InvalidInput
-from sourcebook.inputs import Input, OneOf, expected, matching, text, without_null
+from sourcebook.inputs import Input, expected, matching, text, without_null, word_of
 from sourcebook.novae.review import OVERRIDES
 from sourcebook.schema import UUID
 
@@ -53,7 +53,7 @@ class Inner(Input):
 class Sent(Input):
     """A body with fields of every kind."""
 
-    decision: Annotated[str, OneOf(("CLEAR", "MERGE"))]
+    decision: Annotated[str, word_of(("CLEAR", "MERGE"))]
     reviewer: Annotated[str, text(5)]
     nova_id: Annotated[str, matching(UUID, 36), expected("the id of a nova")] | None = None
     errors: int | None = Field(None, ge=1, le=100, strict=True)

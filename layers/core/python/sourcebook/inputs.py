@@ -85,27 +85,16 @@ class ReadBy:
             raise refused(error) from error
 
 
-@dataclass(frozen=True)
-class OneOf:
-    """The words that a field may have; metadata of its type.
+def word_of(words: Sequence[str], *, any_case: bool = False) -> ReadBy:
+    """Return how a field is read that has one of these words, written as they are or in any case."""
 
-    Attributes:
-        any_case: whether they may be written in any case.
-    """
+    def read(text: str) -> str:
+        for word in words:
+            if text == word or (any_case and text.casefold() == word.casefold()):
+                return str(word)
+        raise ValueError("none of the words")
 
-    words: Sequence[str]
-    any_case: bool = False
-
-    def __get_pydantic_core_schema__(self, source: object, handler: object) -> core_schema.CoreSchema:
-        """Return the schema by which pydantic validates and describes it."""
-        return core_schema.no_info_before_validator_function(
-            self._as_declared, core_schema.literal_schema([str(word) for word in self.words])
-        )
-
-    def _as_declared(self, value: object) -> object:
-        if self.any_case and isinstance(value, str):
-            return next((word for word in self.words if word.casefold() == value.casefold()), value)
-        return value
+    return ReadBy(read, {"enum": [str(word) for word in words], "type": "string"})
 
 
 Uuid = Annotated[str, Field(pattern=f"^{UUID}$")]

@@ -16,7 +16,7 @@ from sourcebook.api.parts import Services
 from sourcebook.api.requests import Request
 from sourcebook.api.resources import ALERT
 from sourcebook.api.responses import Response, listed
-from sourcebook.inputs import Input, OneOf, text
+from sourcebook.inputs import Input, text, word_of
 from sourcebook.records.alert import FIELDS, KINDS, AlertRule, FieldSpec
 from sourcebook.records.base import View
 from sourcebook.search.read import SubjectNames
@@ -100,7 +100,7 @@ def _field(spec: FieldSpec) -> tuple[Any, Any]:
         kind = int if spec.integer else float
         return kind | None, Field(None, ge=spec.least, le=spec.most, strict=True, description=about)
     if spec.words:
-        return Annotated[str, OneOf(spec.words)] | None, Field(None, description=about)
+        return Annotated[str, word_of(spec.words)] | None, Field(None, description=about)
     return Annotated[str, text(400)] | None, Field(None, description=about)
 
 
@@ -120,7 +120,7 @@ class _Rule(Input):
         }
     )
 
-    kind: Annotated[str, OneOf(KINDS)] = Field(description="What the rule looks for.")
+    kind: Annotated[str, word_of(KINDS)] = Field(description="What the rule looks for.")
     name: Annotated[str, text(100)] | None = Field(None, description="What it is called.")
     webhook: Annotated[str, text(2_000)] | None = Field(
         None, description="An https address that events are sent to."

@@ -14,7 +14,7 @@ from sourcebook.api.resources import CASE, NOVA, RUN
 from sourcebook.api.responses import Response, listed
 from sourcebook.api.workflows import CandidateName, started
 from sourcebook.errors import InvalidInput
-from sourcebook.inputs import Input, NovaId, OneOf, expected, matching, text
+from sourcebook.inputs import Input, NovaId, expected, matching, text, word_of
 from sourcebook.novae.coordinates import Position
 from sourcebook.novae.listing import STATUSES as NOVA_STATUSES
 from sourcebook.novae.listing import NovaList, Wanted
@@ -140,7 +140,7 @@ class ReviewerDecision(Input):
         }
     )
 
-    decision: Annotated[str, OneOf(DECISIONS)] = Field(
+    decision: Annotated[str, word_of(DECISIONS)] = Field(
         description="`CLEARED_RETRY_APPROVED` starts the workflow again, which then takes the decision "
         "for granted; `CLEARED_TERMINAL` closes the case; `MERGED` makes the candidate a name of "
         "`nova_id`."

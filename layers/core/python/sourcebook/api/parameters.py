@@ -13,7 +13,7 @@ from pydantic import Field
 from sourcebook.api.requests import PAGE_DEFAULT, PAGE_LIMIT, Request
 from sourcebook.clock import parse_iso
 from sourcebook.errors import InvalidInput
-from sourcebook.inputs import Input, OneOf, ReadBy, expected
+from sourcebook.inputs import Input, ReadBy, expected, word_of
 
 DAY_EXPECTED: Final = "a day such as 2026-01-06"
 MOMENT_EXPECTED: Final = (
@@ -41,9 +41,9 @@ class Parameters(Input):
         return cls.read(request.query)
 
 
-def one_of(values: Sequence[str]) -> OneOf:
+def one_of(values: Sequence[str]) -> ReadBy:
     """Return the metadata of a parameter that is one of these words, in any case."""
-    return OneOf(tuple(values), any_case=True)
+    return word_of(tuple(values), any_case=True)
 
 
 def several(values: Sequence[str] = (), *, longest: int = 400) -> ReadBy:
