@@ -92,7 +92,7 @@ class _Dialect(NamedTuple):
         note: what was taken for granted.
     """
 
-    needed: frozenset[str]
+    needed: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()
     means: Mapping[str, str] = {}
     constants: Mapping[str, str] = {}
@@ -188,8 +188,7 @@ class Columns:
         limits: columns that mean "limit".
         unread: headings of the columns that are not read, by position. A cell of theirs may still say that
             the source was not seen.
-        numeric_time: what a number in a column of times is that does not say so itself.
-        notes: what was taken for granted.
+        dialect: what the definition of the table says besides.
         bands: of a table that has a column for each band, and a measurement in each of them.
     """
 
@@ -198,14 +197,14 @@ class Columns:
     constants: Mapping[str, str] = field(default_factory=dict)
     limits: tuple[LimitColumn, ...] = ()
     unread: Mapping[int, str] = field(default_factory=dict)
-    numeric_time: TimeKind | None = None
-    notes: tuple[str, ...] = ()
+    dialect: _Dialect = field(default_factory=_Dialect)
     bands: tuple[BandColumns, ...] = ()
 
     def remarks(self) -> list[str]:
         """Return what the sender of the upload should know of its columns."""
-        unused = [heading[:40] for heading in self.unread.values() if heading][:40]
-        return [*self.notes, *([f"Columns that are not used: {', '.join(unused)}."] if unused else ())]
+        unused = ", ".join([heading[:40] for heading in self.unread.values() if heading][:40])
+        notes = [self.dialect.note] if self.dialect.note else []
+        return [*notes, f"Columns that are not used: {unused}."] if unused else notes
 
     def of_band(self, one: BandColumns) -> Columns:
         """Return the columns of the measurements in one band."""
@@ -340,8 +339,7 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
         {**_said_by_units(fields), **dialect.constants, **constants},
         limits=tuple(limits),
         unread=unread,
-        numeric_time=dialect.numeric_time,
-        notes=(dialect.note,) if dialect.note else (),
+        dialect=dialect,
         bands=bands,
     )
 
@@ -368,7 +366,7 @@ def _dialect(headings: Sequence[str]) -> _Dialect:
         for one in _DIALECTS
         if names >= one.needed and (not one.others or names <= one.needed | one.others)
     )
-    return next(known, _Dialect(frozenset()))
+    return next(known, _Dialect())
 
 
 def _bands(

@@ -202,18 +202,16 @@ class RowReader:
         limit = magnitude.limit or limits.flag is True
         if limits.flag and not magnitude.limit and limits.magnitudes and value not in limits.magnitudes:
             shown = ", ".join(map(str, limits.magnitudes))
-            raise row.wrong(
-                "magnitude", f"one limit; the magnitude is marked as one, and the limit is {shown}"
-            )
+            expected = f"one limit; the magnitude is marked as one, and the limit is {shown}"
+            raise row.wrong("magnitude", expected)
         if not limit and limits.magnitudes and limits.flag is None:
             deepest = max(limits.magnitudes)
             if magnitude.error is None and any(abs(value - m) < _SAME_MAGNITUDE for m in limits.magnitudes):
                 limit = True
                 self._warn(Warned.EQUAL, row)
             elif value > deepest and magnitude.error is None:
-                raise row.wrong(
-                    "magnitude", f"an error beside it, or a magnitude not fainter than its limit, {deepest}"
-                )
+                expected = f"an error beside it, or a magnitude not fainter than its limit, {deepest}"
+                raise row.wrong("magnitude", expected)
             elif value > deepest:
                 self._warn(Warned.FAINTER, row)
         if not limit and flux.limit:
@@ -224,12 +222,8 @@ class RowReader:
             if limits.magnitudes and limits.flag is None:
                 raise row.wrong("magnitude", "an error beside it, for it may stand for none")
             self._warn(Warned.PERHAPS_NONE, row)
-        if (
-            limit
-            and flux.value is not None
-            and not flux.limit
-            and (flux.value <= 0 or flux.error is not None)
-        ):
+        measured = flux.value is not None and (flux.value <= 0 or flux.error is not None)
+        if limit and measured and not flux.limit:
             # A measured flux beside a limiting magnitude is no upper limit of the flux.
             self._warn(Warned.FLUX_LEFT, row)
             flux = _Value()
@@ -280,10 +274,8 @@ class RowReader:
             raise row.wrong("name", "a name of the nova that this upload is for")
         kind = row.text("magnitude_type")
         if not is_blank(kind) and kind.lower() not in _STANDARD:
-            raise row.wrong(
-                "magnitude_type",
-                "STD or ABS: a difference from a comparison star is no magnitude of the nova",
-            )
+            expected = "STD or ABS: a difference from a comparison star is no magnitude of the nova"
+            raise row.wrong("magnitude_type", expected)
 
     def _time(self, row: Row) -> Moment:
         cells, columns = row.cells, row.columns
@@ -302,21 +294,17 @@ class RowReader:
         if first.system is TimeSystem.DATE and first.mjd % 1 == 0:
             unread = next((place for place in columns.unread if is_clock(cells[place])), None)
             if unread is not None and ":" not in first.raw:
-                raise InvalidInput(
-                    filled[0].heading,
-                    first.raw,
-                    f"the time of the day, and {cells[unread]} is not said to be UT",
-                )
+                expected = f"the time of the day, and {cells[unread]} is not said to be UT"
+                raise InvalidInput(filled[0].heading, first.raw, expected)
         for other, column in zip(moments[1:], filled[1:], strict=True):
             # A date without a time of the day is the day.
             same = 1 if other.system is TimeSystem.DATE and other.mjd % 1 == 0 else _SAME_MOMENT
-            if abs(other.mjd - first.mjd) > same:
-                raise InvalidInput(
-                    column.heading,
-                    other.raw,
-                    f"the same moment as {filled[0].heading}, {first.raw}; "
-                    f"they differ by {abs(other.mjd - first.mjd):.4f} days",
+            apart = abs(other.mjd - first.mjd)
+            if apart > same:
+                expected = (
+                    f"the same moment as {filled[0].heading}, {first.raw}; they differ by {apart:.4f} days"
                 )
+                raise InvalidInput(column.heading, other.raw, expected)
         return first
 
     def _moment(self, row: Row, column: TimeColumn, clocks: Sequence[TimeColumn]) -> Moment:
@@ -328,8 +316,8 @@ class RowReader:
             if named is None:
                 raise row.wrong("time_system", "JD, MJD, HJD or BJD, or for a date nothing")
             kind = TimeKind(named.system, named.scale or kind.scale, named.offset)
-        elif kind.system is None and row.columns.numeric_time and numeric:
-            kind = row.columns.numeric_time
+        elif kind.system is None and (in_dialect := row.columns.dialect.numeric_time) and numeric:
+            kind = in_dialect
         if clocks and not numeric and ":" not in text and column not in clocks:
             clock = row.cells[clocks[0].position]
             if len(clocks) > 1:

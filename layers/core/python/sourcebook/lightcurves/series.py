@@ -21,6 +21,9 @@ POINT_FIELDS: Final = tuple(
     "flux_unit upper_limit observer".split()
 )
 """Fields of a measurement as it is served."""
+_MJD, _BAND, _LIMIT, _MAGNITUDE, _FLUX, _UNIT = map(
+    POINT_FIELDS.index, ("mjd", "band", "upper_limit", "magnitude", "flux", "flux_unit")
+)
 
 Point = tuple[Any, ...]
 
@@ -100,16 +103,15 @@ class Series:
             upper_limits: whether they are wanted too.
             most: points in all, at least 1.
         """
-        time, band, limit = map(POINT_FIELDS.index, ("mjd", "band", "upper_limit"))
         found = [
             point
             for point in self.points
-            if (bands is None or point[band] in bands)
-            and (since is None or point[time] >= since)
-            and (until is None or point[time] < until)
-            and (upper_limits or not point[limit])
+            if (bands is None or point[_BAND] in bands)
+            and (since is None or point[_MJD] >= since)
+            and (until is None or point[_MJD] < until)
+            and (upper_limits or not point[_LIMIT])
         ]
-        counts = Counter(point[band] for point in found)
+        counts = Counter(point[_BAND] for point in found)
         kept = found if len(found) <= most else thin(found, most)
         return Selection(
             tuple(dict(zip(POINT_FIELDS, point, strict=True)) for point in kept),
@@ -125,9 +127,8 @@ def thin(points: Sequence[Point], most: int) -> list[Point]:
     are kept, and of each stretch between them the brightest and the faintest.
     """
     groups: dict[tuple[Any, ...], list[int]] = {}
-    names = [POINT_FIELDS.index(name) for name in ("band", "upper_limit", "flux_unit")]
     for place, point in enumerate(points):
-        groups.setdefault(tuple(point[n] for n in names), []).append(place)
+        groups.setdefault((point[_BAND], point[_LIMIT], point[_UNIT]), []).append(place)
     shares = _shares([len(places) for places in groups.values()], most)
     kept: set[int] = set()
     for places, share in zip(groups.values(), shares, strict=True):
@@ -150,12 +151,11 @@ def _extremes(points: Sequence[Point], places: Sequence[int], share: int) -> lis
         return [places[0], places[-1]] if share > 1 else list(places[:share])
     kept = [places[0], places[-1]]
     inner = places[1:-1]
-    magnitude, flux = POINT_FIELDS.index("magnitude"), POINT_FIELDS.index("flux")
     stretches = (share - 2) // 2
     for number in range(stretches):
         stretch = inner[number * len(inner) // stretches : (number + 1) * len(inner) // stretches]
         values = [
-            (points[place][flux] if points[place][magnitude] is None else points[place][magnitude], place)
+            (points[place][_FLUX] if points[place][_MAGNITUDE] is None else points[place][_MAGNITUDE], place)
             for place in stretch
         ]
         kept += [min(values)[1], max(values)[1]]

@@ -174,11 +174,8 @@ def _check_range(field: str, text: str, moment: Moment, now: datetime) -> None:
     other = moment.mjd - MJD_ORIGIN if modified else moment.mjd + MJD_ORIGIN
     if _EARLIEST_MJD <= other <= latest and (modified or other > 0):
         hint = f"; it looks like a {'Julian' if modified else 'Modified Julian'} Date: name the column so"
-    raise InvalidInput(
-        field,
-        text,
-        f"{moment.system.value} from {low.normalize():f} ({EARLIEST}) to {high:.1f} (tomorrow){hint}",
-    )
+    expected = f"{moment.system.value} from {low.normalize():f} ({EARLIEST}) to {high:.1f} (tomorrow){hint}"
+    raise InvalidInput(field, text, expected)
 
 
 @lru_cache(maxsize=8)

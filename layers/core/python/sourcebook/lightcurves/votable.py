@@ -65,33 +65,16 @@ _CUT: Final = "The service that made the table says that there was more (OVERFLO
 _NONE: Final = frozenset({"", "UNKNOWN"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """A FIELD or PARAM, by its attributes, and the values that its VALUES elements declare as "no value"."""
+def _words(one: Element) -> list[str]:
+    """Return the words of the UCD of a FIELD or PARAM; "pos.eq;meta.main" are two."""
+    return [word.strip().lower() for word in one.get("ucd", "").split(";") if word.strip()]
 
-    attributes: Mapping[str, str]
-    nulls: list[str]
 
-    @classmethod
-    def of(cls, element: Element) -> _Field:
-        """Return what an element says."""
-        declared = (values.get("null") for values in element.iter("VALUES"))
-        return cls(element.attrib, [null.strip() for null in declared if null is not None])
-
-    def get(self, name: str) -> str:
-        return self.attributes.get(name, "").strip()
-
-    @property
-    def words(self) -> list[str]:
-        """The words of its UCD; "pos.eq;meta.main" are two."""
-        return [word.strip().lower() for word in self.get("ucd").split(";") if word.strip()]
-
-    def is_null(self, cell: str) -> bool:
-        """Whether a cell is a declared "no value", however its number is written."""
-        if not self.nulls:
-            return False
-        single = self.get("datatype") == "float"
-        return any(cell == null or _same_number(cell, null, single=single) for null in self.nulls)
+def _is_null(cell: str, one: Element) -> bool:
+    """Whether a cell is what a FIELD or PARAM declares as "no value", however its number is written."""
+    single = one.get("datatype") == "float"
+    nulls = (values.attrib["null"] for values in one.iter("VALUES") if "null" in values.attrib)
+    return any(cell == null or _same_number(cell, null, single=single) for null in nulls)
 
 
 def _same_number(one: str, other: str, *, single: bool) -> bool:
@@ -117,7 +100,7 @@ class _Table:
 
     element: Element
     within: tuple[Element, ...]
-    fields: list[_Field]
+    fields: list[Element]
     rows: list[list[str] | None]
 
     def read_stream(self) -> None:
@@ -130,7 +113,7 @@ class _Table:
             stream = self.element.find(f"DATA/{form}/STREAM")
             if stream is None or not stream.text:
                 continue
-            types = [BinaryType.of(one.get("datatype"), one.get("arraysize")) for one in self.fields]
+            types = [BinaryType.of(one.get("datatype", ""), one.get("arraysize", "")) for one in self.fields]
             for cells in read_binary(stream.text, types, nulls=form == "BINARY2"):
                 if len(self.rows) >= MOST_ROWS:
                     raise too_many_rows()
@@ -171,7 +154,7 @@ class _Document:
             raise InvalidInput("file", shown, f"at most {MOST_CELLS} cells, {MOST_COLUMNS} of them in a row")
         if tag == "TABLE":
             self.rows = []
-        self.path.append(self.builder.start(tag, attributes))
+        self.path.append(self.builder.start(tag, {key: value.strip() for key, value in attributes.items()}))
 
     def _check(self, tag: str, name: str, attributes: dict[str, str]) -> None:
         """Refuse what no table of measurements has, before anything is kept of it."""
@@ -201,7 +184,7 @@ class _Document:
                 self.rows.append(None if encoded else cells)
                 element.clear()
             case "TABLE":
-                fields = [_Field.of(one) for one in element.iter("FIELD")]
+                fields = list(element.iter("FIELD"))
                 if len(fields) > MOST_COLUMNS:
                     raise InvalidInput("FIELD", f"{len(fields)} FIELD", f"at most {MOST_COLUMNS} columns")
                 self.tables.append(_Table(element, tuple(self.path), fields, self.rows))
@@ -278,7 +261,7 @@ def _parsed(body: bytes) -> _Document:
 def _rows(table: _Table, columns: Columns, first: int) -> Iterator[Row]:
     """Yield the rows of a table, with numbers that go on from table to table."""
     width = len(table.fields)
-    with_nulls = [(place, one) for place, one in enumerate(table.fields) if one.nulls]
+    with_nulls = [n for n, one in enumerate(table.fields) if one.find("VALUES") is not None]
     for number, cells in enumerate(table.rows, start=first):
         error = None
         if cells is None:
@@ -287,8 +270,8 @@ def _rows(table: _Table, columns: Columns, first: int) -> Iterator[Row]:
             shown = ",".join(cells[:20])[:80]
             error = InvalidInput("TR", shown, f"{width} TD as there are FIELD, not {len(cells)}")
         else:
-            for place, one in with_nulls:
-                if one.is_null(cells[place]):
+            for place in with_nulls:
+                if _is_null(cells[place], table.fields[place]):
                     cells[place] = ""
         yield Row(number, cells or (), columns, error)
 
@@ -302,14 +285,16 @@ def _columns(table: _Table, timesys: Mapping[str, Mapping[str, str]]) -> Columns
     of_bands = {place for one in by_name.bands for place in one.places}
     by_ucd: dict[str, int] = {}
     for position, one in enumerate(table.fields):
-        kind = _time_kind(one, timesys.get(one.get("ref")), times.get(position))
+        kind = _time_kind(one, timesys.get(one.get("ref", "")), times.get(position))
         if position in of_bands:
             continue
         if kind is not None:
             times[position] = TimeColumn(position, names[position], kind)
         elif position in limits:
             # The UCD of a limiting magnitude is that of a magnitude.
-            limits[position] = limit_column(position, names[position], one.get("unit")) or limits[position]
+            limits[position] = (
+                limit_column(position, names[position], one.get("unit", "")) or limits[position]
+            )
         elif (found := _field_of(one)) == "upper_limit":
             limits[position] = LimitColumn(position, names[position], LimitKind.FLAG_OR_VALUE)
         elif found is not None:
@@ -318,19 +303,16 @@ def _columns(table: _Table, timesys: Mapping[str, Mapping[str, str]]) -> Columns
                 and found in {"magnitude", "flux"}
                 and _band_of(one) == _band_of(table.fields[by_ucd[found]])
             ):
-                raise InvalidInput(
-                    names[position],
-                    one.get("ucd"),
-                    f"one column for the {found} of a band, and there is {names[by_ucd[found]]} besides",
-                )
+                other = names[by_ucd[found]]
+                expected = f"one column for the {found} of a band, and there is {other} besides"
+                raise InvalidInput(names[position], one.get("ucd"), expected)
             by_ucd.setdefault(found, position)
     taken = {*by_ucd.values(), *times, *limits}
     # A UCD says what a column is, a name only hints at it.
     by_heading = {name: one.position for name, one in by_name.fields.items()}
     places = {name: place for name, place in by_heading.items() if place not in taken} | by_ucd
-    fields = {
-        name: Column(place, names[place], table.fields[place].get("unit")) for name, place in places.items()
-    }
+    units = [one.get("unit", "") for one in table.fields]
+    fields = {name: Column(place, names[place], units[place]) for name, place in places.items()}
     for name in ("magnitude", "flux"):
         if name not in fields:
             continue
@@ -350,11 +332,11 @@ def _columns(table: _Table, timesys: Mapping[str, Mapping[str, str]]) -> Columns
     return checked(columns, names)
 
 
-def _params(element: Element) -> Iterator[_Field]:
+def _params(element: Element) -> Iterator[Element]:
     """Yield the PARAMs of an element, and none of the tables and resources within it."""
     for child in element:
         if child.tag == "PARAM":
-            yield _Field.of(child)
+            yield child
         elif child.tag not in {"RESOURCE", "TABLE"}:
             yield from _params(child)
 
@@ -363,24 +345,25 @@ def _constants(table: _Table) -> dict[str, str]:
     """Return what PARAMs say once for all rows, by field; the first counts, those of the table before all."""
     found: dict[str, str] = {}
     for one in chain.from_iterable(map(_params, (table.element, *reversed(table.within)))):
-        value = one.get("value")
-        if is_blank(value) or one.is_null(value) or len(value) > _CELL_LIMIT:
+        value = one.get("value", "")
+        if is_blank(value) or _is_null(value, one) or len(value) > _CELL_LIMIT:
             continue
-        name = _field_of(one) or next(iter(find_columns([one.get("name")], {}).fields), None)
+        name = _field_of(one) or next(iter(find_columns([one.get("name", "")], {}).fields), None)
         if name in _CONSTANT:
             found.setdefault(name, value)
     return found
 
 
-def _band_of(one: _Field) -> str | None:
+def _band_of(one: Element) -> str | None:
     """Return the band that a UCD names."""
-    found = _BAND_IN_UCD.search(one.get("ucd")) if len(one.get("ucd")) <= WORD_LIMIT else None
+    ucd = one.get("ucd", "")
+    found = _BAND_IN_UCD.search(ucd) if len(ucd) <= WORD_LIMIT else None
     return (found[1] or found[2]).upper() if found else None
 
 
-def _field_of(one: _Field) -> str | None:
+def _field_of(one: Element) -> str | None:
     """Return the field that a UCD names; None if it names none of ours."""
-    words = one.words
+    words = _words(one)
     first = words[0] if words else ""
     of_magnitude = "phot.mag" in words
     of_flux = any(word.startswith("phot.flux") for word in words)
@@ -403,19 +386,22 @@ def _field_of(one: _Field) -> str | None:
     return None
 
 
-def _time_kind(one: _Field, timesys: Mapping[str, str] | None, by_name: TimeColumn | None) -> TimeKind | None:
+def _time_kind(
+    one: Element, timesys: Mapping[str, str] | None, by_name: TimeColumn | None
+) -> TimeKind | None:
     """Return what a column of times is; None if it is no column of times.
 
     Raises:
         InvalidInput: if its TIMESYS counts from another moment than a Julian Date or a Modified one does.
     """
-    if not one.words or not one.words[0].startswith("time.epoch"):
+    words = _words(one)
+    if not words or not words[0].startswith("time.epoch"):
         if by_name is None:
             return None
-    elif one.words[0] == "time.epoch" and any(word.startswith("stat.error") for word in one.words):
+    elif words[0] == "time.epoch" and any(word.startswith("stat.error") for word in words):
         return None
     kind = by_name.kind if by_name is not None else TimeKind()
-    xtype = one.get("xtype").lower().removeprefix("adql:")
+    xtype = one.get("xtype", "").lower().removeprefix("adql:")
     if xtype in {"mjd", "jd"}:
         kind = replace(kind, system=TimeSystem(xtype.upper()))
     elif xtype == "timestamp":
@@ -425,14 +411,14 @@ def _time_kind(one: _Field, timesys: Mapping[str, str] | None, by_name: TimeColu
 
 
 def _with_timesys(timesys: Mapping[str, str], kind: TimeKind) -> TimeKind:
-    origin = timesys.get("timeorigin", "").strip()
-    scale_name = timesys.get("timescale", "").strip().upper()
+    origin = timesys.get("timeorigin", "")
+    scale_name = timesys.get("timescale", "").upper()
     scale = None if scale_name in _NONE else TimeScale(scale_name) if scale_name in set(TimeScale) else None
     if scale_name not in _NONE and scale is None:
         raise InvalidInput("TIMESYS", scale_name, f"a timescale that is one of {', '.join(TimeScale)}")
     if not origin:
         return replace(kind, scale=scale or kind.scale)
-    centre = _CENTRES.get(timesys.get("refposition", "").strip().upper(), "")
+    centre = _CENTRES.get(timesys.get("refposition", "").upper(), "")
     known = {"JD-origin": Decimal(0), "MJD-origin": MJD_ORIGIN}
     offset = known[origin] if origin in known else read_number("TIMESYS", origin)
     if offset == MJD_ORIGIN:
