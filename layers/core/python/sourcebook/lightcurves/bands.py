@@ -35,7 +35,7 @@ _AAVSO: Final = {
     "HAC": "HaC",
     "VIS": "Visual",
 }
-_GAIA: Final = {name: f"Gaia {name[-2:].strip('_').upper()}" for name in ("g", "bp", "rp", "gbp", "grp")}
+_GAIA: Final = {name: f"Gaia {name[-2:].upper()}" for name in ("g", "bp", "rp", "gbp", "grp", "g bp", "g rp")}
 _OTHERS: Final = {
     **dict.fromkeys(("visual", "vis.", "vis"), "Visual"),
     **dict.fromkeys(("h-alpha", "halpha", "hα"), "Ha"),
@@ -45,8 +45,6 @@ _OTHERS: Final = {
     **{f"{letter}p": letter for letter in "ugiz"},
     **{f"z{letter}": letter for letter in "gri"},
     **{name: band for name, band in _GAIA.items() if name != "g"},
-    "g bp": "Gaia BP",
-    "g rp": "Gaia RP",
     "ks": "Ks",
     "k s": "Ks",
     "z s": "ZS",
@@ -65,14 +63,13 @@ _AMBIGUOUS: Final = {
     "rp": "r for Sloan's, or Gaia RP",
     "G": "Gaia G, TG for a colour camera's green channel, or g for Sloan's",
 }
-_PAN_STARRS: Final = {**_SLOAN, "z": "ZS", "zs": "ZS", "y": "Y"}
 _SYSTEMS: Final[Mapping[str, Mapping[str, str]]] = {
     "johnson": {**_JOHNSON_COUSINS, "r": "RJ", "i": "IJ"},
     "johnson[- /]?cousins|cousins|bessell?|landolt": _JOHNSON_COUSINS,
     "sdss|sloan|ztf|des|decam": {**_SLOAN, "z s": "ZS", "zs": "ZS"},
-    "ps1|p1|pan-?starrs1?|lsst": _PAN_STARRS,
+    "ps1|p1|pan-?starrs1?|lsst": {**_SLOAN, "z": "ZS", "zs": "ZS", "y": "Y"},
     "atlas": {"o": "o", "orange": "o", "c": "c", "cyan": "c"},
-    "gaia(?:e?dr)?[1-4]?": {**_GAIA, "g bp": "Gaia BP", "g rp": "Gaia RP"},
+    "gaia(?:e?dr)?[1-4]?": _GAIA,
     "swift|(?:swift[ ._/:-]?)?uvot": {
         **{f"{uv}{name}": f"UV{name.upper()}" for uv in ("uv", "") for name in ("w1", "m2", "w2")},
         **{name: f"UVOT {name.upper()}" for name in ("u", "b", "v")},

@@ -113,9 +113,8 @@ def _split_at_blanks(line: str) -> list[str]:
     try:
         return next(csv.reader([" ".join(plain.split())], delimiter=" ", strict=True), [])
     except csv.Error as error:
-        raise InvalidInput(
-            "row", line, f"cells separated by blanks, each quotation mark closed ({error})"
-        ) from error
+        expected = f"cells separated by blanks, each quotation mark closed ({error})"
+        raise InvalidInput("row", line, expected) from error
 
 
 def read_delimiter(value: str) -> str:
@@ -384,11 +383,7 @@ def _headings(line: str, delimiter: str | None, content: Sequence[str], first: i
         return None
     sample = _sample(content, first, _SAMPLED)
     best = max(candidates, key=lambda found: _fit(found, sample))
-    if (
-        best.delimiter == ""
-        and delimiter is None
-        and any(_width(best, row) != len(best.cells) for row in sample)
-    ):
+    if not best.delimiter and delimiter is None and not all(_fits(best, row) for row in sample):
         return _fixed_width(line, _sample(content, first, _SAMPLED_FOR_WIDTHS)) or best
     return best
 
@@ -431,15 +426,15 @@ def _byte_by_byte(content: Sequence[str]) -> tuple[Headings, int] | None:
 def _fit(found: Headings, sample: Sequence[str]) -> tuple[bool, int, bool, int]:
     """Return how well a delimiter fits: complete headings, rows of their width, a mark rather than blanks."""
     complete = _reads(read_columns, found.cells, _ANY_CONSTANTS)
-    fitting = sum(_width(found, row) == len(found.cells) for row in sample)
+    fitting = sum(_fits(found, row) for row in sample)
     return complete, fitting, found.delimiter != "", sum(map(is_known, found.cells))
 
 
-def _width(found: Headings, row: str) -> int:
+def _fits(found: Headings, row: str) -> bool:
     try:
-        return len(trimmed(found.split(row), len(found.cells)))
+        return len(trimmed(found.split(row), len(found.cells))) == len(found.cells)
     except InvalidInput:
-        return -1
+        return False
 
 
 def _sample(content: Sequence[str], first: int, most: int) -> list[str]:
@@ -522,9 +517,8 @@ class _Rows:
             return False
         self.changes += 1
         if self.changes > _MOST_HEADINGS:
-            raise InvalidInput(
-                "columns", line[:80], f"at most {_MOST_HEADINGS} lines of headings: split the file"
-            )
+            expected = f"at most {_MOST_HEADINGS} lines of headings: split the file"
+            raise InvalidInput("columns", line[:80], expected)
         try:
             self.columns = read_columns(cells, self.settings)
             self.headings = self.headings._replace(cells=cells)

@@ -19,6 +19,7 @@ from sourcebook.lightcurves.delimited import read_csv
 from sourcebook.lightcurves.merge import merge
 from sourcebook.lightcurves.model import ERRORS_KEPT, MOST_ROWS, Measurement, Parsed, RowError, too_many_rows
 from sourcebook.lightcurves.rows import RowReader
+from sourcebook.lightcurves.times import mjd_of
 from sourcebook.lightcurves.votable import read_votable
 
 _HEAD: Final = 100_000
@@ -67,7 +68,7 @@ def parse_upload(body: bytes, *, is_nova: Callable[[str], bool], now: datetime) 
         raise InvalidInput("file", f"{len(body)} bytes", f"at most {MOST_BYTES} bytes: split it")
     file_id = file_id_of(body)
     layout, notes = _layout(body)
-    reader = RowReader(file_id, lru_cache(maxsize=4_096)(is_nova), now)
+    reader = RowReader(file_id, lru_cache(maxsize=4_096)(is_nova), mjd_of(now) + 1)
     good: list[Measurement] = []
     errors: list[RowError] = []
     rows = rejected = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -97,13 +96,13 @@ class RowReader:
     Attributes:
         file_id: of the upload.
         is_nova: whether a name in the upload means the nova that it is for.
-        now: no measurement is from after tomorrow.
+        latest: the Modified Julian Date that no measurement is after.
         warned: rows by what the reader was not sure of.
     """
 
     file_id: str
     is_nova: Callable[[str], bool]
-    now: datetime
+    latest: Decimal
     warned: dict[Warned, list[int]] = field(default_factory=dict)
 
     def read(self, row: Row) -> Measurement:
@@ -327,7 +326,7 @@ class RowReader:
             kind = replace(kind, scale=kind.scale or clocks[0].kind.scale)
         if kind.scale is None and not is_blank(scale := row.text("time_scale")):
             kind = replace(kind, scale=read_scale(row.heading("time_scale"), scale))
-        return read_time(column.heading, text, kind, self.now)
+        return read_time(column.heading, text, kind, self.latest)
 
 
 def _may_be_none(value: Decimal) -> bool:

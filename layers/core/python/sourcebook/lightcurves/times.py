@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from functools import lru_cache
 from typing import Final
 
 from sourcebook.clock import to_utc
@@ -134,14 +133,14 @@ def read_scale(field: str, text: str) -> TimeScale:
     return found
 
 
-def read_time(field: str, text: str, kind: TimeKind, now: datetime) -> Moment:
+def read_time(field: str, text: str, kind: TimeKind, latest: Decimal) -> Moment:
     """Read one time.
 
     Args:
         field: the column's name, for the message.
         text: the cell.
         kind: the declared kind of the cell.
-        now: a measurement from beyond tomorrow is none.
+        latest: the Modified Julian Date of tomorrow; a measurement from beyond it is none.
 
     Raises:
         InvalidInput: if it is no time, says not enough to be one, or lies where no measurement can.
@@ -158,12 +157,11 @@ def read_time(field: str, text: str, kind: TimeKind, now: datetime) -> Moment:
         value = read_number(field, text) + (kind.offset or 0)
         mjd = value if kind.system in _MODIFIED else value - MJD_ORIGIN
         moment = Moment(mjd, kind.system, kind.scale, shown)
-    _check_range(field, text, moment, now)
+    _check_range(field, text, moment, latest)
     return moment
 
 
-def _check_range(field: str, text: str, moment: Moment, now: datetime) -> None:
-    latest = _tomorrow(now)
+def _check_range(field: str, text: str, moment: Moment, latest: Decimal) -> None:
     if _EARLIEST_MJD <= moment.mjd <= latest:
         return
     if moment.system is TimeSystem.DATE:
@@ -176,12 +174,6 @@ def _check_range(field: str, text: str, moment: Moment, now: datetime) -> None:
         hint = f"; it looks like a {'Julian' if modified else 'Modified Julian'} Date: name the column so"
     expected = f"{moment.system.value} from {low.normalize():f} ({EARLIEST}) to {high:.1f} (tomorrow){hint}"
     raise InvalidInput(field, text, expected)
-
-
-@lru_cache(maxsize=8)
-def _tomorrow(now: datetime) -> Decimal:
-    """Return the latest time that a measurement may have."""
-    return mjd_of(now) + 1
 
 
 def mjd_of(moment: datetime) -> Decimal:

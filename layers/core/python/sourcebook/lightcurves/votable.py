@@ -41,7 +41,7 @@ from sourcebook.lightcurves.model import (
     TimeSystem,
     too_many_rows,
 )
-from sourcebook.lightcurves.times import MJD_ORIGIN, TimeKind
+from sourcebook.lightcurves.times import MJD_ORIGIN, TimeKind, read_scale
 from sourcebook.lightcurves.votable_binary import BinaryType, read_binary
 
 MOST_CELLS: Final = 1_500_000
@@ -394,11 +394,9 @@ def _time_kind(
     Raises:
         InvalidInput: if its TIMESYS counts from another moment than a Julian Date or a Modified one does.
     """
-    words = _words(one)
-    if not words or not words[0].startswith("time.epoch"):
-        if by_name is None:
-            return None
-    elif words[0] == "time.epoch" and any(word.startswith("stat.error") for word in words):
+    first, *others = _words(one) or [""]
+    is_error = first == "time.epoch" and any(word.startswith("stat.error") for word in others)
+    if is_error or (by_name is None and not first.startswith("time.epoch")):
         return None
     kind = by_name.kind if by_name is not None else TimeKind()
     xtype = one.get("xtype", "").lower().removeprefix("adql:")
@@ -412,15 +410,13 @@ def _time_kind(
 
 def _with_timesys(timesys: Mapping[str, str], kind: TimeKind) -> TimeKind:
     origin = timesys.get("timeorigin", "")
-    scale_name = timesys.get("timescale", "").upper()
-    scale = None if scale_name in _NONE else TimeScale(scale_name) if scale_name in set(TimeScale) else None
-    if scale_name not in _NONE and scale is None:
-        raise InvalidInput("TIMESYS", scale_name, f"a timescale that is one of {', '.join(TimeScale)}")
+    named = timesys.get("timescale", "")
+    scale = kind.scale if named.upper() in _NONE else read_scale("TIMESYS timescale", named)
     if not origin:
-        return replace(kind, scale=scale or kind.scale)
+        return replace(kind, scale=scale)
     centre = _CENTRES.get(timesys.get("refposition", "").upper(), "")
     known = {"JD-origin": Decimal(0), "MJD-origin": MJD_ORIGIN}
     offset = known[origin] if origin in known else read_number("TIMESYS", origin)
     if offset == MJD_ORIGIN:
-        return TimeKind(TimeSystem(f"{centre}MJD"), scale or kind.scale)
-    return TimeKind(TimeSystem(f"{centre}JD"), scale or kind.scale, offset or None)
+        return TimeKind(TimeSystem(f"{centre}MJD"), scale)
+    return TimeKind(TimeSystem(f"{centre}JD"), scale, offset or None)
