@@ -129,6 +129,7 @@ _JANSKYS: Final = re.compile(
     r"(?P<before>|.*[ _]|d|e|.*(?:err|flux))(?P<unit>[munµμ]?jy|microjy)(?P<after>|[ _].*)", re.IGNORECASE
 )
 """``flux_uJy``, ``mJy_err`` and ``duJy``: the unit is a word of the heading."""
+_OF_JANSKYS: Final = {"": "flux", "d": "flux_err", "e": "flux_err", "err": "flux_err"}
 _BAND: Final = r"[UBVRI][cj]?|[JHK]s?|[ugriz]['′]?"
 _UNIT_IN_HEADING: Final = re.compile(r"^(?P<name>[^(\[]*[^(\[\s])\s*+[(\[](?P<unit>[^)\]]+)[)\]]$")
 _PREFERRED: Final = (*(TimeSystem[name] for name in "JD MJD BJD BMJD HJD HMJD DATE".split()), None)
@@ -278,11 +279,7 @@ def is_known(heading: str) -> bool:
 
 
 def read_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Columns:
-    """Find the fields among the headings of an upload, all that a measurement needs.
-
-    Args:
-        headings: of the columns, in their order.
-        constants: what the upload says once for all rows, by field.
+    """Find all fields that a measurement needs among the headings, and what is said once for all rows.
 
     Raises:
         InvalidInput: if there is no time, no value or no band, or if two columns claim one field.
@@ -336,7 +333,7 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
     return Columns(
         by_preference(times),
         fields,
-        {**_said_by_units(fields), **dialect.constants, **constants},
+        {**said_by_units(fields), **dialect.constants, **constants},
         limits=tuple(limits),
         unread=unread,
         dialect=dialect,
@@ -344,7 +341,7 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
     )
 
 
-def _said_by_units(fields: Mapping[str, Column]) -> dict[str, str]:
+def said_by_units(fields: Mapping[str, Column]) -> dict[str, str]:
     """Return what units of headings say for all rows: "flux (mJy)", "mag [AB]"."""
     found = {}
     if "flux" in fields and fields["flux"].unit:
@@ -361,12 +358,10 @@ def _twice(found: str, heading: str, other: str) -> InvalidInput:
 
 def _dialect(headings: Sequence[str]) -> _Dialect:
     names = {heading.strip().lower() for heading in headings if len(heading) <= WORD_LIMIT}
-    known = (
-        one
-        for one in _DIALECTS
-        if names >= one.needed and (not one.others or names <= one.needed | one.others)
-    )
-    return next(known, _Dialect())
+    for one in _DIALECTS:
+        if names >= one.needed and (not one.others or names <= one.needed | one.others):
+            return one
+    return _Dialect()
 
 
 def _bands(
@@ -445,9 +440,8 @@ def checked(columns: Columns, headings: Iterable[str]) -> Columns:
     if "band" not in columns.fields and not columns.constants.get("band") and not columns.bands:
         missing.append("the band")
     if missing:
-        raise InvalidInput(
-            "columns", ", ".join(headings), f"{NEEDED}; none is for {' and for '.join(missing)}"
-        )
+        expected = f"{NEEDED}; none is for {' and for '.join(missing)}"
+        raise InvalidInput("columns", ", ".join(headings), expected)
     return columns
 
 
@@ -489,9 +483,7 @@ def _split_unit(heading: str) -> tuple[str, str]:
         return (f"{name}_{unit}", "") if re.fullmatch(_BAND, unit) else (name, unit)
     if found := _JANSKYS.fullmatch(plain):
         name = f"{found['before']}{found['after']}".strip(" _")
-        return {"": "flux", "d": "flux_err", "e": "flux_err", "err": "flux_err"}.get(
-            name.lower(), name
-        ), found["unit"]
+        return _OF_JANSKYS.get(name.lower(), name), found["unit"]
     return heading, ""
 
 

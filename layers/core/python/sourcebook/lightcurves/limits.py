@@ -155,13 +155,7 @@ def limit_kind(heading: str) -> LimitKind | None:
 
 
 def limit_column(position: int, heading: str, unit: str = "") -> LimitColumn | None:
-    """Return the column of limits that a heading means; None if it means none.
-
-    Args:
-        position: of the column.
-        heading: without the unit.
-        unit: of the column, if one is given.
-    """
+    """Return the column of limits that a heading without its unit means; None if it means none."""
     kind = limit_kind(heading)
     if kind is None:
         return None
@@ -180,12 +174,7 @@ def says_not_seen(text: str) -> bool:
 
 
 def read_limits(columns: Sequence[LimitColumn], cells: Sequence[str], *, flux_only: bool) -> Limits:
-    """Read all that a row says about limits.
-
-    Args:
-        columns: those that mean "limit".
-        cells: of the row.
-        flux_only: whether the table has fluxes and no magnitudes: a limit without a unit is a flux then.
+    """Read all that a row says about limits; if its table is `flux_only`, one without a unit is of a flux.
 
     Raises:
         InvalidInput: if a cell is neither a flag nor a limit, or if two columns contradict each other.
@@ -200,9 +189,8 @@ def read_limits(columns: Sequence[LimitColumn], cells: Sequence[str], *, flux_on
             continue
         yes, value = _read_cell(column, text)
         if yes is not None and flag not in {None, yes}:
-            raise InvalidInput(
-                column.heading, text, f"the same as {heading}, {first_text}: a limit, or a detection"
-            )
+            expected = f"the same as {heading}, {first_text}: a limit, or a detection"
+            raise InvalidInput(column.heading, text, expected)
         flag = yes if yes is not None else flag
         heading, first_text = heading or column.heading, first_text or text
         if value is None:

@@ -149,7 +149,6 @@ def _decode(body: bytes) -> tuple[str, list[str]]:
         notes.append("The text is not UTF-8 and was read as Windows-1252.")
     text = text.rstrip("\x1a\0")  # which ended files once
     if found := _CONTROL.search(text):
-        raise InvalidInput(
-            "file", text[max(0, found.start() - 8) : found.start() + 8], f"{_EXPECTED}; this is binary data"
-        )
+        near = text[max(0, found.start() - 8) : found.start() + 8]
+        raise InvalidInput("file", near, f"{_EXPECTED}; this is binary data")
     return text.lstrip("\ufeff"), notes

@@ -285,9 +285,8 @@ class RowReader:
         # Beside a Julian Date, a column that is just called "epoch" or "date" may be anything.
         clocks = [column for column in filled if is_clock(cells[column.position])]
         days = [column for column in filled if column not in clocks]
-        filled = (
-            [c for c in days if c.kind.system is not None or (clocks and len(days) == 1)] or days or filled
-        )
+        sure = [column for column in days if column.kind.system or (clocks and len(days) == 1)]
+        filled = sure or days or filled
         moments = [self._moment(row, column, clocks) for column in filled]
         first = moments[0]
         if first.system is TimeSystem.DATE and first.mjd % 1 == 0:
@@ -359,11 +358,10 @@ def _no_value(row: Row, limits: Limits) -> InvalidInput:
     heading = row.heading("magnitude" if row.has_column("magnitude") else "flux")
     text = row.text("magnitude") or row.text("flux")
     if limits.flag is False and (limits.magnitudes or limits.fluxes):
-        return InvalidInput(
-            heading, text, f"a magnitude or a flux, for {limits.heading} says that it is no limit"
-        )
-    none = "" if is_blank(text) else " (99 and the like stand for none: leave the cell empty)"
-    return InvalidInput(heading, text, f"a magnitude or a flux{none}")
+        hint = f", for {limits.heading} says that it is no limit"
+    else:
+        hint = "" if is_blank(text) else " (99 and the like stand for none: leave the cell empty)"
+    return InvalidInput(heading, text, f"a magnitude or a flux{hint}")
 
 
 def _magnitude(row: Row, flux: _Value) -> _Value:
@@ -467,9 +465,8 @@ def _flux_unit(row: Row) -> FluxUnit:
         if abs(exponent) < _LARGEST_EXPONENT:
             return FluxUnit("Jy", 3631 * Decimal(10) ** exponent)
     if is_blank(text):
-        raise row.wrong(
-            "flux_unit", "the unit of the flux: a column flux_unit, or a heading such as flux (mJy)"
-        )
+        expected = "the unit of the flux: a column flux_unit, or a heading such as flux (mJy)"
+        raise row.wrong("flux_unit", expected)
     return read_flux_unit(row.heading("flux_unit"), text)
 
 

@@ -113,9 +113,8 @@ def read_kind(name: str) -> TimeKind | None:
     if word in _SHORT:
         system, own_scale, origin = _SHORT[word]
         return None if offset else TimeKind(system, scale or own_scale, origin)
-    system = next((s for start, s in _WORDS.items() if word.startswith(start)), None) or TimeSystem(
-        word.upper()
-    )
+    in_words = next((system for start, system in _WORDS.items() if word.startswith(start)), None)
+    system = in_words or TimeSystem(word.upper())
     if offset and (system in _MODIFIED) != (offset < MJD_ORIGIN - 1):
         return None
     return TimeKind(system, scale, offset or None)
@@ -208,9 +207,8 @@ def _read_date(field: str, text: str, kind: TimeKind) -> tuple[Decimal, TimeScal
             raise InvalidInput(field, text, f"a date without a zone, for it is declared to be {kind.scale}")
         return mjd, TimeScale.UTC
     if kind.scale is None:
-        raise InvalidInput(
-            field, text, "a date with Z or another zone, or the heading date_utc, or a column time_scale"
-        )
+        expected = "a date with Z or another zone, or the heading date_utc, or a column time_scale"
+        raise InvalidInput(field, text, expected)
     return mjd, kind.scale
 
 

@@ -30,6 +30,7 @@ from sourcebook.lightcurves.columns import (
     by_preference,
     checked,
     find_columns,
+    said_by_units,
 )
 from sourcebook.lightcurves.figures import is_blank, read_number
 from sourcebook.lightcurves.limits import LimitColumn, LimitKind, limit_column
@@ -170,7 +171,7 @@ class _Document:
         if self.counts.total() - self.counts["TR"] - self.counts["TD"] > MOST_ELEMENTS:
             raise InvalidInput("file", shown, f"at most {MOST_ELEMENTS} elements besides the cells")
         if tag in _MOST and self.counts[tag] > _MOST[tag]:
-            raise InvalidInput(tag, attributes.get("name"), f"at most {_MOST[tag]} {tag}")
+            raise InvalidInput(tag, f"{self.counts[tag]} {tag}", f"at most {_MOST[tag]} {tag}")
         if tag == "TR" and len(self.rows) >= MOST_ROWS:
             raise too_many_rows()
 
@@ -201,9 +202,8 @@ class _Document:
         self.cut = self.cut or status == "OVERFLOW"
         if status == "ERROR":
             text = " ".join((element.text or "").split())[:200]
-            raise InvalidInput(
-                "file", text, "a table; this is what a service answers when it could not make one (INFO)"
-            )
+            expected = "a table; this is what a service answers when it could not make one (INFO)"
+            raise InvalidInput("file", text, expected)
 
 
 def read_votable(body: bytes) -> Layout:
@@ -279,7 +279,6 @@ def _rows(table: _Table, columns: Columns, first: int) -> Iterator[Row]:
 def _columns(table: _Table, timesys: Mapping[str, Mapping[str, str]]) -> Columns:
     names = [one.get("name") or one.get("ID") or f"column {n}" for n, one in enumerate(table.fields, start=1)]
     by_name = find_columns(names, _constants(table))
-    constants = dict(by_name.constants)
     times = {column.position: column for column in by_name.times}
     limits = {column.position: column for column in by_name.limits}
     of_bands = {place for one in by_name.bands for place in one.places}
@@ -313,11 +312,8 @@ def _columns(table: _Table, timesys: Mapping[str, Mapping[str, str]]) -> Columns
     places = {name: place for name, place in by_heading.items() if place not in taken} | by_ucd
     units = [one.get("unit", "") for one in table.fields]
     fields = {name: Column(place, names[place], units[place]) for name, place in places.items()}
-    for name in ("magnitude", "flux"):
-        if name not in fields:
-            continue
-        if name == "flux" and fields[name].unit:
-            constants.setdefault("flux_unit", fields[name].unit)
+    constants = {**said_by_units(fields), **by_name.constants}
+    for name in (one for one in ("magnitude", "flux") if one in places):
         if "band" not in fields and (band := _band_of(table.fields[places[name]])):
             constants.setdefault("band", band)
     used = {*places.values(), *times, *limits, *of_bands}

@@ -23,7 +23,6 @@ from sourcebook.votable_text import VotableField, VotableTimeSystem, votable
 
 Point = Mapping[str, Any]
 
-
 _COLUMNS: Final = (
     VotableField(
         "mjd",
