@@ -677,6 +677,16 @@ async def test_what_was_handed_in_and_is_no_spectrum_is_refused_at_once(
     assert not workflow.is_eligible(product)
 
 
+async def test_what_was_handed_in_and_is_too_large_is_refused_and_not_tried_again(workflow: Workflow) -> None:
+    workflow.objects.write("raw/donations/x/s.fits", VALID, "application/fits")
+    handed_in = Locator(kind=LocatorKind.S3, value="raw/donations/x/s.fits")
+    product = workflow.product("a", locators=(handed_in,), provider=DONATION)
+    workflow.largest = len(VALID) - 1
+    outcome = await workflow.run(product)
+    assert (outcome["outcome"], outcome["reason"]) == ("TERMINAL_INVALID", "too_large")
+    assert not workflow.is_eligible(product)
+
+
 async def test_the_network_of_this_machine_is_out_of_reach_where_it_is_not_allowed(
     workflow: Workflow,
 ) -> None:

@@ -51,7 +51,11 @@ class BucketBusy(Retryable):
 
 
 class DocumentRefused(Terminal):
-    """S3 refused the call, or the object is too long or no JSON."""
+    """S3 refused the call, or the object is no JSON."""
+
+
+class ObjectTooLarge(DocumentRefused):
+    """The object is longer than what is read."""
 
 
 class ObjectChanged(SourcebookError):
@@ -111,7 +115,7 @@ class Objects:
         """Return an object.
 
         Raises:
-            DocumentRefused: if it is longer than `largest` bytes.
+            ObjectTooLarge: if it is longer than `largest` bytes.
         """
         with errors_of_s3(key):
             answer = self.client.get_object(Bucket=self.bucket, Key=key)
@@ -129,7 +133,7 @@ class Objects:
         """Write an object's content to `sink`.
 
         Raises:
-            DocumentRefused: if it is longer than `largest` bytes.
+            ObjectTooLarge: if it is longer than `largest` bytes.
         """
         with errors_of_s3(key):
             answer = self.client.get_object(Bucket=self.bucket, Key=key)
@@ -300,9 +304,8 @@ def errors_of_s3(key: str) -> Iterator[None]:
 
 
 def _check_length(key: str, length: int, largest: int) -> None:
-    """Raise DocumentRefused if an object is too long."""
     if length > largest:
-        raise DocumentRefused(f"s3 {key}: {length} bytes, at most {largest} are read")
+        raise ObjectTooLarge(f"s3 {key}: {length} bytes, at most {largest} are read")
 
 
 def _send_conditions(client: S3Client) -> None:

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Final
 
-from sourcebook.bucket.objects import Objects, measured
+from sourcebook.bucket.objects import Objects, ObjectTooLarge, measured
 from sourcebook.bucket.stored import FITS, LARGEST_FILE
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable
@@ -154,7 +154,11 @@ class Acquirer:
         if locator.kind is LocatorKind.URL:
             return await self._download(locator.value, file)
         if locator.kind is LocatorKind.S3 and locator.value.startswith(DONATIONS):
-            self.objects.copy_to(locator.value, file, self.largest)
+            try:
+                self.objects.copy_to(locator.value, file, self.largest)
+            except ObjectTooLarge as error:
+                message = short_message(error)
+                raise _not_acquired(FailureKind.TERMINAL, "too_large", "ObjectTooLarge", message) from error
             return _Body(file, *measured(file), {"key": locator.value})
         raise _not_acquired(
             FailureKind.TERMINAL,
