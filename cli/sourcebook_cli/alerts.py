@@ -34,6 +34,8 @@ def _fields(command: Callable[..., None]) -> Callable[..., None]:
     """Add an option to a command for each field of a rule."""
     for name, spec in reversed(list(FIELDS.items())):
         kind: Any = str if spec.least is None else int if spec.integer else float
+        if spec.words:
+            kind = click.Choice(spec.words, case_sensitive=False)
         about = f"{spec.about} Of {' and '.join(spec.kinds)}."
         command = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=about)(command)
     return command
@@ -50,13 +52,15 @@ def add(kind: str, aws: bool, **values: object) -> None:
     """Add a rule of a KIND and print its id. The webhook's secret is printed once, to standard error."""
     from sourcebook.alerts.mail import Mailer
     from sourcebook.alerts.rules import checked
+    from sourcebook.api.alerts import NewAlert
     from sourcebook.search.read import SubjectNames
     from sourcebook.sentiment.subjects import SubjectRegistry
     from sourcebook.table.client import aws_config
 
     stack = Stack.connect(aws=aws)
     subjects = SubjectNames(SubjectRegistry(stack.table))
-    rule = checked({"kind": kind, **values}, stack.http_policy, subjects)
+    given = NewAlert.read({"kind": kind, **values}).given()
+    rule = checked(given, stack.http_policy, subjects)
     if rule.mail:
         client = stack.session.client("sns", config=aws_config())
         Mailer(client, stack.outputs["AlertMailTopicArn"]).subscribe(rule.mail)

@@ -189,7 +189,7 @@ def everything_happens(world: World) -> dict[str, AlertRule]:
         "rate": world.add("rate", series_code="deposit_online", bank_name="Quay | Bank", change_pct=0.2),
         "best_rate": world.add("best_rate", series_code="deposit_online", term="6M"),
         "source": world.add("source", source_id="wire", errors=3),
-        "spectrum": world.add("spectrum", verdict="quarantined"),
+        "spectrum": world.add("spectrum", verdict="QUARANTINED"),
         "run": world.add("run", workflow_name="ingest_new_nova"),
     }
     published = news.now - timedelta(minutes=30)

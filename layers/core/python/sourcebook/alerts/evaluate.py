@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.alerts.deliveries import DeliveryStore
-from sourcebook.alerts.happenings import Fact, Happening, happenings_of
+from sourcebook.alerts.happenings import Fact, Happening, happening_of
 from sourcebook.alerts.matching import ArticleRules
 from sourcebook.alerts.rules import RuleStore, groups_of
 from sourcebook.clock import parse_iso
@@ -82,7 +82,8 @@ class Evaluator:
         if not self._known.rules:
             return
         try:
-            self._noticed += happenings_of(record)
+            if (happening := happening_of(record)) is not None:
+                self._noticed.append(happening)
         except (KeyError, TypeError, ValueError, InvalidInput) as error:
             # An item of a form that nobody knows any more; it must not hold up the stream.
             self._unread[str(record.get("Keys"))[:200]] = f"{type(error).__name__}: {error}"
@@ -122,8 +123,7 @@ class Evaluator:
         rules = self._known.by_kind.get(happening.kind, [])
         if happening.kind == SENTIMENT:
             return sum(self._moved(rule, happening) for rule in rules)
-        wanted = _WANTED[happening.kind]
-        fired = sum(self._keep(rule, happening) for rule in rules if wanted(rule, happening.facts))
+        fired = sum(self._keep(rule, happening) for rule in rules if _is_wanted(rule, happening.facts))
         if happening.kind == RATE and (best := self._known.by_kind.get(BEST_RATE)):
             fired += self._best(best, happening)
         return fired
@@ -167,11 +167,7 @@ class Evaluator:
     def _best(self, rules: list[AlertRule], happening: Happening) -> int:
         """Fire if a rate has become better than all others of its series and term."""
         facts = happening.facts
-        wanted = [
-            rule
-            for rule in rules
-            if rule.wants("series_code", facts["series_code"]) and rule.wants("term", facts["term"])
-        ]
+        wanted = [rule for rule in rules if _is_wanted(rule, facts)]
         if not wanted:
             return 0
         series = str(facts["series_code"])
@@ -205,29 +201,24 @@ def _figure(facts: Mapping[str, Fact], name: str) -> float:
     return value
 
 
-def _rate_wanted(rule: AlertRule, facts: Mapping[str, Fact]) -> bool:
-    moved = round(abs(_figure(facts, "rate_pct") - _figure(facts, "rate_before_pct")), 9)
-    return all(
-        rule.wants(name, facts[name]) for name in ("series_code", "term", "bank_name")
-    ) and moved >= rule.number("change_pct")
+def _is_wanted(rule: AlertRule, facts: Mapping[str, Fact]) -> bool:
+    """Whether what happened is what a rule looks for: what it names, and no less than it asks for."""
+    if not all(rule.wants(name, facts[name]) for name in _NAMED[rule.kind]):
+        return False
+    if rule.kind == RATE:
+        moved = abs(_figure(facts, "rate_pct") - _figure(facts, "rate_before_pct"))
+        return round(moved, 9) >= rule.number("change_pct")
+    if rule.kind == SOURCE:
+        fails = _figure(facts, "errors_before") < rule.number("errors") <= _figure(facts, "errors")
+        return bool(facts["disabled"]) or fails
+    return True
 
 
-def _source_wanted(rule: AlertRule, facts: Mapping[str, Fact]) -> bool:
-    fails = _figure(facts, "errors_before") < rule.number("errors") <= _figure(facts, "errors")
-    return rule.wants("source_id", facts["source_id"]) and (bool(facts["disabled"]) or fails)
-
-
-def _spectrum_wanted(rule: AlertRule, facts: Mapping[str, Fact]) -> bool:
-    return rule.wants("nova_id", facts["nova_id"]) and rule.wants("verdict", facts["verdict"])
-
-
-def _run_wanted(rule: AlertRule, facts: Mapping[str, Fact]) -> bool:
-    return rule.wants("workflow_name", facts["workflow_name"])
-
-
-_WANTED: Final[Mapping[str, Callable[[AlertRule, Mapping[str, Fact]], bool]]] = {
-    RATE: _rate_wanted,
-    SOURCE: _source_wanted,
-    SPECTRUM: _spectrum_wanted,
-    RUN: _run_wanted,
+_NAMED: Final[Mapping[str, tuple[str, ...]]] = {
+    RATE: ("series_code", "term", "bank_name"),
+    BEST_RATE: ("series_code", "term"),
+    SOURCE: ("source_id",),
+    SPECTRUM: ("nova_id", "verdict"),
+    RUN: ("workflow_name",),
 }
+"""The facts that a rule of a kind may name."""

@@ -6,7 +6,7 @@ own, so that reading the stream again fires nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
@@ -46,19 +46,16 @@ class Happening:
     entry: IndexedArticle | None = None
 
 
-def happenings_of(record: Mapping[str, Any]) -> Iterator[Happening]:
-    """Yield the happenings of a record of the stream; most have none."""
+def happening_of(record: Mapping[str, Any]) -> Happening | None:
+    """Return what happened by a record of the stream; most say nothing."""
     image = record.get("NewImage")
-    if not image:
-        return
     read = _reader(record["Keys"]["PK"].get("S", ""), record["Keys"]["SK"].get("S", ""))
-    if read is not None:
-        found = read(decode_item(record.get("OldImage") or {}), decode_item(image))
-        if found is not None:
-            yield found
+    if not image or read is None:
+        return None
+    return read(decode_item(record.get("OldImage") or {}), decode_item(image))
 
 
-def _reader(partition: str, sort: str) -> Any:  # noqa: ANN401 - one of the functions below, or None
+def _reader(partition: str, sort: str) -> Callable[[Item, Item], Happening | None] | None:
     if sort == keys.ARTICLE_SORT_KEY:
         return _article
     if sort == keys.STATE_SORT_KEY and partition.startswith("SOURCE#"):

@@ -13,7 +13,7 @@ from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput
-from sourcebook.records.alert import ARTICLE, FIELDS, KINDS, SENTIMENT, AlertRule
+from sourcebook.records.alert import ARTICLE, FIELDS, SENTIMENT, AlertRule
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.search.query import parse
 from sourcebook.search.read import SubjectNames, as_indexed
@@ -30,27 +30,31 @@ _ID: Final = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 
 def checked(values: Mapping[str, object], policy: HttpPolicy, subjects: SubjectNames) -> AlertRule:
-    """Return the rule that values make, without an id.
+    """Return the rule that the values of a `sourcebook.api.alerts.NewAlert` make, without an id.
 
     Args:
-        values: ``kind``, ``name``, ``webhook``, ``mail`` and those of the kind; None is not given.
+        values: those that are given.
         policy: what webhooks are asked by.
         subjects: which subjects names mean.
 
     Raises:
         InvalidInput: naming the first field that is wrong.
     """
-    given = {name: value for name, value in values.items() if value is not None}
-    kind = given.pop("kind", None)
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise InvalidInput("kind", kind, f"one of {', '.join(KINDS)}")
-    webhook, mail = _webhook(given.pop("webhook", ""), policy), _mail(given.pop("mail", ""))
-    name = given.pop("name", "") or kind
-    if not isinstance(name, str) or not 1 <= len(name) <= 100 or not name.isprintable():
+    read = dict(values)
+    kind, name = str(read.pop("kind")), str(read.pop("name", ""))
+    webhook, mail = str(read.pop("webhook", "")), str(read.pop("mail", ""))
+    if webhook:
+        _check_webhook(webhook, policy)
+    if mail and not _ADDRESS.fullmatch(mail):
+        raise InvalidInput("mail", mail, "an address such as desk@example.com")
+    if not name.isprintable():
         raise InvalidInput("name", name, "1 to 100 printable characters")
-    read = {one: _value(one, value, kind) for one, value in given.items()}
-    for one, spec in FIELDS.items():
-        if spec.needed and kind in spec.kinds and one not in read:
+    known = {one: spec for one, spec in FIELDS.items() if kind in spec.kinds}
+    for one, value in read.items():
+        if one not in known:
+            raise InvalidInput(one, value, f"only {', '.join(known)} with the kind {kind}")
+    for one, spec in known.items():
+        if spec.needed and one not in read:
             raise InvalidInput(one, None, f"{one}, which a rule of the kind {kind} needs")
     if kind == ARTICLE:
         groups_of(str(read["q"]), subjects)
@@ -62,7 +66,7 @@ def checked(values: Mapping[str, object], policy: HttpPolicy, subjects: SubjectN
     return AlertRule(
         alert_id="",
         kind=kind,
-        name=name,
+        name=name or kind,
         rule=read,
         webhook=webhook or None,
         mail=mail or None,
@@ -82,34 +86,12 @@ def groups_of(q: str, subjects: SubjectNames) -> tuple[tuple[Any, ...], ...]:
     return tuple(tuple(as_indexed(term, subjects) for term in group) for group in query.groups)
 
 
-def _value(name: str, value: object, kind: str) -> object:
-    spec = FIELDS.get(name)
-    if spec is None or kind not in spec.kinds:
-        known = ", ".join(one for one, other in FIELDS.items() if kind in other.kinds)
-        raise InvalidInput(name, value, f"only {known} with the kind {kind}")
-    if spec.least is not None and spec.most is not None:
-        what = "a whole number" if spec.integer else "a number"
-        right = isinstance(value, int) or (isinstance(value, float) and not spec.integer)
-        if not right or isinstance(value, bool) or not spec.least <= float(str(value)) <= spec.most:
-            raise InvalidInput(name, value, f"{what} from {spec.least:g} to {spec.most:g}")
-        return value
-    if not isinstance(value, str) or not 1 <= len(value.strip()) <= 400:
-        raise InvalidInput(name, value, "a text of 1 to 400 characters")
-    if spec.words and value.strip().upper() not in spec.words:
-        raise InvalidInput(name, value, f"one of {', '.join(spec.words)}")
-    return value.strip().upper() if spec.words else value.strip()
-
-
-def _webhook(url: object, policy: HttpPolicy) -> str:
-    if not url:
-        return ""
-    if not isinstance(url, str) or len(url) > 2_000:
-        raise InvalidInput("webhook", url, "an https address")
+def _check_webhook(url: str, policy: HttpPolicy) -> None:
     # Here, because only who makes a rule needs it.
     from sourcebook.http.guard import refusal  # noqa: PLC0415
 
-    reason = refusal(url.strip(), policy)
-    if not reason and not url.strip().lower().startswith(
+    reason = refusal(url, policy)
+    if not reason and not url.lower().startswith(
         ("https://", "http://" if policy.allowed_networks else "https://")
     ):
         reason = "it does not begin with https://"
@@ -117,15 +99,6 @@ def _webhook(url: object, policy: HttpPolicy) -> str:
         reason = "it holds a user name"
     if reason:
         raise InvalidInput("webhook", url, f"an https address that can be asked: {reason}")
-    return url.strip()
-
-
-def _mail(address: object) -> str:
-    if not address:
-        return ""
-    if not isinstance(address, str) or not _ADDRESS.fullmatch(address.strip()):
-        raise InvalidInput("mail", address, "an address such as desk@example.com")
-    return address.strip()
 
 
 @dataclass(frozen=True, slots=True)
