@@ -116,13 +116,7 @@ def _tag_by_tag(markup: str, *, keep_unknown: bool) -> str:
     position = 0
     while (start := markup.find("<", position)) >= 0:
         pieces.append(markup[position:start])
-        name = _NAME.match(markup, start + 1)
-        left = _LEFT_BY.get(name[1].lower()) if name is not None else None
-        end = _TAG_END.match(markup, name.end()) if name is not None else None
-        if left is not None and end is not None:  # what nearly every tag is: known, ended, and hiding nothing
-            position = end.end()
-        else:
-            left, position = _read_tag(markup, start, keep_unknown=keep_unknown)
+        left, position = _read_tag(markup, start, keep_unknown=keep_unknown)
         pieces.append(left)
     pieces.append(markup[position:])
     return "".join(pieces)
@@ -145,22 +139,25 @@ def _between_plain_tags(markup: str) -> str | None:
 
 def _read_tag(markup: str, start: int, *, keep_unknown: bool) -> tuple[str, int]:
     """Return what a tag leaves behind, and where the text goes on. What never ends swallows the rest."""
-    if markup.startswith("<!--", start):
-        return "", _behind(markup, "-->", start + 4)
     name = _NAME.match(markup, start + 1)
     if name is None:
+        if markup.startswith("<!--", start):
+            return "", _behind(markup, "-->", start + 4)
         if markup.startswith(("<!", "<?"), start):
             return "", _behind(markup, ">", start)
         return "<", start + 1
     end = _TAG_END.match(markup, name.end())
     position = len(markup) if end is None else end.end()
     tag = name[1].lower()
-    if keep_unknown and (tag not in _LEFT_BY or markup[position - 1] != ">"):
+    if keep_unknown and (end is None or tag not in _LEFT_BY):
         return markup[start:position], position
-    if tag in _HIDDEN and markup[start + 1] != "/" and not markup.endswith("/>", start, position):
+    left = _LEFT_BY.get(tag, " ")
+    if left is not None:
+        return left, position
+    if markup[start + 1] != "/" and not markup.endswith("/>", start, position):
         close = _CLOSE[tag].search(markup, position)
         position = len(markup) if close is None else _behind(markup, ">", close.end())
-    return "" if tag in _INLINE else " ", position
+    return " ", position
 
 
 def _behind(markup: str, mark: str, start: int) -> int:
