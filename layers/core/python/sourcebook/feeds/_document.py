@@ -198,8 +198,7 @@ def _codec(name: str | None) -> str | None:
 def _decode_legacy(body: bytes, names: list[str], warnings: list[str]) -> str:
     """Decode what is not valid UTF-8: by its declared charset, else UTF-8 with the bad bytes replaced."""
     # A server's default says less than the document about itself.
-    candidates = [name for name in names if name not in ("utf-8", "cp1252")]
-    candidates += [name for name in names if name == "cp1252"]
+    candidates = sorted((name for name in names if name != "utf-8"), key=lambda name: name == "cp1252")
     for name in candidates:
         try:
             return body.decode(name)
@@ -283,11 +282,9 @@ def _document_type(text: str, start: int) -> tuple[int, str]:
     """Return where the document type declaration ends, and its internal subset."""
     bracket = text.find("[", start)
     close = text.find(">", start)
-    if close < 0:
-        raise NotAFeed(Cause.TRUNCATED, "the body ends inside its document type; it will be asked for again")
-    if bracket < 0 or bracket > close:
+    if close >= 0 and not start <= bracket < close:
         return close + 1, ""
-    end = re.compile(r"\]\s*>").search(text, bracket)
+    end = re.compile(r"\]\s*>").search(text, bracket) if close >= 0 else None
     if end is None:
         raise NotAFeed(Cause.TRUNCATED, "the body ends inside its document type; it will be asked for again")
     return end.end(), text[bracket + 1 : end.start()]

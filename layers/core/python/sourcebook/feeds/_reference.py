@@ -33,6 +33,7 @@ _CPU_SECONDS = 1.0
 class _Bounded:
     """Ends a parser of feedparser's that has used up its CPU time: some of its steps are quadratic."""
 
+    sanitize_html = resolve_relative_uris = False
     _calls = 0
     deadline = float("inf")
     """CPU time of this thread, in seconds, at which it ends."""
@@ -146,7 +147,6 @@ def _parse(text: str, base: str, *, well_formed: bool) -> Any:  # noqa: ANN401 -
     deadline = thread_time() + _CPU_SECONDS
     if well_formed:
         strict = _Strict(base, None, "utf-8")
-        strict.sanitize_html = strict.resolve_relative_uris = False
         strict.deadline = deadline
         reader = xml.sax.make_parser()  # noqa: S317 - the document type is gone, so nothing can expand
         reader.setFeature(xml.sax.handler.feature_namespaces, True)
@@ -160,7 +160,6 @@ def _parse(text: str, base: str, *, well_formed: bool) -> Any:  # noqa: ANN401 -
         else:
             return strict
     loose = _Loose(base, None, "utf-8", {})
-    loose.sanitize_html = loose.resolve_relative_uris = False
     loose.deadline = deadline
     loose.feed(text)
     return loose

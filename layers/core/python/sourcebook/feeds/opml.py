@@ -2,7 +2,7 @@
 
 Read strictly when the document is well-formed. One that is not is read outline by outline: what feed readers
 write holds bare ampersands, unquoted attributes and encodings that are not the declared ones, and all of
-that says clearly enough which feeds are meant. Nothing here needs pydantic, for the API's cold start.
+that says clearly enough which feeds are meant.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 from sourcebook.errors import InvalidInput, shorten
+from sourcebook.sources.model import NAME_LENGTH, TAG_LENGTH, TAGS_AT_MOST
 
 LARGEST: Final = 20_000_000
 """Longest document that is read, in characters."""
@@ -28,9 +29,6 @@ MOST_OUTLINES: Final = 100_000
 NAMESPACE: Final = "urn:sourcebook:opml"
 """Of the attributes in which an export keeps what OPML has no word for, such as the priority."""
 
-_MOST_TAGS: Final = 10
-_TAG_LENGTH: Final = 64
-_NAME_LENGTH: Final = 200
 _DEEPEST: Final = 200
 _FEED_TYPES: Final = frozenset({"rss", "rss1", "rss2", "rdf", "atom", "feed", "json", "jsonfeed"})
 _REFERENCES_ELSEWHERE: Final = frozenset({"include", "link"})
@@ -274,7 +272,7 @@ class _Reading:
         enabled = self._own("sb:enabled", "(?i:true|false)", "true or false", attributes, line)
         self.feeds[identity] = OpmlFeed(
             url=url,
-            name="" if name == url else name[:_NAME_LENGTH].strip(),
+            name="" if name == url else name[:NAME_LENGTH].strip(),
             tags=_tags(attributes.get("category", ""), self.folders),
             feed_id=attributes.get("sb:id") or None,
             priority=None if priority is None else int(priority),
@@ -303,8 +301,8 @@ def _tags(category: str, folders: Iterable[str]) -> tuple[str, ...]:
         part.strip().removeprefix("/").replace("%2C", ",").replace("%25", "%") for part in category.split(",")
     )
     around = (folder.lower() for folder in folders)
-    found = (tag[:_TAG_LENGTH].strip() for tag in (*own, *around))
-    return tuple(distinct_tags(filter(None, found))[:_MOST_TAGS])
+    found = (tag[:TAG_LENGTH].strip() for tag in (*own, *around))
+    return tuple(distinct_tags(filter(None, found))[:TAGS_AT_MOST])
 
 
 def distinct_tags(tags: Iterable[str]) -> list[str]:

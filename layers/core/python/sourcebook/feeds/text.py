@@ -62,7 +62,13 @@ def clean(text: str) -> str:
     characters would have to form valid UTF-8 by accident.
     """
     text = text.strip()
-    return text if text.isascii() else _without_c1(_decode_twice(text))
+    if text.isascii():
+        return text
+    try:
+        meant = text.encode("latin-1").decode()
+    except UnicodeError:
+        meant = text
+    return meant.translate(_CP1252) if _C1.search(meant.encode()) else meant
 
 
 def without_cdata(text: str) -> str:
@@ -70,13 +76,6 @@ def without_cdata(text: str) -> str:
     if not text.startswith("<![CDATA["):
         return text
     return text[len("<![CDATA[") :].removesuffix("]]>").strip()
-
-
-def _decode_twice(text: str) -> str:
-    try:
-        return text.encode("latin-1").decode()
-    except UnicodeError:
-        return text
 
 
 def once_encoded(text: str) -> str:
@@ -90,10 +89,6 @@ def once_encoded(text: str) -> str:
         return text.translate(_FROM_CP1252).encode("latin-1").decode()
     except UnicodeError:
         return text
-
-
-def _without_c1(text: str) -> str:
-    return text.translate(_CP1252) if _C1.search(text.encode()) else text
 
 
 def unescape(text: str) -> str:
