@@ -248,4 +248,4 @@ def _case(table: Table, objects: Objects, sns: SNSClient, clock: Clock) -> None:
     topic = sns.create_topic(Name="quarantined")["TopicArn"]
     held = Held("AMBIGUOUS_NAME", "two stars are near", {"candidates": 2})
     quarantiner = Quarantiner(table, objects, sns, topic, logging.getLogger("test"), clock)  # type: ignore[arg-type]
-    quarantiner.hold(task_run(), held, subject="V2 Test", nova_id=None, retry_input={"name": "V2 Test"})
+    quarantiner.hold(task_run(), held, subject="V2 Test", retry_input={"name": "V2 Test"})

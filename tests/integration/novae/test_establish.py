@@ -204,7 +204,7 @@ def test_a_decision_that_nobody_took_opens_nothing(
     with pytest.raises(Held) as held:
         establisher.establish("B", near)
     case = quarantiner.hold(
-        task_run(), held.value, subject="B", nova_id=None, retry_input={"candidate_name": "B"}
+        task_run(), held.value, subject="B", retry_input={"candidate_name": "B"}
     ).quarantine_id
     with pytest.raises(NotApproved, match="PENDING"):
         establisher.establish("B", near, quarantine_id=case)

@@ -67,9 +67,7 @@ def case(store: NovaStore, quarantiner: Quarantiner, known: str, clock: Clock) -
 
 
 def hold(quarantiner: Quarantiner, held: Held, job_run_id: str = "run-1") -> HeldCase:
-    return quarantiner.hold(
-        task_run(job_run_id), held, subject="B", nova_id=None, retry_input={"candidate_name": "B"}
-    )
+    return quarantiner.hold(task_run(job_run_id), held, subject="B", retry_input={"candidate_name": "B"})
 
 
 def test_a_case_is_kept_with_its_context_and_announced_once(

@@ -274,7 +274,6 @@ def _held_spectrum(table: Table, objects: Objects, nova_id: str) -> str:
         _run_of("acquire_and_validate_spectra"),
         Held(str(said["reason"]), str(said["message"]), context),
         subject=product.data_product_id,
-        nova_id=nova_id,
         retry_input={
             "nova_id": nova_id,
             "data_product_id": product.data_product_id,
@@ -299,7 +298,6 @@ def _held_name(table: Table, objects: Objects, nova_id: str) -> str:
             },
         ),
         subject="V0001 Sco",
-        nova_id=None,
         retry_input={"candidate_name": "V0001 Sco"},
     )
     return answer.quarantine_id

@@ -259,3 +259,10 @@ def test_a_cursor_in_a_status_that_there_is_not_is_refused(part: str) -> None:
     cursor = listing.cursor(("2026-11-27T21:00:00Z", "NEWS#1", part))
     with pytest.raises(InvalidInput, match="next_cursor"):
         ArticleReader(MemoryTable()).page(ArticleFilter(), limit=5, cursor=cursor)
+
+
+@pytest.mark.parametrize("timestamp", ["yesterday", "2026-11-27T21:00:00", "0001-01-01T00:00:00+05:00"])
+def test_a_cursor_at_no_time_is_refused(timestamp: str) -> None:
+    cursor = Listing.of("articles", {}).cursor((timestamp, "NEWS#1"))
+    with pytest.raises(InvalidInput, match="next_cursor"):
+        ArticleReader(MemoryTable()).page(ArticleFilter(), limit=5, cursor=cursor)

@@ -65,7 +65,8 @@ def separation_arcsec(one: Position, other: Position) -> float:
 def cell_of(position: Position) -> str:
     """Return the cell of the sky that a position lies in: about one square degree, ``<band>:<number>``."""
     band = _band(position.dec_deg)
-    return f"{band}:{_column(position.ra_deg, band)}"
+    columns = _columns(band)
+    return f"{band}:{min(int(position.ra_deg / 360 * columns), columns - 1)}"
 
 
 def cells_within(position: Position, radius_deg: float) -> list[str]:
@@ -100,11 +101,6 @@ def _columns(band: int) -> int:
     south = -90 + band * _BAND
     nearest_to_equator = 0.0 if south < 0 < south + _BAND else min(abs(south), abs(south + _BAND))
     return max(1, int(360 * math.cos(math.radians(nearest_to_equator))) if nearest_to_equator < 89 else 1)
-
-
-def _column(ra_deg: float, band: int) -> int:
-    columns = _columns(band)
-    return min(int(ra_deg / 360 * columns), columns - 1)
 
 
 def _reach_in_ra(dec_deg: float, radius_deg: float) -> float:

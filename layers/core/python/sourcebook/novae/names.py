@@ -32,12 +32,9 @@ from sourcebook.errors import InvalidInput
 from sourcebook.novae.constellations import BY_NAME, DISPLAYED
 from sourcebook.records.nova import NAME_LIMIT
 
-"""Characters of the longest name taken; SIMBAD's longest identifiers stay below 70."""
-
 _DASHES = re.compile("[\u00ad\u058a\u1806\u2010-\u2015\u2043\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
 _APOSTROPHES = re.compile("[\u2018\u2019\u02bc\u0060\u00b4]")
-_NUMERO = re.compile("\u2116")
-_DEGREE = re.compile("[\u00b0\u00ba]")
+_SIGNS = str.maketrans({"\u2116": "No", "\u00b0": " ", "\u00ba": " "})
 # SIMBAD's own marks of the kind of an identifier: they are not part of the name. "V*V1324" occurs as well.
 _PREFIX = re.compile(r"^(?:v\*|\*\*|\*|name(?=\s))\s*", re.IGNORECASE)
 
@@ -296,12 +293,9 @@ def _survey_spellings(normalized: str) -> tuple[str, ...]:
         return (f"{name}-{found[2]}-{rest}", f"{name} {found[2]}-{rest}")
     if found := re.fullmatch(r"(m31|m33|m81|m82|lmc|smc)n (\S+)", normalized):
         return (f"{found[1].upper()}N {found[2]}",)
-    if found := re.fullmatch(
-        r"(gaia)(\d\d[a-z]+)|(ztf|atlas|ps)(\d\d[a-z]+)|(i?ptf)(\d\d[a-z]+)", normalized
-    ):
-        prefix = found[1] or found[3] or found[5]
-        shown = {"gaia": "Gaia", "iptf": "iPTF"}.get(prefix, prefix.upper())
-        return (f"{shown}{found[2] or found[4] or found[6]}",)
+    if found := re.fullmatch(r"(gaia|ztf|atlas|ps|i?ptf)(\d\d[a-z]+)", normalized):
+        shown = {"gaia": "Gaia", "iptf": "iPTF"}.get(found[1], found[1].upper())
+        return (f"{shown}{found[2]}",)
     return ()
 
 
@@ -319,8 +313,7 @@ def _written(name: str) -> tuple[str, bool]:
     """
     if not name.strip() or len(name) > NAME_LIMIT:
         raise InvalidInput("name", name, f"a name of 1 to {NAME_LIMIT} characters")
-    text = _DEGREE.sub(" ", _NUMERO.sub("No", name))
-    text = unicodedata.normalize("NFKD", _DASHES.sub("-", text))
+    text = unicodedata.normalize("NFKD", _DASHES.sub("-", name.translate(_SIGNS)))
     text = "".join(letter for letter in text if not unicodedata.combining(letter))
     text = _APOSTROPHES.sub("'", _DASHES.sub("-", text))
     text = "".join(" " if letter == "_" or not letter.isprintable() else letter for letter in text)

@@ -66,8 +66,7 @@ class Quarantiner:
             raise InvalidInput("run", run.job_run_id, "a run one of whose attempts has `held`")
         held = Held(holding["held"]["reason_code"], holding["error_message"], holding["held"]["context"])
         subject = retry_input.get("candidate_name") or retry_input.get("nova_id") or run.correlation_id
-        nova_id = retry_input.get("nova_id")
-        return self.hold(run, held, subject=subject, nova_id=nova_id, retry_input=retry_input)
+        return self.hold(run, held, subject=subject, retry_input=retry_input)
 
     def hold(
         self,
@@ -75,7 +74,6 @@ class Quarantiner:
         held: Held,
         *,
         subject: str,
-        nova_id: str | None,
         retry_input: Mapping[str, str],
         folder: str | None = None,
     ) -> HeldCase:
@@ -85,8 +83,8 @@ class Quarantiner:
             run: which found it.
             held: why, and what to decide by.
             subject: the name or the id that it is about.
-            nova_id: the nova that it is about, if there is one.
-            retry_input: what to start the workflow with when a new try is approved.
+            retry_input: what to start the workflow with when a new try is approved; the nova and the product
+                that it is about, if there are any, are in it.
             folder: where in the bucket the context goes, with a slash at its end; a place of the case's own
                 when None.
         """
@@ -117,7 +115,7 @@ class Quarantiner:
             job_run_id=run.job_run_id,
             correlation_id=run.correlation_id,
             subject=subject,
-            nova_id=nova_id,
+            nova_id=retry_input.get("nova_id"),
             data_product_id=retry_input.get("data_product_id"),
             reason_code=reason,
             message=str(held),

@@ -110,7 +110,6 @@ class ReferenceStore:
             run,
             Held(QuarantineReason.BAD_REFERENCE, str(error), {"document": shorten(document, 1_000)}),
             subject=f"{nova_id} {bibcode if isinstance(bibcode, str) else shorten(document, 60)}",
-            nova_id=nova_id,
             retry_input={"nova_id": nova_id},
         )
 

@@ -15,7 +15,7 @@ from sourcebook.novae.names import normalize_name
 from sourcebook.novae.resolvers import sesame, simbad
 from sourcebook.novae.resolvers.archive import Archive, ArchiveRejected, ArchiveUnavailable, addresses
 from sourcebook.novae.resolvers.identity import Identity
-from sourcebook.novae.resolvers.tns import Tns, TnsBot
+from sourcebook.novae.resolvers.tns import TnsBot
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
@@ -73,7 +73,7 @@ class NameResolver:
             return Identity.of_json(kept["identity"]) if kept.get("identity") else None
         questions = {one: _QUESTIONS[one] for one in ([authority] if authority else AUTHORITIES)}
         if authority is None and (bot := self.tns) is not None:
-            questions["tns"] = lambda archive, url, name: Tns(archive, url, bot()).identify(name)
+            questions["tns"] = lambda archive, url, name: bot().identify(archive, url, name)
         troubles: list[ArchiveUnavailable | ArchiveRejected] = []
         found = None
         for archive, question in questions.items():

@@ -11,7 +11,7 @@ from boto3.dynamodb.conditions import Attr
 from boto3.dynamodb.conditions import Key as KeyCondition
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sourcebook.clock import Clock, isoformat, parse_iso, utc_now
+from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import DoesNotFit, InvalidInput, Retryable, Terminal
 from sourcebook.fits.model import OVERRIDES as OVERRIDES_OF_A_FILE
 from sourcebook.novae.whereabouts import find_product
@@ -20,7 +20,7 @@ from sourcebook.records.quarantine import PENDING, REVIEWED, QuarantineCase, Rev
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, bad_cursor, fill_page
+from sourcebook.table.pages import Listing, Page, fill_page, merged_position
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -100,11 +100,7 @@ class ReviewDesk:
         listing = Listing.of("quarantine", {"status": status})
         start = None
         if cursor is not None:
-            timestamp, partition = listing.position(cursor, parts=2)
-            try:
-                parse_iso(timestamp)
-            except ValueError as error:
-                raise bad_cursor(cursor) from error
+            timestamp, partition = merged_position(listing, cursor, ())
             key = {"PK": partition, "SK": keys.QUARANTINE_SORT_KEY}
             start = {"status": status, "timestamp": timestamp, **key}
 

@@ -15,7 +15,7 @@ from sourcebook.schema import UUID
 from sourcebook.table import keys
 
 NAME_LIMIT: Final = 200
-"""Characters of a name."""
+"""Characters of the longest name taken; SIMBAD's longest identifiers stay below 70."""
 
 NovaId: TypeAlias = Annotated[str, SchemaRule({"format": "uuid", "pattern": f"^{UUID}$"})]
 Name: TypeAlias = Annotated[str, SchemaRule({"minLength": 1, "maxLength": NAME_LIMIT})]

@@ -34,7 +34,6 @@ def hold_spectrum(
         run,
         _held(request, spectrum),
         subject=request.data_product_id,
-        nova_id=request.nova_id,
         retry_input={
             "nova_id": request.nova_id,
             "data_product_id": request.data_product_id,

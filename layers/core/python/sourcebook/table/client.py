@@ -356,15 +356,10 @@ class Table:
         own = write.key["PK"]
         values = {path: self.shards.stored(path, value, own) for path, value in write.assign.items()}
         gone = [*write.remove, *(path for path, value in values.items() if value is None)]
-        clauses = [
-            (
-                "SET",
-                [f"{expression.path(p)} = {expression.value(v)}" for p, v in values.items() if v is not None],
-            ),
-            ("REMOVE", [expression.path(p) for p in gone]),
-            ("ADD", [f"{expression.path(p)} {expression.value(n)}" for p, n in write.increment.items()]),
-        ]
-        update = " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts)
+        sets = [f"{expression.path(p)} = {expression.value(v)}" for p, v in values.items() if v is not None]
+        adds = [f"{expression.path(p)} {expression.value(n)}" for p, n in write.increment.items()]
+        clauses = {"SET": sets, "REMOVE": [expression.path(p) for p in gone], "ADD": adds}
+        update = " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
         request = {"TableName": self.name, "Key": encode_item(write.key), "UpdateExpression": update}
         return request | _on(write.condition, expression)
 
@@ -660,7 +655,8 @@ class _mapped_errors:  # noqa: N801 - reads as the context manager it is
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, ClientError):
             code = error.response.get("Error", {}).get("Code", "")
-            if code == "TransactionCanceledException" and _condition_was_the_reason(error.response):
+            reasons = {reason.get("Code") for reason in error.response.get("CancellationReasons", ())}
+            if code == "TransactionCanceledException" and "ConditionalCheckFailed" in reasons:
                 raise ConditionFailed(None) from error
             if code == "ConditionalCheckFailedException":
                 raw = error.response.get("Item")
@@ -677,8 +673,3 @@ class _mapped_errors:  # noqa: N801 - reads as the context manager it is
 
 def _refused(code: str, message: str) -> TableRefused:
     return TableRefused(message) if code in _ITEMS_OWN_CODES else TableForbidden(message)
-
-
-def _condition_was_the_reason(response: Any) -> bool:  # noqa: ANN401 - botocore's own shape
-    reasons = {reason.get("Code") for reason in response.get("CancellationReasons", ())}
-    return "ConditionalCheckFailed" in reasons

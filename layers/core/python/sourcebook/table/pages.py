@@ -20,6 +20,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
+from sourcebook.clock import parse_iso
 from sourcebook.errors import InvalidInput
 from sourcebook.table import keys
 from sourcebook.table.client import CONNECTIONS, Table
@@ -40,7 +41,6 @@ _BATCH: Final = 100
 """Entries loaded at a time, as many as one BatchGet takes."""
 _VERSION: Final = 1
 _CURSOR_LIMIT: Final = 4_096
-_TIMESTAMP_LIMIT: Final = 40
 _PLAIN: Final = 2
 """Parts of the position (timestamp, PK)."""
 _PART_LIMIT: Final = 2_048
@@ -340,9 +340,10 @@ def merged_position(listing: Listing, cursor: str, streams: Container[str]) -> P
         InvalidInput: if the cursor does not hold one.
     """
     position = listing.position(cursor, parts=(2, 3, 4))
-    timestamp = position[0]
-    if len(timestamp) > _TIMESTAMP_LIMIT or not timestamp.isascii():
-        raise bad_cursor(cursor)
+    try:
+        parse_iso(position[0])
+    except (ValueError, OverflowError) as error:  # the first year has no time in UTC east of Greenwich
+        raise bad_cursor(cursor) from error
     if len(position) > _PLAIN and position[_PLAIN] not in streams:
         raise bad_cursor(cursor)
     return position

@@ -83,7 +83,6 @@ class ArchiveRejected(Terminal):
     """An archive refused the question itself; asking it again is no use."""
 
     def __init__(self, archive: str, detail: str) -> None:
-        self.status = ArchiveStatus.REJECTED
         super().__init__(f"{archive} REJECTED: {detail}")
 
 

@@ -23,7 +23,7 @@ _OBJECT: Final = re.compile(r"(?:AT|SN|TDE|FRB)?\s?(\d{4}[A-Za-z]{1,4})", re.IGN
 
 @dataclass(frozen=True, slots=True)
 class TnsBot:
-    """The bot that queries TNS.
+    """The bot that asks TNS.
 
     Attributes:
         number: the bot's id at TNS.
@@ -48,16 +48,7 @@ class TnsBot:
         """The user agent that TNS asks a bot to send."""
         return f'tns_marker{{"tns_id":{self.number},"type":"bot","name":"{self.name}"}}'
 
-
-@dataclass(frozen=True, slots=True)
-class Tns:
-    """One address of TNS."""
-
-    archive: Archive
-    url: str
-    bot: TnsBot
-
-    async def identify(self, name: str) -> Identity | None:
+    async def identify(self, archive: Archive, url: str, name: str) -> Identity | None:
         """Return the classified object with this name, or None if there is none.
 
         What nobody has classified yet is left out: TNS has its place, and does not know what it is.
@@ -66,26 +57,26 @@ class Tns:
             ArchiveUnavailable: if TNS does not answer now, wants to be left alone, or answers something else.
             ArchiveRejected: if it refused the question or the key.
         """
-        shown = display_name(name)
+        shown, url = display_name(name), url.rstrip("/")
         own = _OBJECT.fullmatch(shown)
-        objname = own[1] if own else await self._search(shown)
+        objname = own[1] if own else await self._search(archive, url, shown)
         if objname is None:
             return None
-        found = await self._ask("object", {"objname": objname, "photometry": "0", "spectra": "0"})
-        return read_object(found)
+        question = {"objname": objname, "photometry": "0", "spectra": "0"}
+        return read_object(await self._ask(archive, f"{url}/object", question))
 
-    async def _search(self, internal_name: str) -> str | None:
+    async def _search(self, archive: Archive, url: str, internal_name: str) -> str | None:
         """Return TNS's name of the one object that a survey calls so."""
-        found = await self._ask("search", {"internal_name": internal_name})
+        found = await self._ask(archive, f"{url}/search", {"internal_name": internal_name})
         names = {str(one.get("objname") or "") for one in found if isinstance(one, Mapping)} - {""}
         return names.pop() if len(names) == 1 else None
 
-    async def _ask(self, what: str, question: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON
-        form = urlencode({"api_key": self.bot.api_key, "data": json.dumps(question)})
-        response = await self.archive.ask(
-            f"{self.url.rstrip('/')}/{what}",
+    async def _ask(self, archive: Archive, url: str, question: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON
+        form = urlencode({"api_key": self.api_key, "data": json.dumps(question)})
+        response = await archive.ask(
+            url,
             content=form.encode(),
-            headers={"user-agent": self.bot.user_agent, "content-type": "application/x-www-form-urlencoded"},
+            headers={"user-agent": self.user_agent, "content-type": "application/x-www-form-urlencoded"},
         )
         return _data(response.body)
 
