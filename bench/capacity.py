@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import boto3.session
-from boto3.dynamodb.conditions import Key
 from botocore.exceptions import ClientError
 
 from bench.figures import Figure, save
@@ -45,6 +44,7 @@ from sourcebook.direct import with_direct_calls
 from sourcebook.events import SourceDue
 from sourcebook.feeds.settings import FeedSettings
 from sourcebook.http.client import HttpClient
+from sourcebook.records.article import Article
 from sourcebook.records.subject import Subject
 from sourcebook.sentiment.engines.loading import load_engine
 from sourcebook.sentiment.read import SentimentReader
@@ -53,7 +53,6 @@ from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import Poller
 from sourcebook.sources.registry import SourceRegistry
-from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
 from sourcebook_local.cloud import LocalCloud
 from sourcebook_local.folder import start_server, stop_servers
@@ -418,8 +417,8 @@ class Workloads:
 
     def _pending(self) -> list[str]:
         with self._unmetered():
-            found = self.table.query_all(Key("status").eq("pending"), index=keys.STATUS_INDEX)
-            return [str(keys.dedup_key_of(item["PK"])) for item in found]
+            found = self.table.scan_all()
+            return [item["dedup_key"] for item in found if item.get("entity_type") == Article.__name__]
 
     @contextmanager
     def _unmetered(self) -> Iterator[None]:

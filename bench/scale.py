@@ -180,7 +180,6 @@ class Tables:
         self.by_sentiment = on_demand("writes of by_sentiment")
         self.by_tag = on_demand("writes of by_tag")
         self.eligibility = on_demand("writes of EligibilityIndex")
-        self.pending = hot_key("by_status, *pending*")
         self.active = hot_key("by_status, *active* events")
         self.neutral = hot_key("by_sentiment, *neutral*")
         self.due = hot_key("EligibilityIndex, `SOURCE`")
@@ -222,28 +221,22 @@ def polling(tables: Tables, feeds: int) -> Line:
 def articles(tables: Tables, arriving: Callable[[int], float], choices: Choices = AS_CONFIGURED) -> Line:
     """Return the way of new articles: stored, analysed, grouped."""
     store, analysis, grouping = MEASURED.store, MEASURED.analyze, MEASURED.group
-    # An article enters by_status when it is stored, and leaves it for by_sentiment when it is analysed.
     stored = Stage(
         FETCH,
         FETCH.seconds(store.cpu_ms, store.requests * REQUEST_SECONDS),
-        draws=[
-            Draw(tables.pending, 1),
-            Draw(tables.by_status, 1),
-            Draw(tables.table, store.write_units - 1),
-        ],
+        # A new article is in no index: the stream's reader enters those that wait for minutes.
+        draws=[Draw(tables.table, store.write_units)],
     )
     analysed = Stage(
         choices.analyze,
         choices.analyze.seconds(analysis.cpu_ms, analysis.requests * REQUEST_SECONDS),
         draws=[
-            Draw(tables.pending, 1),
-            Draw(tables.by_status, 1),
             Draw(tables.neutral, NEUTRAL),
             Draw(tables.by_sentiment, 1),
             Draw(tables.subject, BUSIEST_SUBJECT),
             Draw(tables.by_tag, 1),
             Draw(tables.marks, 1 / ARTICLES_OF_A_MARK),
-            Draw(tables.table, analysis.write_units - 3),
+            Draw(tables.table, analysis.write_units - 2),
         ],
     )
     grouped = Stage(

@@ -77,6 +77,9 @@ class PipelineStack(cdk.Stack):
         fetch = self._ingestion.fetch
         self._news.grant_put_events(fetch)
         self._observations.grant_fetch(fetch)
+        # New articles have no status, which an earlier release takes for analyzed: an update gives new code
+        # to those who read them before it gives it to the one who writes them.
+        fetch.function.node.add_dependency(self._analysis.analyze.function, self._search.index.function)
         data.api_keys.grant_read(fetch, *data.api_keys.NEWS)
         self._alerts.grant_fire(self._search.index, deployment)
         self._news.grant_put_events(self._search.index)

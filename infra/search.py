@@ -44,6 +44,8 @@ class Search(Construct):
         )
         self.index.allow_items("BatchGetItem")
         self.index.allow_items("GetItem", "PutItem", partitions=[SEARCH_MARK["PK"]])
+        # For new articles that still wait for their analysis.
+        self.index.allow_statements(deployment, "Update")
         # For a day that is made again.
         self.index.allow_indexes(SENTIMENT_INDEX)
         self.index.allow_objects(_FILES, "GetObject", "PutObject", listing=True)

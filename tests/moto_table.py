@@ -62,6 +62,9 @@ class WatchedTable(MotoTable):
     def update(self, *args: Any, **kwargs: Any) -> Any:
         return self._write(lambda: super(WatchedTable, self).update(*args, **kwargs))
 
+    def change(self, *args: Any, **kwargs: Any) -> None:
+        self._write(lambda: super(WatchedTable, self).change(*args, **kwargs))
+
     def transact(self, *args: Any, **kwargs: Any) -> None:
         self._write(lambda: super(WatchedTable, self).transact(*args, **kwargs))
 

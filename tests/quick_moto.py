@@ -46,5 +46,6 @@ def _all_items(self: Any) -> list[Any]:
     """Return a table's items by their keys, which moto compares as objects: each query asks for all."""
     if not self.range_key_attr:
         return sorted(self.items.values(), key=lambda item: item.hash_key.cast_value)
-    items = [item for held in self.items.values() for item in held.values()]
+    # Copies: other threads write meanwhile.
+    items = [item for held in list(self.items.values()) for item in list(held.values())]
     return sorted(items, key=lambda item: (item.hash_key.cast_value, item.range_key.cast_value))

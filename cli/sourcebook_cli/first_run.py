@@ -40,7 +40,7 @@ def watch(stack: Stack, watched: WatchedSources, timeout: float) -> StackCounts:
         while True:
             sources = registry.get_many(watched.fetches_before)
             fetched = sum(s.fetch_count > watched.fetches_before[s.source_id] for s in sources.values())
-            counts = count(stack.table, sources.values(), fetched)
+            counts = count(stack.table, sources.values(), fetched, by_scan=True)
             shown.update(fetching, completed=fetched)
             shown.update(analyzing, completed=counts.analyzed, total=counts.articles or None)
             if fetched == counts.sources and counts.pending == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from botocore.exceptions import BotoCoreError
 from sourcebook.articles.read import places_by_status
 from sourcebook.errors import Terminal
 from sourcebook.feeds.settings import FeedSettings
-from sourcebook.records.article import Status
+from sourcebook.records.article import Article, Status, status_of
 from sourcebook.records.source import Source
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
@@ -215,10 +216,18 @@ class StackCounts:
         return self.pending + self.analyzed + self.errors
 
 
-def count(table: Table, sources: Iterable[Source], fetched: int) -> StackCounts:
-    """Count the items of the table by reading two indexes; for a local stack."""
+def count(table: Table, sources: Iterable[Source], fetched: int, *, by_scan: bool = False) -> StackCounts:
+    """Count the sources and articles of a stack.
+
+    Args:
+        table: the stack's.
+        sources: the sources that are meant.
+        fetched: how many of them have been fetched.
+        by_scan: read the whole table, which is exact. Else two indexes are read, which do not hold new
+            articles: those that have waited for their analysis for less than three minutes.
+    """
     known = list(sources)
-    by_status = count_by_status(table)
+    by_status = _count_all(table) if by_scan else _count_listed(table)
     return StackCounts(
         sources=len(known),
         fetched=fetched,
@@ -231,19 +240,21 @@ def count(table: Table, sources: Iterable[Source], fetched: int) -> StackCounts:
     )
 
 
-def count_by_status(table: Table) -> dict[str, int]:
+def _count_all(table: Table) -> Counter[str]:
     """Count the articles of each status."""
-    waiting: dict[str, set[str]] = {Status.PENDING.value: set(), Status.ERROR.value: set()}
-    judged: set[str] = set()
+    articles = (item for item in table.scan_all() if item.get("entity_type") == Article.__name__)
+    return Counter(map(status_of, articles))
+
+
+def _count_listed(table: Table) -> Counter[str]:
+    """Count the articles of each status that the indexes hold."""
+    listed: dict[str, set[str]] = {}
     for status, places in places_by_status(table.shards).items():
-        for place in places:
-            found = table.query_all(Key(place.attribute).eq(place.value), index=place.index)
-            waiting.get(status, judged).update(
-                item["PK"] for item in found if item["SK"] == keys.ARTICLE_SORT_KEY
-            )
-    # What is analyzed anew has its sentiment of before as long as it waits.
-    judged = judged.difference(*waiting.values())
-    return {status: len(found) for status, found in {**waiting, Status.ANALYZED.value: judged}.items()}
+        found = (table.query_all(Key(at.attribute).eq(at.value), index=at.index) for at in places)
+        rows = (row for rows in found for row in rows if row["SK"] == keys.ARTICLE_SORT_KEY)
+        # What is analyzed anew has its sentiment of before as long as it waits.
+        listed[status] = {row["PK"] for row in rows}.difference(*listed.values())
+    return Counter({status: len(found) for status, found in listed.items()})
 
 
 def _outputs(session: boto3.session.Session, name: str = PIPELINE_STACK) -> dict[str, str]:

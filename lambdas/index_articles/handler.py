@@ -1,4 +1,4 @@
-"""Every three minutes: index the articles that changed, fire the alerts that ask for it, and deliver."""
+"""Every three minutes: list new articles that wait, index what changed, fire alerts and deliver them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from sourcebook.alerts.deliveries import DeliveryStore
 from sourcebook.alerts.evaluate import Evaluator
 from sourcebook.alerts.rules import RuleStore
+from sourcebook.articles.waiting import list_as_pending
 from sourcebook.bucket.objects import Objects
 from sourcebook.clients import on_demand
 from sourcebook.counting import count
@@ -76,17 +77,26 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  #
     """Read the stream on from where the last run ended; nothing is noted before it is written."""
     rule_count = alerts.begin()
     changes = stream.read(STREAM_SECONDS, alerts.notice)
+    unlisted = list_as_pending(table, changes.new)
     run = indexer.take_keys(changes.articles)
     alerted = alerts.run()
     if changes.records or changes.forgotten:
         stream.note(changes)
     if changes.forgotten:
         logger.error("stream_forgotten", extra={"action": "sourcebook search rebuild"})
+    for key, reason in unlisted.items():
+        logger.error("article_not_listed", extra={"article": key, "reason": reason})
     for key, reason in run.left_out.items():
         logger.error("article_not_indexed", extra={"dedup_key": key, "reason": reason})
     for identity, reason in alerted.left_out.items():
         logger.error("alert_not_judged", extra={"identity": identity, "reason": reason})
-    counts = {"records": changes.records, "articles": run.articles, "changed": run.changed, "days": run.days}
+    counts = {
+        "records": changes.records,
+        "waiting": len(changes.new),
+        "articles": run.articles,
+        "changed": run.changed,
+        "days": run.days,
+    }
     counts |= {"rules": rule_count, "happenings": alerted.happenings, "fired": alerted.fired}
     count(AlertsFired=alerted.fired, ArticlesIndexed=run.changed, ArticlesNotIndexed=len(run.left_out))
     logger.info("articles_indexed", extra=counts)

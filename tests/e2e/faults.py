@@ -46,14 +46,21 @@ from sourcebook.sentiment.engines import SentimentEngine
 from sourcebook.sources.model import SourceSpec
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
-from sourcebook.table.pages import walk_shards
 from sourcebook_cli import stack as command_line
 from sourcebook_cli.redrive import dead_letter_queues, send_back
 from sourcebook_local import cloud
 from sourcebook_local.cloud import LocalCloud
 from sourcebook_local.samples_observations import sample_observation_sources
 from tests.e2e.conftest import deployed_apart
-from tests.e2e.sources import articles_of, everything, grouping_request, register, registry, stage
+from tests.e2e.sources import (
+    articles_of,
+    everything,
+    grouping_request,
+    keys_by_status,
+    register,
+    registry,
+    stage,
+)
 from tests.e2e.stack import SHARDS, Stack, kill_workers
 from tests.faulty_client import FAULTS, Crash, FaultyClient
 
@@ -385,8 +392,7 @@ class Arena:
 
     def pending(self) -> list[str]:
         """Return the dedup keys of the articles that wait for their analysis."""
-        waiting = walk_shards(self.table, "status", "pending", index=keys.STATUS_INDEX, page_size=100)
-        return [item["PK"].removeprefix("dedup:") for item in waiting if item["SK"] == keys.ARTICLE_SORT_KEY]
+        return [key.removeprefix("dedup:") for key in keys_by_status(self.stack, "pending")]
 
     def unfetched(self) -> list[str]:
         """Return the sources whose document as it is now has not been taken in."""
@@ -413,6 +419,7 @@ class Arena:
 
     def heal(self) -> None:
         """Do what is done to articles that have waited for an hour, as though it were over."""
+        self.stack.invoke("index_articles", {})
         Healer(self.table, self.announcer, lambda: utc_now() + timedelta(hours=2)).heal("healed")
 
     def settle(self, *, quiet: bool = False) -> None:

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+from boto3.dynamodb.conditions import Attr
+
+from sourcebook.articles.conditions import has_status
 from sourcebook.clock import isoformat
-from sourcebook.records.article import status_of
+from sourcebook.records.article import Status, status_of
 from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import decode_item
-from sourcebook.table.pages import walk_shards
 from tests.e2e.stack import Stack, invoke, wait_until
 
 REQUIRED = {
@@ -102,8 +104,20 @@ def statuses(items: Iterable[dict[str, Any]]) -> set[str | None]:
 
 
 def keys_by_status(stack: Stack, status: str) -> list[str]:
-    found = walk_shards(stack.items(), "status", status, index=keys.STATUS_INDEX, page_size=100)
-    return [item["PK"] for item in found if item["SK"] == keys.ARTICLE_SORT_KEY]
+    """Return the partition keys of the articles with a status, those that no index holds too."""
+    table = stack.session.resource("dynamodb").Table(stack.outputs.table_name)
+    asked: Any = {
+        "FilterExpression": Attr("entity_type").eq("Article") & has_status(Status(status)),
+        "ProjectionExpression": "PK",
+        "ConsistentRead": True,
+    }
+    found: list[str] = []
+    while True:
+        page = table.scan(**asked)
+        found += [str(item["PK"]) for item in page["Items"]]
+        if "LastEvaluatedKey" not in page:
+            return found
+        asked["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
 def everything(stack: Stack) -> dict[tuple[str, str], dict[str, Any]]:

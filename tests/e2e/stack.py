@@ -116,12 +116,7 @@ class Stack:
 
     def function_name(self, function: str) -> str:
         """Return the full name of a function."""
-        return {
-            "dispatch_sources": self.outputs.dispatch_function_name,
-            "fetch_sources": self.outputs.fetch_function_name,
-            "analyze_sentiment": self.outputs.analyze_function_name,
-            "api": self.outputs.api_function_name,
-        }[function]
+        return self.outputs.api_function_name.removesuffix("api") + function
 
     def invoke(self, function: str, payload: object) -> Any:
         """Call a function, wait for its answer and return that parsed; raises `FunctionError`."""

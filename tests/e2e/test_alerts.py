@@ -15,7 +15,7 @@ from sourcebook.client import Client, Invalid, Retries
 from sourcebook.clock import isoformat, utc_now
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.e2e.stack import invoke, wait_until
+from tests.e2e.stack import wait_until
 from tests.integration.integrity.healthy import put_run
 from tests.served import Answered, Served, problem, served
 
@@ -54,10 +54,9 @@ def test_a_failed_run_is_delivered_once_though_the_receiver_is_down_at_first(
 ) -> None:
     table = Table(stack.outputs.table_name, stack.session.client("dynamodb"))
     token = TokenStore(table).create("alerts", ["write"], timedelta(hours=1))[1]
-    name = stack.outputs.api_function_name.removesuffix("api") + "index_articles"
 
     def run() -> None:
-        invoke(stack.session, name, {})
+        stack.invoke("index_articles", {})
 
     with Client(str(stack.api.base_url), token, retries=Retries(), http=stack.api) as client:
         with pytest.raises(Invalid, match="not a public address"):

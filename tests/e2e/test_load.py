@@ -31,11 +31,10 @@ from sourcebook.sentiment.windows import PERIODS, SECOND, floor
 from sourcebook.table import keys
 from sourcebook.table.client import Table, aws_config
 from sourcebook.table.codec import decode_item
-from sourcebook.table.pages import walk_shards
 from sourcebook_local.folder import start_server, stop_servers
 from tests.e2e.conftest import deployed_apart
 from tests.e2e.loading import MB, Publishers, Readers, Sampler, Size, Word
-from tests.e2e.sources import registry
+from tests.e2e.sources import keys_by_status, registry
 from tests.e2e.stack import wait_until
 
 if TYPE_CHECKING:
@@ -95,12 +94,6 @@ def ask_for(stack: Stack, source_ids: Sequence[str]) -> None:
     """Have sources fetched, a hundred at a time, as no dispatch of a person asks for more."""
     for start in range(0, len(source_ids), 100):
         stack.invoke("dispatch_sources", {"source_ids": list(source_ids[start : start + 100])})
-
-
-def pending(table: Table) -> bool:
-    """Say whether an article waits for its analysis."""
-    waiting = walk_shards(table, "status", "pending", index=keys.STATUS_INDEX, page_size=1)
-    return next(waiting, None) is not None
 
 
 def unfetched(stack: Stack, wanted: dict[str, str]) -> list[str]:
@@ -178,7 +171,12 @@ def test_many_feeds_and_readers_at_once(
     SubjectRegistry(table).register([publishers.subject])
     # Processes that know the subjects of before would go on with them for minutes. What is killed at work
     # comes back only after minutes too, so they are let finish first.
-    wait_until(lambda: not pending(table), SIZE.patience, "no article pending from before", interval=LOOK)
+    wait_until(
+        lambda: not keys_by_status(stack, "pending"),
+        SIZE.patience,
+        "no article pending from before",
+        interval=LOOK,
+    )
     stack.kill_function_workers("analyze_sentiment")
     readers, sampler = Readers(stack, publishers), Sampler(stack, every=LOOK)
     dead_before = sampler.look().dead
@@ -241,7 +239,9 @@ def drain(stack: Stack, sampler: Sampler, wanted: dict[str, str]) -> float:
     wait_until(all_fetched, SIZE.patience, "every document to be fetched", interval=LOOK)
     if FULL:  # on the shared stack, a message that another test has left in flight stays so for minutes
         wait_until(queues_empty, SIZE.patience, "queues without messages", interval=LOOK)
-    wait_until(lambda: not pending(table), SIZE.patience, "no article pending", interval=LOOK)
+    wait_until(
+        lambda: not keys_by_status(stack, "pending"), SIZE.patience, "no article pending", interval=LOOK
+    )
     drained = time.monotonic()
     wait_until(
         lambda: not table.query(ungrouped, limit=1).items,

@@ -38,7 +38,7 @@ from tests.browser import (
 )
 from tests.e2e.conftest import deployed_apart
 from tests.e2e.sources import fetch, register, stage
-from tests.e2e.stack import Stack, invoke, wait_until
+from tests.e2e.stack import Stack, wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -291,7 +291,7 @@ def test_a_feed_that_fails_fires_an_alert_and_is_mended(
 
     page.get_by_role("link", name="Alerts", exact=True).click()
     page.get_by_role("link", name="A source fails").click()
-    invoke(stack.session, f"{stack.outputs.api_function_name.removesuffix('api')}index_articles", {})
+    stack.invoke("index_articles", {})
     expect(page.get_by_role("link", name=feed_id)).to_be_visible()
     expect(page.get_by_text("delivered", exact=True)).to_be_visible()
     picture(page, "alert")

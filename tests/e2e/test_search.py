@@ -20,7 +20,7 @@ from sourcebook_cli.main import main
 from sourcebook_local.folder import start_server
 from sourcebook_local.samples import sample_sources
 from tests.e2e.sources import articles_of, fetch, register, statuses
-from tests.e2e.stack import invoke, wait_until
+from tests.e2e.stack import wait_until
 from tests.served import served
 
 if TYPE_CHECKING:
@@ -36,12 +36,11 @@ def samples(stack: Stack, home: Path) -> dict[str, Source]:
     """The sample sources, fetched once, analyzed and indexed by the function itself."""
     found = fetch(stack, register(stack, sample_sources(start_server(home).url)))
     wait_until(lambda: statuses(articles_of(stack, found)) == {"analyzed"}, 60, "analysis")
-    name = stack.outputs.api_function_name.removesuffix("api") + "index_articles"
     wanted = {article["dedup_key"]["S"] for article in articles_of(stack, found)}
 
     def indexed() -> bool:
         # The clock calls it too, and either run may find them; readers look again after a minute.
-        invoke(stack.session, name, {})
+        stack.invoke("index_articles", {})
         return wanted <= {one["dedup_key"] for source in found for one in search(stack, q=f"source:{source}")}
 
     wait_until(indexed, 150, "an index that has every article")

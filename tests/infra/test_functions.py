@@ -293,6 +293,8 @@ ALLOWED: dict[str, set[tuple[str, str]]] = {
             for action in ("DescribeStream", "GetRecords", "GetShardIterator")
         ),
         ("dynamodb:BatchGetItem", TABLE),
+        # New articles that wait for their analysis.
+        ("dynamodb:PartiQLUpdate", TABLE),
         # The place up to which the stream has been read; rules of alerts, and what fires.
         ("dynamodb:GetItem", TABLE),
         ("dynamodb:PutItem", TABLE),

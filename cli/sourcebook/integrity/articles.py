@@ -8,8 +8,9 @@ from datetime import timedelta
 from typing import Final
 
 from sourcebook.articles.analysis import reopen_analyzed
-from sourcebook.clock import Clock, epoch_seconds, utc_now
-from sourcebook.integrity.model import Check, IntegrityFinding, is_of, missing, place_of
+from sourcebook.articles.waiting import list_as_pending
+from sourcebook.clock import Clock, epoch_seconds, parse_iso, utc_now
+from sourcebook.integrity.model import Check, IntegrityFinding, ItemCheck, is_of, missing, place_of
 from sourcebook.records.article import RETENTION, Article, Status
 from sourcebook.sentiment.mentions import MentionStore, mention_items
 from sourcebook.sentiment.rollups import DirtyHours
@@ -21,6 +22,9 @@ from sourcebook.table.codec import Item
 TOO_YOUNG_TO_EXPIRE: Final = timedelta(days=2)
 """An alias of this age leads to an article that is there. An older one may belong to an article that another
 source reported long before, and that has expired: the alias alone cannot say."""
+
+LISTED_AFTER: Final = timedelta(minutes=15)
+"""The table's stream is read every three minutes, and a reading may fail."""
 
 _VERDICT: Final = ("sentiment", "score", "polarity")
 
@@ -96,6 +100,25 @@ def _difference(mention: Item | None, should_be: Item) -> str:
     return f"it does not say what its article says: {'; '.join(differences)}" if names else ""
 
 
+@dataclass(frozen=True, slots=True)
+class WaitingArticlesAreListed(ItemCheck):
+    """An article that has waited for its analysis for a while is listed as pending."""
+
+    clock: Clock = utc_now
+    name = "waiting-articles"
+
+    def _problem(self, item: Item) -> str:
+        is_listed = "status" in item or "sentiment" in item
+        if not is_of(item, "Article") or is_listed or item["ttl_timestamp"] <= epoch_seconds(self.clock()):
+            return ""
+        if parse_iso(item["created_at"]) > self.clock() - LISTED_AFTER:
+            return ""
+        return f"it waits for its analysis since {item['created_at']}, and by_status does not list it"
+
+    def _mend(self, key: keys.Key, item: Item) -> bool:  # noqa: ARG002 - as every check of items
+        return not list_as_pending(self.table, [key["PK"]])
+
+
 @dataclass(slots=True)
 class MentionsHaveTheirArticle(Check):
     """A mention belongs to an article, and to one that has its tag."""
@@ -114,7 +137,7 @@ class MentionsHaveTheirArticle(Check):
         # DynamoDB deletes what has expired one by one: of article and mention either may go first.
         mentions = [item for item in items if is_of(item, "Mention") and item["ttl_timestamp"] > now]
         owners = [keys.Key(PK=item["PK"], SK=keys.ARTICLE_SORT_KEY) for item in mentions]
-        needed = ("status", "tags", "subjects")
+        needed = ("status", "sentiment", "tags", "subjects")
         articles = {
             item["PK"]: Article.of_item(item)
             for item in self.table.batch_get(owners, attributes=needed, consistent=True)

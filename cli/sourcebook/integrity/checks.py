@@ -11,6 +11,7 @@ from sourcebook.integrity.articles import (
     AliasesLeadToArticles,
     ArticlesHaveTheirMentions,
     MentionsHaveTheirArticle,
+    WaitingArticlesAreListed,
 )
 from sourcebook.integrity.catalog import (
     BytesHaveOneOwner,
@@ -49,6 +50,7 @@ def all_checks(table: Table, clock: Clock = utc_now, objects: S3Client | None = 
         ArticlesHaveTheirMentions(table, clock),
         MentionsHaveTheirArticle(table, clock),
         AliasesLeadToArticles(table, clock),
+        WaitingArticlesAreListed(table, clock),
         MembersFollowDecisions(table, clock),
         IndexesHoldWhatTheyAreFor(table),
         SourcesStandWhereTheyAreDue(table),

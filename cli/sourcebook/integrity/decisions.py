@@ -28,7 +28,7 @@ class MembersFollowDecisions(Check):
     name = "decisions"
 
     def examine(self, items: Sequence[Item]) -> Iterator[IntegrityFinding]:
-        """Yield the articles and members that have not followed what was decided of their events."""
+        """Yield the articles that have not followed what was decided of their events."""
         decisions = [Decision.of_item(item) for item in items if is_of(item, "Decision")]
         merges = {one.about: one for one in decisions if one.action is DecisionAction.MERGE_EVENTS}
         wanted = dict.fromkeys(event_id for about in merges for event_id in about)
@@ -54,23 +54,13 @@ class MembersFollowDecisions(Check):
             if key in articles and articles[key].event_id == former.event_id:
                 problem = f"it is in event {former.event_id}; a person has decided for {rightful.event_id}"
                 yield self.found(keys.article(key), problem, about=about)
-        there = self._members_there(into, moved)
-        for key in moved:
-            place = keys.event_member(into.event_id, key)
-            if (key in there) != (rightful is into):
-                problem = "it is missing" if rightful is into else f"it is of event {other.event_id} again"
-                yield self.found(place, problem, about=about)
 
     def _articles(self, dedup_keys: Iterable[str]) -> dict[str, Article]:
         rows = self.table.batch_get(map(keys.article, dedup_keys), consistent=True)
         return {article.dedup_key: article for article in map(Article.of_item, rows)}
 
-    def _members_there(self, event: Event, dedup_keys: Iterable[str]) -> set[str]:
-        wanted = (keys.event_member(event.event_id, key) for key in dedup_keys)
-        return {str(row["dedup_key"]) for row in self.table.batch_get(wanted, consistent=True)}
-
     def repair(self, finding: IntegrityFinding) -> bool:
-        """Apply the decision to the members of both events, as it does itself."""
+        """Apply the decision to the articles of both events, as it does itself."""
         item = self.table.get(finding.about, consistent=True)
         if item is None:
             return False

@@ -124,9 +124,12 @@ class EventMembers(Record):
     """The article's `timestamp`."""
     tickers: list[str]
     """The article's."""
-    sources: list[str] | None
+    sources: list[str]
+    """The article's."""
     sentiment: str | None
+    """The article's. One of positive, neutral, negative."""
     score: float | None
+    """The article's."""
 
 
 class EventIdeas(EventIdea):

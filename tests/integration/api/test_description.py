@@ -147,13 +147,12 @@ def fill(table: Table) -> None:
         "headline": "Orders double",
         "tickers": ["AAPL"],
         "member_count": 1,
+        "members": [DEDUP],
         **dict.fromkeys(
             ("first_published_at", "last_published_at", "created_at", "updated_at"), "2026-11-27T21:00:00Z"
         ),
     }
     table.put(event)
-    member = {"headline": "Orders double", "published_at": "2026-11-27T21:00:00Z", "tickers": []}
-    table.put({**keys.event_member(EVENT, DEDUP), "dedup_key": DEDUP, **member})
     SubjectRegistry(table).register(parse_subjects([{"tool_id": "AAPL", "name": "Apple", "kind": "company"}]))
     established = NovaEstablisher(NovaStore(table)).establish(
         "Nova Sco 2012", Identity("simbad", "simbad:v1324 sco", "V1324 Sco", 267.72458, -32.62236, "No*")

@@ -323,7 +323,7 @@ class Shards:
 
     def put(self, shard: str, item: dict[str, Any], **key: str) -> None:
         records = self.shards.setdefault(shard, [])
-        image = {"status": {"S": item["status"]}}
+        image = {name: {"S": item[name]} for name in ("entity_type", "status", "sentiment") if item.get(name)}
         place = {"PK": {"S": item["PK"]}, "SK": {"S": key.get("SK", item["SK"])}}
         number = f"{len(records) + 1:021}"
         records.append({"dynamodb": {"Keys": place, "NewImage": image, "SequenceNumber": number}})
@@ -379,6 +379,22 @@ def test_the_stream_is_read_on_from_where_it_was_left(world: World) -> None:
     del shards.shards["a"]
     assert "a" not in stream.read(60).shards, "a shard that is gone is forgotten"
     assert world.found(q="ferry") == ["Blue ferry", "Red ferry"]
+
+
+def test_the_stream_names_the_new_articles_that_were_not_analyzed_when_it_was_read(world: World) -> None:
+    shards = Shards(a=[], b=[])
+    stream = TableStream(cast("Any", shards), "arn", world.table)
+    new = {"SK": "ARTICLE", "entity_type": "Article"}
+    for name in ("waits", "analyzed", "failed", "expired"):
+        shards.put("a", new | {"PK": name})
+    shards.put("a", new | {"PK": "analyzed", "sentiment": "neutral"})
+    shards.put("a", new | {"PK": "failed", "status": "error"})
+    shards.put("a", {"PK": "expired", "SK": "ARTICLE"})
+    shards.put("b", new | {"PK": "reported by another source", "status": "pending"})
+    shards.put("b", {"PK": "wire:1", "SK": "ARTICLE", "entity_type": "ArticleAlias"})
+    shards.put("b", new | {"PK": "older", "SK": "TAG#x"})
+    changes = stream.read(60)
+    assert (list(changes.new), list(changes.articles)) == (["waits"], ["analyzed"])
 
 
 def test_what_the_stream_has_lost_is_reported(world: World) -> None:

@@ -12,7 +12,7 @@ from sourcebook.events import ArticleCreated, read_message
 from sourcebook.sentiment.engines.lexicon import LexiconEngine
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.incoming import NOON, incoming
+from tests.incoming import NOON, incoming, list_new_articles
 
 
 class Topic:
@@ -47,6 +47,7 @@ def test_articles_pending_for_more_than_an_hour_are_announced_again(table: Table
     store.store(incoming("tiingo", "2", crawled_minute=30, headline="A young one"))
     done = store.store(incoming("tiingo", "3", headline="A finished one")).dedup_key
     Analyzer(table, LexiconEngine(), workers=1).analyze([done])
+    list_new_articles(table)
     healer = Healer(table, topic.announcer, lambda: NOON + timedelta(minutes=61))
     assert healer.heal("run-1") == 1
     assert topic.announced() == [forgotten]
@@ -69,6 +70,7 @@ def test_one_run_announces_a_hundred_at_most_and_young_articles_do_not_stand_in_
         store.store(
             incoming("tiingo", f"old-{n}", headline=f"Forgotten {chr(97 + n % 26)}{chr(97 + n // 26)}")
         )
+    list_new_articles(table)
     assert Healer(table, topic.announcer, lambda: NOON + timedelta(minutes=90)).heal("run-1") == 100
     assert len(set(topic.announced())) == 100
 

@@ -42,7 +42,7 @@ from sourcebook.spectra.record import SpectrumRecorder
 from sourcebook.spectra.validate import SpectrumValidator
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from tests.incoming import NOON, incoming
+from tests.incoming import NOON, incoming, list_new_articles
 from tests.integration.articles.grouping.test_flow import Bus
 from tests.integration.astronomy import task_run
 from tests.integration.observations.world import World as Figures
@@ -137,6 +137,7 @@ def _news(table: Table) -> datetime:
         news.refresh()
     # One article waits for its analysis.
     news.report(incoming("harbor", "pending", 80, headline="Nothing has judged this yet", published_at=NOON))
+    list_new_articles(table)
     return news.now + timedelta(minutes=1)
 
 

@@ -32,7 +32,7 @@ from sourcebook.table import keys
 from sourcebook.table.client import Change, Table, TableBusy, TableRefused
 from sourcebook.table.keys import Shards
 from sourcebook.table.pages import all_items, walk_shards
-from tests.incoming import NOON, incoming
+from tests.incoming import NOON, incoming, list_new_articles
 from tests.moto_table import MotoTable
 from tests.unit.api.stored import put_source
 
@@ -64,6 +64,7 @@ def store(table: Table, numbers: range = range(ARTICLES)) -> list[str]:
     stored = [result.dedup_key for _, result in found]  # type: ignore[union-attr]
     judged = [key for number, key in enumerate(stored) if number % 5]
     analyze(table, judged)
+    list_new_articles(table)
     return stored
 
 

@@ -71,7 +71,7 @@ def test_nothing_is_wrong_with_what_the_project_itself_has_written(world: Health
     kinds = Counter(item.get("entity_type") for item in everything(world.table))
     wanted = {
         "Article", "ArticleAlias", "Mention", "Source", "Tool", "HourRollup", "DayRollup", "Event",
-        "EventMember", "Idea", "SentimentCacheEntry", "Observation", "Latest", "Nova", "NameMapping",
+        "Idea", "SentimentCacheEntry", "Observation", "Latest", "Nova", "NameMapping",
         "NovaPosition",
         "DataProduct", "LocatorAlias", "FingerprintOwner", "FileObject", "JobRun", "Quarantine",
     }  # fmt: skip
@@ -242,8 +242,14 @@ BREAKAGES = (
     Breakage(
         "an analyzed article without a verdict",
         "mentions",
+        lambda w: _change(w, keys.article(w.story), score=None),
+        "it is analyzed but has no score",
+    ),
+    Breakage(
+        "an article that waits and is in no list",
+        "waiting-articles",
         lambda w: _change(w, keys.article(w.story), sentiment=None),
-        "it is analyzed but has no sentiment",
+        "it waits for its analysis since .*, and by_status does not list it",
     ),
     Breakage(
         "a mention too many",

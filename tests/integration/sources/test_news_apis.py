@@ -27,9 +27,9 @@ from sourcebook.sources.registry import SourceRegistry
 from sourcebook.sources.secrets import SecretMissing, Secrets
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook.table.pages import walk_shards
 from sourcebook_local.folder import ServedFolder, start_server, stop_servers
 from sourcebook_local.samples import API_KEYS, COMPANIES, expected, sample_api_sources, secret_name
+from tests.incoming import stored_articles
 from tests.integration.sources.test_round import LOOPBACK
 
 
@@ -90,8 +90,7 @@ class Apis:
         return asyncio.run(run())
 
     def articles(self) -> list[dict[str, Any]]:
-        found = walk_shards(self.table, "status", "pending", index=keys.STATUS_INDEX, page_size=100)
-        return self.table.batch_get({"PK": item["PK"], "SK": item["SK"]} for item in found)
+        return stored_articles(self.table)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook.table.pages import walk_shards
+from tests.incoming import stored_articles
 from tests.integration.cloud_over_http import cloud_over_http
 from tests.integration.sources.site import Page, Site, serve_site
 from tests.unit.feeds.documents import rss
@@ -76,9 +76,7 @@ class Function:
         return list(self.table.query_all(partition))
 
     def headlines(self) -> list[str]:
-        found = walk_shards(self.table, "status", "pending", index=keys.STATUS_INDEX, page_size=100)
-        articles = self.table.batch_get({"PK": item["PK"], "SK": item["SK"]} for item in found)
-        return sorted(str(article["headline"]) for article in articles)
+        return sorted(str(article["headline"]) for article in stored_articles(self.table))
 
     def send(self, *names: str) -> None:
         """Send the message that says that these sources are due."""

@@ -25,11 +25,10 @@ from sourcebook.sources.dispatch import DispatchCounts, Dispatcher
 from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import Poll, Poller, PollResult, PollVerdict, RoundReport
 from sourcebook.sources.registry import SourceRegistry
-from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook.table.pages import walk_shards
 from sourcebook_local.folder import ServedFolder, start_server, stop_servers
 from sourcebook_local.samples import expected, sample_sources
+from tests.incoming import stored_articles
 
 LOOPBACK = HttpPolicy(allowed_networks=(ip_network("127.0.0.0/8"),))
 WRITES = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
@@ -123,8 +122,7 @@ def test_a_first_round_stores_each_story_once_and_announces_it(stack: Stack, ser
     assert sum(r.created for r in results) == wanted.articles
     assert sum(r.merged for r in results) == wanted.merges
     announced = [read_message(ArticleCreated, body).dedup_key for body in stack.received(stack.announced)]
-    stored = list(walk_shards(stack.table, "status", "pending", index=keys.STATUS_INDEX, page_size=100))
-    assert sorted(f"dedup:{key}" for key in announced) == sorted(item["PK"] for item in stored)
+    assert sorted(announced) == sorted(item["dedup_key"] for item in stored_articles(stack.table))
     assert len(announced) == wanted.articles
 
 

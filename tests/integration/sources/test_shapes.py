@@ -22,9 +22,8 @@ from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.poll import PollResult, RoundReport
 from sourcebook.sources.read import FeedReader
 from sourcebook.sources.report import log_round, measure_round
-from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook.table.pages import walk_shards
+from tests.incoming import stored_articles
 from tests.integration.sources.site import Page, Site, serve_site
 from tests.integration.sources.test_round import Stack
 from tests.unit.feeds.documents import rss
@@ -81,9 +80,7 @@ class Feed:
         return source
 
     def articles(self) -> list[dict[str, Any]]:
-        found = walk_shards(self.stack.table, "status", "pending", index=keys.STATUS_INDEX, page_size=100)
-        items = self.stack.table.batch_get(keys.article(item["PK"].removeprefix("dedup:")) for item in found)
-        return sorted(items, key=lambda item: str(item["headline"]))
+        return sorted(stored_articles(self.stack.table), key=lambda item: str(item["headline"]))
 
     def words(self) -> list[dict[str, Any]]:
         """Return the feed's own word on each of its articles."""

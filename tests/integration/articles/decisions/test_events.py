@@ -221,8 +221,8 @@ def test_a_process_that_dies_at_any_write_is_completed_by_asking_again(
     assert wrong(world) == []
 
 
-# The first write is the decision; then come the members and each article, or each article and the members.
-@pytest.mark.parametrize("writes", range(1, 4))
+# The first write is the decision; then each article follows.
+@pytest.mark.parametrize("writes", [1, 2])
 @pytest.mark.parametrize("action", ["merge", "part"])
 def test_verify_finds_members_that_have_not_followed_and_lets_them_follow(
     world: World, action: str, writes: int

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.articles.grouping.groups import MOST_MEMBERS, Compared, Entry, Window, event_id_of
-from sourcebook.articles.grouping.members import member_of, new_event, of_members, with_members
+from sourcebook.articles.grouping.members import new_event, of_members, with_members
 from sourcebook.records.event import ACTIVE, DISSOLVED, Event
 from tests.unit.articles.grouping.articles import entry
 
@@ -153,15 +153,15 @@ def test_an_event_is_the_same_whatever_order_its_members_are_written_in(
     def written(order: list[list[Entry]]) -> Event:
         event = new_event("e" * 32, "2026-11-27T12:00:00Z")
         for entries in order:
-            event = with_members(event, [member_of(event.event_id, one) for one in entries])
+            event = with_members(event, entries)
         return event
 
     shuffled = [*writes, *random_.choices(writes, k=3)]
     random_.shuffle(shuffled)
     assert written(shuffled) == written(writes)
     event = written(writes)
-    assert with_members(event, [member_of(event.event_id, one) for one in writes[0]]) == event
+    assert with_members(event, writes[0]) == event
     assert event.status == ACTIVE
-    whole = [member_of(event.event_id, one) for entries in writes for one in entries]
+    whole = [one for entries in writes for one in entries]
     assert of_members(event, whole).status == (ACTIVE if event.member_count > 1 else DISSOLVED)
     assert replace(of_members(event, whole), status=ACTIVE) == event

@@ -207,11 +207,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "Event": shown(
         Event,
         last_published_at=TIME,
-        members=list_of(
-            shown(
-                EventMember, sources=nullable(list_of(TEXT)), sentiment=nullable(TEXT), score=nullable(NUMBER)
-            )
-        ),
+        members=list_of(shown(EventMember)),
         ideas=list_of(shown(Idea)),
     ),
     "EventSummary": shown(Event, last_published_at=TIME),

@@ -20,7 +20,7 @@ from sourcebook.articles.conditions import has_status
 from sourcebook.articles.grouping.ungrouped import ungrouped_items
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable, SourcebookError, Terminal
-from sourcebook.records.article import Article, Judgement, Sentiment, Status
+from sourcebook.records.article import Article, Judgement, Sentiment, Status, status_of
 from sourcebook.records.base import changes
 from sourcebook.sentiment.catalog import NO_SUBJECTS, SubjectCatalog
 from sourcebook.sentiment.engines import Label, SentimentEngine, Target
@@ -280,7 +280,7 @@ def reopen_analyzed(table: Table, dedup_key: str) -> bool:
             condition=Attr("PK").exists() & has_status(Status.ANALYZED),
         )
     except ConditionFailed as found:
-        return found.item is not None and found.item.get("status") == Status.PENDING
+        return found.item is not None and status_of(found.item) == Status.PENDING
     return True
 
 

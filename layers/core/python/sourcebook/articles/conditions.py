@@ -9,6 +9,10 @@ from sourcebook.table.client import in_any_shard
 
 
 def has_status(status: Status) -> ConditionBase:
-    """Return the condition that an article's item has a status; an analyzed one of today has no attribute."""
+    """Return the condition that an article's item has a status, by the attribute or by what it lacks."""
     there = in_any_shard("status", status.value)
-    return there | Attr("status").not_exists() if status is Status.ANALYZED else there
+    if status not in {Status.PENDING, Status.ANALYZED}:
+        return there
+    sentiment = Attr("sentiment")
+    judged = sentiment.exists() if status is Status.ANALYZED else sentiment.not_exists()
+    return there | Attr("PK").exists() & Attr("status").not_exists() & judged

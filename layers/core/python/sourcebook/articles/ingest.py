@@ -283,7 +283,7 @@ class ArticleStore:
             new_article(places[n].report.article, places[n].report.identity, key) for n, key in wanted.items()
         ]
         met: dict[int, Article] = {}
-        items = [article.to_item(keys.article(article.dedup_key)) for article in new]
+        items = [article.to_new_item() for article in new]
         for (n, key), article, existing in zip(
             wanted.items(), new, self.table.create_many(items), strict=True
         ):
@@ -468,7 +468,9 @@ class _Merge:
         # The status too: whoever concludes the analysis meanwhile leaves the revision as it is, and what
         # was concluded rests on what is changed here. Nothing takes an analyzed one back but a new revision.
         state: dict[str, object] = {"revision": existing.revision}
-        if existing.status != Status.ANALYZED:
+        if existing.sentiment is None and existing.status == Status.PENDING:
+            state["sentiment"] = None
+        elif existing.status != Status.ANALYZED:
             state["status"] = existing.status
         has_new_basis = any(getattr(existing, name) != getattr(after, name) for name in _BASIS_OF_ANALYSIS)
         again = existing.status == Status.ANALYZED and has_new_basis

@@ -23,8 +23,9 @@ _NOT_OF_OLDER: Final = frozenset({"PK", "SK", "GSI1PK", "GSI1SK", "entity_type",
 class Status(StrEnum):
     """Where an article stands on its way through analysis.
 
-    An item has no status once it is analyzed: then by_sentiment has it, and by_status no longer does
-    (docs/decisions/0331).
+    Two kinds of items have no status, so by_status does not hold them: one with a sentiment is analyzed, and
+    by_sentiment has it; one without is new and pending. It gets the status, and its place in by_status, if
+    it still waits when the table's stream is read (docs/decisions/0370).
     """
 
     PENDING = "pending"
@@ -88,9 +89,9 @@ class Article(Record):
         Mapping[str, SourceAttribution], "The attribution of each source, by its id."
     ]
     attributions_omitted: Annotated[int | None, "Sources beyond those that are kept.", NOT_SHOWN] = None
-    status: Annotated[Status, "Where it stands on its way through analysis.", LeftOut(Status.ANALYZED)] = (
-        Status.PENDING
-    )
+    status: Annotated[
+        Status, "Where it stands on its way through analysis.", LeftOut(Status.ANALYZED, beside="sentiment")
+    ] = Status.PENDING
     sentiment: Annotated[Sentiment | None, "What analysis found in headline and text."] = None
     score: Annotated[float | None, "How sure the engine is, from 0 to 1."] = None
     matched_tickers: Annotated[tuple[str, ...], "Ticker symbols that sources gave."] = ()
@@ -152,15 +153,20 @@ class Article(Record):
             for tag, judged in felt.items()
         ]
 
+    def to_new_item(self) -> Item:
+        """Return the item of an article that has just come: by_status does not hold it yet."""
+        item = self.to_item(keys.article(self.dedup_key))
+        del item["status"]
+        return item
+
     def shown(self) -> View:
         """Return what the API shows of it."""
         return Record.shown(self) | {"tags": list(self.all_tags), "mentions": self.mentions}
 
 
-def status_of(item: Item) -> str | None:
-    """Return the status of an article's item; None if it has none and no verdict, as an alias has neither."""
-    analyzed = Status.ANALYZED.value if "sentiment" in item else None
-    return item.get("status", analyzed)
+def status_of(item: Item) -> str:
+    """Return the status of an article's item."""
+    return str(item.get("status") or (Status.ANALYZED if "sentiment" in item else Status.PENDING))
 
 
 def is_analyzed(item: Item) -> bool:

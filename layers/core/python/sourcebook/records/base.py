@@ -50,12 +50,13 @@ PROJECTED: Final = object()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOut:
-    """Marks a field that an item does not have where this is its value; an item without it has this value.
+    """Marks a field that an item does not have where this is its value, so that no index holds it by that.
 
-    An attribute that is the key of an index keeps those items out of it.
+    An item without the field has this value if it has the attribute `beside`, else the field's default.
     """
 
     value: object
+    beside: str
 
 
 Time: TypeAlias = Annotated[str, SchemaRule({"format": "date-time"})]
@@ -131,7 +132,7 @@ class RecordField:
         """Return the field's value in an item."""
         if self.name in item:
             return self.read(item[self.name]) if self.read else item[self.name]
-        if self.left_out:
+        if self.left_out and self.left_out.beside in item:
             return self.left_out.value
         return self._make_default() if self._make_default else self._default
 

@@ -1,4 +1,4 @@
-"""An event: articles about the same occurrence. Its members, and the ideas concluded from it."""
+"""An event: articles about the same occurrence, and the ideas concluded from it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, ClassVar, Final
 
+from sourcebook.records.article import Article, Sentiment
 from sourcebook.records.base import NOT_SHOWN, Count, EpochSeconds, Place, Record, Time, View
 from sourcebook.table import keys
 
@@ -66,16 +67,28 @@ class Idea(EventIdea):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventMember(Record):
-    """An article of an event."""
+    """An article of an event, as its event shows it."""
 
-    PLACE: ClassVar = Place(keys.event_member, "grouping")
-
-    event_id: Annotated[str, "The event.", NOT_SHOWN]
     dedup_key: Annotated[str, "The article."]
     headline: Annotated[str, "The article's."]
     published_at: Annotated[Time, "The article's `timestamp`."]
-    tickers: Annotated[tuple[str, ...], "The article's."] = ()
-    ttl_timestamp: Annotated[EpochSeconds, "When it expires.", NOT_SHOWN]
+    tickers: Annotated[tuple[str, ...], "The article's."]
+    sources: Annotated[tuple[str, ...], "The article's."]
+    sentiment: Annotated[Sentiment | None, "The article's."]
+    score: Annotated[float | None, "The article's."]
+
+    @classmethod
+    def of(cls, article: Article) -> EventMember:
+        """Return an article as a member of its event."""
+        return cls(
+            dedup_key=article.dedup_key,
+            headline=article.headline,
+            published_at=article.timestamp,
+            tickers=article.matched_tickers,
+            sources=article.sources,
+            sentiment=article.sentiment,
+            score=article.score,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from boto3.dynamodb.conditions import Attr
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.errors import Retryable
-from sourcebook.records.article import is_analyzed
+from sourcebook.records.article import Article, is_analyzed
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item, decode_item
@@ -27,6 +27,8 @@ _END: Final = "END"
 """Stands for the last sequence number of a shard that is closed and has been read to its end."""
 _EMPTY_AT_MOST: Final = 3
 """Answers without a record that are taken for the end of an open shard."""
+_STATE: Final = ("entity_type", "status", "sentiment")
+"""Attributes by which a new article is told from an analyzed one and from an alias."""
 _TRIMMED: Final = frozenset({"TrimmedDataAccessException", "ExpiredIteratorException"})
 
 
@@ -43,7 +45,8 @@ class Changes:
     """What a reading of the stream came to.
 
     Attributes:
-        articles: keys of the articles that changed, each once, in their order.
+        articles: partition keys of the analyzed articles that changed, each once, in their order.
+        new: partition keys of the articles that have come and were not analyzed when this was read.
         records: how many records were read.
         forgotten: whether the stream has lost records that were not read: they are older than a day.
     """
@@ -51,6 +54,7 @@ class Changes:
     shards: dict[str, str]
     version: int
     articles: dict[str, None] = field(default_factory=dict)
+    new: dict[str, None] = field(default_factory=dict)
     records: int = 0
     forgotten: bool = False
 
@@ -163,9 +167,15 @@ class TableStream:
     @staticmethod
     def _take(record: Any, changes: Changes) -> None:  # noqa: ANN401 - a record as the stream has it
         key, image = record["Keys"], record.get("NewImage", {})
-        state = {name: image[name] for name in ("status", "sentiment") if name in image}
-        if key["SK"].get("S") == keys.ARTICLE_SORT_KEY and is_analyzed(decode_item(state)):
-            changes.articles[key["PK"]["S"]] = None
+        if key["SK"].get("S") != keys.ARTICLE_SORT_KEY:
+            return
+        article = key["PK"]["S"]
+        changes.new.pop(article, None)
+        state = decode_item({name: image[name] for name in _STATE if name in image})
+        if is_analyzed(state):
+            changes.articles[article] = None
+        elif state.get("entity_type") == Article.__name__ and "status" not in state:
+            changes.new[article] = None
 
 
 def _has_only_moved(record: Any) -> bool:  # noqa: ANN401 - a record as the stream has it

@@ -88,10 +88,12 @@ class ConditionFailed(SourcebookError):
 
 
 def in_any_shard(attribute: str, value: object) -> ConditionBase:
-    """Return the condition that an attribute has a value, in whatever shard if it is spread over some.
+    """Return the condition that an attribute has a value, in whatever shard, or is missing where it is None.
 
-    Which one that is depends on when it was written, and by a function of which deployment.
+    Which shard that is depends on when it was written, and by a function of which deployment.
     """
+    if value is None:
+        return Attr(attribute).not_exists()
     if isinstance(value, str) and is_sharded(attribute, value):
         return Attr(attribute).between(*shard_bounds(value))
     return Attr(attribute).eq(value)
@@ -115,8 +117,8 @@ class Change:
     Attributes:
         key: of the item.
         assign: values by `Path`; None removes what is there, so that no null reaches an index.
-        expected: values that attributes must have, in whatever shard; when one has another, nothing is
-            changed.
+        expected: values that attributes must have, in whatever shard, None for one that must be missing; when
+            one has another, nothing is changed.
     """
 
     key: Key
@@ -594,7 +596,9 @@ def _alteration(table: str, change: Change, shards: Shards) -> dict[str, object]
     clauses: list[str] = []
     bounds: list[object] = []
     for name, value in holds.items():
-        if isinstance(value, str) and is_sharded(name, value):
+        if value is None:
+            clauses.append(f'"{name}" IS MISSING')
+        elif isinstance(value, str) and is_sharded(name, value):
             clauses.append(f'"{name}" BETWEEN ? AND ?')
             bounds += shard_bounds(value)
         else:

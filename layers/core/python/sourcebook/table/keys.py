@@ -19,7 +19,6 @@ ARTICLE_SORT_KEY: Final = "ARTICLE"
 STATE_SORT_KEY: Final = "STATE"
 FETCH_PREFIX: Final = "FETCH#"
 EVENT_SORT_KEY: Final = "EVENT"
-MEMBER_PREFIX: Final = "MEMBER#"
 IDEA_PREFIX: Final = "IDEA#"
 TAG_PREFIX: Final = "TAG#"
 DAY_PREFIX: Final = "DAY#"
@@ -619,11 +618,6 @@ def grouping_chunk(number: int) -> Key:
 def event(event_id: str) -> Key:
     """Key of an event: articles about the same occurrence."""
     return {"PK": f"EVENT#{event_id}", "SK": EVENT_SORT_KEY}
-
-
-def event_member(event_id: str, dedup_key: str) -> Key:
-    """Key of an article's membership in an event."""
-    return {"PK": f"EVENT#{event_id}", "SK": f"{MEMBER_PREFIX}{dedup_key}"}
 
 
 def event_idea(event_id: str, time: str, digest: str) -> Key:

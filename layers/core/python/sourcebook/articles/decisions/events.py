@@ -8,7 +8,7 @@ was about to write otherwise, and reads the decisions before it compares newcome
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from boto3.dynamodb.conditions import Attr
@@ -21,7 +21,7 @@ from sourcebook.articles.decisions.model import (
     writes_of,
 )
 from sourcebook.articles.grouping.groups import MOST_MEMBERS, Entry
-from sourcebook.articles.grouping.members import member_of, of_members
+from sourcebook.articles.grouping.members import of_members
 from sourcebook.articles.grouping.ungrouped import ungrouped_items
 from sourcebook.articles.redirects import MOST_REDIRECTS
 from sourcebook.clock import Clock, isoformat, utc_now
@@ -29,7 +29,7 @@ from sourcebook.errors import DoesNotFit, NotThere
 from sourcebook.records.article import Article
 from sourcebook.records.base import changes
 from sourcebook.records.decision import Decision, DecisionAction
-from sourcebook.records.event import MERGED, Event, EventMember
+from sourcebook.records.event import MERGED, Event
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table, Write
 
@@ -77,17 +77,17 @@ class EventDecisions:
         """Apply the decisions on two events to their members. It may be repeated at any time."""
         into_id, other_id = decision.about
         other = self._event(other_id, "other_id")
-        members = [one for one in self._members(other_id) if one.dedup_key in other.members]
-        if other.merged_into == into_id:
-            items = [
-                replace(member, event_id=into_id).to_item(keys.event_member(into_id, member.dedup_key))
-                for member in members
-            ]
-            self.table.put_many(items)
-            self._link(members, other_id, into_id)
-        else:
-            self._link(members, into_id, other_id)
-            self.table.delete_many([keys.event_member(into_id, member.dedup_key) for member in members])
+        is_merged = other.merged_into == into_id
+        before, after = (other_id, into_id) if is_merged else (into_id, other_id)
+        for dedup_key in other.members:
+            try:
+                self.table.change(
+                    keys.article(dedup_key),
+                    assign={"event_id": after},
+                    condition=Attr("event_id").eq(before),
+                )
+            except ConditionFailed:
+                continue  # it says so already, was taken out, or has expired
 
     def leaving(self, article: Article) -> list[Write]:
         """Return the writes by which an article leaves its event, besides the article's own."""
@@ -97,13 +97,9 @@ class EventDecisions:
         if event is None:
             return []
         key = article.dedup_key
-        left = [one for one in self._members(event.event_id) if one.dedup_key != key]
+        left = [one for one in self._members(event) if one.dedup_key != key]
         after = replace(of_members(event, left), taken_out=tuple(sorted({*event.taken_out, key})))
-        return [
-            *_change(event, after, self.clock),
-            Write(keys.event_member(event.event_id, key), delete=True),
-            *self._conclude_anew(left),
-        ]
+        return [*_change(event, after, self.clock), *self._conclude_anew(left)]
 
     def returning(self, article: Article, event_id: str) -> tuple[list[Write], str | None]:
         """Return the writes by which an article comes back to its event, and the event's id.
@@ -113,12 +109,10 @@ class EventDecisions:
         event = self._end_of(event_id)
         if event is None:
             return [], None
-        member = member_of(event.event_id, Entry.of(article))
-        after = of_members(event, [*self._members(event.event_id), member])
+        member = Entry.of(article)
+        after = of_members(event, [*self._members(event), member])
         after = replace(after, taken_out=tuple(one for one in event.taken_out if one != article.dedup_key))
-        key = keys.event_member(event.event_id, article.dedup_key)
-        writes = [*_change(event, after, self.clock), Write(key, item=member.to_item(key))]
-        return [*writes, *self._conclude_anew([member])], event.event_id
+        return [*_change(event, after, self.clock), *self._conclude_anew([member])], event.event_id
 
     def _take_out(self, article_id: str, by: DecidedBy) -> Decision:
         article = article_of(self.table, article_id)
@@ -168,7 +162,7 @@ class EventDecisions:
                 return done
         _refuse_merged("event_id", into)
         _refuse_merged("other_id", other)
-        members = [*self._members(into_id), *self._members(other_id)]
+        members = self._members(into, other)
         if len(members) > MOST_MEMBERS:
             raise DoesNotFit("other_id", other_id, f"events of at most {MOST_MEMBERS} articles together")
         decision = by.decision(DecisionAction.MERGE_EVENTS, about, self.clock())
@@ -193,10 +187,10 @@ class EventDecisions:
         if other.merged_into != into_id:
             raise DoesNotFit("decision_id", merged.decision_id, "a decision that still stands")
         _refuse_merged("event_id", into)
+        members = self._members(into, other)
+        stay = [one for one in members if one.dedup_key not in other.members]
         theirs = {*other.members} - {*into.taken_out}
-        all_of_them = {one.dedup_key: one for one in (*self._members(into_id), *self._members(other_id))}
-        stay = [one for key, one in all_of_them.items() if key not in other.members and key in into.members]
-        go = [one for key, one in all_of_them.items() if key in theirs]
+        go = [one for one in members if one.dedup_key in theirs]
         decision = by.decision(DecisionAction.UNDO, merged.about, self.clock(), undoes=merged.decision_id)
         own = replace(of_members(other, go), merged_into=None)
         self.table.transact(
@@ -210,26 +204,16 @@ class EventDecisions:
         self.follow_up(decision)
         return decision
 
-    def _link(self, members: Iterable[EventMember], before: str, after: str) -> None:
-        for member in members:
-            try:
-                self.table.update(
-                    keys.article(member.dedup_key),
-                    assign={"event_id": after},
-                    condition=Attr("event_id").eq(before),
-                )
-            except ConditionFailed:
-                continue  # it says so already, was taken out, or has expired
-
-    def _conclude_anew(self, *groups: Sequence[EventMember]) -> list[Write]:
+    def _conclude_anew(self, *groups: Sequence[Entry]) -> list[Write]:
         """Return the writes of the marks by which grouping has conclusions drawn anew."""
         first = [group[0].dedup_key for group in groups if group]
         items = ungrouped_items(first, self.clock()) if first else []
         return [Write(keys.key_of(item), item=item) for item in items]
 
-    def _members(self, event_id: str) -> list[EventMember]:
-        rows = self.table.items_of(keys.event(event_id)["PK"], keys.MEMBER_PREFIX, consistent=True)
-        return [EventMember.of_item(row) for row in rows]
+    def _members(self, *events: Event) -> list[Entry]:
+        """Return the articles of events that have not expired."""
+        wanted = (keys.article(key) for event in events for key in event.members)
+        return [Entry.of(Article.of_item(item)) for item in self.table.batch_get(wanted, consistent=True)]
 
     def _event(self, event_id: str, field: str) -> Event:
         item = self.table.get(keys.event(event_id), consistent=True)

@@ -1,7 +1,7 @@
 """One run of grouping: decide on the articles that wait, record it, carry it out, ask for conclusions.
 
-The order survives a crash at any point. The decisions are recorded first; then members, articles and events
-are written from them; then the bus gets them; last the marks of the waiting articles go. A run that finds a
+The order survives a crash at any point. The decisions are recorded first; then articles and events are
+written from them; then the bus gets them; last the marks of the waiting articles go. A run that finds a
 mark whose article is decided already carries the decision out again, which changes nothing if it was done.
 """
 
@@ -19,7 +19,7 @@ from sourcebook.articles.bus import IDS_IN_ONE, EventBus
 from sourcebook.articles.grouping.by_people import as_merged, recent_decisions, window_of
 from sourcebook.articles.grouping.groups import Compared, Entry, Window
 from sourcebook.articles.grouping.log import GroupingLog
-from sourcebook.articles.grouping.members import member_of, new_event, with_members
+from sourcebook.articles.grouping.members import new_event, with_members
 from sourcebook.articles.grouping.ungrouped import ONE_LINE, Line, articles_of, waiting_marks
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import Retryable
@@ -40,9 +40,10 @@ MOST_READ: Final = 2_000
 _RACES: Final = 25
 _RECORDING_RACES: Final = 100
 """Times that a run decides again because others were faster, which takes it some milliseconds each."""
-_READ: Final = tuple(
-    "dedup_key timestamp headline matched_tickers source_attribution status event_id kept_alone".split()
-)
+_READ: Final = (
+    "dedup_key", "timestamp", "headline", "matched_tickers", "source_attribution", "status", "sentiment",
+    "event_id", "kept_alone",
+)  # fmt: skip
 
 
 class GroupingContended(Retryable):
@@ -180,7 +181,7 @@ class Grouper:
         raise GroupingContended(f"overtaken by other runs {_RECORDING_RACES} times; it is tried again")
 
     def _carry_out(self, events: Mapping[str, list[Entry]]) -> None:
-        """Write members, articles and events as they were decided. All of it may be done twice."""
+        """Write articles and events as they were decided. All of it may be done twice."""
         members = [(event_id, entry) for event_id, entries in sorted(events.items()) for entry in entries]
         if not members:
             return
@@ -188,12 +189,6 @@ class Grouper:
         linked = self._each(lambda member: self._link(*member), members)
         members = [member for member, is_linked in zip(members, linked, strict=True) if is_linked]
         events = {event_id: [entry for of, entry in members if of == event_id] for event_id, _ in members}
-        self.table.put_many(
-            [
-                member_of(event_id, entry).to_item(keys.event_member(event_id, entry.dedup_key))
-                for event_id, entry in members
-            ]
-        )
         self._each(lambda event: self._update_event(*event), sorted(events.items()))
 
     def _each(self, write: Callable[[Any], T], work: Sequence[Any]) -> list[T]:
@@ -226,7 +221,7 @@ class Grouper:
                 return
             now = isoformat(self.clock(), "milliseconds")
             known = existing or new_event(event_id, now)
-            added = [member_of(event_id, one) for one in entries if one.dedup_key not in known.taken_out]
+            added = [one for one in entries if one.dedup_key not in known.taken_out]
             after = with_members(known, added)
             if existing is None:
                 if self.table.create(after.to_item(keys.event(event_id))) is None:

@@ -9,22 +9,10 @@ from typing import Final
 from sourcebook.articles.grouping.groups import Entry
 from sourcebook.clock import epoch_seconds, parse_iso
 from sourcebook.records.article import RETENTION
-from sourcebook.records.event import ACTIVE, DISSOLVED, Event, EventMember
+from sourcebook.records.event import ACTIVE, DISSOLVED, Event
 
 _TICKERS_KEPT: Final = 20
 """Ticker symbols of one event."""
-
-
-def member_of(event_id: str, entry: Entry) -> EventMember:
-    """Return an article as a member of an event."""
-    return EventMember(
-        event_id=event_id,
-        dedup_key=entry.dedup_key,
-        headline=entry.headline,
-        published_at=entry.timestamp,
-        tickers=entry.tickers,
-        ttl_timestamp=epoch_seconds(parse_iso(entry.timestamp) + RETENTION),
-    )
 
 
 def new_event(event_id: str, now: str) -> Event:
@@ -44,14 +32,14 @@ def new_event(event_id: str, now: str) -> Event:
     )
 
 
-def with_members(event: Event, added: Sequence[EventMember]) -> Event:
+def with_members(event: Event, added: Sequence[Entry]) -> Event:
     """Return an event with these members too, in whatever order and however often they come."""
     if not added:
         return event
-    first = min(added, key=_place)
+    first = min(added, key=lambda one: one.place)
     members = tuple(sorted({*event.members, *(one.dedup_key for one in added)}))
     tickers = sorted({*event.tickers, *(ticker for one in added for ticker in one.tickers)})
-    timestamp = max(event.timestamp, *(one.published_at for one in added))
+    timestamp = max(event.timestamp, *(one.timestamp for one in added))
     after = replace(
         event,
         members=members,
@@ -61,18 +49,14 @@ def with_members(event: Event, added: Sequence[EventMember]) -> Event:
         timestamp=timestamp,
         ttl_timestamp=epoch_seconds(parse_iso(timestamp) + RETENTION),
     )
-    if event.members and _place(first) >= (event.first_published_at, event.first_member):
+    if event.members and first.place >= (event.first_published_at, event.first_member):
         return after
     return replace(
-        after, first_published_at=first.published_at, first_member=first.dedup_key, headline=first.headline
+        after, first_published_at=first.timestamp, first_member=first.dedup_key, headline=first.headline
     )
 
 
-def of_members(event: Event, members: Sequence[EventMember]) -> Event:
+def of_members(event: Event, members: Sequence[Entry]) -> Event:
     """Return an event of these members and no others; one of fewer than two is dissolved."""
     without = replace(event, members=(), member_count=0, status=DISSOLVED)
     return with_members(replace(without, tickers=(), timestamp=""), members) if members else without
-
-
-def _place(member: EventMember) -> tuple[str, str]:
-    return member.published_at, member.dedup_key

@@ -6,7 +6,7 @@ Nothing here needs pydantic, for the sake of the API's cold start.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,16 +77,10 @@ class EventReader:
         event = Event.of_item(found)
         if event.merged_into and redirects:
             return self.get(event.merged_into, redirects=redirects - 1)
-        members = [EventMember.of_item(item) for item in items if item["SK"].startswith(keys.MEMBER_PREFIX)]
-        members = [member for member in members if member.dedup_key not in event.taken_out]
         ideas = [Idea.of_item(item) for item in items if item["SK"].startswith(keys.IDEA_PREFIX)]
-        articles = self.table.batch_get(keys.article(member.dedup_key) for member in members)
-        return EventWithArticles(
-            event,
-            sorted(members, key=lambda one: (one.published_at, one.dedup_key)),
-            ideas[: -IDEAS_SHOWN - 1 : -1],
-            {article.dedup_key: article for article in map(Article.of_item, articles)},
-        )
+        articles = map(Article.of_item, self.table.batch_get(map(keys.article, event.members)))
+        members = sorted(map(EventMember.of, articles), key=lambda one: (one.published_at, one.dedup_key))
+        return EventWithArticles(event, members, ideas[: -IDEAS_SHOWN - 1 : -1])
 
     def _load(self, entries: list[ListedItem]) -> list[Event | None]:
         wanted = [keys.Key(PK=entry.item["PK"], SK=entry.item["SK"]) for entry in entries if not entry.given]
@@ -97,29 +91,15 @@ class EventReader:
 
 @dataclass(frozen=True, slots=True)
 class EventWithArticles:
-    """An event with all that belongs to it.
-
-    Attributes:
-        articles: those of its members, by dedup key, that have not expired.
-    """
+    """An event with its articles that have not expired, and its newest ideas."""
 
     event: Event
     members: Sequence[EventMember]
     ideas: Sequence[Idea]
-    articles: Mapping[str, Article]
 
     def shown(self) -> View:
         """Return what the API shows of it."""
         return self.event.shown() | {
-            "members": [member.shown() | self._now(member.dedup_key) for member in self.members],
+            "members": [member.shown() for member in self.members],
             "ideas": [idea.shown() for idea in self.ideas],
-        }
-
-    def _now(self, dedup_key: str) -> View:
-        """Return what the API shows of a member's article, besides the member; null once it has expired."""
-        article = self.articles.get(dedup_key)
-        return {
-            "sources": list(article.sources) if article else None,
-            "sentiment": article.sentiment if article else None,
-            "score": article.score if article else None,
         }
