@@ -480,9 +480,9 @@ def figures_of(costs: Mapping[str, Cost]) -> list[Figure]:
     found = {name: costs[workload] for name, workload in WORKLOADS.items()}
     new = found["store"].writes + found["analyze"].writes
     return [
-        units("new article with one mention, stored and analysed", new, 8.4),
+        units("new article with one mention, stored and analysed", new, 7),
         units(WORKLOADS["merge"], found["merge"].writes, 4),
-        units("new article joined to an event", found["group"].writes),
+        units("new article joined to an event", found["group"].writes, 2),
         units(WORKLOADS["poll"], found["poll"].writes, 2.1),
         units(WORKLOADS["read"], found["read"].reads, 0.5, "read"),
         units(WORKLOADS["list"], found["list"].reads, None, "read"),

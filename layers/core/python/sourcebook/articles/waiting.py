@@ -2,7 +2,7 @@
 
 Most articles are analyzed seconds after they have come. So the item of a new one is in no index, which saves
 the two units of an entry that comes and goes. The table's stream holds each of them for a day, and whoever
-reads it, every three minutes, enters those that were not analyzed by then (docs/decisions/0370).
+reads it, every three minutes, enters those that were not analyzed by then (docs/decisions/0476).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Status(StrEnum):
 
     Two kinds of items have no status, so by_status does not hold them: one with a sentiment is analyzed, and
     by_sentiment has it; one without is new and pending. It gets the status, and its place in by_status, if
-    it still waits when the table's stream is read (docs/decisions/0370).
+    it still waits when the table's stream is read (docs/decisions/0476).
     """
 
     PENDING = "pending"
