@@ -12,8 +12,11 @@ from collections.abc import Iterator
 import pytest
 
 from sourcebook.articles.ingest import ArticleStore, Outcome, Result, Stored
+from sourcebook.articles.waiting import list_as_pending
 from sourcebook.direct import with_direct_calls
-from sourcebook.table.client import Table, aws_config
+from sourcebook.search.stream import TableStream
+from sourcebook.table import keys
+from sourcebook.table.client import Change, Table, aws_config
 from sourcebook_local.cloud import LocalCloud
 from tests.e2e.conftest import VENV
 from tests.incoming import incoming
@@ -77,3 +80,28 @@ def test_words_that_come_at_the_same_time_are_all_in_their_articles(cloud: Local
         assert set(article["source_attribution"]) == set(article["sources"])
         assert article["tags"] == [f"tag-{n}" for n in range(SOURCES)]
         assert article["revision"] == SOURCES, "each word is one change of its article, made once"
+
+
+def test_statements_enter_the_stream_as_other_writes_do(cloud: LocalCloud) -> None:
+    """New articles and merges are written by PartiQL, and whoever lists those that wait reads the stream."""
+    session = cloud.session()
+    plain = session.client("dynamodb", config=aws_config())
+    created = plain.create_table(**table_definition("streamed"))
+    table = Table("streamed", with_direct_calls(plain, session))
+    stream = TableStream(
+        session.client("dynamodbstreams"), created["TableDescription"]["LatestStreamArn"], table
+    )
+    store = ArticleStore(table)
+    key = store.store(incoming("first", headline="A ferry runs aground")).dedup_key
+    article = keys.article(key)["PK"]
+    read = stream.read(10)
+    assert list(read.new) == [article]
+    stream.note(read)
+    store.store(incoming("second", headline="A ferry runs aground", crawled_minute=1))
+    assert table.update_many([Change(keys.article(key), {"status": None}, {"revision": 1})]) == [False]
+    read = stream.read(10)
+    assert (list(read.new), read.records) == ([article], 3), "the mark of the stream, an alias, the merge"
+    assert list_as_pending(table, read.new) == {}
+    stream.note(read)
+    read = stream.read(10)
+    assert (list(read.new), read.records) == ([], 2)
