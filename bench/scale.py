@@ -244,12 +244,12 @@ def articles(tables: Tables, arriving: Callable[[int], float], choices: Choices 
         # Eight requests are under way at one time.
         choices.group.seconds(grouping.cpu_ms, grouping.requests * REQUEST_SECONDS / 8),
         [Limit("commits to grouping's log", ARTICLES_OF_A_CHUNK / COMMIT_SECONDS, "larger chunks")],
-        # A third join an event, whose place among the active ones moves.
+        # A third join an event: the article is written and the event, which moves among the active ones.
         draws=[
             Draw(tables.active, 2 / 3),
             Draw(tables.by_status, 2 / 3),
             Draw(tables.marks, 1 / ARTICLES_OF_A_MARK),
-            Draw(tables.table, max(0.0, grouping.write_units - 2) / 3 + 1 / 3),
+            Draw(tables.table, (grouping.write_units + 1) / 3),
         ],
     )
     return Line((stored, analysed, grouped), arriving)
