@@ -48,7 +48,7 @@ from sourcebook.lightcurves.votable_binary import BinaryType, read_binary
 MOST_CELLS: Final = 1_500_000
 MOST_ELEMENTS: Final = 50_000
 """Besides rows and cells; a real table has some hundred."""
-_MOST: Final = {"PARAM": 1_000, "TABLE": 200}
+_MOST: Final = {"PARAM": 1_000, "TABLE": 200, "TR": MOST_CELLS}
 _CELL_LIMIT: Final = 2_000
 _DEPTH: Final = 30
 _MOST_ATTRIBUTES: Final = 50
@@ -183,7 +183,7 @@ class _Document:
                 encoded = any(cell.get("encoding", "none") != "none" for cell in element)
                 cells = [(cell.text or "")[:_CELL_LIMIT].strip() for cell in element.iter("TD")]
                 self.rows.append(None if encoded else cells)
-                element.clear()
+                self.path[-1].remove(element)
             case "TABLE":
                 fields = list(element.iter("FIELD"))
                 if len(fields) > MOST_COLUMNS:
