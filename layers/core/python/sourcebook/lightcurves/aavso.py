@@ -61,10 +61,10 @@ def read_aavso(text: str) -> Layout:
 
 
 def _declared(headings: Headings, columns: Columns, said: Mapping[str, str]) -> tuple[Headings, Columns]:
-    """Return what holds for the rows under headings that say this, by their keys.
+    """Return the headings and columns of the rows below what `said` has, the value of each key.
 
     Raises:
-        InvalidInput: if one of them is wrong.
+        InvalidInput: if a delimiter or a kind of date is none.
     """
     delimiter = read_delimiter(said.get("delim", ","))
     date = said.get("date", "").strip().upper()
@@ -74,9 +74,8 @@ def _declared(headings: Headings, columns: Columns, said: Mapping[str, str]) -> 
     if "band" not in columns.fields:
         constants["band"] = "pg" if said.get("obstype", "").strip().upper() == "PTG" else "Vis."
     times = (columns.times[0]._replace(kind=_DATES[date]),)
-    return headings._replace(delimiter=delimiter), replace(
-        columns, times=times, constants=constants, unread={}
-    )
+    columns = replace(columns, times=times, constants=constants, unread={})
+    return headings._replace(delimiter=delimiter), columns
 
 
 def _rows(
@@ -87,7 +86,8 @@ def _rows(
         if not line.strip():
             continue
         if is_comment(line):
-            said.update(filter(None, [setting(line)]))
+            if key_and_value := setting(line):
+                said.update([key_and_value])
             try:
                 headings, columns = _declared(headings, columns, said)
                 broken = None

@@ -229,10 +229,10 @@ class RowReader:
         return magnitude._replace(limit=limit), flux
 
     def _kept_flux(self, row: Row, flux: _Value, *, alone: bool) -> tuple[_Value, str | None]:
-        """Return a flux in the unit in which it is kept, and that; one without a unit stands not alone.
+        """Return a flux in the unit in which it is kept, and that; nothing where there is none that is kept.
 
         Raises:
-            InvalidInput: if a flux that stands alone has no unit that is known, or if it is too large.
+            InvalidInput: if it is too large, or stands alone and has no unit that is known.
         """
         if flux.value is None:
             return _Value(), None

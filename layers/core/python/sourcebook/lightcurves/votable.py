@@ -95,7 +95,7 @@ class _Table:
     """A TABLE.
 
     Attributes:
-        within: what it stands in, the document first. PARAMs of it may come after the table.
+        within: the elements that it stands in, the document first. Their PARAMs may come after the table.
         rows: with their cells; None for one with cells in base64.
     """
 
@@ -131,7 +131,7 @@ def _tag(name: str) -> str:
 
 @dataclass(slots=True)
 class _Document:
-    """Collects tables from expat's events. Each row is taken when it ends, and its elements let go."""
+    """Collects tables from expat's events. A row is taken when it ends, and its elements are let go."""
 
     tables: list[_Table] = field(default_factory=list)
     timesys: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -191,8 +191,8 @@ class _Document:
                 self.tables.append(_Table(element, tuple(self.path), fields, self.rows))
             case "TIMESYS":
                 self.timesys[element.get("ID", "")] = element.attrib
-            case "STREAM" if "href" in element.attrib or element.get("encoding", "base64") != "base64":
-                shown = element.get("href", element.get("encoding", ""))[:80]
+            case "STREAM" if element.get("href") or element.get("encoding", "base64") != "base64":
+                shown = (element.get("href") or element.get("encoding", ""))[:80]
                 raise InvalidInput("STREAM", shown, f"{_EXPECTED}, in base64 within the file")
             case "INFO" if element.get("name", "").upper() == "QUERY_STATUS":
                 self._take_status(element)
