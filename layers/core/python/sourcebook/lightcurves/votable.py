@@ -192,7 +192,7 @@ class _Document:
             case "TIMESYS":
                 self.timesys[element.get("ID", "")] = element.attrib
             case "STREAM" if element.get("href") or element.get("encoding", "base64") != "base64":
-                shown = (element.get("href") or element.get("encoding", ""))[:80]
+                shown = (element.get("href", "") or element.get("encoding", ""))[:80]
                 raise InvalidInput("STREAM", shown, f"{_EXPECTED}, in base64 within the file")
             case "INFO" if element.get("name", "").upper() == "QUERY_STATUS":
                 self._take_status(element)
