@@ -116,6 +116,14 @@ def test_rows_under_a_heading_that_is_wrong_are_refused_until_another_mends_it()
     assert [(e.row, e.field) for e in parsed.errors] == [(10, "DATE"), (11, "DATE")]
 
 
+def test_a_wrong_delimiter_holds_until_another_is_given_and_no_comment_mends_it() -> None:
+    row = extended().splitlines()[-1]
+    later = row.replace("11.135", "11.2")
+    parsed = parse(f"{EXTENDED}{row}\n#DELIM=five\n# clouds\n{row}\n#DELIM=,\n{later}\n")
+    assert [m.magnitude for m in parsed.measurements] == [11.135, 11.2]
+    assert [(e.row, e.field) for e in parsed.errors] == [(11, "DELIM")]
+
+
 def test_dates_of_a_spreadsheet_are_in_ut() -> None:
     found = one(extended(DATE="6/1/2012 9:36:00 PM").replace("#DATE=JD", "#DATE=EXCEL"))
     assert (found.mjd, found.time_system, found.time_scale) == (56079.9, "DATE", "UTC")

@@ -163,6 +163,9 @@ def test_what_archives_and_programs_write_is_read(upload: str, rows: list[str]) 
         ),
         ("Date (UT),Time (JST),Mag,Filter\n2012-06-01,21:52,11.1,V\n", "Date (UT)", "not said to be UT"),
         ("MJD,mag,band\n56079.4,11.1,c\n", "band", "ATLAS c"),
+        # A column for one band is named as the upload names it.
+        ("JD,Vmag,e_Vmag\n2456079.9,11.1,7\n", "e_Vmag", "from 0 to 5 mag"),
+        ("JD,mag(V)\n2456079.9,faint\n", "mag(V)", "a plain number"),
         ("MJD,mag,band\n56079.4,11.1,rp\n", "band", "Gaia RP"),
     ],
 )
