@@ -123,14 +123,14 @@ class NovaEstablisher:
         if position is None:
             return None, None
         near = self.store.near(position, UNSURE_WITHIN / 3600)
-        if len(near) == 1 and near[0].arcsec < SAME_WITHIN:
-            return near[0].nova, near[0].arcsec
+        if len(near) == 1 and near[0][1] < SAME_WITHIN:
+            return near[0]
         if near and not _may_be_new(review):
-            places = ", ".join(f"{other.nova.primary_name} at {other.arcsec:.1f}″" for other in near)
+            places = ", ".join(f"{nova.primary_name} at {arcsec:.1f}″" for nova, arcsec in near)
             raise Held(
                 QuarantineReason.COORDINATES_UNSURE,
                 f"{identity.main_name} lies near {places}: say whether they are the same nova",
-                _facts(identity, [(other.nova, other.arcsec) for other in near]),
+                _facts(identity, near),
             )
         return None, None
 

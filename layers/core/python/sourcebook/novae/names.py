@@ -256,18 +256,16 @@ def display_name(name: str) -> str:
 
 def spellings(normalized: str) -> tuple[str, ...]:
     """Return the ways in which archives may have a normalized name, the likeliest first."""
-    if (found := _BAYER_NAME.fullmatch(normalized)) and found["letter"] in _SIMBAD_LETTERS:
-        where = DISPLAYED.get(found["where"])
-        if where:
-            short = _SIMBAD_LETTERS[found["letter"]].ljust(3, ".")
-            count = f"{int(found['count']):02d}" if found["count"] else ""
-            return (f"* {short}{count} {where}", f"{found['letter']}{found['count']} {where}")
-    if found := _VARIABLE_NAME.fullmatch(normalized):
-        where = DISPLAYED.get(found["where"])
-        if where:
-            star = found["star"].upper()
-            padded = [f"V* V{int(star[1:]):04d} {where}"] if star[1:].isdigit() and len(star) < 5 else []
-            return (f"V* {star} {where}", *padded, f"{star} {where}")
+    where = DISPLAYED.get(normalized.rpartition(" ")[2])
+    found = _BAYER_NAME.fullmatch(normalized)
+    if where and found and found["letter"] in _SIMBAD_LETTERS:
+        short = _SIMBAD_LETTERS[found["letter"]].ljust(3, ".")
+        count = f"{int(found['count']):02d}" if found["count"] else ""
+        return (f"* {short}{count} {where}", f"{found['letter']}{found['count']} {where}")
+    if where and (found := _VARIABLE_NAME.fullmatch(normalized)):
+        star = found["star"].upper()
+        padded = [f"V* V{int(star[1:]):04d} {where}"] if star[1:].isdigit() and len(star) < 5 else []
+        return (f"V* {star} {where}", *padded, f"{star} {where}")
     if found := _NOVA_NAME.fullmatch(normalized):
         where = DISPLAYED.get(found["where"], found["where"].upper())
         plain, serial = f"Nova {where} {found['year']}", found["serial"]

@@ -50,13 +50,6 @@ def named_by(identity: Identity) -> list[Named]:
     return [Named(name, source) for name in identity.all_names]
 
 
-class Neighbour(NamedTuple):
-    """A nova near a position."""
-
-    nova: Nova
-    arcsec: float
-
-
 @dataclass(frozen=True, slots=True)
 class NovaStore:
     """The catalogue's rows of one table.
@@ -108,16 +101,16 @@ class NovaStore:
         found = map(NameMapping.of_item, rows)
         return sorted(found, key=lambda name: (name.name_kind is not NameKind.PRIMARY, name.name_normalized))
 
-    def near(self, position: Position, radius_deg: float) -> list[Neighbour]:
-        """Return the active novae within `radius_deg` of a position, the nearest first.
+    def near(self, position: Position, radius_deg: float) -> list[tuple[Nova, float]]:
+        """Return the active novae within `radius_deg` of a position, the nearest first, with the arcseconds.
 
         Reads the cells of the sky that the circle touches, not the catalogue.
         """
-        found: dict[str, Neighbour] = {}
+        found: dict[str, tuple[Nova, float]] = {}
         for nova_id, arcsec in distances(self.table, position, radius_deg).items():
             nova = self._followed(nova_id)
             if nova is not None and nova.status is NovaStatus.ACTIVE:
-                found.setdefault(nova.nova_id, Neighbour(nova, arcsec))
+                found.setdefault(nova.nova_id, (nova, arcsec))
         return list(found.values())
 
     def prepare(self, nova_id: str) -> Prepared:

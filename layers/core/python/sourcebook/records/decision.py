@@ -15,7 +15,6 @@ from sourcebook.table import keys
 KEPT: Final = timedelta(days=365)
 """Decisions expire long after what they are about, so that they can be looked up."""
 
-
 _NO_PUNCTUATION: Final = str.maketrans("", "", "-:.")
 
 

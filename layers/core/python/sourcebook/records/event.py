@@ -12,8 +12,6 @@ from sourcebook.table import keys
 
 ACTIVE: Final = "active"
 """Status of every event: by_status lists events by the time of their last article."""
-
-
 MERGED: Final = "merged"
 """Status of one that a person has merged into another, which answers for it; it is in no list."""
 DISSOLVED: Final = "dissolved"

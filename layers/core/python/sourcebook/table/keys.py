@@ -31,10 +31,7 @@ REFERENCE_PREFIX: Final = "REF#"
 NOVA_REFERENCE_PREFIX: Final = "NOVAREF#"
 PRODUCT_PREFIX: Final = "PRODUCT#"
 SPECTRA_PREFIX: Final = "PRODUCT#SPECTRA#"
-DATA_PRODUCT_PREFIX: Final = "DATA_PRODUCT#"
-FILE_PREFIX: Final = "FILE#"
 JOB_RUN_PREFIX: Final = "JOBRUN#"
-ATTEMPT_PREFIX: Final = "ATTEMPT#"
 QUARANTINE_SORT_KEY: Final = "QUARANTINE"
 
 OBSERVATION_PREFIX: Final = "OBS#"
@@ -298,10 +295,7 @@ def disabled(source_id: str, next_probe_time: str) -> EligibilityKey:
 
 def ingestion_batch(day: str, started_at: str, batch_id: str) -> Key:
     """Key of the record of one ingestion run; `started_at` in ISO 8601 with milliseconds."""
-    return {
-        "PK": f"WORKFLOW#ingest_articles#{day}",
-        "SK": f"{JOB_RUN_PREFIX}ingest_articles#{started_at}#{batch_id}",
-    }
+    return job_run(workflow_partition("ingest_articles", day), "ingest_articles", started_at, batch_id)
 
 
 def observation_partition(bank: str, series: str, term: str) -> str:
@@ -386,7 +380,7 @@ def started_run(job_run_id: str) -> Key:
 
 def attempts_of(job_run_id: str) -> str:
     """Return what the sort keys of a run's attempts begin with."""
-    return f"{ATTEMPT_PREFIX}{job_run_id}#"
+    return f"ATTEMPT#{job_run_id}#"
 
 
 def attempt(partition: str, job_run_id: str, task_name: str, attempt_no: int, timestamp: str) -> Key:
@@ -496,10 +490,7 @@ def locator_aliases(provider: str, locator_identity: str) -> str:
 
 def locator_alias(provider: str, locator_identity: str, data_product_id: str) -> Key:
     """Key of the mapping of a provider's locator to a data product."""
-    return {
-        "PK": locator_aliases(provider, locator_identity),
-        "SK": f"{DATA_PRODUCT_PREFIX}{data_product_id}",
-    }
+    return {"PK": locator_aliases(provider, locator_identity), "SK": f"DATA_PRODUCT#{data_product_id}"}
 
 
 def fingerprints(sha256: str) -> str:
@@ -509,7 +500,7 @@ def fingerprints(sha256: str) -> str:
 
 def fingerprint(sha256: str, data_product_id: str) -> Key:
     """Key of the mapping of a digest to a data product."""
-    return {"PK": fingerprints(sha256), "SK": f"{DATA_PRODUCT_PREFIX}{data_product_id}"}
+    return {"PK": fingerprints(sha256), "SK": f"DATA_PRODUCT#{data_product_id}"}
 
 
 def fingerprint_owner(sha256: str) -> Key:
@@ -519,12 +510,12 @@ def fingerprint_owner(sha256: str) -> Key:
 
 def files_of(product_type: str, data_product_id: str) -> str:
     """Return what the sort keys of a data product's files begin with."""
-    return f"{FILE_PREFIX}{product_type}#{data_product_id}#"
+    return f"FILE#{product_type}#{data_product_id}#"
 
 
 def file_object(nova_id: str, product_type: str, data_product_id: str, role: str, name: str) -> Key:
     """Key of the record of one object in the bucket that belongs to a data product."""
-    return {"PK": nova_id, "SK": f"{FILE_PREFIX}{product_type}#{data_product_id}#{role}#{name}"}
+    return {"PK": nova_id, "SK": f"{files_of(product_type, data_product_id)}{role}#{name}"}
 
 
 def reference(nova_id: str, reference_id: str) -> Key:

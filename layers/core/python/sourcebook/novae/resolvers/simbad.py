@@ -66,26 +66,26 @@ def read_objects(body: bytes) -> list[Identity]:
     try:
         answer: Any = json.loads(body)
         columns = [column["name"].lower() for column in answer["metadata"]]
-        rows = [dict(zip(columns, row, strict=True)) for row in answer["data"]]
-        return _objects(rows)
+        by_oid: dict[Any, list[dict[str, Any]]] = {}
+        for values in answer["data"]:
+            row = dict(zip(columns, values, strict=True))
+            by_oid.setdefault(row["oid"], []).append(row)
+        return [_object(rows) for rows in by_oid.values()]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         detail = f"the answer is not TAP's JSON ({type(error).__name__}: {error})"
         raise ArchiveUnavailable("simbad", detail) from error
 
 
-def _objects(rows: list[dict[str, Any]]) -> list[Identity]:
-    by_oid: dict[Any, list[dict[str, Any]]] = {}
-    for row in rows:
-        by_oid.setdefault(row["oid"], []).append(row)
-    return [
-        Identity(
-            archive="simbad",
-            key=f"simbad:{normalize_name(display_name(members[0]['main_id']))}",
-            main_name=display_name(members[0]["main_id"]),
-            ra_deg=None if members[0]["ra"] is None else float(members[0]["ra"]) % 360,
-            dec_deg=None if members[0]["dec"] is None else float(members[0]["dec"]),
-            object_type=(members[0]["otype"] or "").strip() or None,
-            names=tuple(dict.fromkeys(str(row["id"]) for row in members if row["id"])),
-        )
-        for members in by_oid.values()
-    ]
+def _object(rows: list[dict[str, Any]]) -> Identity:
+    """Return the object that these rows are about; each has another of its names."""
+    first = rows[0]
+    main = display_name(first["main_id"])
+    return Identity(
+        archive="simbad",
+        key=f"simbad:{normalize_name(main)}",
+        main_name=main,
+        ra_deg=None if first["ra"] is None else float(first["ra"]) % 360,
+        dec_deg=None if first["dec"] is None else float(first["dec"]),
+        object_type=(first["otype"] or "").strip() or None,
+        names=tuple(dict.fromkeys(str(row["id"]) for row in rows if row["id"])),
+    )
