@@ -68,7 +68,7 @@ def test_an_outline_is_a_feed_whatever_it_is_called(outline: str) -> None:
 def test_a_bare_ampersand_stands_for_itself() -> None:
     parsed = parse_opml(
         document(
-            '<outline text="R & D &nbsp;&eacute; &unknown; &#x41;" xmlUrl="https://a.example/?x=1&y=2"/>'
+            '<outline text="R & D &nbsp;&eacute; &unknown; &#x41;&#0;" xmlUrl="https://a.example/?x=1&y=2"/>'
         )
     )
     assert parsed.feeds[0].url == "https://a.example/?x=1&y=2"
@@ -122,6 +122,14 @@ TEXT = document('<outline text="Müller ąę" xmlUrl="https://a.example/"/>', he
         (TEXT.replace("{head}", '<?xml version="1.0" encoding="utf-8"?>').encode("utf-16"), "Müller ąę"),
         (TEXT.replace("{head}", "").encode("utf-16-le"), "Müller ąę"),
         (TEXT.replace("{head}", "").encode("utf-16-be"), "Müller ąę"),
+        (TEXT.replace("{head}", '<?xml version="1.0"?>').encode("utf-32"), "Müller ąę"),
+        (
+            TEXT.replace("{head}", '<?xml version="1.0" encoding="iso-2022-jp"?>')
+            .replace("Müller ąę", "日本")
+            .encode("iso-2022-jp"),
+            "日本",
+        ),
+        (TEXT.replace("{head}", "").encode().replace(b"ler", b"ler\xff"), "Müller\ufffd ąę"),
         (
             TEXT.replace("{head}", '<?xml version="1.0" encoding="iso-8859-2"?>').encode("iso-8859-2"),
             "Müller ąę",
