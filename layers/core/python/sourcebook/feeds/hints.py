@@ -21,8 +21,8 @@ class FeedHints:
     """What a feed asks of those who poll it. Only statements, no policy.
 
     Attributes:
-        minutes: shortest interval that it wants; 0 when it does not say. Of a document: RSS `ttl`, or that of the
-            syndication module (`sy:updatePeriod` ÷ `sy:updateFrequency`) if that is longer.
+        minutes: shortest interval that it wants, 0 when it does not say. Of a document: RSS `ttl`, or that
+            of the syndication module (`sy:updatePeriod` ÷ `sy:updateFrequency`) if that is longer.
         skip: ``hours`` (UTC, 0 to 23) and ``days`` (0 is Monday) in which it has nothing new, ascending; in
             the form in which a source's state keeps them, without those of which there are none.
     """
