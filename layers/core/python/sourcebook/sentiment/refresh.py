@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from sourcebook.clock import Clock, utc_now
@@ -51,7 +51,6 @@ class Refresher:
     clock: Clock = utc_now
     workers: int = 4
     seconds_left: Callable[[], float] = lambda: float("inf")
-    timer: Callable[[], float] = field(default=time.perf_counter)
 
     def run(self, tool_ids: Iterable[str] | None = None) -> RefreshReport:
         """Refresh these subjects, or all active ones, those first whose turn was missed last time.
@@ -62,7 +61,7 @@ class Refresher:
             RefreshFailed: if none could be refreshed.
             TableBusy: if the list of subjects cannot be read now.
         """
-        started = self.timer()
+        started = time.perf_counter()
         cache = SentimentCache(self.table, self.clock)
         wanted = list(SubjectRegistry(self.table).list_ids() if tool_ids is None else tool_ids)
         had_a_turn = set(cache.health().tools_refreshed) if tool_ids is None else set()
@@ -71,7 +70,7 @@ class Refresher:
             results = dict(zip(wanted, pool.map(lambda id_: self._one(cache, id_), wanted), strict=True))
         refreshed = [id_ for id_, result in results.items() if isinstance(result, int)]
         failed = {id_: str(result) for id_, result in results.items() if isinstance(result, SourcebookError)}
-        duration = round((self.timer() - started) * 1000)
+        duration = round((time.perf_counter() - started) * 1000)
         if failed:
             CacheCounters(self.table, self.clock).count(errors=len(failed))
         if failed and not refreshed:

@@ -29,6 +29,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 Params = ParamSpec("Params")
 ResultT = TypeVar("ResultT")
+ErrorT = TypeVar("ErrorT", bound=BaseException)
 
 POLL_SECONDS: Final = 75.0
 """For one poll: its fetch, with what it waits for its host, and the storing of what is new."""
@@ -298,8 +299,8 @@ def limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
-def let_go(error: BaseException) -> None:
-    """Drop the local variables that the traceback of a kept error refers to.
+def let_go(error: ErrorT) -> ErrorT:
+    """Return an error that can be kept for the log: it refers to no local variables any more.
 
     They may be all that a poll has read: the next one needs the memory.
     """
@@ -314,3 +315,4 @@ def let_go(error: BaseException) -> None:
         waiting += [current.__cause__, current.__context__]
         if isinstance(current, BaseExceptionGroup):
             waiting += current.exceptions
+    return error

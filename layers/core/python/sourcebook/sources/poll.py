@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from boto3.dynamodb.conditions import Attr
 from botocore.exceptions import BotoCoreError, ClientError
@@ -312,7 +312,7 @@ class Poller:
                     else:
                         report.polls.append(await asyncio.to_thread(self._commit_or_blame, poll))
                 except Exception as error:  # noqa: BLE001 - one source's failure never harms the others; it is reported
-                    report.failures.append((source.source_id, _kept(error)))
+                    report.failures.append((source.source_id, limits.let_go(error)))
 
         await asyncio.gather(*(one(source) for source in sources))
         ended.set()
@@ -339,7 +339,7 @@ class Poller:
             poll = replace(poll, charged=charged)
             report.polls.append(await asyncio.to_thread(self._commit_or_blame, poll))
         except Exception as error:  # noqa: BLE001 - as above
-            report.failures.append((source.source_id, _kept(error)))
+            report.failures.append((source.source_id, limits.let_go(error)))
 
     async def _poll(self, source: Source, hosts: dict[str, datetime], watch: limits.Watch) -> Poll:
         """Poll a source; what its adapter raises is its failure.
@@ -404,7 +404,7 @@ class Poller:
         except Exception as error:  # noqa: BLE001 - it is reported; a source that is never moved on is polled for ever
             message = f"the table refused what was found ({type(error).__name__}); see the log"
             result = PollResult(PollVerdict.BROKEN, "not_storable", message)
-            poll = replace(poll, result=result, crash=_kept(error))
+            poll = replace(poll, result=result, crash=limits.let_go(error))
             committed = self.commit(poll)
         return self._ended(poll, committed=committed)
 
@@ -486,7 +486,7 @@ async def _guarded(
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
-        _kept(error)
+        limits.let_go(error)
         if isinstance(error, limits.PollEnded) or timeout.expired():
             if not await limits.poll_threads().settle():
                 limits.replace_threads()
@@ -500,15 +500,6 @@ async def _guarded(
             return PollResult(PollVerdict.BROKEN, OUT_OF_MEMORY, message), error
         message = f"reading it failed ({type(error).__name__}: {shorten(error)}); see the log"
         return PollResult(PollVerdict.BROKEN, "poll_crashed", message), error
-
-
-ErrorT = TypeVar("ErrorT", bound=BaseException)
-
-
-def _kept(error: ErrorT) -> ErrorT:
-    """Return an error that can be kept for the log: it holds nothing of what the poll has read."""
-    limits.let_go(error)
-    return error
 
 
 def _uncharged(source: Source, charged: Item) -> Item:
