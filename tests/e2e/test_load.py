@@ -148,9 +148,9 @@ def check_rollups(table: Table, publishers: Publishers) -> None:
     """Article → mention → roll-up → cache: each story about the subject is counted once."""
     tool_id = publishers.subject.tool_id
     # What the refresh does, without leaving marks to settle: nobody is between a mark and a mention any more.
-    ledger = Ledger.open(table, tool_id, floor(utc_now(), SECOND))
-    ledger.now += SETTLE
-    ledger.settle()
+    now = floor(utc_now(), SECOND)
+    Ledger.open(table, tool_id, now + SETTLE).settle()
+    ledger = Ledger.open(table, tool_id, now)
     cache = SentimentCache(table)
     for period in PERIODS:
         cache.put(cache.compute(ledger, period))
