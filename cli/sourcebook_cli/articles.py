@@ -38,8 +38,8 @@ def search(query: tuple[str, ...], rank: bool, limit: int, as_json: bool, aws: b
     """
     from sourcebook.articles.read import ArticleFilter
     from sourcebook.search.days import Days
-    from sourcebook.search.query import parse
-    from sourcebook.search.read import NEWEST, RANK, ArticleSearch, OpenDays, SubjectNames
+    from sourcebook.search.query import NEWEST, RANK, parse
+    from sourcebook.search.read import ArticleSearch, OpenDays, SubjectNames
     from sourcebook.sentiment.subjects import SubjectRegistry
     from sourcebook_cli.stack import Stack
 

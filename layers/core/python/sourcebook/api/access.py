@@ -63,9 +63,9 @@ class AccessControl:
         if not authorization:
             if access is Access.READ and self.public_read:
                 return Caller()
-            raise Denied(401, f"This needs a token. {_HOW}", 'Bearer realm="sourcebook"')
+            raise Denied(401, f"This needs a token. {_HOW}")
         if scheme.lower() != "bearer":
-            raise Denied(401, f"Only tokens are taken on this path. {_HOW}", 'Bearer realm="sourcebook"')
+            raise Denied(401, f"Only tokens are taken on this path. {_HOW}")
         token = self._valid(credentials.strip(), WRITE if access is Access.WRITE else READ)
         return Caller(f"token:{token.token_id}", token.allows(WRITE))
 
@@ -98,7 +98,7 @@ def _signed(event: Mapping[str, object]) -> str:
         event.get("rawQueryString")
     ):
         return "aws"
-    raise Denied(401, f"Only signatures are taken below {SIGNED}. {_HOW}", 'Bearer realm="sourcebook"')
+    raise Denied(401, f"Only signatures are taken below {SIGNED}. {_HOW}")
 
 
 def _invalid(detail: str) -> Denied:

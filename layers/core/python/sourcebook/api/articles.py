@@ -15,15 +15,12 @@ from sourcebook.api.responses import Response, listed
 from sourcebook.articles.grouping.read import EventReader
 from sourcebook.articles.read import SENTIMENTS, STATUSES, AnyArticle, ArticleFilter, ArticleReader
 from sourcebook.errors import InvalidInput
-from sourcebook.search.query import LONGEST, Query, parse
+from sourcebook.search.query import LONGEST, NEWEST, ORDERS, Query, parse
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table.pages import Page
 
 if TYPE_CHECKING:
     from sourcebook.search.read import ArticleSearch
-
-NEWEST: Final = "newest"
-RANK: Final = "rank"
 
 
 class ArticleParameters(PageParameters):
@@ -37,7 +34,7 @@ class ArticleParameters(PageParameters):
         "`sentiment:`, `lang:`, `since:` and `until:` (also `24h`, `7d`); docs/search.md has all of it.",
         examples=['ferry OR harbor "record orders" -strike since:7d'],
     )
-    order: Annotated[str, one_of((NEWEST, RANK))] = Field(
+    order: Annotated[str, one_of(ORDERS)] = Field(
         NEWEST, description="`rank`: what fits `q` best comes first, at most 1,000 articles."
     )
     status: Annotated[str, one_of(sorted(STATUSES))] | None = Field(

@@ -5,7 +5,7 @@ Errors of a query are in a VOTable with status 200, as both standards ask.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar
 
@@ -121,68 +121,67 @@ class SpectraParameters(Parameters):
 
 
 def _cone_search(services: Services, request: Request) -> Response:
+    try:
+        text = _cone(services, request)
+    except InvalidInput as error:
+        infos = [Info("Error", str(error), ident="Error")]
+        text = votable((), (), name="novae", about="", infos=infos, version="1.1")
+    return Response(text, content_type=MEDIA_TYPE)
 
-    def answer() -> str:
-        asked = ConeParameters.of(request)
-        position = Position(_needed("RA", asked.ra), _needed("DEC", asked.dec))
-        radius = _needed("SR", asked.sr)
-        found: list[dict[str, Any]] = []
-        overflow = False
-        if radius > 0:
-            near = NovaReader(services.table).near(position, radius)
-            found = near["items"]
-            overflow = near["left_out"] > 0 or asked.maxrec < len(found)
-        rows = (
-            {
-                "nova_id": nova["nova_id"],
-                "ra": nova["ra_deg"],
-                "dec": nova["dec_deg"],
-                "name": nova["primary_name"],
-                "separation": nova["separation_arcsec"],
-                "constellation": nova["constellation"],
-                "discovery_date": nova["discovery_date"],
-            }
-            for nova in found[: asked.maxrec]
-        )
-        infos = [Info("QUERY_STATUS", "OVERFLOW")] if overflow else ()
-        return votable(_CONE, rows, name="novae", about="Novae around a place", infos=infos, version="1.1")
 
-    return _response(
-        answer,
-        lambda error: votable(
-            (), (), name="novae", about="", infos=[Info("Error", str(error), ident="Error")], version="1.1"
-        ),
+def _cone(services: Services, request: Request) -> str:
+    asked = ConeParameters.of(request)
+    position = Position(_needed("RA", asked.ra), _needed("DEC", asked.dec))
+    radius = _needed("SR", asked.sr)
+    found: list[dict[str, Any]] = []
+    overflow = False
+    if radius > 0:
+        near = NovaReader(services.table).near(position, radius)
+        found = near["items"]
+        overflow = near["left_out"] > 0 or asked.maxrec < len(found)
+    rows = (
+        {
+            "nova_id": nova["nova_id"],
+            "ra": nova["ra_deg"],
+            "dec": nova["dec_deg"],
+            "name": nova["primary_name"],
+            "separation": nova["separation_arcsec"],
+            "constellation": nova["constellation"],
+            "discovery_date": nova["discovery_date"],
+        }
+        for nova in found[: asked.maxrec]
     )
+    infos = [Info("QUERY_STATUS", "OVERFLOW")] if overflow else ()
+    return votable(_CONE, rows, name="novae", about="Novae around a place", infos=infos, version="1.1")
 
 
 def _spectral_access(services: Services, request: Request) -> Response:
-    base = request.address.removesuffix("/vo/ssa")
+    try:
+        text = _ssa(services, request)
+    except InvalidInput as error:
+        infos = [Info("QUERY_STATUS", "ERROR", str(error))]
+        text = votable((), (), name="spectra", about="", infos=infos)
+    return Response(text, content_type=MEDIA_TYPE)
 
-    def answer() -> str:
-        asked = SpectraParameters.of(request)
-        if asked.request.casefold() != "querydata":
-            raise InvalidInput("REQUEST", asked.request, "queryData")
-        rows: list[Mapping[str, Cell]] = []
-        most = min(asked.maxrec, _SPECTRA_AT_MOST)
-        if asked.format.upper() != "METADATA":
-            position = _position(_needed("POS", asked.pos))
-            novae = NovaReader(services.table).near(position, asked.size / 2)["items"]
-            rows = list(_spectra(services, novae, base))
-        overflow = len(rows) > most
-        infos = [
-            Info("SERVICE_PROTOCOL", "1.1", "SSAP"),
-            Info("QUERY_STATUS", "OVERFLOW" if overflow else "OK"),
-        ]
-        shown = rows[:most]
-        return votable(
-            _SPECTRA, shown, name="spectra", about="Valid spectra of novae around a place", infos=infos
-        )
 
-    return _response(
-        answer,
-        lambda error: votable(
-            (), (), name="spectra", about="", infos=[Info("QUERY_STATUS", "ERROR", str(error))]
-        ),
+def _ssa(services: Services, request: Request) -> str:
+    asked = SpectraParameters.of(request)
+    if asked.request.casefold() != "querydata":
+        raise InvalidInput("REQUEST", asked.request, "queryData")
+    rows: list[Mapping[str, Cell]] = []
+    most = min(asked.maxrec, _SPECTRA_AT_MOST)
+    if asked.format.upper() != "METADATA":
+        position = _position(_needed("POS", asked.pos))
+        novae = NovaReader(services.table).near(position, asked.size / 2)["items"]
+        rows = list(_spectra(services, novae, request.address.removesuffix("/vo/ssa")))
+    overflow = len(rows) > most
+    infos = [
+        Info("SERVICE_PROTOCOL", "1.1", "SSAP"),
+        Info("QUERY_STATUS", "OVERFLOW" if overflow else "OK"),
+    ]
+    shown = rows[:most]
+    return votable(
+        _SPECTRA, shown, name="spectra", about="Valid spectra of novae around a place", infos=infos
     )
 
 
@@ -240,14 +239,6 @@ def _position(text: str) -> Position:
         return Position(float(ra), float(dec))
     except ValueError as error:
         raise InvalidInput("POS", text, "two decimal degrees such as 267.72458,-32.62236") from error
-
-
-def _response(answer: Callable[[], str], refusal: Callable[[InvalidInput], str]) -> Response:
-    try:
-        text = answer()
-    except InvalidInput as error:
-        text = refusal(error)
-    return Response(text, content_type=MEDIA_TYPE)
 
 
 OPERATIONS: Final = of_topic(

@@ -157,7 +157,7 @@ class Denied(Refusal):
     `challenge` is the value of ``WWW-Authenticate`` (RFC 6750, section 3).
     """
 
-    def __init__(self, status: int, detail: str, challenge: str) -> None:
+    def __init__(self, status: int, detail: str, challenge: str = 'Bearer realm="sourcebook"') -> None:
         super().__init__(status, detail, headers={"www-authenticate": challenge})
 
 

@@ -146,18 +146,11 @@ def _matched(path: str) -> tuple[str, Mapping[str, str], Representation]:
     Raises:
         NotFound: if no operation has such a path.
     """
-    suffix = Representation.JSON
-    matched = match(path)
-    if matched is None:
-        stem, suffix = by_suffix(path)
-        matched = match(stem) if suffix is not Representation.JSON else None
-        if matched is not None and not _is_list(matched[0]):
-            matched = None
-    if matched is None:
-        raise NotFound(f"There is no path {shorten(path)}. GET /docs describes those there are.")
-    return (*matched, suffix)
-
-
-def _is_list(template: str) -> bool:
-    operation = find(f"GET {template}")
-    return operation is not None and bool(columns(operation))
+    if matched := match(path):
+        return (*matched, Representation.JSON)
+    stem, suffix = by_suffix(path)
+    matched = match(stem)
+    operation = find(f"GET {matched[0]}") if matched else None
+    if matched and operation and columns(operation):
+        return (*matched, suffix)
+    raise NotFound(f"There is no path {shorten(path)}. GET /docs describes those there are.")

@@ -70,10 +70,8 @@ class TokenStore:
                 "expires", str(life), f"more than nothing and at most {LONGEST_LIFE.days} days"
             )
         now = self.clock().replace(microsecond=0)
-        token_id, secret = (
-            self.random(8).hex(),
-            base64.urlsafe_b64encode(self.random(32)).decode().rstrip("="),
-        )
+        token_id = self.random(8).hex()
+        secret = base64.urlsafe_b64encode(self.random(32)).decode().rstrip("=")
         token = ApiToken(
             token_id=token_id,
             name=name,

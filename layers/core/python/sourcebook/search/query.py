@@ -19,6 +19,9 @@ from sourcebook.search.folding import words
 
 LONGEST: Final = 400
 MOST_TERMS: Final = 30
+NEWEST: Final = "newest"
+RANK: Final = "rank"
+ORDERS: Final = (NEWEST, RANK)
 FILTERS: Final = ("source", "subject", "tag", "sentiment", "lang")
 TIMES: Final = ("since", "until")
 

@@ -19,17 +19,13 @@ from sourcebook.records.article import Article
 from sourcebook.records.subject import Subject
 from sourcebook.search.day import ArticleWords, Day, Hit, IndexedArticle, by_rank, folded, needs_text
 from sourcebook.search.days import Days, day_of
-from sourcebook.search.query import Query, SearchTerm
+from sourcebook.search.query import NEWEST, RANK, Query, SearchTerm
 from sourcebook.search.sqlite import DamagedIndex
 from sourcebook.sentiment.subjects import SubjectRegistry
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 from sourcebook.table.pages import Listing, Page, Position, bad_cursor, fill_page
-
-NEWEST: Final = "newest"
-RANK: Final = "rank"
-ORDERS: Final = (NEWEST, RANK)
 
 FRESH: Final = 60.0
 """Seconds for which the list of days is kept: after them the bucket is asked which have changed."""
@@ -121,7 +117,7 @@ class ArticleSearch:
         Args:
             query: what is looked for.
             wanted: what else must hold.
-            order: one of `ORDERS`; by rank only where words are looked for.
+            order: one of `query.ORDERS`; by rank only where words are looked for.
             limit: articles of a full page.
             cursor: the `next_cursor` of the page before.
 
