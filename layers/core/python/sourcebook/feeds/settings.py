@@ -55,7 +55,7 @@ class FeedSettings:
     max_refresh_interval_minutes: int = 15
     target_articles_per_fetch: int = 5
     parser: Literal["fast", "reference"] = "fast"
-    parser_sample_percent: float = 1.0
+    parser_sample_percent: float = 0.1
 
     def __post_init__(self) -> None:
         """Refuse what cannot work.
