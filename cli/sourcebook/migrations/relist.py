@@ -9,7 +9,7 @@ from boto3.dynamodb.conditions import Attr
 
 from sourcebook.migrations.steps import Step
 from sourcebook.table import keys
-from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
 
@@ -27,15 +27,8 @@ def is_misplaced(nova: Item) -> bool:
 def relist(table: Table, nova: Item) -> bool:
     """Put a nova where it belongs; return False if it was renamed meanwhile."""
     name = nova["primary_name_normalized"]
-    try:
-        table.change(
-            keys.nova(nova["nova_id"]),
-            assign=dict(place_of(nova)),
-            condition=Attr("primary_name_normalized").eq(name),
-        )
-    except ConditionFailed:
-        return False
-    return True
+    unchanged = Attr("primary_name_normalized").eq(name)
+    return table.change_if(unchanged, keys.nova(nova["nova_id"]), assign=dict(place_of(nova)))
 
 
 def _misplaced(table: Table) -> Iterator[Item]:

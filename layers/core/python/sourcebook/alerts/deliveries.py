@@ -21,7 +21,7 @@ from sourcebook.clock import Clock, epoch_seconds, isoformat, utc_now
 from sourcebook.records.alert import AlertRule, Delivery, DeliveryState, Way
 from sourcebook.schema import SCHEMA_VERSION
 from sourcebook.table import keys
-from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.client import Table
 
 KEPT: Final = timedelta(days=40)
 """Longer than articles are kept, so that none fires twice for one."""
@@ -89,20 +89,15 @@ class DeliveryStore:
         Whoever dies after this leaves a delivery that is tried again at that time.
         """
         again = self.clock() + PAUSES[min(delivery.attempts, len(PAUSES) - 1)]
-        try:
-            self.table.change(
-                keys.alert_delivery(delivery.alert_id, delivery.event_id),
-                assign={
-                    "next_attempt_at": isoformat(again),
-                    **keys.due_delivery(delivery.alert_id, delivery.event_id, isoformat(again)),
-                },
-                increment={"attempts": 1},
-                condition=Attr("state").eq(DeliveryState.PENDING.value)
-                & Attr("attempts").eq(delivery.attempts),
-            )
-        except ConditionFailed:
-            return False
-        return True
+        return self.table.change_if(
+            Attr("state").eq(DeliveryState.PENDING.value) & Attr("attempts").eq(delivery.attempts),
+            keys.alert_delivery(delivery.alert_id, delivery.event_id),
+            assign={
+                "next_attempt_at": isoformat(again),
+                **keys.due_delivery(delivery.alert_id, delivery.event_id, isoformat(again)),
+            },
+            increment={"attempts": 1},
+        )
 
     def note(
         self, delivery: Delivery, left: Sequence[Way], error: str | None, *, final: bool

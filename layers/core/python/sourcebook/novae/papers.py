@@ -13,7 +13,7 @@ from sourcebook.clock import isoformat
 from sourcebook.novae.model import reference_id_for
 from sourcebook.records.nova import NovaReference, Reference, ReferenceRole
 from sourcebook.table import keys
-from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
 
 # Year, journal, volume, kind, page and initial of the first author, filled with dots to 19 characters.
@@ -44,16 +44,12 @@ def add_paper(
         updated_at=now,
     )
     _, link = add_publication(table, nova_id, reference, role, workflow=workflow)
-    if link is None:
-        return
-    try:
-        table.update(
+    if link is not None:
+        table.change_if(
+            Attr("role").eq(ReferenceRole.OTHER.value),
             keys.nova_reference(nova_id, reference.reference_id),
             assign={"role": role.value, "updated_at": isoformat(now)},
-            condition=Attr("role").eq(ReferenceRole.OTHER.value),
         )
-    except ConditionFailed:
-        return  # it has a role
 
 
 def add_publication(

@@ -22,7 +22,7 @@ from sourcebook.runs.read import RunReader
 from sourcebook.runs.tasks import TaskRun
 from sourcebook.settings import required
 from sourcebook.table import keys
-from sourcebook.table.client import ConditionFailed, Table, aws_config
+from sourcebook.table.client import Table, aws_config
 from sourcebook.table.codec import Item
 
 if TYPE_CHECKING:
@@ -137,22 +137,18 @@ class Quarantiner:
         there = self.table.create(row)
         if there is None:
             return True
-        key = keys.key_of(row)
         if there["manual_review_status"] == ReviewStatus.PENDING:
             if there["job_run_id"] == row["job_run_id"]:
                 return False
             same = {"job_run_id", "correlation_id", "message", "context", "context_s3_key", "updated_at"}
-            try:
-                self.table.update(
-                    key,
-                    assign={name: row[name] for name in sorted(same)},
-                    increment={"occurrences": 1},
-                    condition=Attr("manual_review_status").eq(ReviewStatus.PENDING.value),
-                )
-            except ConditionFailed:
-                self.logger.info(
-                    "quarantine_decided_meanwhile", extra={"quarantine_id": row["quarantine_id"]}
-                )
+            if not self.table.change_if(
+                Attr("manual_review_status").eq(ReviewStatus.PENDING.value),
+                keys.key_of(row),
+                assign={name: row[name] for name in sorted(same)},
+                increment={"occurrences": 1},
+            ):
+                case = {"quarantine_id": row["quarantine_id"]}
+                self.logger.info("quarantine_decided_meanwhile", extra=case)
             return False
         # Decided before, and met again: the decision stays in S3's versions and the log, the case opens anew.
         self.table.put(

@@ -24,7 +24,7 @@ from sourcebook.novae.whereabouts import distances
 from sourcebook.records.nova import NAME_LIMIT, NameKind, NameMapping, NameSource, Nova, NovaStatus
 from sourcebook.records.product import PhotometryTable
 from sourcebook.table import keys
-from sourcebook.table.client import ConditionFailed, Table
+from sourcebook.table.client import Table
 
 MOST_NAMES: Final = 200
 """Names kept of one nova. SIMBAD's best-known stars have about a hundred."""
@@ -187,18 +187,17 @@ class NovaStore:
             return False
         self._write_name(nova.nova_id, Named(shown, source), normalized, NameKind.ALIAS)
         now = isoformat(self.clock())
-        try:
-            self.table.update(
-                keys.nova(nova.nova_id),
-                assign={
-                    "primary_name": shown,
-                    "primary_name_normalized": normalized,
-                    **keys.listed_nova(normalized, nova.nova_id),
-                    "updated_at": now,
-                },
-                condition=Attr("primary_name_normalized").eq(nova.primary_name_normalized),
-            )
-        except ConditionFailed:
+        renamed = self.table.change_if(
+            Attr("primary_name_normalized").eq(nova.primary_name_normalized),
+            keys.nova(nova.nova_id),
+            assign={
+                "primary_name": shown,
+                "primary_name_normalized": normalized,
+                **keys.listed_nova(normalized, nova.nova_id),
+                "updated_at": now,
+            },
+        )
+        if not renamed:
             return False  # another run has renamed it meanwhile; the next check compares again
         for form, kind in ((nova.primary_name_normalized, NameKind.ALIAS), (normalized, NameKind.PRIMARY)):
             for key in (keys.nova_name(form, nova.nova_id), keys.nova_own_name(nova.nova_id, form)):

@@ -134,15 +134,12 @@ class RunCloser:
             return self._record(ended)
         # First, for what is closed is not looked at again.
         self._release(run)
-        try:
-            self.table.change(
-                keys.key_of(run),
-                assign={**_closing(ended), "updated_at": isoformat(self.clock(), "milliseconds")},
-                condition=Attr("status").eq("RUNNING"),
-            )
-        except ConditionFailed:
-            return None
-        return str(run["job_run_id"])
+        closed = self.table.change_if(
+            Attr("status").eq("RUNNING"),
+            keys.key_of(run),
+            assign={**_closing(ended), "updated_at": isoformat(self.clock(), "milliseconds")},
+        )
+        return str(run["job_run_id"]) if closed else None
 
     def _find(self, ended: EndedExecution) -> Item | None:
         """Return the run of an execution, which begins at the same moment."""

@@ -28,7 +28,7 @@ from sourcebook.records.source import Fetch, Source, articles_per_fetch
 from sourcebook.sources import limits, schedule
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
-from sourcebook.table.client import Change, ConditionFailed, TableForbidden
+from sourcebook.table.client import Change, TableForbidden
 from sourcebook.table.codec import Item
 from sourcebook.table.keys import Key
 
@@ -455,16 +455,12 @@ class Poller:
         """Change the state of a source, if it is still the one that was read, or charged."""
         due = charged.get("next_fetch_time", isoformat(source.next_fetch_time))
         enabled = charged.get("enabled", source.enabled)
-        try:
-            self.registry.table.change(
-                keys.source(source.source_id),
-                assign=dict(changes),
-                increment=dict(increments),
-                condition=Attr("next_fetch_time").eq(due) & Attr("enabled").eq(enabled),
-            )
-        except ConditionFailed:
-            return False
-        return True
+        return self.registry.table.change_if(
+            Attr("next_fetch_time").eq(due) & Attr("enabled").eq(enabled),
+            keys.source(source.source_id),
+            assign=dict(changes),
+            increment=dict(increments),
+        )
 
 
 async def _guarded(

@@ -137,13 +137,11 @@ class SpectrumLoader:
 
     def _due_again(self, product: SpectrumProduct) -> None:
         """Restore the due time in the index of a spectrum that was claimed too early."""
-        try:
-            self.table.update(
-                product.key,
-                assign={"timestamp": eligible_attributes(product)["timestamp"]},
-                condition=Attr("eligibility").eq(Eligibility.ACQUIRE.value)
-                & Attr("next_eligible_attempt_at").eq(isoformat(product.next_eligible_attempt_at))  # type: ignore[arg-type]
-                & Attr("status").exists(),
-            )
-        except ConditionFailed:
-            return  # it is no longer as it was read: whoever changed it has set its time
+        # One that is no longer as it was read is left alone: whoever changed it has set its time.
+        self.table.change_if(
+            Attr("eligibility").eq(Eligibility.ACQUIRE.value)
+            & Attr("next_eligible_attempt_at").eq(isoformat(product.next_eligible_attempt_at))  # type: ignore[arg-type]
+            & Attr("status").exists(),
+            product.key,
+            assign={"timestamp": eligible_attributes(product)["timestamp"]},
+        )

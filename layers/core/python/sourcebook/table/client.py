@@ -133,13 +133,11 @@ class Alteration(TypedDict, total=False):
         assign: values by `Path`; None removes what is there, so that no null reaches an index.
         remove: what is taken away.
         increment: what is added to numbers.
-        condition: must hold, or nothing is done.
     """
 
     assign: Assignments
     remove: Iterable[Path]
     increment: Mapping[str, int]
-    condition: ConditionBase | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,18 +338,32 @@ class Table:
             self.sleep(min(0.05 * 2**attempt, 2.0))
         return ended
 
-    def update(self, key: Key, **alteration: Unpack[Alteration]) -> Item:
+    def update(
+        self, key: Key, *, condition: ConditionBase | None = None, **alteration: Unpack[Alteration]
+    ) -> Item:
         """Change some attributes of an item and return it as it is afterwards.
 
         Raises:
             ConditionFailed: if `condition` does not hold.
         """
-        request = self._update_request(Write(key, **alteration)) | {"ReturnValues": "ALL_NEW"}
+        write = Write(key, condition=condition, **alteration)
+        request = self._update_request(write) | {"ReturnValues": "ALL_NEW"}
         return decode_item(_call(self.client.update_item, request)["Attributes"])
 
-    def change(self, key: Key, **alteration: Unpack[Alteration]) -> None:
+    def change(
+        self, key: Key, *, condition: ConditionBase | None = None, **alteration: Unpack[Alteration]
+    ) -> None:
         """Update an item as `update` does, without returning it, which would cost more than the write."""
-        _call(self.client.update_item, self._update_request(Write(key, **alteration)))
+        write = Write(key, condition=condition, **alteration)
+        _call(self.client.update_item, self._update_request(write))
+
+    def change_if(self, condition: ConditionBase, key: Key, **alteration: Unpack[Alteration]) -> bool:
+        """Change an item if a condition holds, and return whether it did."""
+        try:
+            self.change(key, condition=condition, **alteration)
+        except ConditionFailed:
+            return False
+        return True
 
     def _update_request(self, write: Write) -> dict[str, object]:
         expression = _Expression()
