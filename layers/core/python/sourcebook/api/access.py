@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sourcebook.api.operations import Access
 from sourcebook.api.requests import SIGNED, header, route_of, signer
@@ -20,8 +20,7 @@ _HOW: Final = (
 _ENDED: Final = {"expired": "This token has expired.", "revoked": "This token has been revoked."}
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """Who calls.
 
     Attributes:

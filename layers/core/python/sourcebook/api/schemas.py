@@ -116,10 +116,11 @@ def _alert_field(spec: FieldSpec) -> Schema:
     return INTEGER if spec.integer else NUMBER
 
 
-def _rates() -> dict[str, Schema]:
-    return {"rate_pct": nullable(NUMBER), "rate_min_pct": nullable(NUMBER), "rate_max_pct": nullable(NUMBER)}
-
-
+_TERM: Final[Mapping[str, Schema]] = {"term_months": nullable(NUMBER), "term": nullable(TEXT)}
+_RATES: Final[Mapping[str, Schema]] = dict.fromkeys(
+    ("rate_pct", "rate_min_pct", "rate_max_pct"), nullable(NUMBER)
+)
+_AS_READ: Final[Mapping[str, Schema]] = {**_RATES, "raw_value": TEXT, "parse_warnings": list_of(TEXT)}
 _LOST: Final[Schema] = {**FLAG, "description": "Whether it has run longer than its workflow may."}
 _PLACED: Final[Mapping[str, Schema]] = {
     "constellation": {**nullable(TEXT), "description": "That its position lies in."}
@@ -264,8 +265,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "BestRates": listing(
         object_of(
             series_code=TEXT,
-            term_months=nullable(NUMBER),
-            term=nullable(TEXT),
+            **_TERM,
             rate_pct=NUMBER,
             observed_day=DAY,
             source_id=TEXT,
@@ -276,8 +276,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "RateMoves": listing(
         object_of(
             bank_name=TEXT,
-            term_months=nullable(NUMBER),
-            term=nullable(TEXT),
+            **_TERM,
             rate_before_pct=NUMBER,
             rate_pct=NUMBER,
             change_pct=NUMBER,
@@ -333,11 +332,8 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         object_of(
             bank_name=TEXT,
             series_code=TEXT,
-            term_months=nullable(NUMBER),
-            term=nullable(TEXT),
-            **_rates(),
-            raw_value=TEXT,
-            parse_warnings=list_of(TEXT),
+            **_TERM,
+            **_AS_READ,
             observed_day=DAY,
             scraped_at=TIME,
             source_id=TEXT,
@@ -349,7 +345,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "History": listing(
         object_of(
-            observed_day=DAY, scraped_at=TIME, **_rates(), source_id=TEXT, source_priority=nullable(INTEGER)
+            observed_day=DAY, scraped_at=TIME, **_RATES, source_id=TEXT, source_priority=nullable(INTEGER)
         ),
         bank_name=TEXT,
         series_code=TEXT,
@@ -358,12 +354,9 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "Observation": object_of(
         bank_name=TEXT,
         series_code=TEXT,
-        term_months=nullable(NUMBER),
-        term=nullable(TEXT),
+        **_TERM,
         observed_day=DAY,
-        **_rates(),
-        raw_value=TEXT,
-        parse_warnings=list_of(TEXT),
+        **_AS_READ,
         source_id=TEXT,
         source_priority=nullable(INTEGER),
         first_seen_at=TIME,
