@@ -24,7 +24,7 @@ from sourcebook.bucket.objects import Objects
 from sourcebook.fits.artifacts import artifacts
 from sourcebook.fits.check import check
 from sourcebook.lightcurves.series import POINT_FIELDS, NotASeries
-from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.establish import NovaEstablisher, prepare_nova
 from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import NovaStore
@@ -159,7 +159,7 @@ def conforms(body: Any, schema: str) -> None:
 
 def test_a_nova_without_products_has_an_empty_list_and_an_empty_light_curve(client: Client) -> None:
     assert client.call(LIST).body == {"items": [], "next_cursor": None}
-    NovaStore(client.table).prepare(client.nova_id)
+    prepare_nova(NovaStore(client.table), client.nova_id)
     listed = client.call(LIST).body["items"]
     assert [item["product_type"] for item in listed] == ["PHOTOMETRY_TABLE"]
     assert (listed[0]["ingestion_count"], listed[0]["row_count"], listed[0]["provider"]) == (0, None, None)
@@ -170,7 +170,7 @@ def test_a_nova_without_products_has_an_empty_list_and_an_empty_light_curve(clie
 
 
 def test_products_are_listed_by_provider_in_pages_and_filtered(client: Client) -> None:
-    NovaStore(client.table).prepare(client.nova_id)
+    prepare_nova(NovaStore(client.table), client.nova_id)
     ids = [client.spectrum(n, "ESO" if n % 2 else "MAST") for n in range(7)]
     ids.append(
         client.spectrum(
@@ -218,7 +218,7 @@ def test_a_spectrum_has_its_files_and_its_samples(client: Client) -> None:
 
 
 def test_what_has_no_samples_says_why(client: Client) -> None:
-    NovaStore(client.table).prepare(client.nova_id)
+    prepare_nova(NovaStore(client.table), client.nova_id)
     waiting = client.spectrum(1)
     answer = client.call(SPECTRUM, data_product_id=waiting)
     assert (answer.status, "UNVALIDATED" in answer.body["detail"]) == (404, True)

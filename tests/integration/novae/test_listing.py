@@ -10,7 +10,7 @@ import pytest
 from sourcebook.errors import InvalidInput
 from sourcebook.migrations.relist import STEP
 from sourcebook.migrations.steps import Migrations
-from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.establish import NovaEstablisher, prepare_nova
 from sourcebook.novae.listing import NovaList, Wanted
 from sourcebook.novae.read import NovaReader
 from sourcebook.novae.resolvers.identity import Identity
@@ -72,7 +72,7 @@ def test_each_filter_alone_and_all_pages(store: NovaStore, ids: dict[str, str]) 
 def test_those_with_data(store: NovaStore, ids: dict[str, str]) -> None:
     measured, seen = ids["V339 Del"], ids["T CrB"]
     for nova_id in ids.values():
-        store.prepare(nova_id)
+        prepare_nova(store, nova_id)
     store.table.update(keys.photometry_table(measured), assign={"row_count": 3})
     for number, status in enumerate(("QUARANTINED", "VALID")):
         key = keys.spectrum(seen, "ESO", f"{number}")

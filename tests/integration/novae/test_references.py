@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from boto3.dynamodb.conditions import Key
 
-from sourcebook.novae.establish import NovaEstablisher
+from sourcebook.novae.establish import NovaEstablisher, prepare_nova
 from sourcebook.novae.messages import Prepared
 from sourcebook.novae.references import ReferenceStore, fetch_references, move_discovery_back
 from sourcebook.novae.resolvers.ads import Ads
@@ -121,8 +121,8 @@ async def test_ads_says_no_in_its_own_ways(
 
 def test_a_nova_gets_its_one_photometry_table_once(store: NovaStore) -> None:
     nova_id = nova(store, "V1324 Sco")
-    assert store.prepare(nova_id) == Prepared(nova_id=nova_id, photometry_table_created=True)
-    assert not store.prepare(nova_id).photometry_table_created
+    assert prepare_nova(store, nova_id) == Prepared(nova_id=nova_id, photometry_table_created=True)
+    assert not prepare_nova(store, nova_id).photometry_table_created
     item = store.table.get(keys.photometry_table(nova_id))
     assert item is not None
     assert item["product_type"] == "PHOTOMETRY_TABLE"

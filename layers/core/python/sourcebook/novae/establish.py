@@ -8,12 +8,22 @@ from dataclasses import dataclass, replace
 from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.novae.coordinates import SAME_WITHIN, UNSURE_WITHIN, Position, separation_arcsec
-from sourcebook.novae.messages import Established, FindNova, FoundNova, MergeInto, NoNova, OneNova, Outcome
-from sourcebook.novae.model import nova_id_for
+from sourcebook.novae.messages import (
+    Established,
+    FindNova,
+    FoundNova,
+    MergeInto,
+    NoNova,
+    OneNova,
+    Outcome,
+    Prepared,
+)
+from sourcebook.novae.model import nova_id_for, photometry_id_for
 from sourcebook.novae.names import display_name, is_designation, normalize_name
 from sourcebook.novae.resolvers.identity import Identity, Kind
 from sourcebook.novae.store import Named, NovaStore, named_by
 from sourcebook.records.nova import NameSource, Nova
+from sourcebook.records.product import PhotometryTable
 from sourcebook.records.quarantine import QuarantineCase, QuarantineReason, ReviewStatus
 from sourcebook.runs.errors import Held
 from sourcebook.table import keys
@@ -177,6 +187,20 @@ class NovaEstablisher:
                 "updated_at": now,
             }
         )
+
+
+def prepare_nova(store: NovaStore, nova_id: str) -> Prepared:
+    """Create the one photometry table of a nova if it is missing, before anything is ingested for it.
+
+    Raises:
+        NoSuchNova: if there is no active nova with this id.
+    """
+    nova = store.active(nova_id)
+    now = store.clock()
+    product_id = photometry_id_for(nova.nova_id)
+    made = PhotometryTable(data_product_id=product_id, nova_id=nova.nova_id, created_at=now, updated_at=now)
+    there = store.table.create(made.to_item(keys.photometry_table(nova.nova_id)))
+    return Prepared(nova_id=nova.nova_id, photometry_table_created=there is None)
 
 
 def ambiguous(name: str, novae: list[Nova]) -> Held:

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from boto3.dynamodb.conditions import Attr
 
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.novae.coordinates import Position, cell_of
-from sourcebook.novae.messages import Prepared
-from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.names import display_name, is_designation, normalize_name
-from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.whereabouts import distances
 from sourcebook.records.nova import NAME_LIMIT, NameKind, NameMapping, NameSource, Nova, NovaStatus
-from sourcebook.records.product import PhotometryTable
 from sourcebook.table import keys
 from sourcebook.table.client import Table
+
+if TYPE_CHECKING:
+    from sourcebook.novae.resolvers.identity import Identity
 
 MOST_NAMES: Final = 200
 """Names kept of one nova. SIMBAD's best-known stars have about a hundred."""
@@ -112,21 +111,6 @@ class NovaStore:
             if nova is not None and nova.status is NovaStatus.ACTIVE:
                 found.setdefault(nova.nova_id, (nova, arcsec))
         return list(found.values())
-
-    def prepare(self, nova_id: str) -> Prepared:
-        """Create the one photometry table of a nova if it is missing, before anything is ingested for it.
-
-        Raises:
-            NoSuchNova: if there is no active nova with this id.
-        """
-        nova = self.active(nova_id)
-        now = self.clock()
-        product_id = photometry_id_for(nova.nova_id)
-        made = PhotometryTable(
-            data_product_id=product_id, nova_id=nova.nova_id, created_at=now, updated_at=now
-        )
-        there = self.table.create(made.to_item(keys.photometry_table(nova.nova_id)))
-        return Prepared(nova_id=nova.nova_id, photometry_table_created=there is None)
 
     def create(self, nova: Nova, names: Iterable[Named]) -> bool:
         """Write a nova with its place and names, unless it is there.

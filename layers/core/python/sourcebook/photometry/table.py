@@ -22,6 +22,7 @@ from sourcebook.errors import InvalidInput, Retryable, Terminal
 from sourcebook.lightcurves.model import TABLE_SCHEMA, Measurement
 from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, Upload, read_table, write_table
 from sourcebook.lightcurves.series import Series
+from sourcebook.novae.establish import prepare_nova
 from sourcebook.novae.model import photometry_id_for
 from sourcebook.novae.papers import add_paper, bibcode_of
 from sourcebook.novae.store import NovaStore
@@ -66,7 +67,7 @@ class TableRebuilder:
             TableFull: if there would be more than 250,000 measurements.
         """
         nova_id, file_id, source = request.nova_id, request.file_id, request.upload
-        self.store.prepare(nova_id)
+        prepare_nova(self.store, nova_id)
         coming = read_rows(self.objects, nova_id, file_id)
         table, etag = self._merge_in(nova_id, file_id, coming)
         upload = table.has(file_id) or Upload(file_id, len(coming), 0)
