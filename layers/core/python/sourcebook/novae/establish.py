@@ -19,7 +19,7 @@ from sourcebook.novae.messages import (
     Prepared,
 )
 from sourcebook.novae.model import nova_id_for, photometry_id_for
-from sourcebook.novae.names import display_name, is_designation, normalize_name
+from sourcebook.novae.names import normalize_name
 from sourcebook.novae.resolvers.identity import Identity, Kind
 from sourcebook.novae.store import Named, NovaStore, named_by
 from sourcebook.records.nova import NameSource, Nova
@@ -145,15 +145,8 @@ class NovaEstablisher:
         return None, None
 
     def _by_names(self, name: str, identity: Identity) -> Nova | None:
-        found: dict[str, Nova] = {}
-        for alias in (name, *identity.all_names):
-            try:
-                normalized = normalize_name(display_name(alias))
-            except InvalidInput:
-                continue
-            # "Nova Sgr 2012" is the name of five: that one of them is in the catalogue says nothing.
-            if not is_designation(normalized):
-                found |= {nova.nova_id: nova for nova in self.store.find(normalized)}
+        own_names = self.store.bearers((name, *identity.all_names))
+        found = {nova.nova_id: nova for _, novae in own_names for nova in novae}
         if len(found) > 1:
             raise ambiguous(name, list(found.values()))
         return next(iter(found.values()), None)

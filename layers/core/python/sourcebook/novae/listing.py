@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from boto3.dynamodb.conditions import ConditionBase
 from boto3.dynamodb.conditions import Key as KeyCondition
 
 from sourcebook.errors import InvalidInput
@@ -18,7 +17,7 @@ from sourcebook.records.nova import Nova, NovaStatus
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, fill_page
+from sourcebook.table.pages import Listing, Page, fill_page, in_partition
 
 STATUSES: Final = tuple(status.value for status in NovaStatus)
 
@@ -71,10 +70,10 @@ class NovaList:
         if cursor is not None:
             order, nova_id = listing.position(cursor, parts=2)
             start = {**keys.nova(nova_id), "GSI1PK": keys.LISTED_NOVAE, "GSI1SK": order}
-        condition: ConditionBase = KeyCondition("GSI1PK").eq(keys.LISTED_NOVAE)
+        beginning = None
         if wanted.prefix is not None:
-            beginning = " ".join(wanted.prefix.casefold().split())
-            condition = condition & KeyCondition("GSI1SK").begins_with(beginning)
+            beginning = KeyCondition("GSI1SK").begins_with(" ".join(wanted.prefix.casefold().split()))
+        condition = in_partition("GSI1PK", keys.LISTED_NOVAE, beginning)
         return fill_page(
             self.table.query_all(condition, index=keys.ELIGIBILITY_INDEX, start=start, page_size=limit + 1),
             listing=listing,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sourcebook.errors import InvalidInput, Retryable
+from sourcebook.errors import Retryable
 from sourcebook.novae.coordinates import SAME_WITHIN, Position, separation_arcsec
 from sourcebook.novae.messages import AuthorityAnswer, NameOutcome, Reconciled
-from sourcebook.novae.names import display_name, is_designation, normalize_name
+from sourcebook.novae.names import display_name
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.store import NovaStore, named_by
 from sourcebook.records.nova import NameSource, Nova
@@ -61,14 +61,8 @@ def _check(store: NovaStore, nova: Nova, identity: Identity) -> None:
                 f"{nova.primary_name} is: say which is right",
                 {"identity": identity.to_json(), "separation_arcsec": round(arcsec, 3)},
             )
-    for name in identity.all_names:
-        try:
-            normalized = normalize_name(display_name(name))
-        except InvalidInput:
-            continue
-        if is_designation(normalized):
-            continue
-        others = [other for other in store.find(normalized) if other.nova_id != nova.nova_id]
+    for name, novae in store.bearers(identity.all_names):
+        others = [other for other in novae if other.nova_id != nova.nova_id]
         if others:
             raise Held(
                 QuarantineReason.NAME_CONFLICT,

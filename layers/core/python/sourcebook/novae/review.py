@@ -166,6 +166,7 @@ class ReviewDesk:
         if item is None:
             return None
         self._check(item, decision, nova_id, overrides)
+        given = dict(overrides) if overrides else None
         now = self.clock()
         reviewed_at = isoformat(now)
         try:
@@ -174,7 +175,7 @@ class ReviewDesk:
                 assign={
                     "manual_review_status": decision,
                     "merged_into": nova_id,
-                    "overrides": dict(overrides) if overrides else None,
+                    "overrides": given,
                     "reviewed_at": reviewed_at,
                     "reviewed_by": caller,
                     "reviewer": reviewer,
@@ -188,7 +189,7 @@ class ReviewDesk:
         except ConditionFailed as found:
             there = found.item or {}
             stands = (there.get("manual_review_status"), there.get("merged_into"), there.get("overrides"))
-            if stands != (decision, nova_id, dict(overrides) if overrides else None):
+            if stands != (decision, nova_id, given):
                 raise DoesNotFit(
                     "decision",
                     decision,

@@ -7,7 +7,7 @@ can be seen has its name and its place; rows that point to a nova which is not t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -93,6 +93,19 @@ class NovaStore:
         rows = self.table.items_of(keys.nova_names(normalized))
         found = {nova.nova_id: nova for row in rows if (nova := self._followed(row["nova_id"])) is not None}
         return [nova for _, nova in sorted(found.items()) if nova.status is NovaStatus.ACTIVE]
+
+    def bearers(self, names: Iterable[str]) -> Iterator[tuple[str, list[Nova]]]:
+        """Yield each name that is one nova's own, and the active novae that it may mean.
+
+        "Nova Sgr 2012" is the name of five: that one of them is in the catalogue says nothing.
+        """
+        for name in names:
+            try:
+                normalized = normalize_name(display_name(name))
+            except InvalidInput:
+                continue
+            if not is_designation(normalized):
+                yield name, self.find(normalized)
 
     def names(self, nova_id: str) -> list[NameMapping]:
         """Return a nova's names, the primary one first, then by their normalized form."""
