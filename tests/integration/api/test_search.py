@@ -397,6 +397,20 @@ def test_the_stream_names_the_new_articles_that_were_not_analyzed_when_it_was_re
     assert (list(changes.new), list(changes.articles)) == (["waits"], ["analyzed"])
 
 
+def test_a_reading_with_many_new_articles_leaves_the_rest_to_the_next(world: World) -> None:
+    shards = Shards(a=[], b=[])
+    for number in range(9):
+        shards.put("ab"[number % 2], {"PK": f"new {number}", "SK": "ARTICLE", "entity_type": "Article"})
+    stream = TableStream(cast("Any", shards), "arn", world.table, most_new=3)
+    found: list[list[str]] = []
+    while len(found) < 9 and (read := stream.read(60)).records:
+        stream.note(read)
+        found.append(list(read.new))
+    assert sorted(key for keys_read in found for key in keys_read) == [f"new {n}" for n in range(9)]
+    # An answer of the stand-in has two records.
+    assert max(map(len, found)) <= 4
+
+
 def test_what_the_stream_has_lost_is_reported(world: World) -> None:
     shards = Shards(a=[])
     stream = TableStream(cast("Any", shards), "arn", world.table)

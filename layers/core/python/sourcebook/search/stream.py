@@ -61,18 +61,25 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class TableStream:
-    """The table's stream, with the place up to which it has been read."""
+    """The table's stream, with the place up to which it has been read.
+
+    Attributes:
+        most_new: new articles of one reading, which whoever has it read can enter into by_status in time.
+    """
 
     client: DynamoDBStreamsClient
     arn: str
     table: Table
     seconds: Callable[[], float] = time.monotonic
+    most_new: int = 20_000
 
     def read(self, longest: float, notice: Notice = lambda _record: None) -> Changes:
         """Return the articles that changed since the place that was noted last.
 
+        It stops when it took too long or found too many new ones, and leaves the rest to the next reading.
+
         Args:
-            longest: seconds after which it stops and leaves the rest to the next reading.
+            longest: seconds that it may take.
             notice: is shown each record too.
 
         Raises:
@@ -82,16 +89,18 @@ class TableStream:
         known = dict(mark.get("shards", {}))
         changes = Changes({}, int(mark.get("version", 0)))
         begun = self.seconds()
+
+        def has_room() -> bool:
+            return self.seconds() - begun < longest and len(changes.new) < self.most_new
+
         try:
             shards = list(self._shards())
             # Each reading begins with another one, so that a busy shard keeps none waiting for ever.
             first = changes.version % max(1, len(shards))
             for shard in shards[first:] + shards[:first]:
                 place = known.get(shard, "")
-                if place != _END and self.seconds() - begun < longest:
-                    place = self._read_shard(
-                        shard, place, changes, lambda: self.seconds() - begun < longest, notice
-                    )
+                if place != _END and has_room():
+                    place = self._read_shard(shard, place, changes, has_room, notice)
                 if place:
                     changes.shards[shard] = place
         except (ClientError, BotoCoreError) as error:
