@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from boto3.dynamodb.conditions import Attr
-from boto3.dynamodb.conditions import Key as KeyCondition
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.clock import Clock, isoformat, utc_now
@@ -20,7 +19,15 @@ from sourcebook.records.quarantine import PENDING, REVIEWED, QuarantineCase, Rev
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import Listing, Page, fill_page, merged_position
+from sourcebook.table.pages import (
+    ListedItem,
+    Listing,
+    Page,
+    Partition,
+    fill_page,
+    list_newest_first,
+    merged_position,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -98,31 +105,20 @@ class ReviewDesk:
         """
         status = REVIEWED if reviewed else PENDING
         listing = Listing.of("quarantine", {"status": status})
-        start = None
-        if cursor is not None:
-            timestamp, partition = merged_position(listing, cursor, ())
-            key = {"PK": partition, "SK": keys.QUARANTINE_SORT_KEY}
-            start = {"status": status, "timestamp": timestamp, **key}
+        after = None if cursor is None else merged_position(listing, cursor, ())
+        place = Partition(keys.STATUS_INDEX, "status", status, keys.QUARANTINE_SORT_KEY)
 
-        def load(entries: list[Item]) -> list[View | None]:
-            wanted = [keys.key_of(entry) for entry in entries]
-            items = {item["PK"]: item for item in self.table.batch_get(wanted)}
-            cases = [items.get(key["PK"]) for key in wanted]
-            return [
-                QuarantineCase.of_item(case).shown() if case and case["status"] == status else None
-                for case in cases
-            ]
+        def load(entries: list[ListedItem]) -> list[View | None]:
+            found = self.table.batch_get(keys.key_of(entry.item) for entry in entries)
+            shown = {
+                case["PK"]: QuarantineCase.of_item(case).shown() for case in found if case["status"] == status
+            }
+            return [shown.get(entry.item["PK"]) for entry in entries]
 
         return fill_page(
-            self.table.query_all(
-                KeyCondition("status").eq(status),
-                index=keys.STATUS_INDEX,
-                newest_first=True,
-                start=start,
-                page_size=limit + 1,
-            ),
+            list_newest_first(self.table, [place], after, page_size=limit + 1),
             listing=listing,
-            position=lambda entry: (entry["timestamp"], entry["PK"]),
+            position=lambda entry: entry.position,
             load=load,
             limit=limit,
         )
