@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
@@ -19,17 +19,7 @@ from sourcebook.schema import DIGEST
 from sourcebook.table import keys
 from sourcebook.table.client import Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import (
-    ListedItem,
-    Listing,
-    Page,
-    Partition,
-    Position,
-    bad_cursor,
-    fill_page,
-    list_newest_first,
-    merged_position,
-)
+from sourcebook.table.pages import Listing, Page, Partition, page_newest_first
 
 STATUSES: Final = tuple(status.value for status in Status if status is not Status.JOINED)
 SENTIMENTS: Final = tuple(sentiment.value for sentiment in Sentiment)
@@ -94,30 +84,6 @@ class ArticleFilter:
             return False
         known = {str(source).casefold() for source in article.get("sources", ())}
         return not self.sources or any(source.casefold() in known for source in self.sources)
-
-
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """First and last timestamp of a list, both included, as the index spells them."""
-
-    first: str | None
-    last: str | None
-
-    @classmethod
-    def of(cls, wanted: ArticleFilter) -> _Bounds:
-        # Timestamps are whole seconds: at or after 21:56:39.5 is at or after :40, before it is up to :39.
-        first = isoformat(_rounded_up(wanted.since)) if wanted.since else None
-        last = isoformat(_rounded_up(wanted.until) - _WHOLE_SECOND) if wanted.until else None
-        return cls(first, last)
-
-    @property
-    def empty(self) -> bool:
-        return self.first is not None and self.last is not None and self.first > self.last
-
-    def hold(self, timestamp: str) -> bool:
-        return (self.first is None or self.first <= timestamp) and (
-            self.last is None or timestamp <= self.last
-        )
 
 
 def partitions_of(wanted: ArticleFilter, shards: keys.Shards) -> list[Partition]:
@@ -196,49 +162,41 @@ class ArticleReader:
         Raises:
             InvalidInput: if the cursor is not one of this list with these filters.
         """
-        bounds = _Bounds.of(wanted)
+        # Timestamps are whole seconds: at or after 21:56:39.5 is at or after :40, before it is up to :39.
+        first = isoformat(_rounded_up(wanted.since)) if wanted.since else None
+        last = isoformat(_rounded_up(wanted.until) - _WHOLE_SECOND) if wanted.until else None
         listing = Listing.of(
             "articles",
             {
                 "status": wanted.status,
                 "sentiment": wanted.sentiment,
                 "tag": wanted.tag,
-                "since": bounds.first,
-                "until": bounds.last,
+                "since": first,
+                "until": last,
                 "sources": ",".join(wanted.sources) or None,
             },
         )
-        after, places = None, partitions_of(wanted, self.table.shards)
-        if cursor is not None:
-            names = [place.value for place in places]
-            after = _position(listing, cursor, bounds, names if len(names) > 1 else ())
-        if bounds.empty:
-            return Page([], None)
-        return fill_page(
-            list_newest_first(
-                self.table, places, after, page_size=limit + 2, first=bounds.first, last=bounds.last
-            ),
+
+        def load(entries: list[Item]) -> list[AnyArticle | None]:
+            # No index holds articles: docs/decisions/0131 says why.
+            found = self.table.batch_get(
+                keys.Key(PK=entry["PK"], SK=keys.ARTICLE_SORT_KEY) for entry in entries
+            )
+            # The article itself decides: an index is a moment behind, and an article may have expired.
+            articles = {item["PK"]: read_article(item) for item in found if wanted.holds(item)}
+            return [articles.get(entry["PK"]) for entry in entries]
+
+        return page_newest_first(
+            self.table,
+            partitions_of(wanted, self.table.shards),
             listing=listing,
-            position=lambda entry: entry.position,
-            load=self._loader(wanted),
+            cursor=cursor,
+            load=load,
             limit=limit,
+            first=first,
+            last=last,
             weight=article_weight,
         )
-
-    def _loader(self, wanted: ArticleFilter) -> Callable[[list[ListedItem]], list[AnyArticle | None]]:
-        def load(entries: list[ListedItem]) -> list[AnyArticle | None]:
-            # No index holds articles: docs/decisions/0131 says why.
-            wanted_keys = [
-                keys.Key(PK=entry.item["PK"], SK=keys.ARTICLE_SORT_KEY)
-                for entry in entries
-                if not entry.given
-            ]
-            articles = {item["PK"]: item for item in self.table.batch_get(wanted_keys)}
-            found = [None if entry.given else articles.get(entry.item["PK"]) for entry in entries]
-            # The article itself decides: an index is a moment behind, and an article may have expired.
-            return [read_article(item) if item is not None and wanted.holds(item) else None for item in found]
-
-        return load
 
 
 def read_article(item: Item) -> AnyArticle:
@@ -265,14 +223,6 @@ def _candidates(key: str) -> Iterator[keys.Key]:
 
 def _has_surrogates(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _position(listing: Listing, cursor: str, bounds: _Bounds, merged: Sequence[str]) -> Position:
-    position = merged_position(listing, cursor, merged)
-    # DynamoDB refuses a start outside of the condition.
-    if not bounds.hold(position[0]):
-        raise bad_cursor(cursor)
-    return position
 
 
 def _rounded_up(moment: datetime) -> datetime:

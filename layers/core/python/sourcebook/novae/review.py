@@ -19,15 +19,7 @@ from sourcebook.records.quarantine import PENDING, REVIEWED, QuarantineCase, Rev
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed, Table
 from sourcebook.table.codec import Item
-from sourcebook.table.pages import (
-    ListedItem,
-    Listing,
-    Page,
-    Partition,
-    fill_page,
-    list_newest_first,
-    merged_position,
-)
+from sourcebook.table.pages import Listing, Page, Partition, page_newest_first
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -105,23 +97,16 @@ class ReviewDesk:
         """
         status = REVIEWED if reviewed else PENDING
         listing = Listing.of("quarantine", {"status": status})
-        after = None if cursor is None else merged_position(listing, cursor, ())
         place = Partition(keys.STATUS_INDEX, "status", status, keys.QUARANTINE_SORT_KEY)
 
-        def load(entries: list[ListedItem]) -> list[View | None]:
-            found = self.table.batch_get(keys.key_of(entry.item) for entry in entries)
+        def load(entries: list[Item]) -> list[View | None]:
+            found = self.table.batch_get(map(keys.key_of, entries))
             shown = {
                 case["PK"]: QuarantineCase.of_item(case).shown() for case in found if case["status"] == status
             }
-            return [shown.get(entry.item["PK"]) for entry in entries]
+            return [shown.get(entry["PK"]) for entry in entries]
 
-        return fill_page(
-            list_newest_first(self.table, [place], after, page_size=limit + 1),
-            listing=listing,
-            position=lambda entry: entry.position,
-            load=load,
-            limit=limit,
-        )
+        return page_newest_first(self.table, [place], listing=listing, cursor=cursor, load=load, limit=limit)
 
     def review(
         self,

@@ -203,40 +203,6 @@ def between(first: str | None, last: str | None) -> ConditionBase | None:
     return timestamp.lte(last) if last else None
 
 
-def list_newest_first(
-    table: Table,
-    partitions: Sequence[Partition],
-    after: Position | None,
-    *,
-    page_size: int,
-    first: str | None = None,
-    last: str | None = None,
-) -> Iterator[ListedItem]:
-    """Yield the items of one or several partitions of an index, newest first, after a position.
-
-    Args:
-        table: where they are.
-        partitions: in the order in which items move from one to another.
-        after: position of the last entry given before; see `merge_newest_first`.
-        page_size: items that are probably wanted.
-        first: the earliest timestamp, None for no bound.
-        last: the latest one.
-    """
-    size = page_size if len(partitions) == 1 else _share_of(page_size, table.shards.count)
-
-    def stream(place: Partition) -> Stream:
-        return lambda earliest, latest, key: place.newest_first(
-            table, size, earliest or first, latest or last, key
-        )
-
-    if len(partitions) > 1:
-        streams = {place.value: stream(place) for place in partitions}
-        return merge_newest_first(streams, after, side_by_side=table.shards.count > 1)
-    latest, key = after or (None, None)
-    items = stream(partitions[0])(None, latest, key)
-    return (ListedItem(item, (item["timestamp"], item["PK"])) for item in items)
-
-
 def walk_shards(
     table: Table,
     attribute: str,
@@ -465,3 +431,67 @@ def _likely_enough(limit: int, found: int, looked_at: int) -> int:
     if not looked_at:
         return limit
     return min(math.ceil((limit - found) * looked_at / found), _BATCH) if found else _BATCH
+
+
+def page_newest_first(
+    table: Table,
+    partitions: Sequence[Partition],
+    *,
+    listing: Listing,
+    cursor: str | None,
+    load: Callable[[list[Item]], Sequence[RowT | None]],
+    limit: int,
+    first: str | None = None,
+    last: str | None = None,
+    weight: Callable[[RowT], int] = lambda _row: 0,
+) -> Page[RowT]:
+    """Return one page of the items of one or several partitions of an index, newest first.
+
+    Args:
+        table: where they are.
+        partitions: in the order in which items move from one to another.
+        listing: what the cursor belongs to.
+        cursor: of the page before.
+        load: turns items of the index into rows, as that of `fill_page`.
+        limit: rows of a full page, at most 100.
+        first: the earliest timestamp, None for no bound.
+        last: the latest one.
+        weight: bytes that a row adds to the answer.
+
+    Raises:
+        InvalidInput: if the cursor is not one of this list.
+    """
+    merged = len(partitions) > 1
+    after = None
+    if cursor is not None:
+        after = merged_position(listing, cursor, [place.value for place in partitions] if merged else ())
+        # DynamoDB refuses a start outside of the condition.
+        if (first and after[0] < first) or (last and after[0] > last):
+            raise bad_cursor(cursor)
+    # That a timestamp has no more items is known by the first of the next one.
+    size = _share_of(limit + 2, table.shards.count) if merged else limit + 1
+
+    def stream(place: Partition) -> Stream:
+        return lambda earliest, latest, key: place.newest_first(
+            table, size, earliest or first, latest or last, key
+        )
+
+    if merged:
+        streams = {place.value: stream(place) for place in partitions}
+        entries = merge_newest_first(streams, after, side_by_side=table.shards.count > 1)
+    else:
+        items = stream(partitions[0])(None, *(after or (None, None)))
+        entries = (ListedItem(item, (item["timestamp"], item["PK"])) for item in items)
+
+    def rows_of(entries: list[ListedItem]) -> list[RowT | None]:
+        rows = iter(load([entry.item for entry in entries if not entry.given]))
+        return [None if entry.given else next(rows) for entry in entries]
+
+    return fill_page(
+        entries,
+        listing=listing,
+        position=lambda entry: entry.position,
+        load=rows_of,
+        limit=limit,
+        weight=weight,
+    )

@@ -17,15 +17,8 @@ from sourcebook.records.event import ACTIVE, Event, EventMember, Idea
 from sourcebook.schema import DIGEST
 from sourcebook.table import keys
 from sourcebook.table.client import Table
-from sourcebook.table.pages import (
-    ListedItem,
-    Listing,
-    Page,
-    Partition,
-    fill_page,
-    list_newest_first,
-    merged_position,
-)
+from sourcebook.table.codec import Item
+from sourcebook.table.pages import Listing, Page, Partition, page_newest_first
 
 IDEAS_SHOWN: Final = 50
 
@@ -51,16 +44,8 @@ class EventReader:
             Partition(keys.STATUS_INDEX, "status", value, keys.EVENT_SORT_KEY)
             for value in self.table.shards.read(ACTIVE)
         ]
-        after = None
-        if cursor is not None:
-            names = [one.value for one in partitions] if len(partitions) > 1 else ()
-            after = merged_position(listing, cursor, names)
-        return fill_page(
-            list_newest_first(self.table, partitions, after, page_size=limit + 1),
-            listing=listing,
-            position=lambda entry: entry.position,
-            load=self._load,
-            limit=limit,
+        return page_newest_first(
+            self.table, partitions, listing=listing, cursor=cursor, load=self._load, limit=limit
         )
 
     def get(self, event_id: str, *, redirects: int = MOST_REDIRECTS) -> EventWithArticles | None:
@@ -82,11 +67,10 @@ class EventReader:
         members = sorted(map(EventMember.of, articles), key=lambda one: (one.published_at, one.dedup_key))
         return EventWithArticles(event, members, ideas[: -IDEAS_SHOWN - 1 : -1])
 
-    def _load(self, entries: list[ListedItem]) -> list[Event | None]:
-        wanted = [keys.Key(PK=entry.item["PK"], SK=entry.item["SK"]) for entry in entries if not entry.given]
-        found = {item["PK"]: item for item in self.table.batch_get(wanted)}
-        items = [None if entry.given else found.get(entry.item["PK"]) for entry in entries]
-        return [None if item is None else Event.of_item(item) for item in items]
+    def _load(self, entries: list[Item]) -> list[Event | None]:
+        items = self.table.batch_get(map(keys.key_of, entries))
+        found = {item["PK"]: Event.of_item(item) for item in items}
+        return [found.get(entry["PK"]) for entry in entries]
 
 
 @dataclass(frozen=True, slots=True)
