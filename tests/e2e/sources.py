@@ -10,6 +10,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from boto3.dynamodb.conditions import Attr
+from botocore.exceptions import BotoCoreError
 
 from sourcebook.articles.conditions import has_status
 from sourcebook.clock import isoformat
@@ -18,7 +19,7 @@ from sourcebook.records.source import Source
 from sourcebook.sources.model import SourceSpec
 from sourcebook.sources.registry import SourceRegistry
 from sourcebook.table import keys
-from sourcebook.table.client import Table
+from sourcebook.table.client import Table, TableBusy
 from sourcebook.table.codec import decode_item
 from tests.e2e.stack import Stack, invoke, wait_until
 
@@ -104,7 +105,11 @@ def statuses(items: Iterable[dict[str, Any]]) -> set[str | None]:
 
 
 def keys_by_status(stack: Stack, status: str) -> list[str]:
-    """Return the partition keys of the articles with a status, those that no index holds too."""
+    """Return the partition keys of the articles with a status, those that no index holds too.
+
+    Raises:
+        TableBusy: if the embedded cloud does not answer, as while it is started again.
+    """
     table = stack.session.resource("dynamodb").Table(stack.outputs.table_name)
     asked: Any = {
         "FilterExpression": Attr("entity_type").eq("Article") & has_status(Status(status)),
@@ -113,7 +118,10 @@ def keys_by_status(stack: Stack, status: str) -> list[str]:
     }
     found: list[str] = []
     while True:
-        page = table.scan(**asked)
+        try:
+            page = table.scan(**asked)
+        except BotoCoreError as error:
+            raise TableBusy(str(error)) from error
         found += [str(item["PK"]) for item in page["Items"]]
         if "LastEvaluatedKey" not in page:
             return found
