@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sourcebook.lightcurves.model import COLUMNS, TABLE_SCHEMA, Measurement
-from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, Upload, read_table, write_table
+from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, StoredUpload, read_table, write_table
 from sourcebook.lightcurves.series import POINT_FIELDS, NotASeries, Series, thin
 from tests.unit.lightcurves.test_merge import ONE
 
@@ -22,7 +22,7 @@ FLUX = replace(
     ONE, magnitude=None, magnitude_error=None, flux=0.1, flux_unit="Jy", band="5 GHz", mjd=56081.25, notes="ß"
 )
 ROWS = (ONE, LIMIT, FLUX)
-TABLE = PhotometryFile(NOVA, ROWS, (Upload("a" * 64, 3, 3), Upload("b" * 64, 2, 0)), 7)
+TABLE = PhotometryFile(NOVA, ROWS, (StoredUpload("a" * 64, 3, 3), StoredUpload("b" * 64, 2, 0)), 7)
 
 
 def test_a_table_is_read_as_it_was_written() -> None:
@@ -30,7 +30,7 @@ def test_a_table_is_read_as_it_was_written() -> None:
     assert tuple(found.measurements) == ROWS
     assert (found.nova_id, found.uploads, found.schema_version) == (NOVA, TABLE.uploads, TABLE_SCHEMA)
     assert found.revision == 7
-    assert found.has("b" * 64) == Upload("b" * 64, 2, 0)
+    assert found.has("b" * 64) == StoredUpload("b" * 64, 2, 0)
     assert found.has("c" * 64) is None
 
 

@@ -142,7 +142,7 @@ _OF_BAND: Final = re.compile(
 """``V``, ``Vmag``, ``mag_V``; and ``e_Vmag``, ``eV``, ``V_err``, ``sigma_V``: a column for one band."""
 
 
-class Column(NamedTuple):
+class FieldColumn(NamedTuple):
     """A column that has a field."""
 
     position: int
@@ -162,7 +162,7 @@ class BandColumns(NamedTuple):
     """The magnitude of one band, its error and its limits, in a table that has columns for each band."""
 
     band: str
-    fields: Mapping[str, Column]
+    fields: Mapping[str, FieldColumn]
     limits: tuple[LimitColumn, ...] = ()
 
     @property
@@ -194,7 +194,7 @@ class Columns:
     """
 
     times: tuple[TimeColumn, ...]
-    fields: Mapping[str, Column]
+    fields: Mapping[str, FieldColumn]
     constants: Mapping[str, str] = field(default_factory=dict)
     limits: tuple[LimitColumn, ...] = ()
     unread: Mapping[int, str] = field(default_factory=dict)
@@ -297,7 +297,7 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
         raise InvalidInput("columns", f"{len(headings)} headings", f"at most {MOST_COLUMNS}")
     dialect = _dialect(headings)
     times: list[TimeColumn] = []
-    fields: dict[str, Column] = {}
+    fields: dict[str, FieldColumn] = {}
     limits: list[LimitColumn] = []
     unread: dict[int, str] = {}
     plain_errors: list[int] = []
@@ -318,7 +318,7 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
             plain_errors.append(position)
         elif found in fields:
             raise _twice(found, heading, fields[found].heading)
-        fields[found] = Column(position, written.strip(), unit)
+        fields[found] = FieldColumn(position, written.strip(), unit)
     frequency = fields.get("frequency")
     if frequency is not None and ("band" not in fields or frequency.unit.lower() in _FREQUENCIES):
         # A band of radio is C or X, which is clear or nothing elsewhere.
@@ -341,7 +341,7 @@ def find_columns(headings: Sequence[str], constants: Mapping[str, str]) -> Colum
     )
 
 
-def said_by_units(fields: Mapping[str, Column]) -> dict[str, str]:
+def said_by_units(fields: Mapping[str, FieldColumn]) -> dict[str, str]:
     """Return what units of headings say for all rows: "flux (mJy)", "mag [AB]"."""
     found = {}
     if "flux" in fields and fields["flux"].unit:
@@ -381,7 +381,7 @@ def _bands(
     Raises:
         InvalidInput: if a column of limits or of errors does not say of which of the bands.
     """
-    found: dict[str, dict[str, Column]] = {}
+    found: dict[str, dict[str, FieldColumn]] = {}
     sure: set[str] = set()
     stars = "C" in unread.values()
     for position, heading in unread.items():
@@ -416,8 +416,8 @@ def _bands(
     return tuple(bands)
 
 
-def _column(position: int, heading: str) -> Column:
-    return Column(position, heading.strip(), _split_unit(heading)[1])
+def _column(position: int, heading: str) -> FieldColumn:
+    return FieldColumn(position, heading.strip(), _split_unit(heading)[1])
 
 
 def _is_of(limit: LimitColumn, band: str) -> bool:

@@ -32,7 +32,7 @@ class NotATable(Terminal):
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
+class StoredUpload:
     """One upload that is in the table.
 
     Attributes:
@@ -55,17 +55,17 @@ class PhotometryFile:
 
     nova_id: str
     measurements: Sequence[Measurement] = ()
-    uploads: tuple[Upload, ...] = ()
+    uploads: tuple[StoredUpload, ...] = ()
     revision: int = 0
     schema_version: str = TABLE_SCHEMA
 
     def with_upload(self, file_id: str, coming: Collection[Measurement]) -> PhotometryFile:
         """Return the next revision, which has the measurements of an upload too."""
         merged = merge(self.measurements, coming)
-        uploads = (*self.uploads, Upload(file_id, len(coming), merged.added))
+        uploads = (*self.uploads, StoredUpload(file_id, len(coming), merged.added))
         return PhotometryFile(self.nova_id, merged.rows, uploads, self.revision + 1)
 
-    def has(self, file_id: str) -> Upload | None:
+    def has(self, file_id: str) -> StoredUpload | None:
         """Return an upload that is in it, or None."""
         return next((upload for upload in self.uploads if upload.file_id == file_id), None)
 
@@ -107,7 +107,7 @@ def read_table(body: bytes) -> PhotometryFile:
     try:
         file = pq.ParquetFile(pa.BufferReader(body))
         about = json.loads((file.schema_arrow.metadata or {})[_ABOUT])
-        uploads = tuple(Upload(str(f), int(rows), int(added)) for f, rows, added in about["uploads"])
+        uploads = tuple(StoredUpload(str(f), int(rows), int(added)) for f, rows, added in about["uploads"])
         there = [name for name in COLUMNS if name in file.schema_arrow.names]
         rows = file.read(columns=there).to_pylist()
         measurements = [Measurement(**row) for row in rows]

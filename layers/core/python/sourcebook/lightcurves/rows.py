@@ -21,7 +21,7 @@ from sourcebook.lightcurves.figures import (
 )
 from sourcebook.lightcurves.limits import FAINTEST, Limits, read_limits, says_not_seen
 from sourcebook.lightcurves.model import NOTES_LIMIT, OBSERVER_LIMIT, Measurement, TimeSystem
-from sourcebook.lightcurves.times import Moment, TimeKind, is_clock, read_kind, read_scale, read_time
+from sourcebook.lightcurves.times import MeasurementTime, TimeKind, is_clock, read_kind, read_scale, read_time
 from sourcebook.lightcurves.units import FluxUnit, read_flux_unit
 
 MAGNITUDES: Final = (Decimal(-12), FAINTEST)
@@ -276,7 +276,7 @@ class RowReader:
             expected = "STD or ABS: a difference from a comparison star is no magnitude of the nova"
             raise row.wrong("magnitude_type", expected)
 
-    def _time(self, row: Row) -> Moment:
+    def _time(self, row: Row) -> MeasurementTime:
         cells, columns = row.cells, row.columns
         filled = [column for column in columns.times if not is_blank(cells[column.position])]
         if not filled:
@@ -305,7 +305,7 @@ class RowReader:
                 raise InvalidInput(column.heading, other.raw, expected)
         return first
 
-    def _moment(self, row: Row, column: TimeColumn, clocks: Sequence[TimeColumn]) -> Moment:
+    def _moment(self, row: Row, column: TimeColumn, clocks: Sequence[TimeColumn]) -> MeasurementTime:
         """Read the time of a column; a date takes the time of its day from the column that has it."""
         kind, text = column.kind, row.cells[column.position]
         numeric = looks_like_a_number(text)

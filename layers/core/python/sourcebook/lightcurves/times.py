@@ -89,7 +89,7 @@ class TimeKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class MeasurementTime:
     """A time as it is kept."""
 
     mjd: Decimal
@@ -132,7 +132,7 @@ def read_scale(field: str, text: str) -> TimeScale:
     return found
 
 
-def read_time(field: str, text: str, kind: TimeKind, latest: Decimal) -> Moment:
+def read_time(field: str, text: str, kind: TimeKind, latest: Decimal) -> MeasurementTime:
     """Read one time.
 
     Args:
@@ -151,16 +151,16 @@ def read_time(field: str, text: str, kind: TimeKind, latest: Decimal) -> Moment:
         raise InvalidInput(field, text, f"a declared kind of date: call the column one of {names}")
     if kind.system is None or kind.system is TimeSystem.DATE:
         mjd, scale = _read_date(field, text, kind)
-        moment = Moment(mjd, TimeSystem.DATE, scale, shown)
+        moment = MeasurementTime(mjd, TimeSystem.DATE, scale, shown)
     else:
         value = read_number(field, text) + (kind.offset or 0)
         mjd = value if kind.system in _MODIFIED else value - MJD_ORIGIN
-        moment = Moment(mjd, kind.system, kind.scale, shown)
+        moment = MeasurementTime(mjd, kind.system, kind.scale, shown)
     _check_range(field, text, moment, latest)
     return moment
 
 
-def _check_range(field: str, text: str, moment: Moment, latest: Decimal) -> None:
+def _check_range(field: str, text: str, moment: MeasurementTime, latest: Decimal) -> None:
     if _EARLIEST_MJD <= moment.mjd <= latest:
         return
     if moment.system is TimeSystem.DATE:

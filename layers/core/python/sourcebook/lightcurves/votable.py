@@ -22,8 +22,8 @@ from xml.parsers import expat
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.columns import (
     MOST_COLUMNS,
-    Column,
     Columns,
+    FieldColumn,
     Layout,
     Row,
     TimeColumn,
@@ -311,7 +311,7 @@ def _columns(table: _Table, timesys: Mapping[str, Mapping[str, str]]) -> Columns
     by_heading = {name: one.position for name, one in by_name.fields.items()}
     places = {name: place for name, place in by_heading.items() if place not in taken} | by_ucd
     units = [one.get("unit", "") for one in table.fields]
-    fields = {name: Column(place, names[place], units[place]) for name, place in places.items()}
+    fields = {name: FieldColumn(place, names[place], units[place]) for name, place in places.items()}
     constants = {**said_by_units(fields), **by_name.constants}
     for name in (one for one in ("magnitude", "flux") if one in places):
         if "band" not in fields and (band := _band_of(table.fields[places[name]])):

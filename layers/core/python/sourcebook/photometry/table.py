@@ -20,7 +20,7 @@ from sourcebook.bucket.objects import Content, ObjectChanged, Objects
 from sourcebook.clock import Clock, isoformat, utc_now
 from sourcebook.errors import InvalidInput, Retryable, Terminal
 from sourcebook.lightcurves.model import TABLE_SCHEMA, Measurement
-from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, Upload, read_table, write_table
+from sourcebook.lightcurves.parquet import NotATable, PhotometryFile, StoredUpload, read_table, write_table
 from sourcebook.lightcurves.series import Series
 from sourcebook.novae.establish import prepare_nova
 from sourcebook.novae.model import photometry_id_for
@@ -70,7 +70,7 @@ class TableRebuilder:
         prepare_nova(self.store, nova_id)
         coming = read_rows(self.objects, nova_id, file_id)
         table, etag = self._merge_in(nova_id, file_id, coming)
-        upload = table.has(file_id) or Upload(file_id, len(coming), 0)
+        upload = table.has(file_id) or StoredUpload(file_id, len(coming), 0)
         ingestion = {
             "last_ingestion_at": isoformat(self.clock()),
             "last_ingestion_source": source.s3_key,

@@ -32,7 +32,7 @@ from sourcebook.records.spectrum import (
 )
 from sourcebook.spectra.messages import DiscoveryPlan, ProviderAnswered, ProviderToAsk
 from sourcebook.spectra.products import data_product_id_for, eligible_attributes, spectrum_item
-from sourcebook.spectra.providers.provider import FoundProduct, Identity, Search
+from sourcebook.spectra.providers.provider import FoundProduct, ProductIdentity, Search
 from sourcebook.spectra.providers.registry import ProviderSpec, providers
 from sourcebook.table import keys
 from sourcebook.table.client import ConditionFailed
@@ -162,7 +162,7 @@ class SpectraDiscoverer:
         nova: Nova,
         provider: str,
         found: FoundProduct,
-        identities: Sequence[Identity],
+        identities: Sequence[ProductIdentity],
         mine: Mapping[str, SpectrumProduct],
     ) -> tuple[Registered, SpectrumProduct | None]:
         """Return what became of a product, and the product itself if it is now to be acquired."""
@@ -218,7 +218,9 @@ class SpectraDiscoverer:
         there = find_product(self.store.table, alias.nova_id, alias.provider, alias.data_product_id)
         return there is None or there["PK"] == nova_id
 
-    def _same(self, best: Identity, aliases: Mapping[Identity, LocatorAlias | None]) -> LocatorAlias | None:
+    def _same(
+        self, best: ProductIdentity, aliases: Mapping[ProductIdentity, LocatorAlias | None]
+    ) -> LocatorAlias | None:
         """Return the alias that says which product this is.
 
         A weaker identity counts only for a product that was made from an identity of another kind: two native
@@ -311,7 +313,7 @@ class SpectraDiscoverer:
             products[product.data_product_id] = product
         return products
 
-    def _alias(self, provider: str, identity: Identity) -> LocatorAlias | None:
+    def _alias(self, provider: str, identity: ProductIdentity) -> LocatorAlias | None:
         found = self.store.table.items_of(keys.locator_aliases(provider, identity.text), consistent=True)
         rows = map(LocatorAlias.of_item, found)
         return min(rows, key=lambda row: (row.created_at, row.data_product_id), default=None)

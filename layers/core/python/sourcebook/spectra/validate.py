@@ -30,7 +30,7 @@ class FileChanged(Retryable):
     """The file in the bucket is no longer the one that this run has put there."""
 
 
-class Checked(Protocol):
+class CheckResult(Protocol):
     """The result of `sourcebook.fits.check.check`."""
 
     @property
@@ -38,7 +38,7 @@ class Checked(Protocol):
         """Whether the file is valid, invalid or for a person to decide, and why."""
 
 
-Check: TypeAlias = Callable[..., Checked]
+Check: TypeAlias = Callable[..., CheckResult]
 """`sourcebook.fits.check.check`."""
 Artifacts: TypeAlias = Callable[..., Mapping[str, tuple[bytes, str]]]
 """`sourcebook.fits.artifacts.artifacts`: content and content type by name."""
@@ -86,7 +86,7 @@ class SpectrumValidator:
         return self._keep(request, spectrum, checked, run)
 
     def _keep(
-        self, request: ExamineSpectrum, spectrum: AboutSpectrum, checked: Checked, run: TaskRun
+        self, request: ExamineSpectrum, spectrum: AboutSpectrum, checked: CheckResult, run: TaskRun
     ) -> Examination:
         prefix = f"derived/spectra/{request.nova_id}/{request.data_product_id}/"
         source = {

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
-from sourcebook.articles.grouping.similarity import Comparison, Profile, compare, profile
+from sourcebook.articles.grouping.similarity import Comparison, HeadlineProfile, compare, profile
 from sourcebook.clock import parse_iso
 from sourcebook.records.article import Article
 
@@ -51,10 +51,10 @@ class Entry:
     tickers: tuple[str, ...]
     publishers: tuple[str, ...]
     event_id: str | None = None
-    _profile: Profile | None = field(default=None, repr=False, compare=False)
+    _profile: HeadlineProfile | None = field(default=None, repr=False, compare=False)
 
     @property
-    def profile(self) -> Profile:
+    def profile(self) -> HeadlineProfile:
         """The facts of its headline, computed when it is first compared."""
         if self._profile is None:
             self._profile = profile(self.headline, tickers=self.tickers, publishers=self.publishers)

@@ -94,7 +94,7 @@ Quantity = tuple[float, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class HeadlineProfile:
     """The facts of a headline, in the form in which headlines are compared.
 
     Attributes:
@@ -139,7 +139,7 @@ class Comparison:
     reason: str
 
 
-def profile(headline: str, *, tickers: Iterable[str] = (), publishers: Iterable[str] = ()) -> Profile:
+def profile(headline: str, *, tickers: Iterable[str] = (), publishers: Iterable[str] = ()) -> HeadlineProfile:
     """Return what a headline says.
 
     Args:
@@ -157,7 +157,7 @@ def profile(headline: str, *, tickers: Iterable[str] = (), publishers: Iterable[
     codes |= {"opening" if found[1] else "closing" for found in OPENS_OR_CLOSES.finditer(text)}
     tokens = set(_WORD.findall(OPENS_OR_CLOSES.sub("", text)))
     rising, falling = bool(tokens & UP), bool(tokens & DOWN)
-    return Profile(
+    return HeadlineProfile(
         words=words,
         names=names,
         quantities=quantities,
@@ -172,7 +172,7 @@ def profile(headline: str, *, tickers: Iterable[str] = (), publishers: Iterable[
     )
 
 
-def compare(one: Profile, other: Profile) -> Comparison:
+def compare(one: HeadlineProfile, other: HeadlineProfile) -> Comparison:
     """Return whether two headlines are about one event. The order of the two makes no difference."""
     ours, theirs = set(one.words), set(other.words)
     shared = ours & theirs
@@ -214,7 +214,7 @@ def names_in(headline: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _conflict(one: Profile, other: Profile) -> str:
+def _conflict(one: HeadlineProfile, other: HeadlineProfile) -> str:
     """Return what two headlines disagree about; empty if about nothing."""
     if one.tickers and other.tickers and not one.tickers & other.tickers:
         return "other tickers"

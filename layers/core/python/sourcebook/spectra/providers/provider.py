@@ -25,7 +25,7 @@ _MJD_ZERO: Final = datetime(1858, 11, 17, tzinfo=UTC)
 _PORTS: Final = {"http": 80, "https": 443}
 
 
-class Identity(NamedTuple):
+class ProductIdentity(NamedTuple):
     """The identity of a product among those of its provider."""
 
     kind: IdentityKind
@@ -65,12 +65,14 @@ class FoundProduct:
     hints: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, str] | None = None
 
-    def identities(self) -> Sequence[Identity]:
+    def identities(self) -> Sequence[ProductIdentity]:
         """Return what it can be recognized by, the best first; there is at least one."""
         found = []
         if self.provider_product_id:
             found.append(
-                Identity(IdentityKind.NATIVE_ID, _bounded("provider_product_id", self.provider_product_id))
+                ProductIdentity(
+                    IdentityKind.NATIVE_ID, _bounded("provider_product_id", self.provider_product_id)
+                )
             )
         if self.instrument and self.observed_mjd is not None and self.wavelengths_m is not None:
             # Instrument and time alone are not enough: one exposure gives a file for each arm.
@@ -82,14 +84,14 @@ class FoundProduct:
                     *(f"{wavelength * 1e9:.2f}" for wavelength in self.wavelengths_m),
                 )
             )
-            found.append(Identity(IdentityKind.METADATA_KEY, _bounded("metadata", key)))
+            found.append(ProductIdentity(IdentityKind.METADATA_KEY, _bounded("metadata", key)))
         found += [
-            Identity(IdentityKind.WEAK, _bounded("url", normalize_url(locator.value)))
+            ProductIdentity(IdentityKind.WEAK, _bounded("url", normalize_url(locator.value)))
             for locator in self.locators
             if locator.kind is LocatorKind.URL
         ]
         if not found:
-            found.append(Identity(IdentityKind.WEAK, _bounded("s3", self.locators[0].value)))
+            found.append(ProductIdentity(IdentityKind.WEAK, _bounded("s3", self.locators[0].value)))
         return found
 
 
