@@ -10,7 +10,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from boto3.dynamodb.conditions import Attr
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from sourcebook.articles.conditions import has_status
 from sourcebook.clock import isoformat
@@ -120,7 +120,7 @@ def keys_by_status(stack: Stack, status: str) -> list[str]:
     while True:
         try:
             page = table.scan(**asked)
-        except BotoCoreError as error:
+        except (BotoCoreError, ClientError) as error:
             raise TableBusy(str(error)) from error
         found += [str(item["PK"]) for item in page["Items"]]
         if "LastEvaluatedKey" not in page:
