@@ -5,7 +5,7 @@ from pydantic import ConfigDict
 from sourcebook.api.workflows import CandidateName
 from sourcebook.inputs import Input
 from sourcebook.novae import messages as novae
-from sourcebook.novae.messages import Outcome
+from sourcebook.novae.messages import CandidateOutcome
 from statemachines import states as asl
 from statemachines.declaration import Lock, Workflow
 from statemachines.shared import TO_A_REVIEWER, CaseId, hold_for_review
@@ -58,17 +58,17 @@ _STEPS: asl.States = {
     "Is it a classical nova?": asl.choice(
         "If it is something else, the run has succeeded too.",
         asl.when(
-            asl.equals(Outcome.NOT_A_CLASSICAL_NOVA, _OUTCOME),
+            asl.equals(CandidateOutcome.NOT_A_CLASSICAL_NOVA, _OUTCOME),
             ending=asl.succeeded("NOT_A_CLASSICAL_NOVA"),
             then=asl.DONE,
         ),
         asl.when(
-            asl.equals(Outcome.CREATED, _OUTCOME),
+            asl.equals(CandidateOutcome.CREATED, _OUTCOME),
             ending=asl.succeeded("CREATED_AND_LAUNCHED", nova_id=_FOUND),
             then=_LAUNCH,
         ),
         asl.when(
-            asl.equals(Outcome.EXISTS, _OUTCOME),
+            asl.equals(CandidateOutcome.EXISTS, _OUTCOME),
             ending=asl.succeeded(
                 "EXISTS_AND_LAUNCHED",
                 f"$exists({_APART}) ? {{'separation_arcsec': {_APART}}} : {{}}",

@@ -88,3 +88,12 @@ def test_each_module_of_the_layer_is_imported_by_a_function() -> None:
             parent = name.rpartition(".")[0]
             pending += [parent] if parent in modules else []
     assert modules.keys() - reached == NOT_IMPORTED
+
+
+def test_no_public_class_has_the_name_of_another() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sourcebook.novae.establish import NotApproved, NovaEstablisher, find_nova
-from sourcebook.novae.messages import AuthorityAnswer, FindNova, NameOutcome, OneNova, Outcome
+from sourcebook.novae.messages import AuthorityAnswer, CandidateOutcome, FindNova, NameOutcome, OneNova
 from sourcebook.novae.read import NovaReader
 from sourcebook.novae.reconcile import NoAuthorityAnswered, reconcile
 from sourcebook.novae.resolvers.identity import Identity
@@ -53,7 +53,7 @@ def test_a_new_object_is_a_new_nova_with_all_its_names(
     establisher: NovaEstablisher, store: NovaStore, table: Table
 ) -> None:
     made = establisher.establish("Nova Sco 2012", star("V1324 Sco", 1.0, 2.0, "MOA 2012 BLG-320"))
-    assert made.outcome is Outcome.CREATED
+    assert made.outcome is CandidateOutcome.CREATED
     assert made.nova_id is not None
     nova = store.active(made.nova_id)
     assert (nova.primary_name, nova.coord_frame) == ("V1324 Sco", "ICRS")
@@ -65,7 +65,7 @@ def test_a_new_object_is_a_new_nova_with_all_its_names(
     }
     before = sorted(map(str, everything(table)))
     again = establisher.establish("Nova Sco 2012", star("V1324 Sco", 1.0, 2.0, "MOA 2012 BLG-320"))
-    assert (again.outcome, again.nova_id) == (Outcome.EXISTS, made.nova_id)
+    assert (again.outcome, again.nova_id) == (CandidateOutcome.EXISTS, made.nova_id)
     assert sorted(map(str, everything(table))) == before, "running it again changed something"
 
 
@@ -75,7 +75,7 @@ def test_below_two_arcseconds_it_is_the_same_nova(
 ) -> None:
     first = establisher.establish("A", star("AA 1"))
     second = establisher.establish("B", star("BB 1", 101.0, 12.0 + arcsec * ARCSEC))
-    assert (second.outcome, second.nova_id) == (Outcome.EXISTS, first.nova_id)
+    assert (second.outcome, second.nova_id) == (CandidateOutcome.EXISTS, first.nova_id)
     assert [nova.nova_id for nova in store.find("bb 1")] == [first.nova_id]
 
 
@@ -91,7 +91,7 @@ def test_up_to_ten_arcseconds_a_person_decides(establisher: NovaEstablisher, arc
 def test_beyond_ten_arcseconds_it_is_another_one(establisher: NovaEstablisher) -> None:
     first = establisher.establish("A", star("AA 1"))
     second = establisher.establish("B", star("BB 1", 101.0, 12.0 + 10.001 * ARCSEC))
-    assert second.outcome is Outcome.CREATED
+    assert second.outcome is CandidateOutcome.CREATED
     assert second.nova_id != first.nova_id
 
 
@@ -118,7 +118,10 @@ def test_right_ascension_wraps_and_the_pole_is_a_place(establisher: NovaEstablis
 
 
 def test_what_is_no_nova_becomes_none(establisher: NovaEstablisher, table: Table) -> None:
-    assert establisher.establish("X", star("SN 2011fe", otype="SN*")).outcome is Outcome.NOT_A_CLASSICAL_NOVA
+    assert (
+        establisher.establish("X", star("SN 2011fe", otype="SN*")).outcome
+        is CandidateOutcome.NOT_A_CLASSICAL_NOVA
+    )
     assert list(everything(table)) == []
     with pytest.raises(Held, match="candidate"):
         establisher.establish("X", star("AA 7", otype="No?"))

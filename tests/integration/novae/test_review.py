@@ -10,7 +10,7 @@ import pytest
 
 from sourcebook.errors import DoesNotFit, InvalidInput
 from sourcebook.novae.establish import NovaEstablisher, find_nova
-from sourcebook.novae.messages import FindNova, HeldCase, MergeInto, Outcome
+from sourcebook.novae.messages import CandidateOutcome, FindNova, HeldCase, MergeInto
 from sourcebook.novae.quarantine import Quarantiner
 from sourcebook.novae.resolvers.identity import Identity
 from sourcebook.novae.review import ReviewDesk
@@ -128,7 +128,7 @@ def test_an_approved_retry_makes_the_nova_that_the_rule_held_back(
     assert (workflow, payload) == ("initialize_nova", {"candidate_name": "B", "quarantine_id": case})
     assert len(name) <= 80
     made = NovaEstablisher(store).establish("B", NEAR, quarantine_id=case)
-    assert made.outcome is Outcome.CREATED
+    assert made.outcome is CandidateOutcome.CREATED
     assert made.nova_id != known
     assert desk.page(limit=10).items == []
     assert [item["quarantine_id"] for item in desk.page(reviewed=True, limit=10).items] == [case]
@@ -142,7 +142,7 @@ def test_a_candidate_is_merged_into_the_nova_that_it_is(
     assert isinstance(found, MergeInto)
     assert found.nova_id == known
     done = NovaEstablisher(store).establish("B", None, quarantine_id=case)
-    assert (done.outcome, done.nova_id) == (Outcome.EXISTS, known)
+    assert (done.outcome, done.nova_id) == (CandidateOutcome.EXISTS, known)
     assert [nova.nova_id for nova in store.find("b")] == [known]
 
 

@@ -13,7 +13,7 @@ import statemachines
 from sourcebook.api.workflows import INPUTS
 from sourcebook.fits.model import SpectrumOutcome
 from sourcebook.messages import TaskRequest, TaskResult, tag_of
-from sourcebook.novae.messages import FindNova, OneNova, Outcome, PrepareNova, Resolved
+from sourcebook.novae.messages import CandidateOutcome, FindNova, OneNova, PrepareNova, Resolved
 from sourcebook.runs.read import LONG_RUNS, LONGEST_RUN
 from sourcebook.spectra.messages import LoadDecision, RunOutcome
 from sourcebook.table import keys
@@ -214,7 +214,9 @@ def test_a_task_is_asked_by_a_declared_message_and_every_word_that_is_compared_i
     asked = {one.function for one in TaskRequest.__subclasses__()}
     assert statemachines.workflow(name).functions() <= asked
     words = {str(tag_of(one)[1]) for one in TaskResult.__subclasses__() if _has_word(one)}
-    enums = {str(word) for kind in (LoadDecision, RunOutcome, SpectrumOutcome, Outcome) for word in kind}
+    enums = {
+        str(word) for kind in (LoadDecision, RunOutcome, SpectrumOutcome, CandidateOutcome) for word in kind
+    }
     for _, state in every_state(states_of(name)):
         for choice in state.get("Choices", ()):
             # `HELD` is a word of the definition itself, as its own books are.

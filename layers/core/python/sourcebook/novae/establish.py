@@ -9,13 +9,13 @@ from sourcebook.clock import isoformat
 from sourcebook.errors import InvalidInput, Terminal
 from sourcebook.novae.coordinates import SAME_WITHIN, UNSURE_WITHIN, Position, separation_arcsec
 from sourcebook.novae.messages import (
+    CandidateOutcome,
     Established,
     FindNova,
     FoundNova,
     MergeInto,
     NoNova,
     OneNova,
-    Outcome,
     Prepared,
 )
 from sourcebook.novae.model import nova_id_for, photometry_id_for
@@ -100,11 +100,11 @@ class NovaEstablisher:
         if known is not None:
             return self._is(known, name, identity, separation)
         if identity.kind is Kind.OTHER:
-            return Established(Outcome.NOT_A_CLASSICAL_NOVA)
+            return Established(CandidateOutcome.NOT_A_CLASSICAL_NOVA)
         _ask_a_person(name, identity, review)
         nova = self._new(identity, created_by)
         if self.store.create(nova, self._names(name, identity)):
-            return Established(Outcome.CREATED, nova.nova_id)
+            return Established(CandidateOutcome.CREATED, nova.nova_id)
         return self._is(self.store.active(nova.nova_id), name, identity)
 
     def _known(
@@ -156,7 +156,7 @@ class NovaEstablisher:
     ) -> Established:
         self.store.add_names(nova, self._names(name, identity))
         arcsec = None if separation is None else round(separation, 3)
-        return Established(Outcome.EXISTS, nova.nova_id, arcsec)
+        return Established(CandidateOutcome.EXISTS, nova.nova_id, arcsec)
 
     def _names(self, name: str, identity: Identity | None) -> list[Named]:
         return [Named(name, NameSource.USER_INPUT), *(named_by(identity) if identity else ())]

@@ -95,7 +95,7 @@ class ResolveName(TaskRequest):
     fresh: bool = False
 
 
-class Outcome(StrEnum):
+class CandidateOutcome(StrEnum):
     """The outcome of a candidate."""
 
     CREATED = "CREATED"
@@ -107,7 +107,7 @@ class Outcome(StrEnum):
 class Established(TaskResult):
     """The outcome of a candidate, and the nova that it is a name of."""
 
-    outcome: Outcome
+    outcome: CandidateOutcome
     nova_id: str | None = None
     separation_arcsec: float | None = None
 
