@@ -6,6 +6,7 @@ import pytest
 
 from sourcebook.errors import InvalidInput
 from sourcebook.lightcurves.model import Measurement
+from sourcebook.lightcurves.rows import Warned
 from tests.unit.lightcurves.uploads import EXTENDED, VISUAL, extended, one, parse, refusal
 
 ATLAS = "###MJD          m      dm   uJy   duJy F err mag5sig Sky\n"
@@ -112,6 +113,9 @@ def shown(found: Measurement) -> str:
         ),
         # Units that differ from the usual.
         ("MJD,mag,mag_err [mmag],band\n56079.4,11.1,3,V\n", ["56079.40000 V 11.1 ± 0.003"]),
+        ("MJD,mag,mag_err [mmag],band\n56079.4,11.1,9,V\n", ["56079.40000 V 11.1 ± 0.009"]),
+        ("MJD,mag,mag_err [mmag],band\n56079.4,11.1,99.99,V\n", ["56079.40000 V 11.1"]),
+        ("MJD,mag [mmag],band\n56079.4,11100 ± 99,V\n", ["56079.40000 V 11.1 ± 0.099"]),
         ("MJD,flux_mJy,fluxerr_mJy,band\n56079.4,1.5,0.1,V\n", ["56079.40000 V 0.0015 ± 0.0001 Jy"]),
         ("Date (UT)|Filter|Mag\n2012-06-01.4|V|11.10 +/- 0.03\n", ["56079.40000 V 11.1 ± 0.03"]),
         ("MJD,Freq,Flux (mJy)\n56079.4,5 GHz,1.5±0.1\n", ["56079.40000 5 GHz 0.0015 ± 0.0001 Jy"]),
@@ -166,6 +170,8 @@ def test_what_archives_and_programs_write_is_read(upload: str, rows: list[str]) 
         # A column for one band is named as the upload names it.
         ("JD,Vmag,e_Vmag\n2456079.9,11.1,7\n", "e_Vmag", "from 0 to 5 mag"),
         ("JD,mag(V)\n2456079.9,faint\n", "mag(V)", "a plain number"),
+        ("JD,mag(V)\n2456079.9,11.1 ± 7\n", "mag(V)", "an error from 0 to 5 mag"),
+        ("MJD,Freq,Flux (mJy)\n56079.4,5 GHz,1.5 ± -3\n", "Flux (mJy)", "an error from 0,"),
         ("MJD,mag,band\n56079.4,11.1,rp\n", "band", "Gaia RP"),
     ],
 )
@@ -173,6 +179,18 @@ def test_what_may_mean_two_things_is_refused(upload: str, field: str, said: str)
     found, message = refusal(upload)
     assert found == field
     assert said in message
+
+
+@pytest.mark.parametrize("error", ["0", "-1", "-99"])
+@pytest.mark.parametrize("written", ["mag,err\n11.1,{}", "mag\n11.1 ± {}", "flux (mJy)\n1.5 +/- {}"])
+def test_what_stands_for_no_error_does_so_in_a_column_and_in_the_cell_of_the_value(
+    written: str, error: str
+) -> None:
+    headings, cells = written.format(error).split("\n")
+    parsed = parse(f"MJD,band,{headings}\n56079.4,V,{cells}\n")
+    [found] = parsed.measurements
+    assert (found.magnitude_error, found.flux_error) == (None, None)
+    assert parsed.notes == (f"{Warned.NO_ERROR} (row 2).",)
 
 
 @pytest.mark.parametrize("heading", ["limit", "mjd,err"])

@@ -92,7 +92,7 @@ def test_old_software_writes_windows_1252_and_a_warning_says_so() -> None:
         (",11.1,0.1,V,", "jd", "a time"),
         ("56079.4,11.1,0.1,V,", "jd", "looks like a Modified Julian Date"),
         ("9999999.5,11.1,0.1,V,", "jd", "(tomorrow)"),
-        ("2456079.9,11,1,0,1,V,", "row", "a decimal comma needs another delimiter"),
+        ("2456079.9,11,1,0,1,V,", "row", "such as a decimal comma, must be in quotation marks"),
         ("2456079.9,11.1", "row", "5 cells as there are headings, not 2"),
         ('2456079.9,"11.1,0.1,V,', "row", "5 cells as there are headings, not 2"),
     ],

@@ -156,6 +156,13 @@ def test_every_way_to_write_spreads(shards: Shards, pending: str) -> None:
     assert written.count("pending") == 8
 
 
+def test_a_transaction_adds_to_a_number_and_does_not_only_check_the_item() -> None:
+    client = _Client()
+    Table("t", client).transact([Write(keys.article(f"{1:032x}"), increment={"revision": 1})])  # type: ignore[arg-type]
+    [part] = client.asked[0]["TransactItems"]
+    assert part["Update"]["UpdateExpression"] == "ADD #p0 :p0"
+
+
 def test_a_change_expects_a_value_in_whatever_shard() -> None:
     client = _Client()
     table = Table("t", client, shards=EIGHT)  # type: ignore[arg-type]

@@ -353,7 +353,9 @@ class Headings(NamedTuple):
             return Row(number, cells, columns)
         expected = f"{wanted}, not {len(cells)}"
         if len(cells) > width:
-            expected += "; a decimal comma needs another delimiter, or quotation marks, as any in a cell does"
+            expected += (
+                "; a cell with the delimiter in it, such as a decimal comma, must be in quotation marks"
+            )
         return Row(number, (), columns, InvalidInput("row", line, expected))
 
 

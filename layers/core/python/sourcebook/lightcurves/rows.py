@@ -392,8 +392,6 @@ def _magnitude(row: Row, flux: _Value) -> _Value:
         if flux.value is not None and flux.value <= 0:
             return _Value()
         raise row.wrong("magnitude", f"a magnitude from {MAGNITUDES[0]} to {MAGNITUDES[1]}")
-    if error is not None:
-        error = _checked_error(row, "magnitude", error * factor, LARGEST_ERROR)
     return _Value(value, limit, unsure, error)
 
 
@@ -425,35 +423,43 @@ def _flux(row: Row) -> _Value:
 
 
 def _with_error(row: Row, name: str, found: _Value, *, plain: bool) -> _Value:
-    """Return a value with the error of its column; zero, and what software writes for "not known", are none.
+    """Return a value with the error of its column, or else with that of its own cell.
 
     Args:
         row: with the value.
         name: magnitude or flux.
-        found: the value, with the error that stands in the same cell as in ``11.1 ± 0.1``.
+        found: the value, with the number that its cell has as an error, as in ``11.1 ± 0.1``.
         plain: whether a column that is just called "error" is of this value.
+
+    Raises:
+        InvalidInput: if one of them is no error.
+    """
+    column = "error" if plain and not row.has_column(f"{name}_error") else f"{name}_error"
+    text = row.text(column)
+    written = {}
+    if not is_blank(text) and not says_not_seen(text):
+        written[column] = read_number(row.heading(column), text.removeprefix("+/-").lstrip("±"))
+    if found.error is not None:
+        written[name] = found.error
+    read = [_error(row, place, value, of_magnitude=name == "magnitude") for place, value in written.items()]
+    error = next((one for one in read if one is not None), None)
+    return found._replace(error=error, no_error=bool(written) and error is None)
+
+
+def _error(row: Row, name: str, value: Decimal, *, of_magnitude: bool) -> Decimal | None:
+    """Return an error, of magnitudes in mag; None for zero and what else software writes for "not known".
 
     Raises:
         InvalidInput: if it is no error.
     """
-    of_magnitude = name == "magnitude"
-    field_name = "error" if plain and not row.has_column(f"{name}_error") else f"{name}_error"
-    text = row.text(field_name)
-    if is_blank(text) or says_not_seen(text):
-        return found
-    value = read_number(row.heading(field_name), text.removeprefix("+/-").lstrip("±"))
-    if value in _PLACEHOLDERS or (is_placeholder(value) and (of_magnitude or value < 0)):
-        return found._replace(no_error=found.error is None)
-    if of_magnitude:
-        value *= _THOUSANDTHS.get(row.unit(field_name).lower(), 1)
-    largest = LARGEST_ERROR if of_magnitude else LARGEST_FLUX
-    return found._replace(error=_checked_error(row, field_name, value, largest))
-
-
-def _checked_error(row: Row, name: str, value: Decimal, largest: Decimal) -> Decimal:
-    if 0 < value <= largest:
-        return value
-    upper = f" to {LARGEST_ERROR} mag" if largest == LARGEST_ERROR else ""
+    factor = _THOUSANDTHS.get(row.unit(name).lower(), 1) if of_magnitude else 1
+    # Of thousandths, 9 and 99 are errors as others are.
+    nines = is_placeholder(value) and (value < 0 or (of_magnitude and (factor == 1 or value % 1 != 0)))
+    if nines or value in _PLACEHOLDERS or (of_magnitude and is_placeholder(value * factor)):
+        return None
+    if 0 < value * factor <= (LARGEST_ERROR if of_magnitude else LARGEST_FLUX):
+        return value * factor
+    upper = f" to {LARGEST_ERROR} mag" if of_magnitude else ""
     raise row.wrong(name, f"an error from 0{upper}, or nothing when it is not known")
 
 

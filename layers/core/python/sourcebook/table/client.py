@@ -408,7 +408,7 @@ class Table:
             )
 
     def _part(self, write: Write) -> dict[str, object]:
-        if write.assign or write.remove:
+        if write.assign or write.remove or write.increment:
             return {"Update": self._update_request(write)}
         request = {"TableName": self.name} | _on(write.condition)
         if write.item is not None:
