@@ -296,12 +296,15 @@ class ArticleWords:
 
     def match(self, groups: Sequence[Sequence[SearchTerm]]) -> bool:
         """Whether every group has a term that holds of the article."""
-        return all(any(map(self._holds, group)) for group in groups)
-
-    def _holds(self, term: SearchTerm) -> bool:
-        # Most terms are one word, which is quickly looked up.
-        found = term.values[0] in self.words if term.is_word else self._has(term)
-        return found != term.negated
+        for group in groups:
+            for term in group:
+                # Most terms are one word, which is quickly looked up.
+                found = term.values[0] in self.words if term.is_word else self._has(term)
+                if found != term.negated:
+                    break
+            else:
+                return False
+        return True
 
     def _has(self, term: SearchTerm) -> bool:
         """Whether a term that is not one word holds, but for its negation."""
