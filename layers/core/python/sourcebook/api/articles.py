@@ -202,8 +202,7 @@ OPERATIONS: Final = of_topic(
         route="GET /events/{event_id}",
         summary="One event with its articles and ideas",
         description="All `members`, oldest first, and the latest 50 `ideas`, newest first, each with the "
-        "`engine` that concluded it. `sources`, `sentiment` and `score` of a member are null once its "
-        "article has expired.",
+        "`engine` that concluded it. Articles that have expired are left out.",
         handle=_get_event,
         answers={200: "Event"},
     ),

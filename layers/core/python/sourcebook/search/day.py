@@ -41,7 +41,7 @@ _ADD: Final = (
 # What articles have in common, each once: the sources that one is of, or its tags.
 _LABELS: Final = "CREATE TABLE labels (number INTEGER PRIMARY KEY, names TEXT)"
 # Without the text, which the table has, and without the places of words, which would be a third of the file:
-# whether words stand side by side, `holds` says of the few articles that have all of them.
+# whether words stand side by side, `ArticleWords` says of the few articles that have all of them.
 _WORDS: Final = (
     "CREATE VIRTUAL TABLE words USING fts5(headline, text, content='', detail=column, columnsize=0, "
     "tokenize=\"unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'\")"
@@ -126,7 +126,7 @@ class Day:
         """Create an empty index of a day, or read one.
 
         Raises:
-            Damaged: if it cannot be read, or is of another version.
+            DamagedIndex: if it cannot be read, or is of another version.
         """
         content = None if packed is None else _unpacked(packed)
         self._database = database(content)
@@ -211,7 +211,7 @@ class Day:
     ) -> list[Hit]:
         """Return the articles of which every group has a term that may hold, newest first, or the best first.
 
-        Of more words than one it is known only that an article has all of them; see `holds`.
+        Of more words than one it is known only that an article has all of them; see `ArticleWords`.
 
         Args:
             groups: what must hold; values of filters are as the index has them.

@@ -59,7 +59,7 @@ class Days:
         """Return a day and its ETag.
 
         Raises:
-            Damaged: if it is no index.
+            DamagedIndex: if it is no index.
         """
         content = self.bucket.read(_key(day), LARGEST)
         return Day(content.body), content.etag
@@ -73,7 +73,7 @@ class Days:
             there: whether the bucket has the day, as far as is known.
 
         Raises:
-            Damaged: if the day that is there cannot be read: it is to be made again from the table.
+            DamagedIndex: if the day that is there cannot be read: it is to be made again from the table.
             DayContended: if others wrote it each time.
         """
         for _ in range(_TRIES):

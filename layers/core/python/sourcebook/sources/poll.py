@@ -67,7 +67,7 @@ _OF_FAILURES: Final[Mapping[str, PollVerdict]] = {
     "soft": PollVerdict.BROKEN,
     "final": PollVerdict.GONE,
 }
-"""The verdict of a failed fetch, by its `sourcebook.http.Severity`."""
+"""The verdict of a failed fetch, by its `sourcebook.http.errors.Severity`."""
 _HOST_IS_BUSY: Final = frozenset({"rate_limited", "server_error"})
 """Causes of a failure after which a whole host is left alone, if it says for how long."""
 _QUIET: Final = frozenset({PollVerdict.UNCHANGED, PollVerdict.DEFERRED})
