@@ -179,8 +179,10 @@ def test_base_and_relations_are_read_as_html_has_them() -> None:
       <link rel="alternate" type="application/rss+xml; charset=utf-8" href="y">
       <link rel="alternate" type="application/rss+xml" href="javascript:alert(1)">
       <link rel="alternate" type="application/rss+xml" href="">
+      <link rel=alternate type=application/atom+xml href=/blog/feed/>
       <link rel="shortcut icon" type="image/png" href="i.png">"""
-    assert announced_feeds(page, "https://a.example/") == ["https://cdn.example/x/y"]
+    found = ["https://cdn.example/x/y", "https://cdn.example/blog/feed/"]
+    assert announced_feeds(page, "https://a.example/") == found
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,7 @@ def announced_feeds(page: str, url: str) -> list[str]:
     for match in _TAG.finditer(page[:_SCANNED]):
         if not match[1]:
             continue
-        attributes, _, _ = loose_attributes(page, match.end())
+        attributes, _, _ = loose_attributes(page, match.end(), is_html=True)
         href = attributes.get("href", "").strip()
         if not href:
             continue

@@ -351,17 +351,21 @@ def _read_loosely(text: str, reading: _Reading, lines_before: int) -> None:
             reading.close()
 
 
-def loose_attributes(text: str, position: int) -> tuple[dict[str, str], int, bool]:
+def loose_attributes(
+    text: str, position: int, *, is_html: bool = False
+) -> tuple[dict[str, str], int, bool]:
     """Return the attributes from a position in a tag, the position behind it and whether it closes itself.
 
-    Names are in lower case; of those that stand there twice, the first counts.
+    Names are in lower case; of those that stand there twice, the first counts. In HTML, a slash at the end of
+    a value without quotes belongs to the value.
     """
     found: dict[str, str] = {}
     while position < len(text):
         if match := _ATTRIBUTE.match(text, position):
             value = next(group for group in match.groups()[1:] if group is not None)
             position = match.end()
-            closes = match[4] is not None and value.endswith("/") and text.startswith(">", position)
+            in_tag = match[4] is not None and not is_html
+            closes = in_tag and value.endswith("/") and text.startswith(">", position)
             found.setdefault(match[1].lower(), html.unescape(value[:-1] if closes else value))
             if closes:
                 return found, position + 1, True
