@@ -97,7 +97,7 @@ def partitions_of(wanted: ArticleFilter, shards: keys.Shards) -> list[Partition]
 
 
 def places_by_status(shards: keys.Shards) -> dict[Status, list[Partition]]:
-    """Return where all articles are, by their status.
+    """Return where articles are listed, by their status; a new one is not yet (docs/decisions/0476).
 
     In the order in which a list of all asks for them: an article leaves pending, and leaves error, so a list
     that asks for analyzed ones last meets it at least once. One that is analyzed anew is in two of them
@@ -156,7 +156,7 @@ class ArticleReader:
     def page(self, wanted: ArticleFilter, *, limit: int, cursor: str | None = None) -> Page[AnyArticle]:
         """Return one page of the articles that are wanted, newest first.
 
-        Articles that were there when the first page was read are each given once, whatever their status
+        Articles that were listed when the first page was read are each given once, whatever their status
         does in the meantime.
 
         Raises:

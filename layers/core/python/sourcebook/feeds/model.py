@@ -93,7 +93,7 @@ class FeedEntry(NamedTuple):
         published: when the entry says it was published, aware UTC; None when it does not say or the
             form is unknown. May lie in the future.
         updated: when the entry says it was last changed, aware UTC, or None.
-        id: the source's own guid or id, "" when it gives none. Use `identify` to tell entries apart.
+        id: the source's own guid or id, "" when it gives none. `marks_of` tells entries apart.
         summary: description or summary as HTML or text; the content when there is no description.
         content: full content as HTML or text, "" when the feed gives none beside the summary.
         author: name as given, or None.
