@@ -351,9 +351,7 @@ def _read_loosely(text: str, reading: _Reading, lines_before: int) -> None:
             reading.close()
 
 
-def loose_attributes(
-    text: str, position: int, *, is_html: bool = False
-) -> tuple[dict[str, str], int, bool]:
+def loose_attributes(text: str, position: int, *, is_html: bool = False) -> tuple[dict[str, str], int, bool]:
     """Return the attributes from a position in a tag, the position behind it and whether it closes itself.
 
     Names are in lower case; of those that stand there twice, the first counts. In HTML, a slash at the end of
