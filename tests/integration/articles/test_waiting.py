@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -99,6 +100,19 @@ def test_what_the_table_does_not_take_now_is_raised_and_what_it_never_takes_is_r
         refusing.answers = [True, error, False]
         with pytest.raises(type(error)):
             list_as_pending(refusing, ["a", "b", "c"])
+
+
+def test_many_articles_are_entered_side_by_side_each_with_its_own_answer(table: Table) -> None:
+    class Refusing(MotoTable):
+        def update_many(self, changes: Sequence[Change]) -> list[bool | TableBusy | TableRefused]:
+            asked.append(len(changes))
+            return [TableRefused(one.key["PK"]) if one.key["PK"].endswith("7") else True for one in changes]
+
+    asked: list[int] = []
+    partitions = [f"dedup:{n}" for n in range(1_234)]
+    refused = list_as_pending(Refusing(table.name, table.client), partitions)
+    assert refused == {one: one for one in partitions if one.endswith("7")}
+    assert (sum(asked), len(asked) > 1) == (len(partitions), True)
 
 
 def test_the_status_of_an_item_without_one_is_told_by_its_sentiment(table: Table) -> None:

@@ -8,6 +8,8 @@ reads it, every three minutes, enters those that were not analyzed by then (docs
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Final
 
 from sourcebook.errors import Retryable, Terminal
@@ -16,6 +18,9 @@ from sourcebook.table.client import Change, Table, TableForbidden
 from sourcebook.table.keys import ARTICLE_SORT_KEY, Key
 
 _IS_NEW: Final = {"status": None, "sentiment": None}
+_IN_A_ROW: Final = 500
+"""Articles that are entered request after request. In a jam, several such rows are entered side by side."""
+_SIDE_BY_SIDE: Final = 8
 
 
 def list_as_pending(table: Table, partitions: Iterable[str]) -> dict[str, str]:
@@ -29,12 +34,13 @@ def list_as_pending(table: Table, partitions: Iterable[str]) -> dict[str, str]:
         TableForbidden: if a permission is missing.
     """
     wanted = list(partitions)
-    results = table.update_many(
-        [
-            Change(Key(PK=partition, SK=ARTICLE_SORT_KEY), {"status": Status.PENDING.value}, _IS_NEW)
-            for partition in wanted
-        ]
-    )
+    changes = [
+        Change(Key(PK=partition, SK=ARTICLE_SORT_KEY), {"status": Status.PENDING.value}, _IS_NEW)
+        for partition in wanted
+    ]
+    rows = [changes[at : at + _IN_A_ROW] for at in range(0, len(changes), _IN_A_ROW)]
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as threads:
+        results = list(chain.from_iterable(threads.map(table.update_many, rows)))
     refused: dict[str, str] = {}
     for partition, result in zip(wanted, results, strict=True):
         if isinstance(result, Retryable | TableForbidden):
