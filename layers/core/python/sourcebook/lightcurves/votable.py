@@ -71,23 +71,34 @@ def _words(one: Element) -> list[str]:
     return [word.strip().lower() for word in one.get("ucd", "").split(";") if word.strip()]
 
 
-def _is_null(cell: str, one: Element) -> bool:
-    """Whether a cell is what a FIELD or PARAM declares as "no value", however its number is written."""
-    single = one.get("datatype") == "float"
-    nulls = (values.attrib["null"] for values in one.iter("VALUES") if "null" in values.attrib)
-    return any(cell == null or _same_number(cell, null, single=single) for null in nulls)
+@dataclass(frozen=True, slots=True)
+class _Nulls:
+    """What a FIELD or PARAM declares as "no value", however its number is written."""
+
+    texts: frozenset[str]
+    numbers: frozenset[float | None]
+    single: bool
+
+    @classmethod
+    def of(cls, one: Element) -> _Nulls:
+        """Return what the VALUES of an element say."""
+        texts = frozenset(values.attrib["null"] for values in one.iter("VALUES") if "null" in values.attrib)
+        single = one.get("datatype") == "float"
+        return cls(texts, frozenset(_number(text, single=single) for text in texts) - {None}, single)
+
+    def has(self, cell: str) -> bool:
+        """Whether a cell is one of them."""
+        return cell in self.texts or bool(self.numbers and _number(cell, single=self.single) in self.numbers)
 
 
-def _same_number(one: str, other: str, *, single: bool) -> bool:
-    """Whether two texts are one number: "25", "25.0" and "2.5E1", but also "0x19"."""
-    numbers = []
-    for text in (one[:WORD_LIMIT], other[:WORD_LIMIT]):
-        try:
-            number = float(int(text, 16)) if text[:2].lower() == "0x" else float(text)
-            numbers.append(struct.unpack("f", struct.pack("f", number))[0] if single else number)
-        except (ValueError, OverflowError):
-            return False
-    return bool(numbers[0] == numbers[1])
+def _number(text: str, *, single: bool) -> float | None:
+    """Return the number that a text writes, None for none: "25", "25.0" and "2.5E1" are one, as is "0x19"."""
+    text = text[:WORD_LIMIT]
+    try:
+        number = float(int(text, 16)) if text[:2].lower() == "0x" else float(text)
+        return float(struct.unpack("f", struct.pack("f", number))[0]) if single else number
+    except (ValueError, OverflowError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +153,8 @@ class _Document:
     """Of the table that is open."""
     counts: Counter[str] = field(default_factory=Counter)
     """How many elements there were, by name."""
+    others: int = 0
+    """How many there were besides rows and cells."""
     cut: bool = False
     """Whether a service says that there was more."""
 
@@ -168,7 +181,8 @@ class _Document:
             raise InvalidInput("file", shown, f"{_EXPECTED}; {tag} is not read: save it with TABLEDATA")
         if len(attributes) > _MOST_ATTRIBUTES:
             raise InvalidInput("file", shown, f"at most {_MOST_ATTRIBUTES} attributes of an element")
-        if self.counts.total() - self.counts["TR"] - self.counts["TD"] > MOST_ELEMENTS:
+        self.others += tag != "TR"
+        if self.others > MOST_ELEMENTS:
             raise InvalidInput("file", shown, f"at most {MOST_ELEMENTS} elements besides the cells")
         if tag in _MOST and self.counts[tag] > _MOST[tag]:
             raise InvalidInput(tag, f"{self.counts[tag]} {tag}", f"at most {_MOST[tag]} {tag}")
@@ -183,7 +197,7 @@ class _Document:
                 encoded = any(cell.get("encoding", "none") != "none" for cell in element)
                 cells = [(cell.text or "")[:_CELL_LIMIT].strip() for cell in element.iter("TD")]
                 self.rows.append(None if encoded else cells)
-                self.path[-1].remove(element)
+                del self.path[-1][-1]
             case "TABLE":
                 fields = list(element.iter("FIELD"))
                 if len(fields) > MOST_COLUMNS:
@@ -261,7 +275,7 @@ def _parsed(body: bytes) -> _Document:
 def _rows(table: _Table, columns: Columns, first: int) -> Iterator[Row]:
     """Yield the rows of a table, with numbers that go on from table to table."""
     width = len(table.fields)
-    with_nulls = [n for n, one in enumerate(table.fields) if one.find("VALUES") is not None]
+    nulls = {n: _Nulls.of(one) for n, one in enumerate(table.fields) if one.find("VALUES") is not None}
     for number, cells in enumerate(table.rows, start=first):
         error = None
         if cells is None:
@@ -270,8 +284,8 @@ def _rows(table: _Table, columns: Columns, first: int) -> Iterator[Row]:
             shown = ",".join(cells[:20])[:80]
             error = InvalidInput("TR", shown, f"{width} TD as there are FIELD, not {len(cells)}")
         else:
-            for place in with_nulls:
-                if _is_null(cells[place], table.fields[place]):
+            for place, declared in nulls.items():
+                if declared.has(cells[place]):
                     cells[place] = ""
         yield Row(number, cells or (), columns, error)
 
@@ -342,7 +356,7 @@ def _constants(table: _Table) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in chain.from_iterable(map(_params, (table.element, *reversed(table.within)))):
         value = one.get("value", "")
-        if is_blank(value) or _is_null(value, one) or len(value) > _CELL_LIMIT:
+        if is_blank(value) or _Nulls.of(one).has(value) or len(value) > _CELL_LIMIT:
             continue
         name = _field_of(one) or next(iter(find_columns([one.get("name", "")], {}).fields), None)
         if name in _CONSTANT:
