@@ -262,6 +262,16 @@ def test_what_is_wrong_is_shown_as_it_was_sent() -> None:
     assert refused.value.value == ["a", 5]
 
 
+def test_null_that_is_there_is_not_said_to_be_missing() -> None:
+    for values, wrong in (
+        (RIGHT | {"decision": None}, "decision: 'null' is not valid"),
+        (RIGHT | {"note": None}, "note: 'null' is not valid"),
+        ({"decision": "CLEAR"}, "reviewer is missing"),
+    ):
+        with pytest.raises(InvalidInput, match=f"^{wrong}; expected"):
+            Sent.read(values)
+
+
 def test_what_need_not_be_there_may_be_null_and_blanks_are_cut_off() -> None:
     sent = Sent.read({"decision": "CLEAR", "reviewer": " Ada ", "nova_id": None, "errors": 5})
     assert sent.given() == {"decision": "CLEAR", "reviewer": "Ada", "errors": 5}

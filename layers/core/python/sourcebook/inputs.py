@@ -194,7 +194,9 @@ class Input(BaseModel):
         place = first["loc"][: max(named, default=0)]
         value: Any = values
         for part in place:
-            value = value[part] if isinstance(part, int) else value.get(part)
+            is_there = isinstance(part, int) or part in value
+            # None is for what is not there; null is there, and wrong.
+            value = ("null" if value[part] is None else value[part]) if is_there else None
         path = [part for part in place if isinstance(part, str)]
         match first["type"]:
             case "refused":
