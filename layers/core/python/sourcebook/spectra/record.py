@@ -146,7 +146,7 @@ class SpectrumRecorder:
                 return self._quarantined(product, found, run, now)
             case SpectrumOutcome.TERMINAL_INVALID:
                 self._note_files(product, _raw_files(acquired), run, now)
-                assign = {**self._raw(acquired), **_seen(product, verdict)}
+                assign = {**self._raw(acquired), **_verdict_attributes(product, verdict)}
                 return _terminal(verdict.reason, verdict.message, assign)
             case SpectrumOutcome.NOT_A_SPECTRUM_FILE:
                 # An archive may send the file next time; what was handed in stays as it is.
@@ -179,7 +179,7 @@ class SpectrumRecorder:
             Recorded(outcome=RunOutcome.VALIDATED, fits_profile_id=examination.verdict.fits_profile_id),
             {
                 **self._raw(acquired),
-                **_seen(product, examination.verdict),
+                **_verdict_attributes(product, examination.verdict),
                 "validation_status": ValidationStatus.VALID.value,
                 "eligibility": Eligibility.NONE.value,
                 "derived_s3_bucket": self.bucket,
@@ -202,7 +202,7 @@ class SpectrumRecorder:
             files += _raw_files(found.acquisition)
             assign |= self._raw(found.acquisition)
         if found.examination is not None:
-            assign |= _seen(product, found.examination.verdict)
+            assign |= _verdict_attributes(product, found.examination.verdict)
         self._note_files(product, files, run, now)
         reason = QuarantineReason(hold.reason_code)
         return _Ending(
@@ -361,7 +361,7 @@ def _terminal(reason: str, message: str, assign: Mapping[str, object]) -> _Endin
     )
 
 
-def _seen(product: SpectrumProduct, verdict: Verdict) -> dict[str, object]:
+def _verdict_attributes(product: SpectrumProduct, verdict: Verdict) -> dict[str, object]:
     """Return the attributes of a spectrum's item that a verdict gives."""
     signature = verdict.header_signature_hash
     return {
