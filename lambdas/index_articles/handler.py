@@ -83,8 +83,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:  #
     if changes.records or changes.forgotten:
         stream.note(changes)
     if changes.forgotten:
-        actions = "sourcebook search rebuild, sourcebook verify --only waiting-articles --repair"
-        logger.error("stream_forgotten", extra={"action": actions})
+        for action in ("sourcebook search rebuild", "sourcebook verify --only waiting-articles --repair"):
+            logger.error("stream_forgotten", extra={"action": action})
     for key, reason in unlisted.items():
         logger.error("article_not_listed", extra={"article": key, "reason": reason})
     for key, reason in run.left_out.items():
