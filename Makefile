@@ -121,7 +121,7 @@ release: install ## Build the files of a release into dist/, twice, and compare
 	$(BIN)/python -m infra.release dist
 
 .PHONY: load
-load: install ## 2,000 feeds, 50,000 entries and 20 readers for ten minutes, until all is done (about half an hour; SHARDS=8)
+load: install ## 2,000 feeds, 50,000 entries and 20 readers for ten minutes, until all is done (about twenty minutes; SHARDS=8)
 	SOURCEBOOK_LOAD=full $(BIN)/pytest tests/e2e/test_load.py --log-cli-level INFO
 
 .PHONY: fuzz
