@@ -469,6 +469,8 @@ class _Merge:
         # was concluded rests on what is changed here. Nothing takes an analyzed one back but a new revision.
         state: dict[str, object] = {"revision": existing.revision}
         if existing.sentiment is None and existing.status == Status.PENDING:
+            # A new one has no status until it is listed, which may happen at any time: its analysis is told
+            # by the sentiment.
             state["sentiment"] = None
         elif existing.status != Status.ANALYZED:
             state["status"] = existing.status

@@ -118,7 +118,7 @@ class _Wire(asyncio.Protocol):
         self._transport.abort()
 
     async def aclose(self) -> None:
-        """Close at once."""
+        """Close at once, and return when the connection is gone."""
         self.abort()
         await asyncio.shield(self._lost)
 
